@@ -1,0 +1,76 @@
+# Everything from python3.11 or newer, make and git: `make run`, `make test`, `make check`.
+SHELL := /bin/sh
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format lock clean distclean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: .venv/.stamp-run ## Start rubricweb with the demo team (options: make run ARGS="--port 9000")
+	@exec $(BIN)/rubricweb serve --demo $(ARGS)
+
+test: .venv/.stamp-test ## Run every test; on PostgreSQL and Redis when DATABASE_URL and CELERY_BROKER_URL are set
+	$(BIN)/pytest $(ARGS)
+
+check: .venv/.stamp-test ## Lint, formatting, types, floors, templates, migrations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/djlint templates --lint --quiet
+	RUBRICWEB_LOCAL=1 $(BIN)/python manage.py makemigrations --check --dry-run
+	RUBRICWEB_LOCAL=1 $(BIN)/python manage.py check --fail-level WARNING
+
+format: .venv/.stamp-test ## Format Python
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+LOCK := --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
+lock: .venv/.stamp-test ## Pin the newest versions that pyproject.toml allows
+	@$(uv) pip compile $(LOCK) pyproject.toml -o requirements.txt
+	@$(uv) pip compile $(LOCK) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
+	@printf 'hatchling==1.27.0\neditables\n' | $(uv) pip compile $(LOCK) - -o requirements-build.txt
+
+
+
+clean: ## Remove caches and what tests leave behind
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache htmlcov .coverage test-results
+	find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +
+
+distclean: clean ## Also remove the virtual environment; data in var/ stays
+	rm -rf .venv .tools
+
+# ── The virtual environment ────────────────────────────────────────────────────────────────────────
+
+# uv when it is installed, else a pinned one in .tools. It does not read pip's settings, so an index
+# chosen there is handed on.
+find_uv := uv=$$(command -v uv || echo .tools/bin/uv)
+hand_on := index=$$(python3 -m pip config get global.index-url 2>/dev/null || echo "$$PIP_INDEX_URL"); \
+	if [ -n "$$index" ] && [ -z "$$UV_DEFAULT_INDEX$$UV_INDEX_URL" ]; then export UV_DEFAULT_INDEX="$$index"; fi; \
+	export UV_PYTHON_DOWNLOADS=never
+uv = $(find_uv); $(hand_on); "$$uv"
+install = $(uv) pip install --quiet --python $(BIN)/python
+
+.venv/.stamp-run: requirements.txt requirements-build.txt pyproject.toml | $(BIN)/python
+	@echo "Installing what rubricweb needs"
+	@$(install) --require-hashes -r requirements.txt
+	@$(install) --no-deps --build-constraints requirements-build.txt -e .
+	@touch $@
+
+.venv/.stamp-test: requirements-dev.txt .venv/.stamp-run
+	@echo "Installing what its tests need"
+	@$(install) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(BIN)/python: | .tools/.ready
+	@$(uv) venv --quiet --python 'python>=3.11' .venv
+
+.tools/.ready:
+	@mkdir -p .tools
+	@command -v uv >/dev/null || { \
+	  echo "Fetching uv $(UV_VERSION) into .tools"; \
+	  python3 -m venv .tools && .tools/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
+	@touch $@
