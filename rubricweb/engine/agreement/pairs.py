@@ -1,0 +1,138 @@
+"""One judge against one reference on binary criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rubricweb.engine.agreement import accuracy
+from rubricweb.engine.agreement.accuracy import Confusion
+from rubricweb.engine.agreement.intervals import (
+    Figure,
+    Floats,
+    Statistic,
+    bootstrap_figure,
+    resampled_sums,
+    share_figure,
+)
+from rubricweb.engine.agreement.kappa import cohen_kappa
+from rubricweb.engine.agreement.ratings import cluster_codes
+
+MET, UNMET, CANNOT_ASSESS = "MET", "UNMET", "CANNOT_ASSESS"
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """How far a judge agrees with a reference, over the units where both said MET or UNMET.
+
+    `n` counts those units, and every figure rests on them. `missing` counts units where either side has no
+    label at all; `abstained` counts the others where either said CANNOT_ASSESS; `abstained_reference` and
+    `abstained_judged` say which side did (a unit where both did counts in each). n + abstained + missing is
+    the number of units given. Precision, recall and F1 are those of MET.
+    """
+
+    n: int
+    confusion: Confusion
+    accuracy: Figure
+    balanced_accuracy: Figure
+    kappa: Figure
+    mcc: Figure
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    reference_met_rate: Figure
+    judged_met_rate: Figure
+    abstained: int
+    abstained_reference: int
+    abstained_judged: int
+    missing: int
+
+
+def compare_labels(
+    reference: Sequence[str | None],
+    judged: Sequence[str | None],
+    clusters: Sequence[Hashable],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> PairAgreement:
+    """Compare two columns of verdicts over the same units.
+
+    `reference[i]` and `judged[i]` are "MET", "UNMET", "CANNOT_ASSESS" or None (no label), `clusters[i]` the
+    item that unit i belongs to: units of one item are resampled together. Intervals are 95 %: Wilson for
+    shares when every item has one unit, otherwise a percentile bootstrap over items with `resamples` draws
+    from `seed`. Undefined figures are None: see each function of `accuracy` and `kappa`. Raises ValueError on
+    unequal lengths or any other label.
+
+    Worked: reference MET MET UNMET UNMET, judged MET UNMET UNMET UNMET → accuracy 0.75, balanced accuracy
+    (0.5 + 1) / 2 = 0.75, κ = (0.75 − 0.5) / 0.5 = 0.5, MCC = (1·2 − 1·0) / √(2·2·1·3) = 0.5774.
+    """
+    if not len(reference) == len(judged) == len(clusters):
+        raise ValueError(
+            "reference, judged and clusters must cover the same units; "
+            f"found {len(reference)}, {len(judged)} and {len(clusters)}"
+        )
+    one, other = _codes("reference", reference), _codes("judged", judged)
+    missing = (one == _MISSING) | (other == _MISSING)
+    abstained_one, abstained_other = (one == _ABSTAINED) & ~missing, (other == _ABSTAINED) & ~missing
+    both = ~missing & ~abstained_one & ~abstained_other
+
+    counts = _counts_by_cluster(one[both], other[both], cluster_codes(clusters)[both])
+    sums = resampled_sums(counts, resamples=resamples, seed=seed) if len(counts) > 1 else np.empty((0, 4))
+    total = counts.sum(axis=0)
+    n = int(total.sum())
+
+    def figure(statistic: Statistic) -> Figure:
+        return bootstrap_figure(counts, sums, statistic, n=n)
+
+    def share(places: list[int]) -> Figure:
+        resampled = np.stack([sums[:, places].sum(axis=1), sums.sum(axis=1)], axis=1)
+        return share_figure(counts[:, places].sum(axis=1), counts.sum(axis=1), resampled)
+
+    return PairAgreement(
+        n=n,
+        confusion=Confusion(*(int(count) for count in total)),
+        accuracy=share([0, 3]),
+        balanced_accuracy=figure(accuracy.balanced_accuracy),
+        kappa=figure(_kappa),
+        mcc=figure(accuracy.mcc),
+        precision=figure(accuracy.precision),
+        recall=figure(accuracy.recall),
+        f1=figure(accuracy.f1),
+        reference_met_rate=share([0, 1]),
+        judged_met_rate=share([0, 2]),
+        abstained=int((abstained_one | abstained_other).sum()),
+        abstained_reference=int(abstained_one.sum()),
+        abstained_judged=int(abstained_other.sum()),
+        missing=int(missing.sum()),
+    )
+
+
+_CODES: dict[str | None, int] = {MET: 0, UNMET: 1, CANNOT_ASSESS: 2, None: 3}
+_ABSTAINED, _MISSING = _CODES[CANNOT_ASSESS], _CODES[None]
+
+
+def _codes(side: str, labels: Sequence[str | None]) -> NDArray[np.int64]:
+    try:
+        return np.array([_CODES[label] for label in labels], dtype=np.int64)
+    except KeyError:
+        place = next(place for place, label in enumerate(labels) if label not in _CODES)
+        raise ValueError(
+            f"{side}[{place}] is {labels[place]!r}; allowed are MET, UNMET, CANNOT_ASSESS and None"
+        ) from None
+
+
+def _counts_by_cluster(
+    one: NDArray[np.int64], other: NDArray[np.int64], clusters: NDArray[np.int64]
+) -> Floats:
+    """(clusters × 4): units per cell, in the order of `Confusion`; clusters without units left out."""
+    kept, places = np.unique(clusters, return_inverse=True)
+    cells = np.bincount(places * 4 + one * 2 + other, minlength=len(kept) * 4)
+    return cells.reshape(len(kept), 4).astype(np.float64)
+
+
+def _kappa(counts: Floats) -> Floats:
+    return cohen_kappa(counts.reshape(*counts.shape[:-1], 2, 2))

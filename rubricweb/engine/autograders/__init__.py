@@ -1,0 +1,56 @@
+"""The autograders by the name they are stored under; adding one is a module and a line here."""
+
+from rubricweb.engine.autograders.base import (
+    Answer,
+    Autograder,
+    Overall,
+    Prompt,
+    Reading,
+    ReplyFormat,
+    UnreadableReply,
+)
+from rubricweb.engine.autograders.generate import (
+    GenerateFn,
+    OneShotGenerateFn,
+    PerCriterionGenerateFn,
+    RubricAsJudgeGenerateFn,
+)
+from rubricweb.engine.autograders.one_shot import PerCriterionOneShotGrader
+from rubricweb.engine.autograders.outputs import (
+    CriterionEvaluation,
+    OneShotOutput,
+    PerCriterionOutput,
+    RubricAsJudgeOutput,
+)
+from rubricweb.engine.autograders.per_criterion import PerCriterionGrader
+from rubricweb.engine.autograders.prompted import PromptedAutograder
+from rubricweb.engine.autograders.rubric_as_judge import RubricAsJudgeGrader
+
+AUTOGRADERS: dict[str, type[PromptedAutograder]] = {
+    "per_criterion": PerCriterionGrader,
+    "one_shot": PerCriterionOneShotGrader,
+    "rubric_as_judge": RubricAsJudgeGrader,
+}
+
+__all__ = [
+    "AUTOGRADERS",
+    "Answer",
+    "Autograder",
+    "CriterionEvaluation",
+    "GenerateFn",
+    "OneShotGenerateFn",
+    "OneShotOutput",
+    "Overall",
+    "PerCriterionGenerateFn",
+    "PerCriterionGrader",
+    "PerCriterionOneShotGrader",
+    "PerCriterionOutput",
+    "Prompt",
+    "PromptedAutograder",
+    "Reading",
+    "ReplyFormat",
+    "RubricAsJudgeGenerateFn",
+    "RubricAsJudgeGrader",
+    "RubricAsJudgeOutput",
+    "UnreadableReply",
+]

@@ -1,0 +1,163 @@
+"""The tagged blocks a prompt is made of, with content that cannot end its own tag."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rubricweb.engine.rubric import Criterion
+from rubricweb.engine.submission import Query, Submission
+
+TAGS = (
+    "criterion_type",
+    "criterion",
+    "criteria",
+    "guidance",
+    "guidelines",
+    "met_example",
+    "unmet_example",
+    "query",
+    "turn",
+    "reference",
+    "response",
+    "thinking",
+    "output",
+)
+"""Every tag our prompts use; inside content none of them can be written."""
+
+_INVISIBLE = "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
+_OUR_TAG = re.compile(
+    r"[<\uff1c](?=[\s/\\\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*(?:"
+    + "|".join(_INVISIBLE.join(tag) for tag in TAGS)
+    + r")(?![a-z0-9_]))",
+    re.IGNORECASE,
+)
+
+
+def neutralised(text: str) -> str:
+    """The text with the ``<`` of anything that reads as one of our tags turned into ``‹``.
+
+    ``"</response> ok"`` becomes ``"‹/response> ok"``: readable as before, but no delimiter. Case, white
+    space, attributes, a missing ``>``, full-width brackets and invisible characters make no difference. All
+    other markup stays as it is.
+    """
+    return _OUR_TAG.sub("‹", text)
+
+
+def block(tag: str, content: str, **attributes: str) -> str:
+    """One tagged block on lines of its own, its content neutralised."""
+    return f"{_opened(tag, attributes)}\n{neutralised(content)}\n</{tag}>"
+
+
+def inline(tag: str, content: str, **attributes: str) -> str:
+    """One tagged block without line breaks of its own, its content neutralised."""
+    return f"{_opened(tag, attributes)}{neutralised(content)}</{tag}>"
+
+
+def joined(blocks: Iterable[str]) -> str:
+    """The blocks that are there, an empty line between two."""
+    return "\n\n".join(part for part in blocks if part)
+
+
+def criterion_blocks(criterion: Criterion) -> str:
+    """One criterion with its type and the help written for it."""
+    return joined(
+        [
+            f"<criterion_type>{criterion_type(criterion)}</criterion_type>",
+            inline("criterion", criterion.requirement),
+            *(block(tag, text) for tag, text in _help(criterion)),
+        ]
+    )
+
+
+def criteria_block(criteria: Iterable[Criterion]) -> str:
+    """Several criteria, numbered from 1 in the order given."""
+    lines = ["<criteria>"]
+    for number, criterion in enumerate(criteria, start=1):
+        attributes = {
+            "number": str(number),
+            "type": criterion_type(criterion),
+            "weight": _weight(criterion.weight),
+        }
+        lines.append(inline("criterion", criterion.requirement, **attributes))
+        lines.extend(inline(tag, text, number=str(number)) for tag, text in _help(criterion))
+    lines.append("</criteria>")
+    return "\n".join(lines)
+
+
+def submission_blocks(submission: Submission) -> str:
+    """What was asked, an exemplar if there is one, and the response to judge."""
+    return joined(
+        [
+            "" if submission.query is None else _query_block(submission.query),
+            "" if submission.reference is None else block("reference", submission.reference),
+            _response_block(submission),
+        ]
+    )
+
+
+def guidelines_block(guidelines: str) -> str:
+    """The rubric's guidelines, or nothing."""
+    return block("guidelines", guidelines) if guidelines else ""
+
+
+def criterion_type(criterion: Criterion) -> str:
+    """``negative`` for an error to avoid, else ``positive``."""
+    return "negative" if criterion.weight < 0 else "positive"
+
+
+def _help(criterion: Criterion) -> list[tuple[str, str]]:
+    texts = (
+        ("guidance", criterion.guidance),
+        ("met_example", criterion.met_example),
+        ("unmet_example", criterion.unmet_example),
+    )
+    return [(tag, text) for tag, text in texts if text]
+
+
+def _opened(tag: str, attributes: Mapping[str, str]) -> str:
+    written = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items())
+    return f"<{tag}{written}>"
+
+
+def _attribute(value: str) -> str:
+    return re.sub(r"[^\w.:-]+", " ", value).strip()[:100]
+
+
+def _query_block(query: Query) -> str:
+    if isinstance(query, str):
+        return block("query", query)
+    turns = [inline("turn", f"\n{_content(turn)}\n", role=str(turn.get("role", "unknown"))) for turn in query]
+    return "\n".join(["<query>", *turns, "</query>"])
+
+
+def _content(turn: Mapping[str, Any]) -> str:
+    """A turn's text; parts that are not text, and calls of tools, are shown as the JSON they are."""
+    content = turn.get("content")
+    parts = content if isinstance(content, list | tuple) else [content]
+    texts = [_part(part) for part in parts if part is not None]
+    extra = {key: value for key, value in turn.items() if key not in ("role", "content") and value}
+    if extra:
+        texts.append(json.dumps(extra, ensure_ascii=False, default=str))
+    return "\n".join(texts)
+
+
+def _part(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+        return str(part["text"])
+    return json.dumps(part, ensure_ascii=False, default=str)
+
+
+def _response_block(submission: Submission) -> str:
+    if submission.thinking is None:
+        return block("response", submission.output)
+    inner = [block("thinking", submission.thinking), block("output", submission.output)]
+    return "\n".join(["<response>", *inner, "</response>"])
+
+
+def _weight(weight: float) -> str:
+    return str(int(weight)) if weight.is_integer() else repr(weight)

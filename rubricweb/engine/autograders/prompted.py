@@ -1,0 +1,201 @@
+"""Autograders that ask a model: what to ask, how to read the reply, and a thin loop that does both."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ValidationError
+
+from rubricweb.engine.autograders.base import Autograder, Prompt, Reading, ReplyFormat
+from rubricweb.engine.autograders.generate import GenerateFn, default_generate_fn
+from rubricweb.engine.autograders.templates import system_prompt as default_system_prompt
+from rubricweb.engine.errors import UnreadableReply
+from rubricweb.engine.parsers.json_reply import read_json_reply
+from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError
+from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.scoring import (
+    ABSTENTION_POLICIES,
+    ERROR_POLICIES,
+    FAILED,
+    Abstention,
+    OnError,
+    score_verdicts,
+)
+from rubricweb.engine.submission import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """Why a question got no reading: a stable kind and a message for people."""
+
+    kind: str
+    message: str
+
+    def about(self, criterion: str | None) -> GradingError:
+        """This failure as the error of one criterion, or of the whole question."""
+        return GradingError(criterion=criterion, kind=self.kind, message=self.message)
+
+
+class PromptedAutograder(Autograder):
+    """An autograder without input or output: ``prompts()`` says what to ask, ``read()`` what a reply says.
+
+    Whoever has the network carries the one to a model and the other back; ``judge()`` does so with
+    ``generate_fn``, by default the endpoint of the environment. ``system_prompt`` replaces the default one
+    word for word. ``abstention`` and ``on_error`` are the policies of ``engine/scoring.py``. Raises
+    ValueError for an unknown policy or a reply format this grader cannot read.
+    """
+
+    schema: ClassVar[type[BaseModel]]
+    reply_formats: ClassVar[tuple[ReplyFormat, ...]] = ("json",)
+    system_prompt_names: ClassVar[Mapping[ReplyFormat, str]]
+    default_generate_fn_name: ClassVar[str]
+
+    def __init__(
+        self,
+        generate_fn: GenerateFn | None = None,
+        *,
+        system_prompt: str | None = None,
+        normalize: bool = True,
+        reply_format: ReplyFormat = "json",
+        abstention: Abstention = "skip",
+        on_error: OnError = "exclude",
+    ) -> None:
+        super().__init__(normalize=normalize)
+        _check_choice("reply_format", reply_format, self.reply_formats)
+        _check_choice("abstention", abstention, ABSTENTION_POLICIES)
+        _check_choice("on_error", on_error, ERROR_POLICIES)
+        self.generate_fn = generate_fn
+        self.reply_format: ReplyFormat = reply_format
+        self.abstention: Abstention = abstention
+        self.on_error: OnError = on_error
+        self.system_prompt = (
+            default_system_prompt(self.system_prompt_names[reply_format])
+            if system_prompt is None
+            else system_prompt
+        )
+
+    @abstractmethod
+    def prompts(
+        self, submission: Submission, rubric: Rubric, *, only: Sequence[int] | None = None
+    ) -> list[Prompt]:
+        """The questions that together cover the rubric, or the criteria ``only`` (0-based indexes) of it."""
+
+    def read(self, prompt: Prompt, reply: str, rubric: Rubric) -> Reading:
+        """What the raw reply to ``prompt`` says about the criteria it asked for.
+
+        JSON may stand in code fences or prose; unknown keys are ignored; a verdict is never guessed from
+        prose. Raises UnreadableReply when nothing can be read.
+        """
+        return self.reading(prompt, read_json_reply(reply))
+
+    @abstractmethod
+    def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
+        """What a reply says once it is plain data. Raises UnreadableReply when it does not fit the schema."""
+
+    async def ask(self, prompt: Prompt, rubric: Rubric) -> Reading | FailedCall:
+        """Put one question to ``generate_fn``; what goes wrong is returned, for it costs this question only.
+
+        Interruptions (KeyboardInterrupt, CancelledError) are not failures and pass through.
+        """
+        generate = self.generate_fn or default_generate_fn(self.default_generate_fn_name)
+        try:
+            reply = await generate(prompt.system, prompt.user)
+            if isinstance(reply, str):
+                return self.read(prompt, reply, rubric)
+            return self.reading(prompt, _plain(reply))
+        except Exception as error:
+            return _failed(error)
+
+
+class VerdictAutograder(PromptedAutograder):
+    """A prompted autograder whose result is one verdict per criterion."""
+
+    async def aggregate(self, judge_results: Sequence[CriterionReport]) -> EvaluationReport:
+        """Score the verdicts by ``engine/scoring.py``; a criterion without a verdict counts as failed."""
+        score = score_verdicts(
+            [criterion.weight for criterion in judge_results],
+            [FAILED if criterion.verdict is None else criterion.verdict for criterion in judge_results],
+            normalize=self.normalize,
+            abstention=self.abstention,
+            on_error=self.on_error,
+        )
+        return EvaluationReport(
+            score=score.score,
+            raw_score=score.raw_score,
+            llm_raw_score=score.llm_raw_score,
+            report=list(judge_results),
+            coverage=score.coverage,
+            errors=tuple(criterion.error for criterion in judge_results if criterion.error is not None),
+        )
+
+
+def as_rubric(criteria: Rubric | Iterable[Criterion], guidelines: str | None) -> Rubric:
+    """The rubric behind the list of criteria that ``judge()`` is called with."""
+    return criteria if isinstance(criteria, Rubric) else Rubric(criteria, guidelines=guidelines or "")
+
+
+def criterion_reports(
+    rubric: Rubric, readings: Iterable[Reading], failures: Mapping[int, FailedCall]
+) -> list[CriterionReport]:
+    """One report per criterion: its answer from whichever reading has it, else its failure."""
+    answers = {index: answer for reading in readings for index, answer in reading.answers.items()}
+    reports = []
+    for index, criterion in enumerate(rubric.criteria):
+        answer = answers.get(index)
+        if answer is not None:
+            result: dict[str, Any] = {"verdict": answer.verdict, "reason": answer.reason}
+        else:
+            failure = failures.get(
+                index, FailedCall("missing_criterion", "the reply left this criterion out")
+            )
+            result = {"verdict": None, "error": failure.about(criterion.name)}
+        reports.append(CriterionReport.model_validate(criterion.model_dump() | result))
+    return reports
+
+
+def fitted(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:
+    """The data as ``schema``. Raises UnreadableReply naming the first thing that does not fit."""
+    try:
+        return schema.model_validate(data)
+    except ValidationError as error:
+        raise UnreadableReply(_first_fault(error)) from None
+
+
+def _plain(reply: object) -> Mapping[str, Any]:
+    if isinstance(reply, BaseModel):
+        return reply.model_dump()
+    if isinstance(reply, Mapping):
+        return reply
+    raise UnreadableReply(
+        f"generate_fn returned a {type(reply).__name__}; allowed: the grader's output model"
+    )
+
+
+def _failed(error: Exception) -> FailedCall:
+    if isinstance(error, UnreadableReply):
+        return FailedCall("unreadable_reply", error.detail)
+    if isinstance(error, ValidationError):
+        return FailedCall("unreadable_reply", _first_fault(error))
+    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    kind = getattr(error, "kind", None)  # judges name their own
+    if isinstance(kind, str):
+        return FailedCall(kind, message)
+    if isinstance(error, TimeoutError):
+        return FailedCall("timeout", message)
+    if isinstance(error, ConnectionError):
+        return FailedCall("connection", message)
+    return FailedCall("failed_call", message)
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(step) for step in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"]
+
+
+def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}; allowed here: {', '.join(allowed)}")

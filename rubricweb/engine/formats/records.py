@@ -1,0 +1,109 @@
+"""Files of several formats as one stream of records, each knowing its place in the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from rubricweb.engine.errors import FaultList, Invalid, InvalidText, shown
+from rubricweb.engine.parsers.json_text import parse_json
+
+FileFormat: TypeAlias = Literal["json", "jsonl", "csv", "yaml"]
+
+MAX_FILE_BYTES = 100_000_000
+
+SUFFIXES: dict[str, FileFormat] = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+}
+
+# The csv module refuses cells beyond 128 KiB unless told otherwise; submissions are longer, and the size
+# of a whole file is capped before it gets here.
+csv.field_size_limit(2**31 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRecord:
+    """One record: where it stands (``line 4``, ``items[3]``), its keys and values as written."""
+
+    place: str
+    data: dict[str, Any]
+
+
+def format_of(filename: str) -> FileFormat | None:
+    """The format a file's name stands for, or None."""
+    name = filename.casefold()
+    return next((format for suffix, format in SUFFIXES.items() if name.endswith(suffix)), None)
+
+
+def jsonl_records(text: str, faults: FaultList) -> Iterator[PlacedRecord]:
+    """One object per line; empty lines are skipped, faulty ones go to ``faults`` and the rest is read on."""
+    # Only "\n" ends a line: JSON strings may hold the other line separators Unicode knows.
+    for number, line in enumerate(io.StringIO(text, newline="\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = parse_json(line.rstrip("\r\n"), line=number)
+        except InvalidText as error:
+            faults.extend(error)
+            continue
+        if not isinstance(value, dict):
+            faults.add(f"line {number}", shown(value), "one JSON object per line")
+            continue
+        yield PlacedRecord(f"line {number}", value)
+
+
+def csv_records(text: str, faults: FaultList, error: type[Invalid]) -> Iterator[PlacedRecord]:
+    """One record per row under a header; empty cells are left out, empty rows skipped.
+
+    The delimiter is the comma, or what the header uses instead (tab, semicolon). Raises ``error`` at once
+    for a header with an empty or repeated name: nothing below it could be trusted.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    header: list[str] | None = None
+    while True:
+        place = f"line {reader.line_num + 1}"  # where this row begins: a quoted cell may span several
+        try:
+            row = next(reader, None)
+        except csv.Error as problem:
+            faults.add(place, f"a broken row ({problem})", "cells in double quotes that are closed again")
+            return
+        if row is None:
+            return
+        if not any(cell.strip() for cell in row):
+            continue
+        if header is None:
+            header = _header(row, place, error)
+        elif len(row) != len(header):
+            faults.add(place, f"{len(row)} cells", f"{len(header)}, one per column of the header")
+        else:
+            yield PlacedRecord(
+                place, {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()}
+            )
+
+
+def _header(row: list[str], place: str, error: type[Invalid]) -> list[str]:
+    names = [cell.strip() for cell in row]
+    faults = FaultList()
+    seen: set[str] = set()
+    for position, name in enumerate(names, start=1):
+        if not name:
+            faults.add(place, f"no name for column {position}", "a name for every column")
+        elif name.casefold() in seen:
+            faults.add(place, f"the column {name!r} twice", "each name once")
+        seen.add(name.casefold())
+    faults.raise_as(error)
+    return names
+
+
+def _delimiter(text: str) -> str:
+    first = text.lstrip("\r\n").split("\n", 1)[0]
+    return next((mark for mark in (",", "\t", ";") if mark in first), ",")

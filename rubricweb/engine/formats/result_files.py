@@ -1,0 +1,207 @@
+"""Verdicts and ground truth as files, written line by line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rubricweb.engine.formats.formulas import neutralised
+from rubricweb.engine.rubric import Rubric
+from rubricweb.engine.submission import Query
+from rubricweb.engine.verdict import Verdict
+
+GROUND_TRUTH_RATER = "ground_truth"
+"""The rater's name in long form for labels that are settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """One rater's result on one criterion of one item.
+
+    ``verdict`` is None when the rater gave none; ``error`` then says why. ``rater_kind`` is what the rater
+    is (human, judge, adjudication, ground_truth). ``weight`` and ``group`` are the criterion's; ``run``
+    names the run of a judge; ``recorded_at`` is an ISO 8601 time. What does not apply is None.
+    """
+
+    item_id: str
+    criterion: str
+    rater: str
+    verdict: Verdict | None
+    reason: str = ""
+    rater_kind: str | None = None
+    error: str | None = None
+    group: str | None = None
+    weight: float | None = None
+    run: str | None = None
+    recorded_at: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroundTruthItem:
+    """One item with its settled labels, one per criterion of the rubric in force, None where none is.
+
+    ``rubric``, ``prompt`` and ``reference`` are the item's own; None means "as the dataset says".
+    """
+
+    id: str
+    submission: str
+    ground_truth: tuple[Verdict | None, ...] | None
+    ground_truth_reasons: tuple[str | None, ...] | None = None
+    thinking: str | None = None
+    prompt: Query | None = None
+    reference: str | None = None
+    rubric: Rubric | None = None
+    description: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetHead:
+    """What the items of an export share; None is "not given"."""
+
+    name: str = ""
+    prompt: Query | None = None
+    rubric: Rubric | None = None
+    reference: str | None = None
+
+
+VERDICT_COLUMNS = (
+    "item_id",
+    "criterion",
+    "rater",
+    "verdict",
+    "reason",
+    "rater_kind",
+    "error",
+    "group",
+    "weight",
+    "run",
+    "recorded_at",
+    "evidence",
+)
+
+
+def verdicts_csv(rows: Iterable[VerdictRow]) -> Iterator[str]:
+    """Long CSV: a header, then one line per item, criterion and rater; missing is an empty cell.
+
+    Cells a spreadsheet would run are neutralised with a leading ``'``; evidence is a JSON list. Its first
+    five columns are what ``read_labels`` reads, which also takes the ``'`` away again.
+    """
+    yield _csv_line(VERDICT_COLUMNS)
+    for row in rows:
+        evidence = json.dumps(row.evidence, ensure_ascii=False) if row.evidence else None
+        yield _csv_line([*(getattr(row, name) for name in VERDICT_COLUMNS[:-1]), evidence])
+
+
+def verdicts_jsonl(rows: Iterable[VerdictRow]) -> Iterator[str]:
+    """One JSON object per item, criterion and rater, every field as it is: the lossless form."""
+    for row in rows:
+        yield _json_line({name: getattr(row, name) for name in VERDICT_COLUMNS})
+
+
+def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
+    """The settled labels in long form, as ``read_labels`` reads them, with ``ground_truth`` as the rater.
+
+    Criteria without a settled label have no line. Raises ValueError as ``ground_truth_jsonl`` does.
+    """
+    yield _csv_line(("item_id", "criterion", "rater", "verdict", "reason"))
+    for item in items:
+        names = _rubric_of(item, head).names
+        reasons = item.ground_truth_reasons or (None,) * len(names)
+        for name, verdict, reason in zip(names, item.ground_truth or (), reasons, strict=False):
+            if verdict is not None:
+                yield _csv_line((item.id, name, GROUND_TRUTH_RATER, verdict, reason))
+
+
+def ground_truth_jsonl(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
+    """One JSON object per item with what is in force for it: lossless, read by ``read_dataset``.
+
+    Raises ValueError for an item without a rubric, or with another number of labels than criteria.
+    """
+    for item in items:
+        rubric = _rubric_of(item, head)
+        in_force = {
+            "prompt": head.prompt if item.prompt is None else item.prompt,
+            "reference": head.reference if item.reference is None else item.reference,
+            "rubric": rubric.to_dict(),
+        }
+        yield _json_line({"id": item.id} | _item_fields(item) | in_force)
+
+
+def autorubric_dataset(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
+    """autorubric's dataset JSON: the head, then every item with what is its own.
+
+    Beyond that format's own keys an item carries id, prompt, thinking, metadata and reasons. A criterion
+    nobody labelled is null in ``ground_truth``, which that package's loader refuses: export labelled items
+    for it. Raises ValueError as ``ground_truth_jsonl`` does.
+    """
+    shared = {
+        "name": head.name,
+        "prompt": "" if head.prompt is None else head.prompt,
+        "rubric": None if head.rubric is None else head.rubric.to_dict(),
+        "reference_submission": head.reference,
+    }
+    yield "{\n"
+    for key, value in shared.items():
+        if key != "reference_submission" or value is not None:
+            yield f"{_json(key)}: {_json(value)},\n"
+    yield '"items": ['
+    separator = "\n"
+    for item in items:
+        _rubric_of(item, head)
+        own = {
+            "prompt": item.prompt,
+            "reference_submission": item.reference,
+            "rubric": None if item.rubric is None else item.rubric.to_dict(),
+        }
+        fields = {"id": item.id} | _item_fields(item) | {k: v for k, v in own.items() if v is not None}
+        yield separator + _json(fields)
+        separator = ",\n"
+    yield "\n]\n}\n"
+
+
+def _item_fields(item: GroundTruthItem) -> dict[str, Any]:
+    fields: dict[str, Any] = {"submission": item.submission, "description": item.description}
+    if item.thinking is not None:
+        fields["thinking"] = item.thinking
+    fields["ground_truth"] = item.ground_truth
+    if item.ground_truth_reasons is not None:
+        fields["ground_truth_reasons"] = item.ground_truth_reasons
+    if item.metadata:
+        fields["metadata"] = item.metadata
+    return fields
+
+
+def _rubric_of(item: GroundTruthItem, head: DatasetHead) -> Rubric:
+    rubric = head.rubric if item.rubric is None else item.rubric
+    if rubric is None:
+        raise ValueError(f"item {item.id!r} has no rubric and neither has the dataset; one of them needs it")
+    for name, values in (("labels", item.ground_truth), ("reasons", item.ground_truth_reasons)):
+        if values is not None and len(values) != len(rubric.criteria):
+            raise ValueError(f"item {item.id!r} has {len(values)} {name} for {len(rubric.criteria)} criteria")
+    return rubric
+
+
+def _csv_line(cells: Sequence[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow([_cell(cell) for cell in cells])
+    return line.getvalue()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return neutralised(value) if isinstance(value, str) else str(value)
+
+
+def _json_line(value: object) -> str:
+    return _json(value) + "\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

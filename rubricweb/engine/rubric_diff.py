@@ -1,0 +1,200 @@
+"""What changed in meaning between two versions of a rubric."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rubricweb.engine.rubric import Criterion, Rubric
+
+Aspect: TypeAlias = Literal["renamed", "reworded", "reweighted", "regrouped", "guidance", "tags", "examples"]
+
+MAX_DIFF_WORDS = 4_000
+"""Words per text that are compared one by one; longer texts are shown as wholly replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of text in a word diff: kept in both, only in the older, or only in the newer."""
+
+    kind: Literal["same", "gone", "new"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One criterion that differs. `before` is None when it was added, `after` when it was removed.
+
+    `aspects` say what differs when both are there, the requirement first; empty otherwise.
+    """
+
+    before: Criterion | None
+    after: Criterion | None
+    aspects: tuple[Aspect, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name it has now, or had when it was removed."""
+        criterion = self.after or self.before
+        return (criterion and criterion.name) or ""
+
+    @property
+    def words(self) -> tuple[Segment, ...]:
+        """The requirement's word diff; of an added or removed criterion it is all new or all gone."""
+        before = self.before.requirement if self.before else ""
+        after = self.after.requirement if self.after else ""
+        return word_diff(before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class RubricDiff:
+    """Everything that differs, criteria in the newer rubric's order with removed ones last.
+
+    `reordered` is about the criteria both have, whatever was put between them.
+    """
+
+    changes: tuple[Change, ...]
+    unchanged: int
+    reordered: bool
+    title_changed: bool
+    guidelines: tuple[Segment, ...]
+    """The word diff of the guidelines, empty when they are equal."""
+
+    def __bool__(self) -> bool:
+        return bool(self.changes or self.reordered or self.title_changed or self.guidelines)
+
+    @property
+    def added(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.before is None)
+
+    @property
+    def removed(self) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.after is None)
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """In a few words, most consequential first: ("1 added", "2 reworded", "order changed")."""
+        counts = {"added": len(self.added), "removed": len(self.removed)}
+        for change in self.changes:
+            for aspect in change.aspects:
+                counts[aspect] = counts.get(aspect, 0) + 1
+        words = {"guidance": "with other guidance", "tags": "retagged", "examples": "with other examples"}
+        order = ("added", "removed", "reworded", "reweighted", "renamed", "regrouped", *words)
+        parts = [f"{counts[kind]} {words.get(kind, kind)}" for kind in order if counts.get(kind)]
+        whole = (
+            ("title changed", self.title_changed),
+            ("guidelines changed", bool(self.guidelines)),
+            ("order changed", self.reordered),
+        )
+        return (*parts, *(phrase for phrase, holds in whole if holds))
+
+
+def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
+    """Compare two rubrics criterion by criterion.
+
+    A criterion is the same one when its requirement reads the same (spaces and case aside), else when its
+    name does: so moving an unnamed criterion, which renumbers C1, C2, …, does not look like rewording.
+    From (A +10, B +5) to (B +5, A +8, D +1): A reweighted, D added, order changed.
+    """
+    partner = _matched(before.criteria, after.criteria)
+    changes: list[Change] = []
+    unchanged = 0
+    for j, criterion in enumerate(after.criteria):
+        if j not in partner:
+            changes.append(Change(None, criterion))
+            continue
+        old = before.criteria[partner[j]]
+        aspects = _aspects(
+            old, criterion, was_numbered=_is_number(old, partner[j]) and _is_number(criterion, j)
+        )
+        if aspects:
+            changes.append(Change(old, criterion, aspects))
+        else:
+            unchanged += 1
+    kept = set(partner.values())
+    changes += [Change(old, None) for i, old in enumerate(before.criteria) if i not in kept]
+    order = [partner[j] for j in sorted(partner)]
+    return RubricDiff(
+        changes=tuple(changes),
+        unchanged=unchanged,
+        reordered=order != sorted(order),
+        title_changed=before.title != after.title,
+        guidelines=()
+        if before.guidelines == after.guidelines
+        else word_diff(before.guidelines, after.guidelines),
+    )
+
+
+def word_diff(before: str, after: str) -> tuple[Segment, ...]:
+    """Two texts as words that stayed, went and came; joining all but the "gone" ones gives `after` back.
+
+    "names the city" → "names a city": same "names ", gone "the", new "a", same " city".
+    """
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(old), len(new)) > MAX_DIFF_WORDS:
+        pieces = [("gone", before), ("new", after)]
+    else:
+        pieces = list(_pieces(old, new))
+    return tuple(Segment(kind, text) for kind, text in pieces if text)  # type: ignore[arg-type]  # of the Literal
+
+
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+def _pieces(old: list[str], new: list[str]) -> Iterator[tuple[str, str]]:
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield "same", "".join(new[j1:j2])
+        else:
+            yield "gone", "".join(old[i1:i2])
+            yield "new", "".join(new[j1:j2])
+
+
+def _matched(before: tuple[Criterion, ...], after: tuple[Criterion, ...]) -> dict[int, int]:
+    """Index in `after` → index in `before` of the same criterion."""
+    partner: dict[int, int] = {}
+    free = dict.fromkeys(range(len(before)))
+    for same in (_same_both, _same_requirement, _same_name):
+        for j, criterion in enumerate(after):
+            if j in partner:
+                continue
+            i = next((i for i in free if same(before[i], criterion)), None)
+            if i is not None:
+                partner[j] = i
+                del free[i]
+    return partner
+
+
+def _same_both(one: Criterion, other: Criterion) -> bool:
+    return _same_name(one, other) and _same_requirement(one, other)
+
+
+def _same_requirement(one: Criterion, other: Criterion) -> bool:
+    return one.requirement.casefold().split() == other.requirement.casefold().split()
+
+
+def _same_name(one: Criterion, other: Criterion) -> bool:
+    return (one.name or "").casefold() == (other.name or "").casefold()
+
+
+def _aspects(before: Criterion, after: Criterion, *, was_numbered: bool) -> tuple[Aspect, ...]:
+    found: tuple[tuple[Aspect, bool], ...] = (
+        ("reworded", before.requirement != after.requirement),
+        ("reweighted", before.weight != after.weight),
+        ("renamed", before.name != after.name and not was_numbered),
+        ("regrouped", before.group != after.group),
+        ("guidance", before.guidance != after.guidance),
+        ("tags", before.tags != after.tags),
+        (
+            "examples",
+            (before.met_example, before.unmet_example) != (after.met_example, after.unmet_example),
+        ),
+    )
+    return tuple(aspect for aspect, holds in found if holds)
+
+
+def _is_number(criterion: Criterion, index: int) -> bool:
+    return criterion.name == f"C{index + 1}"

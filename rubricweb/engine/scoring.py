@@ -1,0 +1,244 @@
+"""What verdicts are worth: the only place a weight is multiplied.
+
+Over the criteria that have a value, ``P = Σ max(0, w)``, ``N = Σ |w|`` for w < 0, ``raw = Σ w·value``::
+
+    the rubric has positive weights    score = clamp01(raw / P)
+    only negative (and zero) weights   score = clamp01(1 + raw / N)
+    only zero weights                  score = 0.0
+    nothing has a value                score = None
+
+The formula is chosen by the whole rubric: when skipping empties the side it divides by, there is no score
+rather than the other formula's. Sources: the published ``rubric`` 2.0.0 formulas, and autorubric's
+abstention policies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Literal, TypeAlias, get_args
+
+from rubricweb.engine.verdict import Verdict
+
+Abstention: TypeAlias = Literal["skip", "zero", "partial", "fail"]
+"""What CANNOT_ASSESS is worth: out of both sums, 0, half a positive weight, the worst by sign."""
+
+OnError: TypeAlias = Literal["exclude", "zero", "fail_item"]
+"""What a failed question is worth: out of both sums, 0 with its weight kept, or no score for the item."""
+
+ABSTENTION_POLICIES: Final = get_args(Abstention)
+ERROR_POLICIES: Final = get_args(OnError)
+
+
+class Failed(Enum):
+    """The outcome of a question that got no answer after all retries."""
+
+    FAILED = "failed"
+
+    def __repr__(self) -> str:
+        return "FAILED"
+
+
+FAILED: Final = Failed.FAILED
+
+Outcome: TypeAlias = Verdict | float | Failed
+"""What came of one criterion: a verdict, a value from 0 to 1, or FAILED."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score with what it rests on.
+
+    ``score``: 0 to 1 (the raw sum when not normalised), None when nothing can be said. ``raw_score``: the
+    weighted sum. ``coverage``: share (0 to 1) of Σ|w| really judged; of the criteria when all weights are
+    zero. ``llm_raw_score``: what the judge said, 0 to 100 if holistic, else the weighted sum.
+    """
+
+    score: float | None
+    raw_score: float | None
+    coverage: float
+    llm_raw_score: float | None = None
+
+
+def score_verdicts(
+    weights: Sequence[float],
+    outcomes: Sequence[Outcome],
+    *,
+    normalize: bool = True,
+    abstention: Abstention = "skip",
+    on_error: OnError = "exclude",
+) -> Score:
+    """Score one submission from one outcome per criterion.
+
+    Weights (10, 5, −3) with MET, UNMET, MET: raw = 10 − 3 = 7, P = 15, score 7/15 = 0.467, coverage 1.0.
+    Raises ValueError for lists of different length, values outside 0 to 1, weights that are not finite, or an
+    unknown policy.
+    """
+    _check(weights, outcomes, abstention, on_error)
+    judged = [
+        not isinstance(outcome, Failed) and outcome is not Verdict.CANNOT_ASSESS for outcome in outcomes
+    ]
+    coverage = _coverage(weights, judged)
+    if on_error == "fail_item" and any(isinstance(outcome, Failed) for outcome in outcomes):
+        return Score(None, None, coverage)
+    terms = [
+        (weight, value)
+        for weight, outcome in zip(weights, outcomes, strict=True)
+        if (value := _value(weight, outcome, abstention, on_error)) is not None
+    ]
+    if not terms:
+        return Score(None, None, coverage)
+    raw = math.fsum(weight * value for weight, value in terms) + 0.0
+    score = _normalised(raw, weights, [weight for weight, _ in terms]) if normalize else raw
+    return Score(score, raw, coverage, llm_raw_score=raw)
+
+
+def contributions(
+    weights: Sequence[float],
+    outcomes: Sequence[Outcome],
+    *,
+    abstention: Abstention = "skip",
+    on_error: OnError = "exclude",
+) -> list[float | None]:
+    """What each criterion adds to the raw score; None where it leaves the score alone by policy.
+
+    The sum of those that are not None is the raw score of ``score_verdicts``, which also says what is raised.
+    Weights (10, 5, −3, 2) with MET, UNMET, MET, FAILED: 10, 0, −3, None.
+    """
+    _check(weights, outcomes, abstention, on_error)
+    return [
+        None if (value := _value(weight, outcome, abstention, on_error)) is None else weight * value + 0.0
+        for weight, outcome in zip(weights, outcomes, strict=True)
+    ]
+
+
+def score_groups(
+    groups: Sequence[str | None],
+    weights: Sequence[float],
+    outcomes: Sequence[Outcome],
+    *,
+    normalize: bool = True,
+    abstention: Abstention = "skip",
+    on_error: OnError = "exclude",
+) -> dict[str | None, Score]:
+    """Score every group as a rubric of its own, in order of appearance; None holds the ungrouped.
+
+    Groups (a, a, b), weights (1, 1, −1), MET, UNMET, UNMET: a = 0.5, b = 1.0.
+    """
+    if len(groups) != len(weights) or len(groups) != len(outcomes):
+        raise ValueError(f"{len(groups)} groups for {len(weights)} weights and {len(outcomes)} outcomes")
+    members: dict[str | None, list[int]] = {}
+    for i, group in enumerate(groups):
+        members.setdefault(group, []).append(i)
+    return {
+        group: score_verdicts(
+            [weights[i] for i in indexes],
+            [outcomes[i] for i in indexes],
+            normalize=normalize,
+            abstention=abstention,
+            on_error=on_error,
+        )
+        for group, indexes in members.items()
+    }
+
+
+def score_holistic(weights: Sequence[float], llm_score: float | None, *, normalize: bool = True) -> Score:
+    """Score one submission from a judge's single number, clamped to 0–100; None is a failed call.
+
+    raw = llm/100 · P, or −N·(1 − llm/100) when nothing is positive, so that it compares with the other
+    graders: weights (10, 5, −3) and 85 give raw 0.85 · 15 = 12.75, score 0.85. Raises ValueError for NaN.
+    """
+    if llm_score is None:
+        return Score(None, None, 0.0)
+    if math.isnan(llm_score):
+        raise ValueError("the judge's score is NaN; allowed: a number from 0 to 100")
+    _check_weights(weights)
+    share = min(100.0, max(0.0, llm_score)) / 100.0
+    positive, negative = _sides(weights)
+    raw = (share * positive if positive > 0 else -negative * (1.0 - share)) + 0.0
+    if not normalize:
+        score = raw
+    elif positive == 0 and negative == 0:
+        score = 0.0
+    else:
+        score = share  # raw / P and 1 + raw / N both come back to it
+    return Score(score, raw, 1.0, llm_raw_score=llm_score)
+
+
+def _check(weights: Sequence[float], outcomes: Sequence[Outcome], abstention: str, on_error: str) -> None:
+    if len(weights) != len(outcomes):
+        raise ValueError(
+            f"{len(outcomes)} outcomes for {len(weights)} weights; allowed: one outcome per criterion"
+        )
+    if abstention not in ABSTENTION_POLICIES:
+        raise ValueError(
+            f"unknown abstention policy {abstention!r}; allowed: {', '.join(ABSTENTION_POLICIES)}"
+        )
+    if on_error not in ERROR_POLICIES:
+        raise ValueError(f"unknown error policy {on_error!r}; allowed: {', '.join(ERROR_POLICIES)}")
+    _check_weights(weights)
+    for i, outcome in enumerate(outcomes):
+        if isinstance(outcome, Verdict | Failed):
+            continue
+        # True would pass for 1.0, and None for "nothing wrong": neither is an outcome.
+        if isinstance(outcome, bool) or not isinstance(outcome, int | float) or not 0.0 <= outcome <= 1.0:
+            raise ValueError(
+                f"outcomes[{i}] is {outcome!r}; allowed: a Verdict, FAILED or a number from 0 to 1"
+            )
+
+
+def _check_weights(weights: Sequence[float]) -> None:
+    for i, weight in enumerate(weights):
+        if not math.isfinite(weight):
+            raise ValueError(f"weights[{i}] is {weight!r}; allowed: a finite number")
+
+
+def _value(weight: float, outcome: Outcome, abstention: Abstention, on_error: OnError) -> float | None:
+    """The value of one outcome from 0 to 1, or None when it leaves both sums."""
+    if isinstance(outcome, Failed):
+        return 0.0 if on_error == "zero" else None
+    if outcome is Verdict.CANNOT_ASSESS:
+        if abstention == "skip":
+            return None
+        if abstention == "partial":
+            return 0.5 if weight > 0 else 0.0
+        if abstention == "fail":
+            return 0.0 if weight > 0 else 1.0
+        return 0.0
+    if isinstance(outcome, Verdict):
+        return 1.0 if outcome is Verdict.MET else 0.0
+    return float(outcome)
+
+
+def _normalised(raw: float, weights: Sequence[float], valued_weights: Sequence[float]) -> float | None:
+    rubric_positive, rubric_negative = _sides(weights)
+    positive, negative = _sides(valued_weights)
+    if rubric_positive > 0:
+        return _clamp01(raw / positive) if positive > 0 else None
+    if rubric_negative > 0:
+        return _clamp01(1.0 + raw / negative) if negative > 0 else None
+    return 0.0
+
+
+def _sides(weights: Sequence[float]) -> tuple[float, float]:
+    positive = math.fsum(weight for weight in weights if weight > 0)
+    negative = math.fsum(-weight for weight in weights if weight < 0)
+    return positive, negative
+
+
+def _coverage(weights: Sequence[float], judged: Sequence[bool]) -> float:
+    sizes = [abs(weight) for weight in weights]
+    if not any(sizes):
+        sizes = [1.0] * len(sizes)
+    total = math.fsum(sizes)
+    if total == 0:
+        return 0.0
+    return _clamp01(
+        math.fsum(size for size, was_judged in zip(sizes, judged, strict=True) if was_judged) / total
+    )
+
+
+def _clamp01(number: float) -> float:
+    return min(1.0, max(0.0, number))

@@ -1,0 +1,94 @@
+"""The semantic diff between rubric versions, and the shares of weight beside it."""
+
+from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.rubric_diff import rubric_diff, word_diff
+from rubricweb.engine.weight_shares import weight_shares
+
+CITY = Criterion(name="city", weight=10, requirement="Names the city.")
+SHORT = Criterion(name="short", weight=5, requirement="Is at most two sentences long.")
+RUDE = Criterion(name="rude", weight=-15, requirement="Insults the reader.")
+
+
+def test_equal_rubrics_differ_in_nothing():
+    diff = rubric_diff(Rubric([CITY, SHORT]), Rubric([CITY, SHORT]))
+    assert not diff
+    assert diff.unchanged == 2
+    assert diff.summary == ()
+
+
+def test_added_removed_reworded_and_reweighted_are_told_apart():
+    after = Rubric(
+        [
+            CITY.model_copy(update={"requirement": "Names the capital city."}),
+            SHORT.model_copy(update={"weight": 8.0}),
+            Criterion(name="polite", requirement="Greets the reader."),
+        ]
+    )
+    diff = rubric_diff(Rubric([CITY, SHORT, RUDE]), after)
+    assert [(change.name, change.aspects) for change in diff.changes] == [
+        ("city", ("reworded",)),
+        ("short", ("reweighted",)),
+        ("polite", ()),
+        ("rude", ()),
+    ]
+    assert diff.summary == ("1 added", "1 removed", "1 reworded", "1 reweighted")
+
+
+def test_a_renamed_criterion_is_found_by_its_requirement():
+    diff = rubric_diff(Rubric([CITY]), Rubric([CITY.model_copy(update={"name": "place"})]))
+    assert [change.aspects for change in diff.changes] == [("renamed",)]
+
+
+def test_a_criterion_put_before_unnamed_ones_does_not_reword_them():
+    first, second = Criterion(requirement="Greets."), Criterion(requirement="Thanks.")
+    new = Criterion(requirement="Apologises.")
+    diff = rubric_diff(Rubric([first, second]), Rubric([new, first, second]))
+    # C1 Greets is C2 now and C2 Thanks is C3: the numbers moved, not the criteria.
+    assert [(change.before, change.name) for change in diff.changes] == [(None, "C1")]
+    assert diff.unchanged == 2
+    assert not diff.reordered
+
+
+def test_moving_criteria_is_a_change_of_order_only():
+    diff = rubric_diff(Rubric([CITY, SHORT, RUDE]), Rubric([RUDE, CITY, SHORT]))
+    assert diff.reordered
+    assert diff.summary == ("order changed",)
+
+
+def test_title_and_guidelines_are_compared_too():
+    diff = rubric_diff(Rubric([CITY], title="A"), Rubric([CITY], title="B", guidelines="Be kind."))
+    assert diff.summary == ("title changed", "guidelines changed")
+
+
+def test_two_equal_requirements_keep_their_own_partners():
+    twin = CITY.model_copy(update={"name": "twin"})
+    diff = rubric_diff(Rubric([CITY, twin]), Rubric([twin, CITY]))
+    assert diff.summary == ("order changed",)
+
+
+def test_word_diff_gives_the_newer_text_back():
+    segments = word_diff("names the city", "names a city, twice")
+    assert [(segment.kind, segment.text) for segment in segments] == [
+        ("same", "names "),
+        ("gone", "the"),
+        ("new", "a"),
+        ("same", " city"),
+        ("new", ", twice"),
+    ]
+    assert "".join(segment.text for segment in segments if segment.kind != "gone") == "names a city, twice"
+
+
+def test_a_very_long_text_is_replaced_as_a_whole_instead_of_compared_for_minutes():
+    segments = word_diff("word " * 5_000, "other " * 5_000)
+    assert [segment.kind for segment in segments] == ["gone", "new"]
+
+
+def test_weight_shares_are_of_the_absolute_sum():
+    # Σ|w| = 10 + 5 + 15 = 30
+    assert weight_shares([10, 5, -15]) == (10 / 30, 5 / 30, 15 / 30)
+
+
+def test_weights_that_cannot_be_read_have_no_share():
+    assert weight_shares([3, None, float("nan"), 1]) == (0.75, None, None, 0.25)
+    assert weight_shares([0, 0]) == (None, None)
+    assert weight_shares([]) == ()
