@@ -1,0 +1,189 @@
+"""The guard on outbound calls: which addresses a judge may live at.
+
+A URL is checked as text before anything is sent (`check_url`), a name's addresses when it is resolved
+(`GuardedResolver`), and the address itself at the moment a socket is made (`guarded_connector`). The last one
+is what holds: whatever parses a URL differently or resolves a name twice, the socket goes to an address that
+was checked, and redirects are not followed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+from typing import TypeAlias
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+ALLOWED = "an http or https URL of a public host, without user name, query or fragment"
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+# What aiohttp hands a socket factory: family, type, protocol, canonical name, socket address.
+AddressInfo: TypeAlias = tuple[
+    int | socket.AddressFamily, int | socket.SocketKind, int, str, tuple[object, ...]
+]
+
+# Where clouds answer with the machine's own credentials. No judge lives there: refused even on private
+# networks.
+_METADATA = frozenset(
+    ipaddress.ip_address(address)
+    for address in ("169.254.169.254", "169.254.170.2", "100.100.100.200", "168.63.129.16", "fd00:ec2::254")
+)
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
+_V4_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_LOCAL_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback")
+_LOCAL_SUFFIXES = (".localhost", ".local", ".internal", ".localdomain", ".home.arpa")
+
+
+class BlockedAddress(ValueError):
+    """An address that may not be called. The message names what is wrong with it, and what is allowed."""
+
+
+def check_url(url: str, allow_private_hosts: bool) -> None:
+    """Refuse a URL that may not be called, judging by its text alone: nothing is resolved, nothing is sent.
+
+    Refused are other schemes than http and https, a user name or password, a query or fragment, spaces,
+    control characters and backslashes, a missing host, a port out of range, and, unless
+    `allow_private_hosts`, hosts that are private, loopback or link-local by name or by number (in any
+    notation: `127.1`, `0x7f000001`, `[::ffff:10.0.0.1]`). Cloud metadata addresses are refused always. Raises
+    BlockedAddress.
+    """
+    if any(character.isspace() or ord(character) < 32 or character in "\\\x7f" for character in url):
+        raise BlockedAddress(f"the URL holds a space, control character or backslash; allowed is {ALLOWED}")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise BlockedAddress(f"the URL cannot be read ({error}); allowed is {ALLOWED}") from None
+    if parts.scheme not in ("http", "https"):
+        raise BlockedAddress(f"the URL's scheme is {parts.scheme or 'missing'!r}; allowed is {ALLOWED}")
+    if "@" in parts.netloc:
+        raise BlockedAddress(f"the URL holds a user name or password; allowed is {ALLOWED}")
+    if parts.query or parts.fragment or url.endswith(("?", "#")):
+        raise BlockedAddress(f"the URL holds a query or fragment; allowed is {ALLOWED}")
+    if not host:
+        raise BlockedAddress(f"the URL has no host; allowed is {ALLOWED}")
+    if port == 0:
+        raise BlockedAddress("the URL's port is 0; allowed is 1 to 65535")
+    _check_host(host, allow_private_hosts)
+
+
+def check_address(address: str, allow_private_hosts: bool) -> None:
+    """Refuse a numeric IP address that may not be called. Raises BlockedAddress.
+
+    IPv6 forms that carry an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) are judged by both.
+    """
+    bare = address.partition("%")[0]
+    try:
+        parsed = ipaddress.ip_address(bare)
+    except ValueError:
+        raise BlockedAddress(f"{address!r} is not an IP address; allowed is a numeric one") from None
+    for candidate in (parsed, *_carried(parsed)):
+        if candidate in _METADATA:
+            raise BlockedAddress(f"{address} is a cloud metadata address; allowed is any other")
+        if not allow_private_hosts and not _is_public(candidate):
+            raise BlockedAddress(
+                f"{address} is not a public address; allowed are public addresses, "
+                "unless the operator allows private hosts"
+            )
+
+
+class GuardedResolver(AbstractResolver):
+    """Resolves names for aiohttp and refuses those with any address that may not be called.
+
+    aiohttp connects to exactly what is returned here, so an answer that was checked cannot be swapped for
+    another by asking again (DNS rebinding). One private address among public ones refuses the whole name.
+    """
+
+    def __init__(self, allow_private_hosts: bool, inner: AbstractResolver | None = None) -> None:
+        self._allow_private_hosts = allow_private_hosts
+        self._inner = inner
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The checked addresses of `host`. Raises BlockedAddress, or OSError when the name is unknown."""
+        if self._inner is None:  # aiohttp's resolver wants a running loop to be made in
+            self._inner = aiohttp.ThreadedResolver()
+        found = await self._inner.resolve(host, port, family)
+        for result in found:
+            try:
+                check_address(result["host"], self._allow_private_hosts)
+            except BlockedAddress as error:
+                raise BlockedAddress(f"{host} resolves to a refused address: {error}") from None
+        return found
+
+    async def close(self) -> None:
+        """Close the resolver underneath."""
+        if self._inner is not None:
+            await self._inner.close()
+
+
+def guarded_connector(
+    allow_private_hosts: bool, *, resolver: AbstractResolver | None = None, tls: ssl.SSLContext | None = None
+) -> aiohttp.TCPConnector:
+    """A connector whose every socket goes to a checked address; make it inside a running loop.
+
+    `resolver` stands in for the system's (tests pass one that lies). The number of connections is not limited
+    here: who asks bounds its requests.
+    """
+
+    def checked_socket(info: AddressInfo) -> socket.socket:
+        family, kind, protocol, _, address = info
+        check_address(str(address[0]), allow_private_hosts)
+        return socket.socket(family=family, type=kind, proto=protocol)
+
+    return aiohttp.TCPConnector(
+        resolver=GuardedResolver(allow_private_hosts, resolver),
+        socket_factory=checked_socket,
+        ssl=tls if tls is not None else True,
+        limit=0,
+        keepalive_timeout=30,
+    )
+
+
+def _check_host(host: str, allow_private_hosts: bool) -> None:
+    number = _as_number(host)
+    if number is not None:
+        check_address(number, allow_private_hosts)
+        return
+    name = host.rstrip(".").casefold()
+    if not allow_private_hosts and (name in _LOCAL_NAMES or name.endswith(_LOCAL_SUFFIXES)):
+        raise BlockedAddress(
+            f"{host} is a name of the local network; allowed are public hosts, "
+            "unless the operator allows private hosts"
+        )
+
+
+def _as_number(host: str) -> str | None:
+    """The dotted or colon form of a host given as a number in any notation the C library takes, else None."""
+    try:
+        return str(ipaddress.ip_address(host.partition("%")[0]))
+    except ValueError:
+        pass
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host.rstrip(".")))
+    except (OSError, UnicodeEncodeError):
+        return None
+
+
+def _is_public(address: Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None or address in _NAT64:
+            return True  # says nothing of its own: the IPv4 address it carries is judged beside it
+        if address.is_site_local or address in _NAT64_LOCAL:
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _carried(address: Address) -> list[ipaddress.IPv4Address]:
+    """The IPv4 addresses an IPv6 address stands for, [] for most."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    carried = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in _NAT64 or address in _V4_COMPATIBLE:
+        carried.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return [found for found in carried if found is not None]

@@ -1,0 +1,96 @@
+"""Generate functions for people who have an endpoint and no wish to write a client.
+
+They ask the endpoint of the environment: OPENAI_BASE_URL (default: OpenAI's), OPENAI_API_KEY, and
+OPENAI_MODEL (default "gpt-5-mini"). Any OpenAI-compatible endpoint will do, with the retries and the ladder
+of every judge.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from rubricweb.engine.autograders.base import Prompt, Reading
+from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput, RubricAsJudgeOutput
+from rubricweb.engine.parsers.json_reply import read_json_reply
+from rubricweb.judges.base import JudgeConfig, JudgeFailure, Question
+from rubricweb.judges.pool import ask_one
+
+OPENAI_BASE_URL = "https://api.openai.com/v1"
+DEFAULT_MODEL = "gpt-5-mini"
+
+Output = TypeVar("Output", bound=BaseModel)
+
+
+class NoEndpoint(RuntimeError):
+    """The environment names no endpoint to ask."""
+
+
+async def default_per_criterion_generate_fn(
+    system_prompt: str, user_prompt: str, **options: Any
+) -> PerCriterionOutput:
+    """Ask about one criterion; for PerCriterionGrader.
+
+    `options` are fields of JudgeConfig, such as `model=` or `temperature=`. Raises NoEndpoint when neither
+    OPENAI_API_KEY nor OPENAI_BASE_URL is set, JudgeFailure when the endpoint gives no usable answer,
+    TypeError for an unknown option. The same holds for the other two.
+    """
+    return await _generate(PerCriterionOutput, system_prompt, user_prompt, options)
+
+
+async def default_oneshot_generate_fn(system_prompt: str, user_prompt: str, **options: Any) -> OneShotOutput:
+    """Ask about all criteria at once; for PerCriterionOneShotGrader."""
+    return await _generate(OneShotOutput, system_prompt, user_prompt, options)
+
+
+async def default_rubric_as_judge_generate_fn(
+    system_prompt: str, user_prompt: str, **options: Any
+) -> RubricAsJudgeOutput:
+    """Ask for one score from 0 to 100; for RubricAsJudgeGrader."""
+    return await _generate(RubricAsJudgeOutput, system_prompt, user_prompt, options)
+
+
+def environment_config(environ: Mapping[str, str] | None = None) -> JudgeConfig:
+    """The judge that the environment names. Raises NoEndpoint.
+
+    Private hosts are allowed: whoever sets the environment is at home on this machine.
+    """
+    given = os.environ if environ is None else environ
+    key, base_url = given.get("OPENAI_API_KEY") or None, given.get("OPENAI_BASE_URL") or None
+    if key is None and base_url is None:
+        raise NoEndpoint(
+            "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set; set the key, the URL of an OpenAI-compatible "
+            "endpoint, or pass a generate_fn of your own"
+        )
+    return JudgeConfig(
+        name="environment",
+        base_url=base_url or OPENAI_BASE_URL,
+        model=given.get("OPENAI_MODEL") or DEFAULT_MODEL,
+        api_key=key,
+        allow_private_hosts=True,
+    )
+
+
+async def _generate(
+    schema: type[Output], system_prompt: str, user_prompt: str, options: Mapping[str, Any]
+) -> Output:
+    allowed = [known.name for known in fields(JudgeConfig)]
+    unknown = sorted(set(options) - set(allowed))
+    if unknown:
+        raise TypeError(f"unknown option {', '.join(unknown)}; allowed are {', '.join(allowed)}")
+    config = replace(environment_config(), **options)
+    outputs: list[Output] = []
+
+    def read(text: str) -> Reading:
+        outputs.append(schema.model_validate(read_json_reply(text)))
+        return Reading({})
+
+    prompt = Prompt(system_prompt, user_prompt, schema, ())
+    reply = await ask_one(config, Question("generate", prompt, read))
+    if reply.error is not None:
+        raise JudgeFailure(reply.error)
+    return outputs[-1]

@@ -1,0 +1,122 @@
+"""What a failed attempt means: the error to report, and whether and when to try again."""
+
+from __future__ import annotations
+
+import datetime
+import email.utils
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from rubricweb.judges.base import JudgeError
+
+MAX_QUOTED = 200
+"""Characters of a provider's own message that may be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed attempt. `again`: another may help; `after_seconds`: the pause the endpoint asked for."""
+
+    error: JudgeError
+    again: bool
+    after_seconds: float | None = None
+
+
+def status_failure(status: int, body: object, headers: Mapping[str, str], api_key: str | None) -> Failure:
+    """Judge an HTTP error status by the retry rules: 408, 409, 425, 429 and 5xx are tried again, no other is.
+
+    A 429 that says the quota is used up is final: no pause brings it back.
+    """
+    kind, again = _KINDS.get(status) or (("server_error", True) if status >= 500 else ("bad_request", False))
+    code = _error_field(body, "code")
+    if status == HTTPStatus.TOO_MANY_REQUESTS and code == "insufficient_quota":
+        again = False
+    if status == HTTPStatus.BAD_REQUEST and code in _REFUSAL_CODES:
+        kind = "refused"
+    if 300 <= status < 400:
+        return Failure(
+            JudgeError(
+                "blocked_address", f"the endpoint redirects (HTTP {status}); redirects are not followed"
+            ),
+            again=False,
+        )
+    said = provider_message(body, api_key)
+    message = f"HTTP {status} {_phrase(status)}".rstrip() + (f": {said}" if said else "")
+    return Failure(JudgeError(kind, message), again, retry_after(headers) if again else None)
+
+
+def provider_message(body: object, api_key: str | None) -> str:
+    """The provider's error message in at most 200 characters on one line; "" when the body has none.
+
+    Nothing else of a remote body is ever shown, and nothing that repeats the API key.
+    """
+    message = _error_field(body, "message") or _error_field(body, "detail")
+    if not message and isinstance(body, dict) and isinstance(body.get("error"), str):
+        message = body["error"]
+    if api_key and api_key in message:
+        return "(its message repeats the API key and is withheld)"
+    return quoted(message)
+
+
+def quoted(text: str) -> str:
+    """A foreign text on one line of at most 200 characters."""
+    line = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text[: 4 * MAX_QUOTED]).strip()
+    return line if len(line) <= MAX_QUOTED else line[: MAX_QUOTED - 1] + "…"
+
+
+def retry_after(headers: Mapping[str, str], now: datetime.datetime | None = None) -> float | None:
+    """Seconds the endpoint asks to wait: `retry-after-ms`, or `Retry-After` in seconds or as an HTTP date.
+
+    None when absent or unreadable; a date in the past is 0. `Retry-After: Fri, 20 Nov 2026 10:00:30 GMT` at
+    10:00:00 is 30.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None or value is None:
+        return seconds
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.UTC)
+    return max(0.0, (moment - (now or datetime.datetime.now(datetime.UTC))).total_seconds())
+
+
+_KINDS: dict[int, tuple[str, bool]] = {
+    HTTPStatus.UNAUTHORIZED: ("unauthorized", False),
+    HTTPStatus.PAYMENT_REQUIRED: ("forbidden", False),
+    HTTPStatus.FORBIDDEN: ("forbidden", False),
+    HTTPStatus.NOT_FOUND: ("not_found", False),
+    HTTPStatus.REQUEST_TIMEOUT: ("timeout", True),
+    HTTPStatus.CONFLICT: ("server_error", True),
+    HTTPStatus.TOO_EARLY: ("server_error", True),
+    HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", True),
+}
+_REFUSAL_CODES = frozenset({"content_filter", "content_policy_violation"})
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _error_field(body: object, name: str) -> str:
+    error = body.get("error", body) if isinstance(body, dict) else None
+    value = error.get(name) if isinstance(error, dict) else None
+    return value if isinstance(value, str) else ""

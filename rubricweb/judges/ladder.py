@@ -1,0 +1,157 @@
+"""Ways of asking for a structured reply, best first, and what each endpoint was found to accept.
+
+    json_schema         response_format with a strict JSON schema: the decoder cannot leave it
+    json_object_schema  response_format json_object with the schema beside it (llama.cpp's dialect)
+    json_object         any JSON object; the schema is in the system message
+    text                no response_format; the schema is in the system message, or the answer is prose
+
+An endpoint that refuses a rung is asked on the next one down, and that is remembered for the process per
+(base_url, model), as are parameters it refuses.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, TEXT = (
+    "json_schema",
+    "json_object_schema",
+    "json_object",
+    "text",
+)
+RUNGS = (JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, TEXT)
+
+RECHECK_SECONDS = 600.0
+"""How long a rung is passed over because of a 500, which may as well have been an outage."""
+
+# Keywords that strict decoders refuse or ignore; the reply is checked against the full model when it is read.
+_DROPPED_KEYWORDS = frozenset(
+    {"title", "default", "examples", "format", "pattern", "minLength", "maxLength", "minItems", "maxItems"}
+)
+_FORMAT_WORDS = re.compile(
+    r"response_format|json_schema|json_object|response schema|structured[ _]output|guided_json|grammar|"
+    r"additionalproperties"
+)
+_REFUSING_WORDS = re.compile(r"support|deprecat|allow|permit|recogni[sz]|unknown|unexpected|extra")
+
+
+@functools.lru_cache(maxsize=64)
+def strict_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The model's JSON schema as strict decoders want it: every object closed, every property required.
+
+    Property order, which decides what a model writes first, is kept. Treat the result as read-only.
+    """
+    schema: dict[str, Any] = _strict(model.model_json_schema())
+    return schema
+
+
+def response_format(rung: str, model: type[BaseModel] | None) -> dict[str, Any] | None:
+    """The `response_format` of a request on this rung; None leaves the field out."""
+    if model is None or rung == TEXT:
+        return None
+    if rung == JSON_SCHEMA:
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": model.__name__, "strict": True, "schema": strict_schema(model)},
+        }
+    if rung == JSON_OBJECT_SCHEMA:
+        return {"type": "json_object", "schema": strict_schema(model)}
+    return {"type": "json_object"}
+
+
+@functools.lru_cache(maxsize=64)
+def schema_in_words(model: type[BaseModel]) -> str:
+    """What to add to the system message when the decoder does not know the schema."""
+    schema = json.dumps(strict_schema(model), ensure_ascii=False, separators=(",", ":"))
+    return f"\n\nAnswer with one JSON object that fits this JSON schema, and nothing else:\n{schema}"
+
+
+@dataclass(slots=True)
+class Habits:
+    """What one endpoint and model were found to accept so far. Lives in the client's loop: no lock."""
+
+    floor: int = 0
+    recheck_at: float = math.inf
+    proven: set[int] = field(default_factory=set)
+    without: set[str] = field(default_factory=set)
+    completion_tokens_name: bool = False
+
+    def first_rung(self, now: float) -> int:
+        """Index into RUNGS at which to start; `now` in seconds of the same clock as `learn`."""
+        if now >= self.recheck_at:
+            self.floor, self.recheck_at = 0, math.inf
+        return self.floor
+
+    def learn(self, rung: int, *, refused: bool, failed: bool, now: float) -> None:
+        """A request on `rung` was answered, after rungs above it were refused (4xx) or failed (500)."""
+        self.proven.add(rung)
+        if not (refused or failed) or rung <= self.floor:
+            return
+        self.floor = rung
+        self.recheck_at = math.inf if refused else now + RECHECK_SECONDS
+
+    def steps_down_on_500(self, rung: int) -> bool:
+        """Whether a 500 on this rung may be about the rung: never once it worked, never on the last."""
+        return rung not in self.proven and rung < len(RUNGS) - 1
+
+    def adapt(self, payload: dict[str, Any], body: object) -> bool:
+        """Give up a parameter that this 400 or 422 refuses; whether anything changed."""
+        param, code, message = _error_fields(body)
+        if "max_tokens" in payload and (
+            "max_completion_tokens" in message or (param == "max_tokens" and code == "unsupported_parameter")
+        ):
+            self.completion_tokens_name = True
+            return True
+        for name in ("temperature", "seed"):
+            if name not in payload:
+                continue
+            if param == name or (name in message and _REFUSING_WORDS.search(message)):
+                self.without.add(name)
+                return True
+        return False
+
+
+def concerns_format(body: object) -> bool:
+    """Whether an error body is about the form of the reply that was asked for."""
+    param, _, message = _error_fields(body)
+    return bool(_FORMAT_WORDS.search(param) or _FORMAT_WORDS.search(message))
+
+
+def _error_fields(body: object) -> tuple[str, str, str]:
+    """(param, code, message) in lower case, "" where absent; without a message, the body's beginning."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(error, dict):
+        return "", "", str(error)[:4000].lower()
+    param, code, message = (error.get(name) for name in ("param", "code", "message"))
+    text = message if isinstance(message, str) else json.dumps(error, default=str)
+    return str(param or "").lower(), str(code or "").lower(), text[:4000].lower()
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"]}  # strict decoders refuse anything beside a reference
+    kept = {
+        # Names under properties and $defs are the model's own, not keywords.
+        name: {key: _strict(part) for key, part in value.items()}
+        if name in ("properties", "$defs")
+        else _strict(value)
+        for name, value in schema.items()
+        if name not in _DROPPED_KEYWORDS
+    }
+    if "oneOf" in kept:
+        kept["anyOf"] = kept.pop("oneOf")
+    if "properties" in kept:
+        kept["required"] = list(kept["properties"])
+        kept["additionalProperties"] = False
+    return kept

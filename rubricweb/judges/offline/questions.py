@@ -1,0 +1,124 @@
+"""What a chat request asks: our prompt's tags and the reply form read back out of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Form = Literal["criterion", "one_shot", "holistic", "prose"]
+FORMS: tuple[Form, ...] = ("criterion", "one_shot", "holistic", "prose")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCriterion:
+    """One criterion as the prompt shows it; `number` counts from 1 in the prompt's own order."""
+
+    number: int
+    requirement: str
+    negative: bool
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything a judge's prompt holds. Absent blocks are empty texts; `response` is the part to judge."""
+
+    form: Form
+    criteria: tuple[AskedCriterion, ...]
+    query: str
+    reference: str
+    response: str
+
+
+_LISTED = re.compile(
+    r'<criterion number="(?P<number>\d{1,6})" type="(?P<type>\w+)"(?: weight="(?P<weight>[^"]*)")?>'
+    r"(?P<text>.*?)</criterion>",
+    re.DOTALL,
+)
+
+
+class NotAQuestion(ValueError):
+    """A chat request that holds no criteria in our tags."""
+
+
+def read_request(body: Mapping[str, Any]) -> Asked:
+    """Read a chat completions request body. Raises NotAQuestion when no criterion is tagged in it."""
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        raise NotAQuestion("messages is not a list")
+    system = "\n".join(_texts(messages, "system"))
+    user = "\n".join(_texts(messages, "user"))
+    criteria = _criteria(user)
+    if not criteria:
+        raise NotAQuestion("no <criterion> in the user message; this judge answers rubric prompts only")
+    response = _block(user, "response")
+    return Asked(
+        form=_form(body, system, user),
+        criteria=criteria,
+        query=_block(user, "query"),
+        reference=_block(user, "reference"),
+        response=_block(response, "output") if "<output>" in response else response,
+    )
+
+
+def _form(body: Mapping[str, Any], system: str, user: str) -> Form:
+    """By the schema when one is sent along, otherwise by what the prompt says about the reply."""
+    wanted = body.get("response_format")
+    said = f"{wanted}" if isinstance(wanted, Mapping) else ""
+    for text in (said, system):
+        if "overall_score" in text:
+            return "holistic"
+        if "criteria_evaluations" in text:
+            return "one_shot"
+        if "criterion_status" in text:
+            return "criterion"
+    if re.search(r"\byes\b.{0,20}\bno\b", system, re.IGNORECASE | re.DOTALL):
+        return "prose"
+    return "one_shot" if "<criteria>" in user else "criterion"
+
+
+def _criteria(user: str) -> tuple[AskedCriterion, ...]:
+    listed = _block(user, "criteria")
+    if listed:
+        return tuple(
+            AskedCriterion(
+                number=int(found["number"]),
+                requirement=found["text"].strip(),
+                negative=found["type"] == "negative",
+                weight=_weight(found["weight"]),
+            )
+            for found in _LISTED.finditer(listed)
+        )
+    requirement = _block(user, "criterion")
+    negative = _block(user, "criterion_type") == "negative"
+    return (AskedCriterion(1, requirement, negative, -1.0 if negative else 1.0),) if requirement else ()
+
+
+def _block(text: str, tag: str) -> str:
+    """The content of the first block of this tag, stripped; "" when there is none."""
+    found = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    return found[1].strip() if found else ""
+
+
+def _weight(text: str | None) -> float:
+    try:
+        return float(text or "1")
+    except ValueError:
+        return 1.0
+
+
+def _texts(messages: list[Any], role: str) -> list[str]:
+    found: list[str] = []
+    for message in messages:
+        if not isinstance(message, Mapping) or message.get("role") != role:
+            continue
+        content = message.get("content")
+        if isinstance(content, str):
+            found.append(content)
+        elif isinstance(content, list):
+            found.extend(
+                str(part["text"]) for part in content if isinstance(part, Mapping) and "text" in part
+            )
+    return found
