@@ -1,0 +1,100 @@
+"""The doors: (person, id) → row. A stranger is told "not found", a member without the role "not allowed".
+
+Every page, API operation and command reaches team data through one of these functions and no other way.
+"""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+from rubricweb.errors import Forbidden, NotFound
+from rubricweb.models import (
+    Dataset,
+    Item,
+    JudgeEndpoint,
+    Membership,
+    ReviewQueue,
+    Role,
+    Rubric,
+    RubricVersion,
+    Run,
+    Team,
+    User,
+)
+
+Row = TypeVar("Row", bound=Model)
+
+
+def membership_for(user: User, team_slug: str, role: Role = Role.VIEWER) -> Membership:
+    """The person's membership of the team, at least `role`; the way into everything a team owns."""
+    membership = (
+        Membership.objects.select_related("team")
+        .filter(user_id=user.pk, team__slug__iexact=team_slug)
+        .first()
+        if user.is_active
+        else None
+    )
+    if membership is None:
+        raise NotFound("team")
+    require(membership, role)
+    return membership
+
+
+def require(membership: Membership, role: Role) -> None:
+    """Refuses a member whose role is below `role`."""
+    if membership.role < role:
+        wanted = Role(role).label
+        article = "an" if wanted[0] in "aeio" else "a"
+        raise Forbidden(
+            f"You are {membership.get_role_display()} in {membership.team}; "
+            f"this needs {article} {wanted}. Ask an owner of the team."
+        )
+
+
+def teams_for(user: User) -> QuerySet[Team]:
+    return Team.objects.filter(memberships__user_id=user.pk).order_by("name")
+
+
+def rubric_for(team: Team, rubric_id: int) -> Rubric:
+    return _one(Rubric.objects.filter(team=team), rubric_id, "rubric")
+
+
+def version_for(team: Team, version_id: int) -> RubricVersion:
+    """A published version of one of the team's rubrics (not an item's own)."""
+    return _one(RubricVersion.objects.filter(rubric__team=team), version_id, "rubric version")
+
+
+def dataset_for(team: Team, dataset_id: int) -> Dataset:
+    return _one(Dataset.objects.filter(team=team), dataset_id, "dataset")
+
+
+def item_for(team: Team, item_id: int) -> Item:
+    items = Item.objects.filter(dataset__team=team).select_related("dataset", "rubric_version")
+    return _one(items, item_id, "item")
+
+
+def run_for(team: Team, run_id: int) -> Run:
+    runs = Run.objects.filter(team=team).select_related("dataset", "rubric_version", "created_by")
+    return _one(runs, run_id, "run")
+
+
+def queue_for(team: Team, queue_id: int) -> ReviewQueue:
+    queues = ReviewQueue.objects.filter(team=team).select_related("dataset", "rubric_version", "run")
+    return _one(queues, queue_id, "review queue")
+
+
+def endpoint_for(team: Team, endpoint_id: int) -> JudgeEndpoint:
+    return _one(JudgeEndpoint.objects.filter(team=team, removed_at=None), endpoint_id, "endpoint")
+
+
+def _one(rows: QuerySet[Row], row_id: int, what: str) -> Row:
+    row = rows.filter(pk=row_id).first() if 0 < row_id < 2**63 else None
+    if row is None:
+        raise NotFound(what)
+    return row
+
+
+def queues_for(team: Team, queue_ids: Iterable[int]) -> list[ReviewQueue]:
+    """Several queues of the team; refused as a whole if one of them is not there."""
+    return [queue_for(team, queue_id) for queue_id in queue_ids]

@@ -1,0 +1,56 @@
+"""Every way the app says no; web, API and command line each translate these once.
+
+Refusal
+├── NotFound     the thing does not exist, or this person may not know that it does
+├── Forbidden    a member asks for more than their role allows
+├── Invalid      the request is understood and wrong; carries every fault, with its place
+├── Conflict     it was right once, but the row has moved on
+├── Withheld     a blind reviewer asks for verdicts before submitting their own
+└── TooLarge     more bytes than the operator allows
+"""
+
+from collections.abc import Iterable
+
+from rubricweb.engine.errors import Fault
+
+
+class Refusal(Exception):
+    """Something the asker can understand and answer; never a bug of ours.
+
+    `title` is a short noun phrase for headings, `str(error)` the sentence for people.
+    """
+
+    title = "Refused"
+
+
+class NotFound(Refusal):
+    title = "Not found"
+
+    def __init__(self, what: str = "page") -> None:
+        super().__init__(f"There is no such {what}, or it is not yours to see.")
+
+
+class Forbidden(Refusal):
+    title = "Not allowed"
+
+
+class Invalid(Refusal):
+    """`faults` lists each fault with its place; a single sentence becomes one fault without a place."""
+
+    title = "Not valid"
+
+    def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
+
+
+class Conflict(Refusal):
+    title = "Out of date"
+
+
+class Withheld(Refusal):
+    title = "Hidden until you submit"
+
+
+class TooLarge(Refusal):
+    title = "Too large"

@@ -1,0 +1,67 @@
+"""Datasets and the submissions in them. An item never changes once it is stored."""
+
+from django.conf import settings
+from django.db import models
+
+from rubricweb.engine.submission import Submission
+from rubricweb.models.rubrics import RubricVersion
+from rubricweb.models.teams import Team
+
+
+class Dataset(models.Model):
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="datasets")
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    # What every item answers unless it says otherwise: text, or a list of chat turns.
+    prompt = models.JSONField(null=True)
+    reference = models.TextField(null=True)
+    # The rubric that came in the same file, if one did.
+    rubric_version = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="dataset_name_unique_in_team")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Item(models.Model):
+    """One submission to be graded. `key` is its id in the file it came from."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="items")
+    key = models.CharField(max_length=200)
+    position = models.PositiveIntegerField()
+    submission = models.TextField()
+    thinking = models.TextField(null=True)
+    prompt = models.JSONField(null=True)
+    reference = models.TextField(null=True)
+    description = models.TextField(blank=True)
+    metadata = models.JSONField(default=dict)
+    rubric_version = models.ForeignKey(
+        RubricVersion, on_delete=models.PROTECT, null=True, related_name="items"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dataset_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "key"], name="item_key_unique_in_dataset"),
+            models.UniqueConstraint(fields=["dataset", "position"], name="item_position_unique_in_dataset"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def to_engine(self) -> Submission:
+        """What a judge is shown; the dataset's prompt and reference stand in for missing ones."""
+        return Submission(
+            output=self.submission,
+            thinking=self.thinking,
+            query=self.prompt if self.prompt is not None else self.dataset.prompt,
+            reference=self.reference if self.reference is not None else self.dataset.reference,
+        )

@@ -1,0 +1,650 @@
+"""Judge against people: ground truth, agreement per criterion, and the list of where they differ."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from rubricweb.engine.agreement import Confusion, PairAgreement, Ratings, alpha_nominal, compare_labels
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.ground_truth import majority
+from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Invalid
+from rubricweb.models import (
+    Adjudication,
+    Cause,
+    Criterion,
+    Item,
+    Judgement,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Run,
+    RunState,
+    Team,
+    User,
+)
+from rubricweb.selectors.reviews import hidden_items
+
+Unit = tuple[int, int]
+"""(item id, criterion id): what one verdict is about."""
+
+RULES = ("unanimous", "majority", "adjudicated")
+
+
+# ── What can be compared ─────────────────────────────────────────────────────────────────────────
+
+
+def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[ReviewQueue]:
+    """Queues with at least one submitted review, newest first; of one dataset when it is given."""
+    submitted = Review.objects.filter(queue=OuterRef("pk"), state=ReviewState.SUBMITTED)
+    queues = ReviewQueue.objects.filter(Exists(submitted), team=team).select_related("rubric_version")
+    if dataset_id is not None:
+        queues = queues.filter(dataset=dataset_id)
+    return queues.order_by("-created_at", "-pk")
+
+
+def comparable_runs(team: Team) -> QuerySet[Run]:
+    """Ended runs over a dataset that people have labelled, newest first."""
+    return (
+        Run.objects.filter(team=team, dataset__in=labelled_queues(team=team).order_by().values("dataset"))
+        .exclude(state=RunState.RUNNING)
+        .select_related("dataset", "rubric_version")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def run_to_compare(
+    team: Team, queues: Sequence[ReviewQueue] = (), *, dataset_id: int | None = None
+) -> Run | None:
+    """The run to begin with: the newest finished one over labelled items (of `queues` or one dataset)."""
+    runs = comparable_runs(team)
+    if dataset_id is not None:
+        runs = runs.filter(dataset=dataset_id)
+    elif queues:
+        runs = runs.filter(dataset=queues[0].dataset_id)
+        same_rubric = runs.filter(rubric_version=queues[0].rubric_version_id)
+        runs = same_rubric if same_rubric.exists() else runs
+    return runs.filter(state=RunState.FINISHED).first() or runs.first()
+
+
+def run_with(item: Item) -> Run | None:
+    """The newest ended run that graded this item, whether people have labelled it or not."""
+    ended = Run.objects.exclude(state=RunState.RUNNING).filter(run_items__item=item)
+    return ended.select_related("dataset", "rubric_version").order_by("-created_at", "-pk").first()
+
+
+def queues_to_compare(run: Run, asked: Sequence[ReviewQueue] = ()) -> list[ReviewQueue]:
+    """Those of the `asked` queues that are over the run's dataset; else all labelled ones of its rubric."""
+    fitting = [queue for queue in asked if queue.dataset_id == run.dataset_id]
+    if fitting:
+        return fitting
+    queues = list(labelled_queues(run.dataset_id, team=run.team))
+    return [queue for queue in queues if queue.rubric_version_id == run.rubric_version_id] or queues
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is compared and what could be instead.
+
+    `left_out` are queues that were asked for but are over another dataset; `run` is None when no run has
+    ended over labelled items.
+    """
+
+    run: Run | None
+    queues: tuple[ReviewQueue, ...]
+    runs: tuple[Run, ...]
+    offered: tuple[ReviewQueue, ...]
+    left_out: tuple[ReviewQueue, ...]
+
+    @property
+    def other_versions(self) -> list[ReviewQueue]:
+        """Chosen queues whose labels are on another rubric version than the run's verdicts."""
+        if self.run is None:
+            return []
+        return [queue for queue in self.queues if queue.rubric_version_id != self.run.rubric_version_id]
+
+
+def choice(team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] = ()) -> Choice:
+    """The run and queues to compare, as asked for or chosen here, with all the others on offer.
+
+    Without any ended run the asked queues, else all of the newest labelled dataset, stand alone.
+    """
+    run = run or run_to_compare(team, asked)
+    if run is None:
+        labelled = list(labelled_queues(team=team))
+        queues = list(asked) or [queue for queue in labelled if queue.dataset_id == labelled[0].dataset_id]
+        return Choice(None, tuple(queues), (), tuple(labelled), ())
+    queues = queues_to_compare(run, asked)
+    offered = list(labelled_queues(run.dataset_id, team=team))
+    runs = list(comparable_runs(team))
+    return Choice(
+        run=run,
+        queues=tuple(queues),
+        runs=tuple(runs if run in runs else [run, *runs]),
+        offered=(*offered, *(queue for queue in queues if queue not in offered)),
+        left_out=tuple(queue for queue in asked if queue.dataset_id != run.dataset_id),
+    )
+
+
+def lacking(team: Team, choice: Choice) -> str:
+    """What is missing before anything can be compared, "" when nothing is.
+
+    One of "run", "finished run", "labels", "run over labels" (people labelled what no judge has graded).
+    """
+    if choice.run is not None:
+        return "" if choice.queues else "labels"
+    labelled = labelled_queues(team=team)
+    runs = Run.objects.filter(team=team)
+    if not runs.exists():
+        return "run over labels" if labelled.exists() else "run"
+    if not labelled.exists():
+        return "labels"
+    under_way = runs.filter(state=RunState.RUNNING, dataset__in=labelled.order_by().values("dataset"))
+    return "finished run" if under_way.exists() else "run over labels"
+
+
+def is_holistic(run: Run) -> bool:
+    """Whether the run's judge gave one score per item and no verdicts that could be compared."""
+    return run.autograder == "rubric_as_judge"
+
+
+def criteria_of(run: Run | None, queues: Sequence[ReviewQueue]) -> QuerySet[Criterion]:
+    """The criteria a run and queues share a rubric version for; none when items bring their own."""
+    versions = {queue.rubric_version_id for queue in queues} | ({run.rubric_version_id} if run else set())
+    return Criterion.objects.filter(version__in=versions - {None}).order_by("-version_id", "position")
+
+
+# ── Agreement ────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The verdict that stands for a unit, and by which of RULES; None while people are tied."""
+
+    verdict: Verdict | None
+    rule: str
+    labels: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a confusion matrix; `share` is its part of the units people gave this verdict, 0 to 1."""
+
+    truth: Verdict
+    judged: Verdict
+    count: int
+    share: float | None
+
+    @property
+    def agrees(self) -> bool:
+        return self.truth == self.judged
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """What the judge said where people said `truth`."""
+
+    truth: Verdict
+    cells: tuple[Cell, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class CriterionComparison:
+    """Judge against ground truth on one criterion, and people among themselves."""
+
+    criterion: Criterion
+    pair: PairAgreement
+    human_alpha: Figure
+    errors: int
+    adjudicated: int
+
+    @property
+    def matrix(self) -> tuple[MatrixRow, ...]:
+        return matrix(self.pair.confusion)
+
+    @property
+    def bias(self) -> float | None:
+        return bias(self.pair)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A run against the people of some queues.
+
+    `units` counts units with a ground truth; of those the judge gave a verdict on `judged` (`coverage` is
+    their share) and failed on `errors`. `undecided` counts units where people are tied.
+    """
+
+    run: Run
+    queues: tuple[ReviewQueue, ...]
+    overall: PairAgreement
+    human_alpha: Figure
+    raters: int
+    units: int
+    judged: int
+    errors: int
+    undecided: int
+    adjudicated: int
+    hidden_items: int
+    criteria: tuple[CriterionComparison, ...]
+
+    @property
+    def coverage(self) -> float | None:
+        return self.judged / self.units if self.units else None
+
+    @property
+    def on_own_rubrics(self) -> int:
+        """Units on a single item's own rubric: they enter the overall figures only."""
+        shared = (row.pair for row in self.criteria)
+        return self.units - sum(pair.n + pair.abstained + pair.missing for pair in shared)
+
+    @property
+    def scale_low(self) -> float:
+        """Where the drawings of κ and α must begin so that nothing is cut off: 0, or the tenth below."""
+        figures = [figure for row in self.criteria for figure in (row.pair.kappa, row.human_alpha)]
+        figures += [self.overall.kappa, self.overall.mcc, self.human_alpha]
+        lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
+        return min(0.0, math.floor(min(lows, default=0.0) * 10) / 10)
+
+    @property
+    def matrix(self) -> tuple[MatrixRow, ...]:
+        return matrix(self.overall.confusion)
+
+    @property
+    def bias(self) -> float | None:
+        return bias(self.overall)
+
+
+def matrix(confusion: Confusion) -> tuple[MatrixRow, ...]:
+    """The four counts as rows of what people said. 3 and 1 in a row have shares 0.75 and 0.25."""
+    met, unmet = Verdict.MET, Verdict.UNMET
+    rows = []
+    for truth, counts in (
+        (met, ((met, confusion.met_met), (unmet, confusion.met_unmet))),
+        (unmet, ((met, confusion.unmet_met), (unmet, confusion.unmet_unmet))),
+    ):
+        total = sum(count for _, count in counts)
+        cells = tuple(
+            Cell(truth, judged, count, count / total if total else None) for judged, count in counts
+        )
+        rows.append(MatrixRow(truth, cells, total))
+    return tuple(rows)
+
+
+def bias(pair: PairAgreement) -> float | None:
+    """The judge's MET rate less people's over the same units, −1 to 1: positive is a lenient judge.
+
+    Judge 0.79, people 0.15: 0.64. None without units.
+    """
+    judged, reference = pair.judged_met_rate.value, pair.reference_met_rate.value
+    return None if judged is None or reference is None else judged - reference
+
+
+def labels(queues: Sequence[ReviewQueue]) -> dict[Unit, dict[int, Verdict]]:
+    """Submitted verdicts of people: unit → rater id → verdict."""
+    found: dict[Unit, dict[int, Verdict]] = defaultdict(dict)
+    rows = Judgement.objects.filter(
+        review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
+    ).values_list("item_id", "criterion_id", "review__rater_id", "verdict")
+    for item_id, criterion_id, rater_id, verdict in rows.order_by(
+        "item_id", "criterion_id", "review__rater_id"
+    ):
+        found[item_id, criterion_id][rater_id] = Verdict(str(verdict))
+    return dict(found)
+
+
+def ground_truth(queues: Sequence[ReviewQueue]) -> dict[Unit, Truth]:
+    """What stands for every labelled unit: an adjudication, else the majority of submitted reviews."""
+    labelled = labels(queues)
+    decided = {
+        (item_id, criterion_id): Verdict(verdict)
+        for item_id, criterion_id, verdict in Adjudication.objects.filter(
+            item__dataset__in={queue.dataset_id for queue in queues}
+        ).values_list("item_id", "criterion_id", "verdict")
+    }
+    truths = {}
+    for unit, by_rater in labelled.items():
+        if unit in decided:
+            truths[unit] = Truth(decided[unit], "adjudicated", len(by_rater))
+        else:
+            rule = "unanimous" if len(set(by_rater.values())) == 1 else "majority"
+            truths[unit] = Truth(majority(by_rater.values()), rule, len(by_rater))
+    return truths
+
+
+def compare(
+    run: Run, queues: Sequence[ReviewQueue], *, viewer: User, resamples: int = 1000, seed: int = 0
+) -> Comparison:
+    """Agreement of a run with the people of `queues`, overall and per criterion, with 95 % intervals.
+
+    Only units with a decided ground truth count, and none of items the viewer is still to review blind.
+    Abstentions and errors never count as agreement or disagreement: they are counted beside it. Raises
+    Invalid when the queues are over another dataset.
+    """
+    _require_same_dataset(run, queues)
+    hidden = _hidden(run.team, viewer, run.dataset_id)
+    truths = {unit: truth for unit, truth in ground_truth(queues).items() if unit[0] not in hidden}
+    judged, failed = _judged(run)
+    by_rater = labels(queues)
+    units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
+    per_criterion: dict[int, list[Unit]] = defaultdict(list)
+    for unit in units:
+        per_criterion[unit[1]].append(unit)
+    labelled_per_criterion: dict[int, list[Unit]] = defaultdict(list)
+    for unit in truths:
+        labelled_per_criterion[unit[1]].append(unit)
+
+    def pair(some: Sequence[Unit]) -> PairAgreement:
+        return compare_labels(
+            [truths[unit].verdict for unit in some],
+            [judged.get(unit) for unit in some],
+            [unit[0] for unit in some],
+            resamples=resamples,
+            seed=seed,
+        )
+
+    def alpha(some: Sequence[Unit]) -> Figure:
+        return _alpha(some, by_rater, resamples=resamples, seed=seed)
+
+    criteria: tuple[CriterionComparison, ...] = ()
+    if run.rubric_version_id is not None:
+        criteria = tuple(
+            CriterionComparison(
+                criterion=criterion,
+                pair=pair(per_criterion[criterion.pk]),
+                human_alpha=alpha(labelled_per_criterion[criterion.pk]),
+                errors=sum(unit in failed for unit in per_criterion[criterion.pk]),
+                adjudicated=sum(truths[unit].rule == "adjudicated" for unit in per_criterion[criterion.pk]),
+            )
+            for criterion in Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
+        )
+    return Comparison(
+        run=run,
+        queues=tuple(queues),
+        overall=pair(units),
+        human_alpha=alpha(list(truths)),
+        raters=Review.objects.filter(queue__in=queues, state=ReviewState.SUBMITTED)
+        .values("rater")
+        .distinct()
+        .count(),
+        units=len(units),
+        judged=sum(unit in judged for unit in units),
+        errors=sum(unit in failed for unit in units),
+        undecided=sum(truth.verdict is None for truth in truths.values()),
+        adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
+        hidden_items=len(hidden),
+        criteria=criteria,
+    )
+
+
+def overall_agreement(
+    run: Run, queues: Sequence[ReviewQueue], *, viewer: User, resamples: int = 1000, seed: int = 0
+) -> PairAgreement:
+    """The `overall` of `compare` alone, for pages that show one number of it."""
+    _require_same_dataset(run, queues)
+    hidden = _hidden(run.team, viewer, run.dataset_id)
+    truths = ground_truth(queues)
+    judged, _ = _judged(run)
+    units = sorted(
+        unit for unit, truth in truths.items() if truth.verdict is not None and unit[0] not in hidden
+    )
+    return compare_labels(
+        [truths[unit].verdict for unit in units],
+        [judged.get(unit) for unit in units],
+        [unit[0] for unit in units],
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def _require_same_dataset(run: Run, queues: Sequence[ReviewQueue]) -> None:
+    for queue in queues:
+        if queue.dataset_id != run.dataset_id:
+            raise Invalid(
+                f"{queue} is over {queue.dataset}, the run is over {run.dataset}: nothing to compare."
+            )
+
+
+def items_left_out(team: Team, queues: Sequence[ReviewQueue], *, viewer: User) -> int:
+    """How many items under these queues this person is still to review blind."""
+    return sum(len(_hidden(team, viewer, dataset_id)) for dataset_id in {one.dataset_id for one in queues})
+
+
+def _hidden(team: Team, viewer: User, dataset_id: int) -> set[int]:
+    """Items of the dataset this person is still to review blind."""
+    return set(hidden_items(viewer, team).filter(dataset=dataset_id).values_list("pk", flat=True))
+
+
+def _judged(run: Run) -> tuple[dict[Unit, Verdict], set[Unit]]:
+    """The run's verdicts, and the units where it ended in an error."""
+    verdicts: dict[Unit, Verdict] = {}
+    failed: set[Unit] = set()
+    rows = Judgement.objects.filter(run=run, repeat=0).values_list("item_id", "criterion_id", "verdict")
+    for item_id, criterion_id, verdict in rows:
+        if verdict is None:
+            failed.add((item_id, criterion_id))
+        else:
+            verdicts[item_id, criterion_id] = Verdict(verdict)
+    return verdicts, failed
+
+
+def _alpha(
+    units: Sequence[Unit], by_rater: dict[Unit, dict[int, Verdict]], *, resamples: int, seed: int
+) -> Figure:
+    ratings = Ratings.from_triples(
+        ((unit, rater, str(verdict)) for unit in units for rater, verdict in by_rater[unit].items()),
+        cluster_of=_item_of,
+        gaps=(str(Verdict.CANNOT_ASSESS),),
+    )
+    return alpha_nominal(ratings, resamples=resamples, seed=seed)
+
+
+def _item_of(unit: Hashable) -> Hashable:
+    assert isinstance(unit, tuple)
+    item_id: int = unit[0]
+    return item_id
+
+
+# ── Disagreements ────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A unit where the judge and the ground truth differ, or people among themselves."""
+
+    item_id: int
+    item_key: str
+    criterion: Criterion
+    truth: Verdict | None
+    judged: Verdict | None
+    votes: tuple[tuple[str, int], ...]
+    rule: str
+
+    @property
+    def kind(self) -> str:
+        """Most telling first: people tied, judge against people, people among themselves."""
+        if self.truth is None:
+            return "people are tied"
+        if self.judged is not None and self.judged != self.truth:
+            return "judge differs"
+        return "people differ"
+
+    @property
+    def place(self) -> str:
+        """The row as an address can name it."""
+        return f"{self.item_id}-{self.criterion.pk}"
+
+    @property
+    def unanimous(self) -> bool:
+        """Nobody differs: such units only appear when a cell of the confusion matrix is asked for."""
+        return self.judged in (None, self.truth) and len(self.votes) == 1
+
+
+DISAGREEMENT_KINDS = ("people are tied", "judge differs", "people differ")
+
+
+def disagreements(
+    run: Run | None,
+    queues: Sequence[ReviewQueue],
+    *,
+    team: Team,
+    viewer: User,
+    criterion_id: int | None = None,
+    kind: str = "",
+    judged: str = "",
+    truth: str = "",
+    include_decided: bool = False,
+) -> list[Disagreement]:
+    """Units to look at, most informative first; adjudicated ones only when asked for.
+
+    `judged` and `truth` narrow to one cell of the confusion matrix. Items the viewer is still to review
+    blind are left out.
+    """
+    if kind and kind not in DISAGREEMENT_KINDS:
+        raise Invalid(f"{kind!r} is not a kind of disagreement. Allowed: {', '.join(DISAGREEMENT_KINDS)}.")
+    truths = ground_truth(queues)
+    by_rater = labels(queues)
+    verdicts = _judged(run)[0] if run is not None else {}
+    hidden = set(hidden_items(viewer, team).values_list("pk", flat=True))
+    criteria = Criterion.objects.in_bulk({unit[1] for unit in truths})
+    keys = dict(Item.objects.filter(pk__in={unit[0] for unit in truths}).values_list("pk", "key"))
+    found = []
+    for unit, stands in truths.items():
+        item_id, pk = unit
+        said = verdicts.get(unit)
+        if item_id in hidden or (criterion_id is not None and pk != criterion_id):
+            continue
+        if (judged and said != judged) or (truth and stands.verdict != truth):
+            continue
+        differs = stands.rule == "majority" or (said is not None and said != stands.verdict)
+        cell_asked = bool(judged and truth)
+        if not cell_asked and not (differs or (include_decided and stands.rule == "adjudicated")):
+            continue
+        if stands.rule == "adjudicated" and not include_decided and not cell_asked:
+            continue
+        votes: dict[str, int] = defaultdict(int)
+        for verdict in by_rater[unit].values():
+            votes[str(verdict)] += 1
+        row = Disagreement(
+            item_id=item_id,
+            item_key=keys[item_id],
+            criterion=criteria[pk],
+            truth=stands.verdict,
+            judged=said,
+            votes=tuple(sorted(votes.items(), key=lambda vote: -vote[1])),
+            rule=stands.rule,
+        )
+        if not kind or row.kind == kind:
+            found.append(row)
+    order = {name: place for place, name in enumerate(DISAGREEMENT_KINDS)}
+    found.sort(
+        key=lambda row: (order[row.kind], -abs(row.criterion.weight), row.item_id, row.criterion.position)
+    )
+    return found
+
+
+@dataclass(frozen=True)
+class DisagreementPage:
+    """One page of disagreements; `next_cursor` is the place of its last row, None on the last page.
+
+    `kinds` and `criteria` count what the other filters leave: the whole list before these two narrow it.
+    """
+
+    rows: tuple[Disagreement, ...]
+    total: int
+    everything: int
+    kinds: tuple[tuple[str, int], ...]
+    criteria: tuple[tuple[Criterion, int], ...]
+    next_cursor: str | None
+
+
+def disagreement_page(
+    found: Sequence[Disagreement],
+    *,
+    kind: str = "",
+    criterion_id: int | None = None,
+    cursor: str | None = None,
+    size: int = 50,
+) -> DisagreementPage:
+    """The rows of one kind and criterion after `cursor`; a cursor no longer in the list starts at the top."""
+    of_kind = [row for row in found if kind in ("", row.kind)]
+    of_criterion = [row for row in found if criterion_id in (None, row.criterion.pk)]
+    wanted = [row for row in of_kind if criterion_id in (None, row.criterion.pk)]
+    per_kind = Counter(row.kind for row in of_criterion)
+    per_criterion = Counter(row.criterion.pk for row in of_kind)
+    criteria = sorted({row.criterion for row in found}, key=lambda one: (one.version_id, one.position))
+    places = [row.place for row in wanted]
+    start = places.index(cursor) + 1 if cursor in places else 0
+    rows = tuple(wanted[start : start + size])
+    return DisagreementPage(
+        rows=rows,
+        total=len(wanted),
+        everything=len(of_criterion),
+        kinds=tuple((name, per_kind[name]) for name in DISAGREEMENT_KINDS),
+        criteria=tuple((criterion, per_criterion[criterion.pk]) for criterion in criteria),
+        next_cursor=rows[-1].place if start + size < len(wanted) else None,
+    )
+
+
+@dataclass(frozen=True)
+class Around:
+    """Where one row stands in the list: `position` from 1, None when it is not in it."""
+
+    position: int | None
+    total: int
+    before: Disagreement | None
+    after: Disagreement | None
+
+
+def around(found: Sequence[Disagreement], item_id: int, criterion_id: int | None = None) -> Around:
+    """The neighbours of the item's row for this criterion, of its first row without one.
+
+    A row that is not in the list is followed by the list's first, so that deciding it leads back in.
+    """
+    for index, row in enumerate(found):
+        if row.item_id == item_id and criterion_id in (None, row.criterion.pk):
+            before = found[index - 1] if index else None
+            after = found[index + 1] if index + 1 < len(found) else None
+            return Around(index + 1, len(found), before, after)
+    return Around(None, len(found), None, found[0] if found else None)
+
+
+# ── What to do about the rubric ──────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class CriterionCauses:
+    """Why raters differed on one criterion: how many adjudications gave each cause."""
+
+    criterion: Criterion
+    counts: tuple[tuple[Cause, int], ...]
+
+    @property
+    def total(self) -> int:
+        return sum(count for _, count in self.counts)
+
+
+def rubric_work(team: Team, version_id: int, *, viewer: User) -> list[CriterionCauses]:
+    """The to-do list of a rubric: its criteria with adjudications, those found unclear most often first."""
+    found = causes(team, version_id, viewer=viewer)
+    rows = [
+        CriterionCauses(criterion, tuple((cause, found[criterion.pk].get(cause, 0)) for cause in Cause))
+        for criterion in Criterion.objects.filter(pk__in=found).order_by("position")
+    ]
+    unclear = Cause.RUBRIC_UNCLEAR
+    return sorted(rows, key=lambda row: (-found[row.criterion.pk].get(unclear, 0), -row.total))
+
+
+def causes(team: Team, version_id: int, *, viewer: User) -> dict[int, dict[str, int]]:
+    """Criterion id → cause → how many adjudications gave it, on items the viewer may see."""
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = Adjudication.objects.filter(item__dataset__team=team, criterion__version_id=version_id).exclude(
+        item__in=hidden_items(viewer, team)
+    )
+    for criterion_id, cause in rows.values_list("criterion_id", "cause"):
+        counts[criterion_id][cause] += 1
+    return {criterion_id: dict(found) for criterion_id, found in counts.items()}

@@ -1,0 +1,287 @@
+"""The dashboard: scores over time from the small summary rows, pass rates, and what waits for me."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import (
+    Adjudication,
+    Criterion,
+    Judgement,
+    Review,
+    ReviewState,
+    Role,
+    Run,
+    RunState,
+    RunSummary,
+    Team,
+    User,
+)
+from rubricweb.selectors.comparison import comparable_runs, overall_agreement, queues_to_compare
+from rubricweb.selectors.reviews import QueueRow, hidden_items, queues
+from rubricweb.selectors.runs import RunFilters, RunRow, met_rate, run_filters, run_list
+
+POINTS = 200
+RUNNING_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Point:
+    """One finished run on the chart: its mean score with a 95 % interval, None when nothing was scored."""
+
+    run_id: int
+    name: str
+    dataset: str
+    at: datetime
+    mean: float | None
+    low: float | None
+    high: float | None
+    items: int
+    scored: int
+    coverage: float | None
+    errors: int
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that may be joined: same rubric version, autograder and judge, oldest first.
+
+    `rubric_id` is None when every item brings its own rubric; those points are over one dataset.
+    """
+
+    rubric_id: int | None
+    rubric: str
+    judge: str
+    autograder: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class PassRate:
+    """MET rate of one criterion by the newest run's judge and by people."""
+
+    criterion: Criterion
+    judge: Figure
+    people: Figure
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Cohen's κ of the newest run that people's labels can be held against."""
+
+    run: Run
+    kappa: Figure
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The three first steps; each is done or not."""
+
+    graded: bool
+    reviewed: bool
+    compared: bool
+
+    @property
+    def over(self) -> bool:
+        return self.graded and self.reviewed and self.compared
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """What one filter shows.
+
+    `submissions` counts scored items over all ended runs, `waiting` the viewer's open reviews. `pass_rates`
+    are those of `rated`: the newest run people's labels can be held against, else the newest.
+    """
+
+    series: tuple[Series, ...]
+    newest: Run | None
+    agreement: Agreement | None
+    rated: Run | None
+    pass_rates: tuple[PassRate, ...]
+    my_queues: tuple[QueueRow, ...]
+    waiting: int
+    running: tuple[RunRow, ...]
+    runs: int
+    submissions: int
+    filters: RunFilters
+    steps: Steps
+
+    @property
+    def points(self) -> list[tuple[Series, Point]]:
+        """Every point with its series, newest first: the table beside the chart."""
+        pairs = [(series, point) for series in self.series for point in series.points]
+        return sorted(pairs, key=lambda pair: (pair[1].at, pair[1].run_id), reverse=True)
+
+
+def dashboard(
+    team: Team,
+    viewer: User,
+    *,
+    role: Role | int = Role.VIEWER,
+    dataset_id: int | None = None,
+    rubric_id: int | None = None,
+) -> Dashboard:
+    """Everything on the dashboard for one filter. Points are the newest POINTS finished runs."""
+    runs = _filtered(team, dataset_id, rubric_id)
+    finished = _finished(runs)
+    newest = finished[0] if finished else None
+    mine = tuple(row for row in queues(team, viewer) if row.i_rate and row.progress.mine_left)
+    counts = runs.aggregate(
+        runs=Count("pk"),
+        submissions=Sum("summary__scored"),
+    )
+    agreement = _agreement(team, viewer, dataset_id, rubric_id)
+    rated = agreement.run if agreement else newest
+    return Dashboard(
+        series=_series(finished[::-1]),
+        newest=newest,
+        agreement=agreement,
+        rated=rated,
+        pass_rates=_pass_rates(rated, viewer) if rated else (),
+        my_queues=mine,
+        waiting=sum(row.progress.mine_left for row in mine),
+        running=run_list(
+            team,
+            dataset_id=dataset_id,
+            rubric_id=rubric_id,
+            state=RunState.RUNNING,
+            size=RUNNING_SHOWN,
+        ).rows,
+        runs=counts["runs"],
+        submissions=counts["submissions"] or 0,
+        filters=run_filters(team),
+        steps=_steps(team, viewer, role),
+    )
+
+
+def score_series(
+    team: Team, *, dataset_id: int | None = None, rubric_id: int | None = None
+) -> tuple[Series, ...]:
+    """The chart's series alone, as the CSV holds them."""
+    return _series(_finished(_filtered(team, dataset_id, rubric_id))[::-1])
+
+
+def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> QuerySet[Run]:
+    runs = Run.objects.filter(team=team)
+    if dataset_id is not None:
+        runs = runs.filter(dataset_id=dataset_id)
+    if rubric_id is not None:
+        runs = runs.filter(rubric_version__rubric_id=rubric_id)
+    return runs
+
+
+def _finished(runs: QuerySet[Run]) -> list[Run]:
+    """The newest finished runs, newest first."""
+    return list(
+        runs.filter(state=RunState.FINISHED)
+        .select_related("summary", "dataset", "rubric_version", "team")
+        .order_by("-created_at", "-pk")[:POINTS]
+    )
+
+
+def _series(runs: Sequence[Run]) -> tuple[Series, ...]:
+    """`runs` oldest first. Items' own rubrics differ from dataset to dataset, so those are never joined."""
+    grouped: dict[tuple[object, ...], list[Run]] = {}
+    for run in runs:
+        if getattr(run, "summary", None) is not None:
+            rubric = run.rubric_version_id or f"items of {run.dataset_id}"
+            key = (rubric, run.judge["name"], run.judge["model"], run.autograder)
+            grouped.setdefault(key, []).append(run)
+    return tuple(_one_series(of_one_kind) for of_one_kind in grouped.values())
+
+
+def _one_series(runs: Sequence[Run]) -> Series:
+    first = runs[0]
+    version = first.rubric_version
+    return Series(
+        rubric_id=version.rubric_id if version else None,
+        rubric=str(version) if version else f"own rubrics of {first.dataset}",
+        judge=str(first.judge["name"]),
+        autograder=first.autograder,
+        points=tuple(_point(run, run.summary) for run in runs),
+    )
+
+
+def _point(run: Run, summary: RunSummary) -> Point:
+    return Point(
+        run_id=run.pk,
+        name=str(run),
+        dataset=run.dataset.name,
+        at=run.created_at,
+        mean=summary.score_mean,
+        low=summary.score_low,
+        high=summary.score_high,
+        items=summary.items,
+        scored=summary.scored,
+        coverage=summary.coverage,
+        errors=summary.errors,
+    )
+
+
+def _agreement(team: Team, viewer: User, dataset_id: int | None, rubric_id: int | None) -> Agreement | None:
+    runs = comparable_runs(team).filter(state=RunState.FINISHED)
+    if dataset_id is not None:
+        runs = runs.filter(dataset_id=dataset_id)
+    if rubric_id is not None:
+        runs = runs.filter(rubric_version__rubric_id=rubric_id)
+    run = runs.select_related("team").first()
+    if run is None:
+        return None
+    return Agreement(run, overall_agreement(run, queues_to_compare(run), viewer=viewer).kappa)
+
+
+def _pass_rates(run: Run, viewer: User) -> tuple[PassRate, ...]:
+    """Rates of the judge and of people who submitted, over the items the viewer may see."""
+    if run.rubric_version_id is None:
+        return ()
+    said = Judgement.objects.filter(
+        criterion__version_id=run.rubric_version_id, item__dataset_id=run.dataset_id
+    )
+    judge = _met_and_unmet(said.filter(run=run), run, viewer)
+    people = _met_and_unmet(said.filter(review__state=ReviewState.SUBMITTED), run, viewer)
+    return tuple(
+        PassRate(
+            criterion=criterion,
+            judge=met_rate(*judge.get(criterion.pk, (0, 0))),
+            people=met_rate(*people.get(criterion.pk, (0, 0))),
+        )
+        for criterion in Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
+    )
+
+
+def _met_and_unmet(said: QuerySet[Judgement], run: Run, viewer: User) -> dict[int, tuple[int, int]]:
+    counts = (
+        said.exclude(item__in=hidden_items(viewer, run.team))
+        .order_by()
+        .values("criterion_id")
+        .annotate(
+            met=Count("pk", filter=Q(verdict=Verdict.MET)), unmet=Count("pk", filter=Q(verdict=Verdict.UNMET))
+        )
+        .values_list("criterion_id", "met", "unmet")
+    )
+    return {criterion_id: (met, unmet) for criterion_id, met, unmet in counts}
+
+
+def _steps(team: Team, viewer: User, role: Role | int) -> Steps:
+    """A rater's own reviewing counts, for others the team's; deciding a disagreement is the last step.
+
+    Who may not decide has compared as soon as there is something to compare.
+    """
+    submitted = Review.objects.filter(queue__team=team, state=ReviewState.SUBMITTED)
+    mine = submitted.filter(rater__user=viewer)
+    rates = team.queues.filter(raters__user=viewer).exists()
+    decides = role >= Role.REVIEWER
+    return Steps(
+        graded=Run.objects.filter(team=team, state=RunState.FINISHED).exists(),
+        reviewed=(mine if rates else submitted).exists(),
+        compared=(
+            Adjudication.objects.filter(item__dataset__team=team).exists()
+            if decides
+            else comparable_runs(team).exists()
+        ),
+    )

@@ -1,0 +1,87 @@
+"""Datasets and their items, as lists and pages show them; list pages never load submission bodies."""
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Length, Substr
+
+from rubricweb.errors import Invalid
+from rubricweb.models import Dataset, Item, ReviewQueue, Run, RunItem, Team
+from rubricweb.selectors.pages import Page, keyset_page
+
+ITEM_ORDERS = {
+    "position": ("position",),
+    "key": ("key", "pk"),
+    "-key": ("-key", "-pk"),
+    "-position": ("-position",),
+}
+EXCERPT = 160
+
+
+def datasets(team: Team, *, search: str = "", cursor: str | None = None, size: int = 50) -> Page[Dataset]:
+    """The team's datasets, newest first, each with `item_count` and `run_count`."""
+    rows = Dataset.objects.filter(team=team)
+    if search:
+        rows = rows.filter(name__icontains=search)
+    counts = (
+        Item.objects.filter(dataset=OuterRef("pk"))
+        .order_by()
+        .values("dataset")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    rows = rows.annotate(item_count=Subquery(counts), run_count=Count("runs", distinct=True))
+    return keyset_page(rows, order=("-created_at", "-pk"), cursor=cursor, size=size)
+
+
+def items(
+    dataset: Dataset, *, search: str = "", order: str = "position", cursor: str | None = None, size: int = 50
+) -> Page[Item]:
+    """One page of items without their bodies: `excerpt` is the beginning, `characters` the length.
+
+    Raises Invalid for an order that is not in ITEM_ORDERS.
+    """
+    if order not in ITEM_ORDERS:
+        raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
+    rows = (
+        Item.objects.filter(dataset=dataset)
+        .annotate(excerpt=Substr("submission", 1, EXCERPT), characters=Length("submission"))
+        .defer("submission", "thinking", "prompt", "reference")
+    )
+    if search:
+        rows = rows.filter(
+            Q(key__icontains=search) | Q(description__icontains=search) | Q(submission__icontains=search)
+        )
+    return keyset_page(rows, order=ITEM_ORDERS[order], cursor=cursor, size=size)
+
+
+def neighbours(item: Item) -> tuple[Item | None, Item | None]:
+    """The items before and after this one in its dataset."""
+    around: QuerySet[Item] = Item.objects.filter(dataset_id=item.dataset_id).only("pk", "key", "dataset_id")
+    return (
+        around.filter(position__lt=item.position).order_by("-position").first(),
+        around.filter(position__gt=item.position).order_by("position").first(),
+    )
+
+
+def own_rubric_counts(dataset: Dataset) -> tuple[int, int]:
+    """(items, items that bring a rubric of their own)."""
+    counts = dataset.items.aggregate(
+        everything=Count("pk"), own=Count("pk", filter=Q(rubric_version__isnull=False))
+    )
+    return counts["everything"], counts["own"]
+
+
+def runs_over(dataset: Dataset, *, size: int = 10) -> QuerySet[Run]:
+    """The newest runs over this dataset, without their results."""
+    return dataset.runs.select_related("dataset", "rubric_version").order_by("-created_at", "-pk")[:size]
+
+
+def queues_over(dataset: Dataset, *, size: int = 10) -> QuerySet[ReviewQueue]:
+    """The newest review queues over this dataset."""
+    queues = dataset.queues.select_related("dataset", "rubric_version")
+    return queues.order_by("-created_at", "-pk")[:size]
+
+
+def runs_containing(item: Item, *, size: int = 20) -> QuerySet[RunItem]:
+    """The newest runs that grade this item, without what they found: that page asks who is looking."""
+    rows = RunItem.objects.filter(item=item).select_related("run__rubric_version")
+    return rows.order_by("-run_id")[:size]

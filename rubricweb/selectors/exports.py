@@ -1,0 +1,149 @@
+"""What an export holds: settled labels per item, and every verdict of people and judges, streamed."""
+
+from collections.abc import Iterator, Sequence
+
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
+
+from rubricweb.engine.formats import GroundTruthItem, VerdictRow
+from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Withheld
+from rubricweb.models import (
+    Adjudication,
+    Criterion,
+    Dataset,
+    Item,
+    Judgement,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    RubricVersion,
+    Run,
+    RunState,
+    Team,
+    User,
+)
+from rubricweb.selectors.comparison import Truth, ground_truth
+from rubricweb.selectors.reviews import require_nothing_hidden
+
+CHUNK = 500
+
+
+def ground_truth_items(dataset: Dataset, queues: Sequence[ReviewQueue]) -> Iterator[GroundTruthItem]:
+    """Every item people labelled, in dataset order; None stands for a criterion while people are tied."""
+    truths = ground_truth(queues)
+    reasons = {
+        (item_id, criterion_id): reason
+        for item_id, criterion_id, reason in Adjudication.objects.filter(item__dataset=dataset).values_list(
+            "item_id", "criterion_id", "reason"
+        )
+    }
+    fallback = next((queue.rubric_version_id for queue in queues if queue.rubric_version_id), None)
+    shared = list(Criterion.objects.filter(version_id=fallback).order_by("position")) if fallback else []
+    items = (
+        Item.objects.filter(dataset=dataset, pk__in={unit[0] for unit in truths})
+        .select_related("rubric_version")
+        .prefetch_related(Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")))
+        .order_by("position")
+    )
+    for item in items.iterator(chunk_size=CHUNK):
+        own = item.rubric_version
+        criteria = list(own.criteria.all()) if own else shared
+        stands = [truths.get((item.pk, criterion.pk)) for criterion in criteria]
+        yield GroundTruthItem(
+            id=item.key,
+            submission=item.submission,
+            thinking=item.thinking,
+            prompt=item.prompt,
+            reference=item.reference,
+            rubric=own.to_engine() if own else None,
+            description=item.description,
+            metadata=item.metadata,
+            ground_truth=tuple(truth.verdict if truth else None for truth in stands),
+            ground_truth_reasons=tuple(
+                _why(truth, reasons.get((item.pk, criterion.pk), ""))
+                for truth, criterion in zip(stands, criteria, strict=True)
+            ),
+        )
+
+
+def _why(truth: Truth | None, reason: str) -> str | None:
+    """By which rule a label stands: its provenance, in the words the file carries."""
+    if truth is None or truth.verdict is None:
+        return None
+    if truth.rule == "adjudicated":
+        return f"adjudicated: {reason}" if reason else "adjudicated"
+    return f"{truth.rule} of {truth.labels}"
+
+
+def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> Iterator[VerdictRow]:
+    """Submitted verdicts of people in `queues`, then the run's, by item and criterion."""
+    source = Q(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+    if run is not None:
+        source |= Q(run=run)
+    for row in _rows(dataset, source).iterator(chunk_size=CHUNK):
+        rater = row.review.rater.name if row.review else row.judge
+        yield VerdictRow(
+            item_id=row.item.key,
+            criterion=row.criterion.name,
+            rater=rater,
+            verdict=Verdict(row.verdict) if row.verdict else None,
+            reason=row.reason,
+            rater_kind="human" if row.review else "judge",
+            error=f"{row.error_kind}: {row.error_message}" if row.error_kind else None,
+            group=row.criterion.group or None,
+            weight=row.criterion.weight,
+            run=str(row.run) if row.run else None,
+            recorded_at=row.created_at.isoformat(),
+        )
+
+
+def _rows(dataset: Dataset, source: Q) -> QuerySet[Judgement]:
+    return (
+        Judgement.objects.filter(source, item__dataset=dataset)
+        .select_related("item", "criterion", "review__rater", "run")
+        .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
+        .order_by(
+            "item__position",
+            "criterion__position",
+            F("run_id").asc(nulls_first=True),
+            "review__rater__name",
+            "repeat",
+        )
+    )
+
+
+def shared_version(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> RubricVersion | None:
+    """The rubric version an export's items share unless they bring their own."""
+    for version_id in [queue.rubric_version_id for queue in queues] + [
+        run.rubric_version_id if run else None
+    ]:
+        if version_id:
+            return RubricVersion.objects.prefetch_related("criteria").get(pk=version_id)
+    return None
+
+
+def datasets(team: Team) -> QuerySet[Dataset]:
+    """What can be exported from, newest first."""
+    return Dataset.objects.filter(team=team).order_by("-created_at", "-pk")
+
+
+def labelled_queues(dataset: Dataset | None) -> QuerySet[ReviewQueue]:
+    """Queues over the dataset with at least one submitted review."""
+    submitted = Review.objects.filter(queue=OuterRef("pk"), state=ReviewState.SUBMITTED)
+    return ReviewQueue.objects.filter(Exists(submitted), dataset=dataset).order_by("-created_at", "-pk")
+
+
+def runs(dataset: Dataset | None) -> QuerySet[Run]:
+    """Runs over the dataset that are no longer under way, newest first."""
+    return Run.objects.filter(dataset=dataset).exclude(state=RunState.RUNNING).order_by("-created_at", "-pk")
+
+
+def withheld_from(viewer: User, dataset: Dataset | None) -> str:
+    """Why this person is handed nothing of the dataset, in a sentence; "" when nothing stands against it."""
+    if dataset is None:
+        return ""
+    try:
+        require_nothing_hidden(viewer, dataset.team, dataset.pk)
+    except Withheld as error:
+        return str(error)
+    return ""

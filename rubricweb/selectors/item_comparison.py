@@ -1,0 +1,127 @@
+"""One item as a comparison shows it: who said what on every criterion, and what stands."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from rubricweb.engine.ground_truth import majority
+from rubricweb.engine.submission import Submission
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Adjudication, Criterion, Item, Judgement, ReviewQueue, ReviewState, Run, User
+from rubricweb.selectors.reviews import Voice, require_visible
+
+
+@dataclass(frozen=True)
+class CriterionVoices:
+    """One criterion: people's voices, the judge's, and the verdict that stands by `rule`.
+
+    `rule` is adjudicated, unanimous, majority, tied (then `stands` is None) or "" without any label.
+    """
+
+    criterion: Criterion
+    people: tuple[Voice, ...]
+    judges: tuple[Voice, ...]
+    stands: Verdict | None
+    rule: str
+    most: Verdict | None
+    adjudication: Adjudication | None
+    decided_by: str
+
+    @property
+    def differs(self) -> bool:
+        """Somebody's verdict is not what the others say."""
+        return len({voice.verdict for voice in (*self.people, *self.judges) if voice.verdict}) > 1
+
+
+@dataclass(frozen=True)
+class ItemComparison:
+    item: Item
+    submission: Submission
+    criteria: tuple[CriterionVoices, ...]
+
+    @property
+    def differing(self) -> int:
+        """On how many criteria somebody differs."""
+        return sum(row.differs for row in self.criteria)
+
+    @property
+    def first_open_id(self) -> int | None:
+        """The criterion to begin with: the first that differs and is not decided, else the first."""
+        waiting = (row for row in self.criteria if row.differs and row.adjudication is None)
+        first = next(waiting, next(iter(self.criteria), None))
+        return first.criterion.pk if first else None
+
+
+def item_comparison(
+    item: Item, run: Run | None, queues: Sequence[ReviewQueue], *, viewer: User, names: bool = False
+) -> ItemComparison:
+    """Everybody's verdicts on the item, criterion by criterion; Withheld while the viewer reviews it blind.
+
+    Without `names`, people are Rater 1, 2, …, the same number on every criterion of this item.
+    """
+    require_visible(viewer, item)
+    source = Q(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+    if run is not None:
+        source |= Q(run=run)
+    judgements = list(
+        Judgement.objects.filter(source, item=item)
+        .select_related("review__rater", "criterion")
+        .order_by("review__rater_id", "judge", "repeat", "pk")
+    )
+    raters = sorted({one.review.rater_id for one in judgements if one.review is not None})
+    numbers = {rater_id: number for number, rater_id in enumerate(raters, start=1)}
+    people: dict[int, list[Voice]] = defaultdict(list)
+    judges: dict[int, list[Voice]] = defaultdict(list)
+    for one in judgements:
+        rater = one.review.rater if one.review else None
+        name = one.judge if rater is None else rater.name if names else f"Rater {numbers[rater.pk]}"
+        voice = Voice(name, rater is None, one.verdict, one.reason, one.error_kind or "")
+        (judges if rater is None else people)[one.criterion_id].append(voice)
+    decided = {
+        one.criterion_id: one for one in Adjudication.objects.filter(item=item).select_related("decided_by")
+    }
+    return ItemComparison(
+        item=item,
+        submission=item.to_engine(),
+        criteria=tuple(
+            _voices(criterion, people[criterion.pk], judges[criterion.pk], decided.get(criterion.pk), names)
+            for criterion in _criteria(item, run, queues, judgements)
+        ),
+    )
+
+
+def _criteria(
+    item: Item, run: Run | None, queues: Sequence[ReviewQueue], judgements: Sequence[Judgement]
+) -> list[Criterion]:
+    """The criteria of the item's own rubric, else of the queues' and the run's, in rubric order."""
+    if item.rubric_version_id is not None:
+        versions = {item.rubric_version_id}
+    else:
+        versions = {queue.rubric_version_id for queue in queues if queue.rubric_version_id}
+        versions |= {run.rubric_version_id} if run is not None and run.rubric_version_id else set()
+    versions |= {judgement.criterion.version_id for judgement in judgements}
+    return list(Criterion.objects.filter(version__in=versions).order_by("-version_id", "position"))
+
+
+def _voices(
+    criterion: Criterion,
+    people: Sequence[Voice],
+    judges: Sequence[Voice],
+    adjudication: Adjudication | None,
+    names: bool,
+) -> CriterionVoices:
+    said = [Verdict(voice.verdict) for voice in people if voice.verdict]
+    most = majority(said)
+    if adjudication is not None:
+        stands, rule = Verdict(adjudication.verdict), "adjudicated"
+    elif not said:
+        stands, rule = None, ""
+    else:
+        stands = most
+        rule = "tied" if most is None else "unanimous" if len(set(said)) == 1 else "majority"
+    by = adjudication.decided_by if adjudication is not None and names else None
+    return CriterionVoices(
+        criterion, tuple(people), tuple(judges), stands, rule, most, adjudication, str(by) if by else ""
+    )

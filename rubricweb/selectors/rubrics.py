@@ -1,0 +1,225 @@
+"""Rubrics and their versions, as lists and pages show them."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.db.models import Count, Max, OuterRef, Prefetch, Q, QuerySet, Subquery
+
+from rubricweb import engine
+from rubricweb.engine.autograders import PerCriterionGrader
+from rubricweb.engine.autograders.base import Prompt
+from rubricweb.engine.errors import Fault, FaultList
+from rubricweb.engine.parsers.yaml_text import dump_yaml
+from rubricweb.engine.rubric import check_rubric
+from rubricweb.engine.rubric_diff import RubricDiff, rubric_diff
+from rubricweb.engine.weight_shares import weight_shares
+from rubricweb.errors import NotFound
+from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Rubric, RubricVersion, Run, Team
+from rubricweb.selectors.pages import Page, keyset_page
+
+NO_ITEM = engine.Submission(
+    output="(The submission stands here. Import a dataset to see a real one.)",
+    query="(The prompt stands here.)",
+)
+
+
+def rubrics(team: Team, *, search: str = "", cursor: str | None = None, size: int = 50) -> Page[Rubric]:
+    """The team's rubrics, newest edit first.
+
+    Each has `newest_number` and `criterion_count` of its newest version (None before v1) and `run_count`.
+    """
+    newest = RubricVersion.objects.filter(rubric=OuterRef("pk")).order_by("-number")
+    counted = newest.annotate(criterion_total=Count("criteria"))
+    rows = (
+        Rubric.objects.filter(team=team)
+        .defer("draft")
+        .annotate(
+            newest_number=Subquery(newest.values("number")[:1]),
+            criterion_count=Subquery(counted.values("criterion_total")[:1]),
+            run_count=Count("versions__runs", distinct=True),
+        )
+    )
+    if search:
+        rows = rows.filter(title__icontains=search)
+    return keyset_page(rows, order=("-updated_at", "-pk"), cursor=cursor, size=size)
+
+
+def versions(rubric: Rubric) -> QuerySet[RubricVersion]:
+    """Every published version, newest first, with `criterion_count`, `run_count` and `queue_count`."""
+    return (
+        rubric.versions.select_related("published_by")
+        .annotate(
+            criterion_count=Count("criteria", distinct=True),
+            run_count=Count("runs", distinct=True),
+            queue_count=Count("queues", distinct=True),
+        )
+        .order_by("-number")
+    )
+
+
+def version_with_criteria(version_id: int) -> RubricVersion:
+    return _with_criteria().get(pk=version_id)
+
+
+def numbered_version(rubric: Rubric, number: int) -> RubricVersion:
+    """Version `number` of a rubric with its criteria. Raises NotFound."""
+    version = _with_criteria().filter(rubric=rubric, number=number).first() if number < 2**31 else None
+    if version is None:
+        raise NotFound("rubric version")
+    return version
+
+
+def _with_criteria() -> QuerySet[RubricVersion]:
+    return RubricVersion.objects.select_related("rubric", "published_by").prefetch_related(
+        Prefetch("criteria", Criterion.objects.order_by("position"))
+    )
+
+
+def published_versions(team: Team) -> QuerySet[RubricVersion]:
+    """What a run or a queue can be started with: newest version of the most recently edited rubric first."""
+    return (
+        RubricVersion.objects.filter(rubric__team=team)
+        .select_related("rubric")
+        .order_by("-rubric__updated_at", "-rubric_id", "-number")
+    )
+
+
+def newest_version(rubric: Rubric) -> RubricVersion | None:
+    return rubric.versions.order_by("-number").first()
+
+
+def next_number(rubric: Rubric) -> int:
+    """The number the next publication gets."""
+    last = rubric.versions.aggregate(last=Max("number"))["last"]
+    return cast(int, last or 0) + 1
+
+
+# ── The draft ────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class DraftState:
+    """How a draft stands: what keeps it from being published, and what publishing would change.
+
+    `content` is None while there are faults, `diff` also before the first version.
+    """
+
+    content: engine.Rubric | None
+    faults: tuple[Fault, ...]
+    newest: RubricVersion | None
+    diff: RubricDiff | None
+    next_number: int
+
+    @property
+    def publishable(self) -> bool:
+        """Whether publishing would make a new version."""
+        return self.content is not None and (self.diff is None or bool(self.diff))
+
+
+def draft_state(rubric: Rubric) -> DraftState:
+    """The saved draft beside the newest version."""
+    content, faults = checked_draft(rubric.draft)
+    newest = _with_criteria().filter(rubric=rubric).order_by("-number").first()
+    diff = rubric_diff(newest.to_engine(), content) if newest is not None and content is not None else None
+    number = (newest.number or 0) + 1 if newest is not None else 1
+    return DraftState(content, faults, newest, diff, number)
+
+
+def checked_draft(draft: Any) -> tuple[engine.Rubric | None, tuple[Fault, ...]]:
+    """The draft as the engine's rubric, or None and every fault."""
+    faults = FaultList()
+    content = check_rubric(draft, faults)
+    return content, tuple(faults)
+
+
+def draft_source(rubric: Rubric, format: str) -> str:
+    """The saved draft as "yaml" or "json" text, complete or not."""
+    draft = {key: rubric.draft.get(key) or "" for key in ("title", "guidelines")}
+    shown = {key: value for key, value in draft.items() if value}
+    shown["criteria"] = rubric.draft.get("criteria") or []
+    if format == "json":
+        return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+    return dump_yaml(shown)
+
+
+# ── One version ──────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A criterion with the share (0 to 1) of Σ|w| it carries; None when nothing has a weight."""
+
+    criterion: Criterion
+    share: float | None
+
+
+@dataclass(frozen=True)
+class CriterionGroup:
+    """Criteria of one group in rubric order; the name is empty for those without a group."""
+
+    name: str
+    share: float | None
+    criteria: tuple[Weighted, ...]
+
+
+def grouped(version: RubricVersion) -> list[CriterionGroup]:
+    """A version's criteria by group, groups in order of first appearance. Reads `version.criteria`."""
+    criteria = list(version.criteria.all())
+    shares = weight_shares([criterion.weight for criterion in criteria])
+    groups: dict[str, list[Weighted]] = {}
+    for criterion, share in zip(criteria, shares, strict=True):
+        groups.setdefault(criterion.group, []).append(Weighted(criterion, share))
+    return [
+        CriterionGroup(name, _sum(weighted.share for weighted in members), tuple(members))
+        for name, members in groups.items()
+    ]
+
+
+def _sum(shares: Iterable[float | None]) -> float | None:
+    known = [share for share in shares if share is not None]
+    return sum(known) if known else None
+
+
+def changes_before(version: RubricVersion) -> RubricDiff | None:
+    """What this version changed against the one before it; None for the first."""
+    older = _with_criteria().filter(rubric=version.rubric_id, number__lt=version.number)
+    previous = older.order_by("-number").first()
+    return None if previous is None else rubric_diff(previous.to_engine(), version.to_engine())
+
+
+def runs_with(rubric: Rubric, *, version: RubricVersion | None = None, size: int = 10) -> QuerySet[Run]:
+    """The newest runs graded with this rubric, or with one version of it."""
+    chosen = Q(rubric_version__rubric=rubric) if version is None else Q(rubric_version=version)
+    runs = Run.objects.filter(chosen).select_related("dataset", "rubric_version")
+    return runs.order_by("-created_at", "-pk")[:size]
+
+
+def queues_with(
+    rubric: Rubric, *, version: RubricVersion | None = None, size: int = 10
+) -> QuerySet[ReviewQueue]:
+    """The newest review queues labelled with this rubric, or with one version of it."""
+    chosen = Q(rubric_version__rubric=rubric) if version is None else Q(rubric_version=version)
+    queues = ReviewQueue.objects.filter(chosen).select_related("dataset", "rubric_version")
+    return queues.order_by("-created_at", "-pk")[:size]
+
+
+# ── What a judge would be asked ──────────────────────────────────────────────────────────────────
+
+
+def sample_item(rubric: Rubric) -> Item | None:
+    """A real item to show the rubric on: of its newest run's dataset, else of the team's newest dataset."""
+    run = Run.objects.filter(rubric_version__rubric=rubric).order_by("-created_at", "-pk").first()
+    if run is not None:
+        dataset: Dataset | None = run.dataset
+    else:
+        dataset = Dataset.objects.filter(team=rubric.team_id).order_by("-created_at", "-pk").first()
+    return None if dataset is None else dataset.items.select_related("dataset").order_by("position").first()
+
+
+def judge_prompt(content: engine.Rubric, index: int, item: Item | None) -> Prompt:
+    """What a judge is asked about one criterion (0-based) of an item; a placeholder stands in for None."""
+    submission = NO_ITEM if item is None else item.to_engine()
+    [prompt] = PerCriterionGrader().prompts(submission, content, only=[index])
+    return prompt

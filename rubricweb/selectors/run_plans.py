@@ -1,0 +1,84 @@
+"""What a run would take, counted before it starts."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet
+
+from rubricweb import engine
+from rubricweb.engine.autograders import AUTOGRADERS
+from rubricweb.models import Criterion, Dataset, Item, RubricVersion, Team
+from rubricweb.selectors.rubrics import published_versions
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one run over a dataset takes.
+
+    `own` of the `items` bring a rubric of their own; `unjudged` have none at all, so the run cannot start.
+    `fewest` and `most` are criteria per item. `calls` counts the prompts, repeats after errors not included.
+    """
+
+    items: int
+    own: int
+    unjudged: int
+    fewest: int
+    most: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class RunChoices:
+    """What a run can be made of: datasets with `item_count`, newest first, and published rubric versions."""
+
+    datasets: QuerySet[Dataset]
+    versions: QuerySet[RubricVersion]
+
+
+def run_choices(team: Team) -> RunChoices:
+    return RunChoices(
+        datasets=Dataset.objects.filter(team=team)
+        .annotate(item_count=Count("items"))
+        .order_by("-created_at", "-pk"),
+        versions=published_versions(team),
+    )
+
+
+def plan(dataset: Dataset, rubric_version: RubricVersion | None, autograder: str) -> Plan:
+    """Items, criteria and calls of a run. Four items of 3 criteria: 12 calls one by one, 4 all at once."""
+    per_version: dict[int, int] = {}
+    without_own = 0
+    rows = Item.objects.filter(dataset=dataset).order_by().values("rubric_version_id").annotate(n=Count("pk"))
+    for version_id, items in rows.values_list("rubric_version_id", "n"):
+        if version_id is None:
+            without_own = items
+        else:
+            per_version[version_id] = items
+    own = sum(per_version.values())
+    if rubric_version is not None and without_own:
+        per_version[rubric_version.pk] = per_version.get(rubric_version.pk, 0) + without_own
+    criteria = dict(
+        Criterion.objects.filter(version__in=per_version)
+        .order_by()
+        .values("version_id")
+        .annotate(n=Count("pk"))
+        .values_list("version_id", "n")
+    )
+    asks_each = _asks_each_criterion(autograder)
+    sizes = [criteria.get(version_id, 0) for version_id in per_version]
+    return Plan(
+        items=own + without_own,
+        own=own,
+        unjudged=without_own if rubric_version is None else 0,
+        fewest=min(sizes, default=0),
+        most=max(sizes, default=0),
+        calls=sum(
+            items * (criteria.get(version_id, 0) if asks_each else 1)
+            for version_id, items in per_version.items()
+        ),
+    )
+
+
+def _asks_each_criterion(autograder: str) -> bool:
+    """Whether the autograder asks about every criterion apart: it is asked about a rubric of two."""
+    two = engine.Rubric([engine.Criterion(requirement="One."), engine.Criterion(requirement="Two.")])
+    return len(AUTOGRADERS[autograder]().prompts(engine.Submission(output="Text."), two)) == 2

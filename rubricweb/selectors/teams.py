@@ -1,0 +1,122 @@
+"""A team as its settings pages show it: members, tokens, journal."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q
+
+from rubricweb.errors import NotFound
+from rubricweb.models import ApiToken, JournalEntry, Membership, Role, Team, User
+from rubricweb.selectors.pages import keyset_page
+from rubricweb.selectors.reviews import hidden_items
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member as listed; `only_owner` marks the one who can neither leave nor step down."""
+
+    membership: Membership
+    only_owner: bool
+    never_signed_in: bool
+
+
+def members(team: Team) -> list[Member]:
+    """Everybody in the team, the highest role first."""
+    rows = list(
+        Membership.objects.filter(team=team).select_related("user").order_by("-role", "user__username")
+    )
+    owners = sum(row.role == Role.OWNER for row in rows)
+    return [
+        Member(
+            row,
+            owners == 1 and row.role == Role.OWNER,
+            row.user.last_login is None and not row.user.has_usable_password(),
+        )
+        for row in rows
+    ]
+
+
+@dataclass(frozen=True)
+class RoleCount:
+    role: str
+    count: int
+
+
+def role_counts(team: Team) -> list[RoleCount]:
+    """How many members have which role, the highest first; roles nobody has are left out."""
+    rows = Membership.objects.filter(team=team).order_by("-role").values_list("role").annotate(n=Count("pk"))
+    return [RoleCount(Role(role).label, n) for role, n in rows]
+
+
+def member_for(team: Team, user_id: int) -> Membership:
+    """The door to one membership of the team."""
+    rows = Membership.objects.select_related("user", "team")
+    membership = rows.filter(team=team, user_id=user_id).first() if 0 < user_id < 2**63 else None
+    if membership is None:
+        raise NotFound("member")
+    return membership
+
+
+def tokens(team: Team, user: User) -> list[ApiToken]:
+    """The person's own tokens in this team, newest first; nobody sees another's."""
+    return list(ApiToken.objects.filter(team=team, user=user).order_by("-pk"))
+
+
+def token_for(team: Team, user: User, token_id: int) -> ApiToken:
+    """The door to a token: only its own holder comes in."""
+    rows = ApiToken.objects.filter(team=team, user=user).select_related("team")
+    token = rows.filter(pk=token_id).first() if 0 < token_id < 2**63 else None
+    if token is None:
+        raise NotFound("token")
+    return token
+
+
+KINDS = {
+    "apitoken": "API token",
+    "judgeendpoint": "judge",
+    "membership": "member",
+    "reviewqueue": "review queue",
+    "rubricversion": "rubric version",
+}
+
+
+@dataclass(frozen=True)
+class JournalLine:
+    """One thing somebody did. `actor` None is the app itself; `detail` is (name, value) pairs."""
+
+    actor: str | None
+    verb: str
+    kind: str
+    target_id: int | None
+    label: str
+    detail: tuple[tuple[str, Any], ...]
+    at: datetime
+
+
+@dataclass(frozen=True)
+class JournalPage:
+    """`rows` of one page; `next_cursor` opens the following page, None on the last one."""
+
+    rows: tuple[JournalLine, ...]
+    next_cursor: str | None
+
+
+def journal(team: Team, *, viewer: User, cursor: str | None = None, size: int = 50) -> JournalPage:
+    """Who did what, newest first. Decisions on items the viewer is still to review blind are left out."""
+    hidden = Q(target_kind="item", target_id__in=hidden_items(viewer, team))
+    rows = JournalEntry.objects.filter(team=team).exclude(hidden).select_related("actor")
+    page = keyset_page(rows, order=("-pk",), cursor=cursor, size=size)
+    lines = [
+        JournalLine(
+            actor=str(row.actor) if row.actor else None,
+            verb=row.verb,
+            kind=KINDS.get(row.target_kind, row.target_kind),
+            target_id=row.target_id,
+            label=row.target_label,
+            detail=tuple(row.detail.items()),
+            at=row.at,
+        )
+        for row in page.rows
+    ]
+    return JournalPage(tuple(lines), page.next_cursor)

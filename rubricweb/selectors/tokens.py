@@ -1,0 +1,14 @@
+"""API tokens by what their holder can show."""
+
+from datetime import datetime
+
+from rubricweb.models import ApiToken
+
+
+def live_token(digest: str, *, now: datetime) -> ApiToken | None:
+    """The token with this digest, its user and team loaded; None when unknown, expired or revoked."""
+    return (
+        ApiToken.objects.select_related("user", "team")
+        .filter(digest=digest, revoked_at=None, expires_at__gt=now)
+        .first()
+    )

@@ -1,0 +1,129 @@
+"""Bringing submissions in: a file becomes a whole dataset or nothing at all."""
+
+from collections.abc import Mapping
+
+from django.db import transaction
+
+from rubricweb import engine
+from rubricweb.engine.errors import InvalidFile
+from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
+from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Dataset, Item, RubricVersion, Team, User
+from rubricweb.services import reviews, rubrics
+from rubricweb.services.journal import record
+
+GROUND_TRUTH_RATER = "ground truth"
+
+
+def import_dataset(
+    team: Team,
+    *,
+    by: User | None,
+    data: bytes,
+    filename: str,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> Dataset:
+    """Reads a dataset file and stores it in one transaction.
+
+    A rubric in the file becomes version 1 of a new rubric, items' own rubrics become frozen versions,
+    ground truth becomes submitted reviews by the rater "ground truth". Raises Invalid with every fault,
+    Conflict when the name is taken.
+    """
+    try:
+        file = read_dataset(data, filename=filename, columns=columns)
+    except InvalidFile as error:
+        count = len(error.faults)
+        raise Invalid(
+            f"{filename}: {count} fault{'s' * (count != 1)}, nothing was imported.", error.faults
+        ) from error
+    name = dataset_name(file, filename, name)
+    with transaction.atomic():
+        if Dataset.objects.filter(team=team, name=name).exists():
+            raise Conflict(f"The team already has a dataset called {name!r}; give this one another name.")
+        dataset = Dataset.objects.create(
+            team=team,
+            name=name,
+            prompt=file.prompt,
+            reference=file.reference,
+            rubric_version=_own_rubric(team, by, file, name),
+            created_by=by,
+        )
+        items = _store_items(dataset, file)
+        _store_ground_truth(dataset, file, items, by=by)
+        record(team, by, "imported", dataset, items=len(items), file=filename)
+    return dataset
+
+
+def dataset_name(file: DatasetFile, filename: str, wanted: str = "") -> str:
+    """What a dataset is called: as wanted, else as the file says, else like the file."""
+    stem = filename.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    return (wanted.strip() or file.name.strip() or stem or "Imported dataset")[:200]
+
+
+def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> RubricVersion | None:
+    if file.rubric is None:
+        return None
+    title = file.rubric.title or f"{name} rubric"[:200]
+    return rubrics.publish(
+        rubrics.create_rubric(team, by=by, title=title, draft=file.rubric.to_dict()), by=by
+    )
+
+
+def _store_items(dataset: Dataset, file: DatasetFile) -> list[Item]:
+    """Item rows in file order; items that bring the same rubric share one frozen version."""
+    texts = [record.rubric.to_json() if record.rubric else None for record in file.items]
+    distinct: dict[str, engine.Rubric] = {}
+    for text, item in zip(texts, file.items, strict=True):
+        if text is not None and item.rubric is not None:
+            distinct.setdefault(text, item.rubric)
+    versions = dict(zip(distinct, rubrics.store_versions(distinct.values()), strict=True))
+    return Item.objects.bulk_create(
+        [
+            Item(
+                dataset=dataset,
+                key=item.id,
+                position=position,
+                submission=item.submission,
+                thinking=item.thinking,
+                prompt=item.prompt,
+                reference=item.reference,
+                description=item.description,
+                metadata=item.metadata,
+                rubric_version=versions[text] if text is not None else None,
+            )
+            for position, (text, item) in enumerate(zip(texts, file.items, strict=True))
+        ],
+        batch_size=500,
+    )
+
+
+def _store_ground_truth(dataset: Dataset, file: DatasetFile, items: list[Item], *, by: User | None) -> None:
+    labels = []
+    for record_, item in zip(file.items, items, strict=True):
+        rubric = record_.rubric or file.rubric
+        if record_.ground_truth is None or rubric is None:
+            continue
+        reasons = record_.ground_truth_reasons or (None,) * len(record_.ground_truth)
+        labels += [
+            LabelRecord(
+                line=0,
+                item_id=item.key,
+                criterion=str(criterion.name),
+                rater=GROUND_TRUTH_RATER,
+                verdict=Verdict(verdict),
+                reason=reason or "",
+            )
+            for criterion, verdict, reason in zip(rubric.criteria, record_.ground_truth, reasons, strict=True)
+            if verdict is not None
+        ]
+    if labels:
+        reviews.store_labels(
+            dataset,
+            dataset.rubric_version,
+            labels,
+            by=by,
+            queue_name=f"Ground truth of {dataset.name}"[:200],
+        )

@@ -1,0 +1,153 @@
+"""The demo team: rubrics, replies of a support assistant, people's labels, runs for a judge to grade."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from functools import partial
+from importlib import resources
+from typing import Any
+
+from django.db import transaction
+
+from rubricweb.engine.formats.label_files import LabelRecord, read_labels
+from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Role, RubricVersion, Run, Team, User
+from rubricweb.services import datasets, endpoints, reviews, rubrics, runs, teams
+from rubricweb.services.runs import Enqueue
+
+SLUG = "wrenfield-support"
+
+
+@transaction.atomic
+def load_demo(*, enqueue: Enqueue, now: datetime) -> Team:
+    """Makes the demo team through the services people use; all of it or nothing.
+
+    Called again it gives back the team that is there, unchanged. The labels in the files become real
+    reviews of an open queue; the runs are only started (`enqueue` rings for them on commit) and really
+    graded afterwards, by the offline judge when it runs. Raises Invalid when no judge is set up at all.
+    """
+    existing = Team.objects.filter(slug=SLUG).first()
+    if existing is not None:
+        return existing
+    team, people = _people()
+    owner, editor = people["alice"], people["ed"]
+    reply_rubric = _rubric(team, editor, "rubric_support_reply.yaml")
+    note_rubric = _rubric(team, editor, "rubric_release_note.yaml")
+    replies = _dataset(team, editor, "support_replies.jsonl", name="Support replies")
+    notes = _dataset(team, editor, "release_notes.jsonl", name="Release notes")
+    start = partial(runs.start_run, team, by=editor, judge_id=_free_judge(team), enqueue=enqueue)
+    start_replies = partial(start, rubric_version=reply_rubric)
+    note_run = start(dataset=notes, rubric_version=note_rubric, name="Release notes, criterion by criterion")
+    start_replies(dataset=replies, name="Support replies, all criteria at once", autograder="one_shot")
+    whole = start_replies(dataset=replies, name="Support replies, criterion by criterion")
+    for version, dataset in _by_assistant(team, editor).items():
+        start_replies(dataset=dataset, name=f"Support replies of {version}")
+    _labelled_queue(team, owner, people, replies, reply_rubric, whole, now)
+    reviews.create_queue(
+        team,
+        by=owner,
+        name="Release notes, second opinion",
+        dataset=notes,
+        rubric_version=note_rubric,
+        raters=[owner, people["rae"]],
+        raters_per_item=2,
+        run=note_run,
+        instructions="Judge each note against the change list in the prompt. "
+        "What the judge said appears once you have submitted.",
+    )
+    return team
+
+
+def _people() -> tuple[Team, dict[str, User]]:
+    """The team with its members; somebody of the same user name who is here already is taken on."""
+    described = json.loads(_read("team.json"))
+    people = {
+        one["username"]: teams.ensure_person(one["username"], email=one["email"], name=one["name"])
+        for one in described["people"]
+    }
+    owner = next(people[one["username"]] for one in described["people"] if one["role"] == "owner")
+    team = teams.create_team(described["name"], owner=owner, slug=described["slug"])
+    for one in described["people"]:
+        if people[one["username"]] != owner:
+            teams.add_member(team, people[one["username"]], Role[one["role"].upper()], by=owner)
+    return team, people
+
+
+def _free_judge(team: Team) -> str:
+    """The offline judge when it runs, so that trying the demo costs nothing; else the first there is."""
+    judges = endpoints.judges_of(team)
+    return endpoints.OFFLINE if endpoints.OFFLINE in judges else next(iter(judges), endpoints.OFFLINE)
+
+
+def _rubric(team: Team, by: User, filename: str) -> RubricVersion:
+    return rubrics.import_rubric(team, by=by, data=_read(filename), filename=filename)
+
+
+def _dataset(team: Team, by: User, filename: str, *, name: str) -> Dataset:
+    return datasets.import_dataset(team, by=by, data=_read(filename), filename=filename, name=name)
+
+
+def _by_assistant(team: Team, by: User) -> dict[str, Dataset]:
+    """The replies once more, one dataset per version of the assistant, the oldest first."""
+    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in _read("support_replies.jsonl").decode().splitlines():
+        item = json.loads(line)
+        lines[item["metadata"]["model"]].append(item)
+    return {
+        version: datasets.import_dataset(
+            team,
+            by=by,
+            data="\n".join(json.dumps(item) for item in lines[version]).encode(),
+            filename=f"support_replies_{version}.jsonl",
+            name=f"Support replies of {version}",
+        )
+        for version in sorted(lines)
+    }
+
+
+def _labelled_queue(
+    team: Team,
+    by: User,
+    people: dict[str, User],
+    dataset: Dataset,
+    rubric_version: RubricVersion,
+    run: Run,
+    now: datetime,
+) -> ReviewQueue:
+    """An open blind queue in which ann, noor and teo have done the items of the label file."""
+    labels = read_labels(_read("support_labels.csv"), filename="support_labels.csv")
+    raters = [people[name] for name in dict.fromkeys(label.rater for label in labels)]
+    queue = reviews.create_queue(
+        team,
+        by=by,
+        name="Support replies, three raters",
+        dataset=dataset,
+        rubric_version=rubric_version,
+        raters=raters,
+        raters_per_item=len(raters),
+        run=run,
+        instructions="Read the customer's message and the reference first, then the reply.",
+    )
+    items = {item.key: item for item in Item.objects.filter(dataset=dataset)}
+    criteria = {
+        str(criterion.name): criterion for criterion in Criterion.objects.filter(version=rubric_version)
+    }
+    for (item_key, rater), said in _per_review(labels).items():
+        review = reviews.start_review(queue, items[item_key], people[rater])
+        for label in said:
+            reviews.save_verdict(
+                review, criteria[label.criterion].pk, verdict=label.verdict, reason=label.reason
+            )
+        reviews.submit(review, now=now)
+    return queue
+
+
+def _per_review(labels: Iterable[LabelRecord]) -> dict[tuple[str, str], list[LabelRecord]]:
+    grouped: dict[tuple[str, str], list[LabelRecord]] = defaultdict(list)
+    for label in labels:
+        grouped[label.item_id, label.rater].append(label)
+    return grouped
+
+
+def _read(filename: str) -> bytes:
+    return resources.files("rubricweb.demo").joinpath(filename).read_bytes()

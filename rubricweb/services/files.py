@@ -1,0 +1,153 @@
+"""Files named on the command line: what is stored already is found again, what differs is added."""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from pathlib import PurePath
+from typing import Any
+
+from django.db import transaction
+
+from rubricweb import engine
+from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User
+from rubricweb.services import datasets, rubrics
+
+Label = tuple[str, str, str]
+"""(item key, criterion name, verdict)"""
+
+
+@transaction.atomic
+def rubric_from_file(
+    team: Team, *, by: User, data: bytes, filename: str, title: str = ""
+) -> tuple[RubricVersion, bool]:
+    """The version this file describes, and whether it was published just now.
+
+    A version with the same title and content is used again. A changed file becomes the next version of the
+    rubric of its title; when that rubric's draft holds unpublished work, a new rubric with a number behind
+    the title. Raises Invalid with every fault.
+    """
+    content = rubrics.read(data, filename=filename)
+    title = (title or content.title or PurePath(filename).stem).strip() or "Imported rubric"
+    content = engine.Rubric.from_dict({**content.to_dict(), "title": title})
+    note = f"imported from {filename}"[:300]
+    for candidate in _numbered(title):
+        rubric = Rubric.objects.filter(team=team, title=candidate).order_by("pk").first()
+        if rubric is None:
+            made = rubrics.create_rubric(team, by=by, title=candidate, draft=content.to_dict())
+            return rubrics.publish(made, by=by, note=note), True
+        if (version := _version_like(rubric, content)) is not None:
+            return version, False
+        if not _has_unpublished_work(rubric):
+            draft = {**content.to_dict(), "title": candidate}
+            rubrics.save_draft(rubric, draft=draft, revision=rubric.draft_revision)
+            return rubrics.publish(rubric, by=by, note=note), True
+    raise AssertionError("names never run out")
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """name, name (2), name (3), …"""
+    yield name[:200]
+    for number in count(2):
+        yield f"{name[:190]} ({number})"
+
+
+def _version_like(rubric: Rubric, content: engine.Rubric) -> RubricVersion | None:
+    for version in rubric.versions.prefetch_related("criteria").order_by("-number"):
+        stored = version.to_engine()
+        if (stored.guidelines, stored.criteria) == (content.guidelines, content.criteria):
+            return version
+    return None
+
+
+def _has_unpublished_work(rubric: Rubric) -> bool:
+    try:
+        draft = rubrics.checked(rubric.draft)
+    except Invalid:
+        return True
+    return _version_like(rubric, draft) is None
+
+
+def dataset_from_file(
+    team: Team,
+    *,
+    by: User,
+    data: bytes,
+    filename: str,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> tuple[Dataset, bool]:
+    """The dataset this file describes, and whether it was stored just now.
+
+    A dataset of the same name is used again when it holds the same items and labels; otherwise the file is
+    stored with a number behind its name. Raises Invalid with every fault.
+    """
+    try:
+        return datasets.import_dataset(
+            team, by=by, data=data, filename=filename, name=name, columns=columns
+        ), True
+    except Conflict:
+        file = read_dataset(data, filename=filename, columns=columns)
+    for candidate in _numbered(datasets.dataset_name(file, filename, name)):
+        dataset = Dataset.objects.filter(team=team, name=candidate).first()
+        if dataset is None:
+            return datasets.import_dataset(
+                team, by=by, data=data, filename=filename, name=candidate, columns=columns
+            ), True
+        if _is_same(dataset, file):
+            return dataset, False
+    raise AssertionError("names never run out")
+
+
+def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
+    """Whether the file would store what is stored: everything a judge is shown, and the labels."""
+    if (dataset.prompt, dataset.reference) != (file.prompt, file.reference):
+        return False
+    own = _criteria(dataset.rubric_version.to_engine() if dataset.rubric_version else None)
+    if own != _criteria(file.rubric):
+        return False
+    rows = Item.objects.filter(dataset=dataset).order_by("position")
+    if rows.count() != len(file.items):
+        return False
+    versions: dict[int | None, Any] = {None: None}
+    for row, item in zip(
+        rows.select_related("rubric_version").iterator(chunk_size=500), file.items, strict=True
+    ):
+        stored = (row.key, row.submission, row.thinking, row.prompt, row.reference)
+        if stored != (item.id, item.submission, item.thinking, item.prompt, item.reference):
+            return False
+        if row.rubric_version_id not in versions:
+            assert row.rubric_version is not None
+            versions[row.rubric_version_id] = _criteria(row.rubric_version.to_engine())
+        if versions[row.rubric_version_id] != _criteria(item.rubric):
+            return False
+    labels = _labels(file)
+    return not labels or labels == _stored_labels(dataset)
+
+
+def _criteria(rubric: engine.Rubric | None) -> object:
+    return None if rubric is None else (rubric.guidelines, rubric.criteria)
+
+
+def _labels(file: DatasetFile) -> set[Label]:
+    found = set()
+    for item in file.items:
+        rubric = file.rubric_for(item)
+        if rubric is not None and item.ground_truth is not None:
+            for criterion, verdict in zip(rubric.criteria, item.ground_truth, strict=True):
+                if verdict is not None:
+                    found.add((item.id, str(criterion.name), str(verdict)))
+    return found
+
+
+def _stored_labels(dataset: Dataset) -> set[Label]:
+    rows = Judgement.objects.filter(
+        review__queue__dataset=dataset,
+        review__queue__imported=True,
+        review__rater__name=datasets.GROUND_TRUTH_RATER,
+        verdict__isnull=False,
+    )
+    return {
+        (key, name, str(verdict))
+        for key, name, verdict in rows.values_list("item__key", "criterion__name", "verdict")
+    }

@@ -1,0 +1,221 @@
+"""Writing rubrics: drafts that keep whatever was typed, and published versions that never change."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Max
+
+from rubricweb import engine
+from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText
+from rubricweb.engine.formats.rubric_files import read_rubric
+from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import decode, unstorable
+from rubricweb.engine.parsers.yaml_lines import lines_of
+from rubricweb.engine.parsers.yaml_text import parse_yaml
+from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, check_rubric
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
+from rubricweb.services.journal import record
+
+
+@transaction.atomic
+def create_rubric(
+    team: Team, *, by: User | None, title: str, draft: Mapping[str, Any] | None = None
+) -> Rubric:
+    """A new rubric with a draft and no version yet."""
+    title = _title(title)
+    content = {"guidelines": "", "criteria": [], **(draft or {}), "title": title}
+    rubric = Rubric.objects.create(team=team, title=title, draft=content, created_by=by)
+    record(team, by, "created", rubric)
+    return rubric
+
+
+@transaction.atomic
+def save_draft(rubric: Rubric, *, draft: Mapping[str, Any], revision: int) -> Rubric:
+    """Stores the draft as typed, valid or not. `revision` is the one the editor started from.
+
+    Raises Conflict when somebody saved in between; nothing is overwritten.
+    """
+    title = _title(str(draft.get("title") or ""))
+    content = {"guidelines": "", "criteria": [], **draft, "title": title}
+    saved = Rubric.objects.filter(pk=rubric.pk, draft_revision=revision).update(
+        title=title, draft=content, draft_revision=F("draft_revision") + 1
+    )
+    rubric.refresh_from_db()
+    if not saved:
+        raise Conflict(
+            f"Somebody else saved this draft meanwhile (it is at save {rubric.draft_revision}, "
+            f"yours began at {revision}). Your text is still in the form: copy what you need, reload, "
+            "and save again."
+        )
+    rubric.save(update_fields=["updated_at"])
+    return rubric
+
+
+@transaction.atomic
+def publish(rubric: Rubric, *, by: User | None, note: str = "", revision: int | None = None) -> RubricVersion:
+    """Freezes the draft as the next version. Raises Invalid with every fault of the draft.
+
+    `revision` is the draft somebody looked at before deciding; Conflict when it has changed since.
+    Publishing a draft that equals the newest version gives that version back.
+    """
+    Rubric.objects.select_for_update().get(pk=rubric.pk)
+    rubric.refresh_from_db()
+    if revision is not None and revision != rubric.draft_revision:
+        raise Conflict("The draft was saved again since you opened this page. Look at the changes once more.")
+    content = checked(rubric.draft)
+    newest = rubric.versions.prefetch_related("criteria").order_by("-number").first()
+    if newest is not None and newest.to_engine() == content:
+        return newest
+    last = rubric.versions.aggregate(last=Max("number"))["last"] or 0
+    [version] = store_versions(
+        [content], rubric=rubric, first_number=last + 1, by=by, note=note.strip()[:300]
+    )
+    record(rubric.team, by, "published", version)
+    return version
+
+
+def checked(draft: Mapping[str, Any]) -> engine.Rubric:
+    """The draft as the engine's rubric. Raises Invalid with every fault and its place."""
+    try:
+        return engine.Rubric.from_dict(dict(draft))
+    except InvalidRubric as error:
+        raise Invalid(f"The rubric has {_faults(len(error.faults))}.", error.faults) from error
+
+
+def read_draft(text: str) -> dict[str, Any]:
+    """A draft typed as YAML or JSON; it may be incomplete, but must hold nothing a form could not show.
+
+    Raises Invalid with every fault and its line when the text cannot be read, has unknown keys, or a list
+    where a text belongs.
+    """
+    faults = FaultList()
+    try:
+        text = decode(text)
+        data = parse_json(text) if text.lstrip().startswith(("{", "[")) else parse_yaml(text)
+    except InvalidText as error:
+        raise Invalid("The text cannot be read.", error.faults) from error
+    check_rubric(data, faults)
+    head = data if isinstance(data, dict) else {"criteria": data}
+    entries = head.get("criteria")
+    if not _is_draft(head) or (not isinstance(data, dict) and not entries):
+        lines = lines_of(text, [fault.place for fault in faults])
+        placed = [Fault(_with_line(fault.place, lines), fault.found, fault.allowed) for fault in faults]
+        raise Invalid(f"The text has {_faults(len(placed))}.", placed)
+    return {
+        "title": head.get("title") or "",
+        "guidelines": head.get("guidelines") or "",
+        "criteria": [
+            {key: value for key, value in entry.items() if key != "kind" and value is not None}
+            for entry in entries or []
+        ],
+    }
+
+
+def _is_draft(head: Mapping[Any, Any]) -> bool:
+    """Whether plain data has a draft's shape, however incomplete."""
+    entries = head.get("criteria")
+    if not set(head) <= {"title", "guidelines", "criteria"} or not isinstance(entries, list | None):
+        return False
+    if any(not isinstance(head.get(key), str | None) for key in ("title", "guidelines")):
+        return False
+    return len(entries or []) <= MAX_CRITERIA and all(_is_draft_criterion(entry) for entry in entries or [])
+
+
+def _is_draft_criterion(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not set(entry) <= set(engine.Criterion.model_fields):
+        return False
+    weight, tags = entry.get("weight"), entry.get("tags")
+    if isinstance(weight, bool) or not isinstance(weight, int | float | str | None):
+        return False
+    if isinstance(weight, int | float) and not abs(weight) < math.inf:
+        return False  # NaN and the infinities have no place in a JSON column
+    if entry.get("kind", "binary") != "binary" or not isinstance(tags, list | None):
+        return False
+    texts = [value for key, value in entry.items() if key not in ("weight", "tags")] + (tags or [])
+    return all(isinstance(text, str | None) and not (text and unstorable(text)) for text in texts)
+
+
+def _with_line(place: str, lines: Mapping[str, int]) -> str:
+    return f"line {lines[place]}: {place}" if place in lines else place
+
+
+@transaction.atomic
+def import_rubric(
+    team: Team, *, by: User | None, data: bytes, filename: str, title: str = ""
+) -> RubricVersion:
+    """Reads a rubric file and publishes it as version 1 of a new rubric."""
+    content = read(data, filename=filename)
+    title = title or content.title or filename.rsplit("/", 1)[-1].rsplit(".", 1)[0] or "Imported rubric"
+    rubric = create_rubric(team, by=by, title=title, draft=content.to_dict())
+    return publish(rubric, by=by, note=f"imported from {filename}"[:300])
+
+
+def read(data: bytes, *, filename: str) -> engine.Rubric:
+    """The rubric in an uploaded file. Raises Invalid with every fault."""
+    try:
+        return read_rubric(data, filename=filename)
+    except (InvalidRubric, InvalidFile) as error:
+        raise Invalid(f"{filename} has {_faults(len(error.faults))}.", error.faults) from error
+
+
+def store_versions(
+    contents: Iterable[engine.Rubric],
+    *,
+    rubric: Rubric | None = None,
+    first_number: int = 1,
+    by: User | None = None,
+    note: str = "",
+) -> list[RubricVersion]:
+    """Frozen rows for engine rubrics, in order; without a `rubric` they belong to items."""
+    contents = list(contents)
+    versions = RubricVersion.objects.bulk_create(
+        [
+            RubricVersion(
+                rubric=rubric,
+                number=first_number + offset if rubric else None,
+                title=content.title,
+                guidelines=content.guidelines,
+                note=note,
+                published_by=by,
+            )
+            for offset, content in enumerate(contents)
+        ],
+        batch_size=500,
+    )
+    Criterion.objects.bulk_create(
+        [
+            Criterion(
+                version=version,
+                position=position,
+                name=str(criterion.name),
+                requirement=criterion.requirement,
+                weight=criterion.weight,
+                group=criterion.group or "",
+                guidance=criterion.guidance or "",
+                tags=list(criterion.tags),
+                met_example=criterion.met_example or "",
+                unmet_example=criterion.unmet_example or "",
+            )
+            for version, content in zip(versions, contents, strict=True)
+            for position, criterion in enumerate(content.criteria)
+        ],
+        batch_size=500,
+    )
+    return versions
+
+
+def _title(title: str) -> str:
+    title = title.strip()
+    if not title:
+        raise Invalid("A rubric needs a title.", [Fault("title", "nothing", "a title")])
+    if len(title) > MAX_TITLE:
+        fault = Fault("title", f"{len(title):,} characters", f"at most {MAX_TITLE}")
+        raise Invalid("The title is too long.", [fault])
+    return title
+
+
+def _faults(count: int) -> str:
+    return "one fault" if count == 1 else f"{count} faults"

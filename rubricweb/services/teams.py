@@ -1,0 +1,214 @@
+"""Teams: who is in them, what they may do, and the tokens programs carry for them."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+from itertools import chain, count
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email, validate_slug
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.utils.text import slugify
+from sesame.utils import get_query_string  # type: ignore[import-untyped]  # ships no types
+
+from rubricweb.errors import Conflict, Forbidden, Invalid
+from rubricweb.models import ApiToken, Membership, Rater, Role, Team, User
+from rubricweb.services.journal import record
+
+TOKEN_DAYS_MAX = 366
+
+
+@transaction.atomic
+def create_team(name: str, *, owner: User, slug: str = "") -> Team:
+    """A new team with `owner` in it. The slug is made from the name unless given."""
+    name = name.strip()
+    slug = slug or slugify(name)[:60]
+    if not name or not slug:
+        raise Invalid("A team needs a name with at least one letter or digit.")
+    try:
+        validate_slug(slug)
+    except ValidationError as error:
+        raise Invalid(
+            f"The team address {slug!r} may hold letters, digits, hyphens and underscores only."
+        ) from error
+    if Team.objects.filter(slug__iexact=slug).exists():
+        raise Conflict(f"There is already a team at {slug!r}; choose another name.")
+    team = Team.objects.create(name=name[:120], slug=slug)
+    add_member(team, owner, Role.OWNER, by=owner)
+    return team
+
+
+@transaction.atomic
+def create_person(username: str, *, email: str = "", name: str = "") -> User:
+    """A person without a password; they come in by a one-time link and may set one."""
+    try:
+        User.username_validator(username)
+        if email:
+            validate_email(email)
+    except ValidationError as error:
+        raise Invalid(" ".join(error.messages)) from error
+    if User.objects.filter(username__iexact=username).exists():
+        raise Conflict(f"The user name {username!r} is taken.")
+    if email and User.objects.filter(email__iexact=email).exists():
+        raise Conflict(f"Somebody with the address {email} is already here.")
+    user = User(username=username, email=email, name=name[:120])
+    user.set_unusable_password()
+    user.save()
+    return user
+
+
+@transaction.atomic
+def add_member(team: Team, user: User, role: Role, *, by: User | None) -> Membership:
+    """Puts a person in the team; every member can be a rater, so a rater row is made as well."""
+    if Membership.objects.filter(team=team, user=user).exists():
+        raise Conflict(f"{user} is already in {team}.")
+    membership = Membership.objects.create(team=team, user=user, role=role)
+    rater_for(team, user)
+    record(team, by, "added", membership, role=Role(role).label)
+    return membership
+
+
+def rater_for(team: Team, user: User) -> Rater:
+    """The rater this person is in this team. A name already taken by another gets the user name behind it."""
+    rater = Rater.objects.filter(team=team, user=user).first()
+    if rater is not None:
+        return rater
+    taken = Rater.objects.filter(team=team, name=str(user)).exists()
+    return Rater.objects.create(
+        team=team, user=user, name=f"{user} ({user.username})" if taken else str(user)
+    )
+
+
+@transaction.atomic
+def invite(team: Team, who: str, role: Role, *, by: User, name: str = "") -> tuple[Membership, bool]:
+    """Puts the person with this user name or e-mail address in the team; somebody unknown is created first.
+
+    Returns the membership and whether the person is new. Only a new person may be handed a sign-in link: one
+    for somebody who was here before would open their other teams. Raises Invalid, Conflict.
+    """
+    who = who.strip()
+    if not who:
+        raise Invalid("Give a user name or an e-mail address.")
+    known = Q(username__iexact=who) | Q(email__iexact=who) if "@" in who else Q(username__iexact=who)
+    user = User.objects.filter(known, is_active=True).order_by("pk").first()
+    created = user is None
+    if user is None:
+        user = create_person(_free_username(who), email=who if "@" in who else "", name=name.strip())
+    return add_member(team, user, role, by=by), created
+
+
+def _free_username(who: str) -> str:
+    """The user name itself, or one made of the part before the @, numbered until it is free."""
+    if "@" not in who:
+        return who
+    stem = slugify(who.partition("@")[0])[:100] or "person"
+    taken = set(User.objects.filter(username__istartswith=stem).values_list(Lower("username"), flat=True))
+    numbered = (f"{stem}{number}" for number in count(2))
+    return next(name for name in chain([stem], numbered) if name not in taken)
+
+
+def may_hand_link(membership: Membership) -> bool:
+    """Whether an owner may still hand out a sign-in link: the account is unused and only here."""
+    user = membership.user
+    return (
+        user.is_active
+        and user.last_login is None
+        and not user.has_usable_password()
+        and user.memberships.count() == 1
+    )
+
+
+def sign_in_query(membership: Membership, *, by: User) -> str:
+    """`?token=…` of a one-time sign-in link for somebody new. Raises Forbidden for everybody else."""
+    if not may_hand_link(membership):
+        raise Forbidden(
+            f"{membership.user} has an account in use, so only the operator can make a link: "
+            f"rubricweb sign-in-link {membership.user.username}"
+        )
+    record(membership.team, by, "made a sign-in link for", membership)
+    return str(get_query_string(membership.user))
+
+
+@transaction.atomic
+def change_role(membership: Membership, role: Role, *, by: User) -> None:
+    """Refused when it would leave the team without an owner."""
+    _keep_an_owner(membership, still_owner=role == Role.OWNER)
+    membership.role = role
+    membership.save(update_fields=["role"])
+    record(membership.team, by, "changed role", membership, role=Role(role).label)
+
+
+@transaction.atomic
+def remove_member(membership: Membership, *, by: User) -> None:
+    """Takes a person out of the team at once: their tokens stop, their reviews stay."""
+    _keep_an_owner(membership, still_owner=False)
+    now = datetime.now().astimezone()
+    ApiToken.objects.filter(team=membership.team, user=membership.user, revoked_at=None).update(
+        revoked_at=now
+    )
+    record(membership.team, by, "removed", membership)
+    membership.delete()
+
+
+def _keep_an_owner(membership: Membership, *, still_owner: bool) -> None:
+    owners = Membership.objects.select_for_update().filter(team=membership.team, role=Role.OWNER)
+    if not still_owner and membership.role == Role.OWNER and len(owners) == 1:
+        raise Conflict(
+            f"{membership.user} is the only owner of {membership.team}; make somebody else owner first."
+        )
+
+
+def create_token(
+    membership: Membership, *, name: str, may_write: bool, days: int, now: datetime
+) -> tuple[ApiToken, str]:
+    """A bearer token and its secret, which is shown this once and never stored."""
+    if not name.strip():
+        raise Invalid("A token needs a name, so that you know later which one to revoke.")
+    if not 1 <= days <= TOKEN_DAYS_MAX:
+        raise Invalid(f"A token lives 1 to {TOKEN_DAYS_MAX} days, not {days}.")
+    secret = f"rw_{secrets.token_urlsafe(32)}"
+    with transaction.atomic():
+        token = ApiToken.objects.create(
+            team=membership.team,
+            user=membership.user,
+            name=name.strip()[:80],
+            digest=digest(secret),
+            hint=secret[:8],
+            may_write=may_write,
+            expires_at=now + timedelta(days=days),
+        )
+        record(membership.team, membership.user, "created", token)
+    return token, secret
+
+
+def digest(secret: str) -> str:
+    """SHA-256 in hex: enough for a secret of 256 random bits."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+@transaction.atomic
+def revoke_token(token: ApiToken, *, by: User, now: datetime) -> None:
+    ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now)
+    record(token.team, by, "revoked", token)
+
+
+def touch_token(token: ApiToken, *, now: datetime) -> None:
+    """Notes the use of a token, at most once a minute."""
+    if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+
+
+def ensure_person(username: str, *, email: str = "", name: str = "") -> User:
+    """The person with this user name, created when missing; safe to call twice at once."""
+    try:
+        with transaction.atomic():
+            return User.objects.filter(username__iexact=username).first() or create_person(
+                username, email=email, name=name
+            )
+    except (IntegrityError, Conflict):
+        person = User.objects.filter(username__iexact=username).first()
+        if person is None:  # the e-mail address is somebody else's
+            raise
+        return person

@@ -1,0 +1,256 @@
+"""Every setting of the app, read from the environment; nonsense is refused at start.
+
+`docs/settings.md` explains each variable (a test keeps the two in step).
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+if (BASE_DIR / ".env").exists():
+    env.read_env(BASE_DIR / ".env")
+
+# ── Where and how we run ─────────────────────────────────────────────────────────────────────────
+DEBUG = env.bool("DEBUG", default=False)
+# The embedded form (`rubricweb serve`, `make run`): one machine, SQLite, a generated key.
+LOCAL = env.bool("RUBRICWEB_LOCAL", default=False)
+VAR_DIR = Path(env.str("RUBRICWEB_VAR_DIR", default=str(BASE_DIR / "var"))).resolve()
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000").rstrip("/")
+if not SITE_URL.startswith(("http://", "https://")):
+    raise ImproperlyConfigured(f"SITE_URL is {SITE_URL!r}; it must start with http:// or https://.")
+HTTPS = SITE_URL.startswith("https://")
+
+
+def _secret_key() -> str:
+    """SECRET_KEY from the environment, else from a 0600 file that only the embedded form may create."""
+    key = env.str("SECRET_KEY", default="")
+    if key:
+        if len(key) < 32:
+            raise ImproperlyConfigured(f"SECRET_KEY has {len(key)} characters; use at least 32.")
+        return key
+    path = VAR_DIR / "secret_key"
+    if not (DEBUG or LOCAL):
+        raise ImproperlyConfigured(
+            "SECRET_KEY is not set. Set it to at least 32 random characters, "
+            "or set RUBRICWEB_LOCAL=1 on a single machine to have one generated."
+        )
+    try:
+        VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+    except FileExistsError:
+        pass
+    return path.read_text().strip()
+
+
+SECRET_KEY = _secret_key()
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+
+# ── The app ──────────────────────────────────────────────────────────────────────────────────────
+INSTALLED_APPS = [
+    "rubricweb.apps.RubricwebConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django.forms",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "csp",
+    "django_htmx",
+    "ninja",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "rubricweb.web.http.SignedInByDefault",
+    "django_htmx.middleware.HtmxMiddleware",
+    "rubricweb.web.errors.RefusalsBecomePages",
+]
+ROOT_URLCONF = "rubricweb.urls"
+WSGI_APPLICATION = "rubricweb.wsgi.application"
+ASGI_APPLICATION = "rubricweb.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "rubricweb.web.http.frame",
+            ],
+            "builtins": ["rubricweb.templatetags.display"],
+        },
+    }
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+APPEND_SLASH = True
+
+# ── Database: SQLite in the embedded form, PostgreSQL when DATABASE_URL says so ──────────────────
+DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'rubricweb.sqlite3'}")}
+_database = DATABASES["default"]
+if _database["ENGINE"].endswith("sqlite3"):
+    # IMMEDIATE: a writer waits for the lock at BEGIN instead of failing half-way through.
+    _database.setdefault("OPTIONS", {}).update(
+        transaction_mode="IMMEDIATE",
+        timeout=30,
+        init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000;",
+    )
+elif _database["ENGINE"].endswith("postgresql"):
+    _database["CONN_MAX_AGE"] = env.int("DATABASE_CONN_MAX_AGE", default=60)
+    _database["CONN_HEALTH_CHECKS"] = True
+else:
+    raise ImproperlyConfigured("DATABASE_URL must be a sqlite:// or postgres:// address.")
+
+# ── Background work ──────────────────────────────────────────────────────────────────────────────
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
+BROKER_DIR = VAR_DIR / "broker"
+# How many items one task claims at a time, and how long a claim lives without a heartbeat.
+GRADING_CHUNK_ITEMS = env.int("GRADING_CHUNK_ITEMS", default=16)
+GRADING_LEASE_SECONDS = env.int("GRADING_LEASE_SECONDS", default=45)
+SWEEP_SECONDS = env.int("SWEEP_SECONDS", default=10)
+WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=2)
+if GRADING_CHUNK_ITEMS < 1 or GRADING_LEASE_SECONDS < 3 or SWEEP_SECONDS < 1 or WORKER_PROCESSES < 1:
+    raise ImproperlyConfigured(
+        "GRADING_CHUNK_ITEMS, SWEEP_SECONDS and WORKER_PROCESSES must be at least 1, "
+        "GRADING_LEASE_SECONDS at least 3."
+    )
+
+# ── Judges ───────────────────────────────────────────────────────────────────────────────────────
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="https://api.openai.com/v1")
+OPENAI_MODEL = env.str("OPENAI_MODEL", default="gpt-5-mini")
+OFFLINE_JUDGE_URL = env.str("OFFLINE_JUDGE_URL", default="")
+JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", default=16)
+JUDGE_TIMEOUT_SECONDS = env.float("JUDGE_TIMEOUT_SECONDS", default=60.0)
+JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", default=5)
+# Owners may add endpoints on private addresses only when the operator says so.
+JUDGE_ALLOW_PRIVATE_HOSTS = env.bool("JUDGE_ALLOW_PRIVATE_HOSTS", default=LOCAL)
+
+# ── Sizes ────────────────────────────────────────────────────────────────────────────────────────
+UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=50 * 1024 * 1024)
+DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+
+# ── People ───────────────────────────────────────────────────────────────────────────────────────
+AUTH_USER_MODEL = "rubricweb.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "sesame.backends.ModelBackend",
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+ACCOUNT_ADAPTER = "rubricweb.web.accounts.ClosedSignup"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+# One-time sign-in links: good once, for half an hour.
+SESAME_ONE_TIME = True
+SESAME_MAX_AGE = 30 * 60
+SESAME_TOKEN_NAME = "token"  # noqa: S105 the name of a query parameter, not a secret
+EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="rubricweb@localhost")
+
+# ── Browser safety ───────────────────────────────────────────────────────────────────────────────
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=False)
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+SECURE_REFERRER_POLICY = "same-origin"
+if env.bool("TRUST_X_FORWARDED_PROTO", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+CSRF_FAILURE_VIEW = "rubricweb.web.errors.csrf_failure"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# ── Files the browser loads ──────────────────────────────────────────────────────────────────────
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = VAR_DIR / "staticfiles"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        # On one machine compressing (half a minute at first start) would save nothing.
+        else "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+        if LOCAL
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+MEDIA_ROOT = VAR_DIR / "uploads"
+
+# ── Language, time, logs ─────────────────────────────────────────────────────────────────────────
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "django.server": {"level": "WARNING", "propagate": True},
+        "httpx2": {"level": "WARNING"},
+        "openai": {"level": "WARNING"},
+        "aiohttp.access": {"level": "WARNING"},
+    },
+}

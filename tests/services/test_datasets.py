@@ -1,0 +1,90 @@
+"""A file becomes a whole dataset or nothing at all."""
+
+import json
+
+import pytest
+
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Dataset, Judgement, ReviewQueue, RubricVersion
+from rubricweb.services import datasets
+from tests import factories
+from tests.factories import Cast
+
+
+def imported(people: Cast, content: object, filename: str = "data.json") -> Dataset:
+    return datasets.import_dataset(
+        people.team, by=people.ed, data=json.dumps(content).encode(), filename=filename
+    )
+
+
+def test_items_keep_their_order_prompt_and_metadata(people: Cast) -> None:
+    chat = [{"role": "user", "content": "Hi"}]
+    rows = [
+        {"id": "b", "prompt": chat, "submission": "Hello.", "model": "m1"},
+        {"id": "a", "input": "Bye", "output": "Goodbye.", "metadata": {"k": 1}, "reference": "Farewell."},
+    ]
+    dataset = imported(people, rows)
+    first, second = dataset.items.all()
+    assert [first.key, second.key] == ["b", "a"]
+    assert (first.prompt, first.metadata) == (chat, {"model": "m1"})
+    assert (second.prompt, second.reference, second.metadata) == ("Bye", "Farewell.", {"k": 1})
+
+
+def test_an_autorubric_dataset_brings_rubric_and_ground_truth(people: Cast) -> None:
+    dataset = imported(
+        people,
+        {
+            "name": "photosynthesis",
+            "prompt": "Explain photosynthesis",
+            "rubric": [
+                {"name": "accuracy", "weight": 10.0, "requirement": "Factually correct"},
+                {"name": "clarity", "weight": 5.0, "requirement": "Clear"},
+            ],
+            "items": [
+                {"submission": "Plants eat light.", "description": "Good", "ground_truth": ["MET", "UNMET"]},
+                {"submission": "Magic.", "description": "Bad"},
+            ],
+        },
+    )
+    assert dataset.name == "photosynthesis"
+    assert dataset.rubric_version is not None
+    assert dataset.rubric_version.number == 1
+    queue = ReviewQueue.objects.get(dataset=dataset)
+    assert (queue.name, queue.imported) == ("Ground truth of photosynthesis", True)
+    assert list(
+        Judgement.objects.filter(review__queue=queue)
+        .order_by("criterion__position")
+        .values_list("criterion__name", "verdict", "review__rater__name")
+    ) == [("accuracy", "MET", "ground truth"), ("clarity", "UNMET", "ground truth")]
+    assert dataset.items.get(description="Bad").to_engine().query == "Explain photosynthesis"
+
+
+def test_items_with_the_same_rubric_share_one_frozen_version(people: Cast) -> None:
+    own = [{"weight": 1, "requirement": "Names Paris."}]
+    rows = [{"id": str(n), "submission": "Paris.", "rubric": own} for n in range(3)]
+    rows.append(
+        {"id": "other", "submission": "Rome.", "rubric": [{"weight": 1, "requirement": "Names Rome."}]}
+    )
+    dataset = imported(people, rows)
+    assert RubricVersion.objects.filter(items__dataset=dataset).distinct().count() == 2
+
+
+def test_every_fault_is_named_and_nothing_is_imported(people: Cast) -> None:
+    rows = [
+        {"id": "x", "submission": "One."},
+        {"id": "x", "submission": "Two."},
+        {"id": "y", "submission": "Three.", "rubric": [{"weight": float("nan"), "requirement": "r"}]},
+    ]
+    with pytest.raises(Invalid) as refusal:
+        imported(people, rows)
+    places = " ".join(fault.place for fault in refusal.value.faults)
+    assert "items[1]" in places
+    assert "items[2].rubric[0].weight" in places
+    assert not Dataset.objects.exists()
+
+
+def test_a_name_is_taken_once_per_team(people: Cast) -> None:
+    factories.dataset(people.team, people.ed, name="answers")
+    with pytest.raises(Conflict, match="already has a dataset called 'answers'"):
+        factories.dataset(people.team, people.ed, name="answers")
+    factories.dataset(people.other_team, people.charlie, name="answers")

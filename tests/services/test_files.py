@@ -1,0 +1,99 @@
+"""The same file twice is one row; a changed file never overwrites what somebody works on."""
+
+import json
+from typing import Any
+
+import pytest
+
+from rubricweb.models import Dataset, RubricVersion
+from rubricweb.services import files, rubrics
+from tests.factories import CRITERIA, ITEMS, Cast
+
+
+def rubric_file(criteria: list[dict[str, Any]] = CRITERIA, **more: Any) -> bytes:
+    return json.dumps({"title": "Capitals", "criteria": criteria, **more}).encode()
+
+
+def dataset_file(items: list[dict[str, Any]] = ITEMS, **more: Any) -> bytes:
+    return json.dumps({"name": "answers", "items": items, **more}).encode()
+
+
+@pytest.fixture
+def store(people: Cast):
+    def rubric(data: bytes, filename: str = "rubric.json") -> tuple[RubricVersion, bool]:
+        return files.rubric_from_file(people.team, by=people.ed, data=data, filename=filename)
+
+    def dataset(data: bytes, filename: str = "answers.json") -> tuple[Dataset, bool]:
+        return files.dataset_from_file(people.team, by=people.ed, data=data, filename=filename)
+
+    return {"rubric": rubric, "dataset": dataset}
+
+
+def test_same_rubric_again_is_the_same_version(store) -> None:
+    first, is_new = store["rubric"](rubric_file())
+    assert is_new
+    assert store["rubric"](rubric_file()) == (first, False)
+
+
+def test_untitled_rubric_is_found_again_by_its_filename(store) -> None:
+    data = json.dumps(CRITERIA).encode()
+    first, _ = store["rubric"](data, "capitals.json")
+    assert first.title == "capitals"
+    assert store["rubric"](data, "capitals.json") == (first, False)
+
+
+def test_changed_rubric_is_the_next_version_of_it(store) -> None:
+    first, _ = store["rubric"](rubric_file())
+    second, is_new = store["rubric"](rubric_file(guidelines="Read twice."))
+    assert is_new
+    assert (second.rubric, second.number) == (first.rubric, 2)
+    # Going back to the old file goes back to the old version.
+    assert store["rubric"](rubric_file()) == (first, False)
+
+
+def test_unpublished_work_is_left_alone(store) -> None:
+    first, _ = store["rubric"](rubric_file())
+    draft = {**first.rubric.draft, "guidelines": "Half a thou"}
+    rubrics.save_draft(first.rubric, draft=draft, revision=first.rubric.draft_revision)
+    beside, is_new = store["rubric"](rubric_file(guidelines="Read twice."))
+    assert is_new
+    assert beside.title == "Capitals (2)"
+    first.rubric.refresh_from_db()
+    assert first.rubric.draft["guidelines"] == "Half a thou"
+
+
+def test_same_dataset_again_is_the_same_dataset(store) -> None:
+    first, is_new = store["dataset"](dataset_file(prompt="Which city?"))
+    assert is_new
+    assert store["dataset"](dataset_file(prompt="Which city?")) == (first, False)
+
+
+LABELLED = [{**ITEMS[0], "ground_truth": ["MET", "MET", "UNMET"]}, *ITEMS[1:]]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        dataset_file(prompt="Another question?"),
+        dataset_file([{**ITEMS[0], "submission": "Lyon."}, *ITEMS[1:]]),
+        dataset_file([{**ITEMS[0], "reference": "Paris"}, *ITEMS[1:]]),
+        dataset_file([*ITEMS, {"id": "one more", "submission": "Lyon."}]),
+        dataset_file(rubric={"criteria": CRITERIA}),
+        dataset_file(LABELLED, rubric={"criteria": CRITERIA}),
+    ],
+    ids=["prompt", "submission", "reference", "more items", "rubric", "labels"],
+)
+def test_changed_dataset_is_stored_under_a_number(store, changed: bytes) -> None:
+    store["dataset"](dataset_file())
+    second, is_new = store["dataset"](changed)
+    assert is_new
+    assert second.name == "answers (2)"
+    assert store["dataset"](changed) == (second, False)
+
+
+def test_other_labels_on_the_same_items_are_another_dataset(store) -> None:
+    first, _ = store["dataset"](dataset_file(LABELLED, rubric={"criteria": CRITERIA}))
+    relabelled = [{**ITEMS[0], "ground_truth": ["UNMET", "MET", "UNMET"]}, *ITEMS[1:]]
+    second, is_new = store["dataset"](dataset_file(relabelled, rubric={"criteria": CRITERIA}))
+    assert is_new
+    assert (first.name, second.name) == ("answers", "answers (2)")
