@@ -1,0 +1,70 @@
+"""Who is asking: bearer tokens, and the role each operation demands of their holder."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja.security import HttpBearer
+
+from rubricweb import access
+from rubricweb.errors import Forbidden, NotFound
+from rubricweb.models import ApiToken, Membership, Role, Team, User
+from rubricweb.selectors.tokens import live_token
+from rubricweb.services.teams import digest, touch_token
+
+
+class Unauthorized(Exception):
+    """No live token came with the request; `str(error)` says what was wrong with the one that did."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The member a token stands for, in the one team it is good for."""
+
+    token: ApiToken
+    membership: Membership
+
+    @property
+    def user(self) -> User:
+        return self.token.user
+
+    @property
+    def team(self) -> Team:
+        return self.membership.team
+
+
+class BearerToken(HttpBearer):
+    """Opens an operation to live tokens of members with at least `role`.
+
+    Raises Unauthorized for tokens that are unknown, expired, revoked, or of somebody who left; Forbidden for
+    a role that is too low and for a token that may only read where the operation writes.
+    """
+
+    openapi_description = "A token from Settings → Tokens: `Authorization: Bearer rw_…`"
+
+    def __init__(self, role: Role, *, writes: bool) -> None:
+        super().__init__()
+        self.role = role
+        self.writes = writes
+
+    def __call__(self, request: HttpRequest) -> Any:
+        caller = super().__call__(request)
+        if caller is None:
+            raise Unauthorized("Send a token: Authorization: Bearer rw_…")
+        return caller
+
+    def authenticate(self, request: HttpRequest, token: str) -> Caller:
+        now = timezone.now()
+        found = live_token(digest(token.strip()), now=now)
+        if found is None:
+            raise Unauthorized("The token is unknown, expired or revoked.")
+        try:
+            membership = access.membership_for(found.user, found.team.slug)
+        except NotFound as error:
+            raise Unauthorized("The token's owner is no longer a member of its team.") from error
+        access.require(membership, self.role)
+        if self.writes and not found.may_write:
+            raise Forbidden(f"The token {found} may only read; make one that may write.")
+        touch_token(found, now=now)
+        return Caller(found, membership)

@@ -1,0 +1,93 @@
+"""Operations about datasets and the items in them."""
+
+from typing import Any
+
+from ninja import File, Form, Query, UploadedFile
+
+from rubricweb import access
+from rubricweb.api import uploads
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import listed
+from rubricweb.api.schemas import datasets as schemas
+from rubricweb.api.schemas.reviews import Queue
+from rubricweb.api.schemas.shared import Id, With, list_of
+from rubricweb.models import Dataset, Role, RubricVersion, Team
+from rubricweb.selectors import datasets as selected
+from rubricweb.services import datasets as services
+from rubricweb.services import reviews
+
+datasets = Room("datasets")
+
+
+@datasets.read("/datasets", Role.VIEWER, list_of(schemas.DatasetInList))
+def list_datasets(request: TokenRequest, asked: Query[schemas.DatasetQuery]) -> Any:
+    """The team's datasets, newest first."""
+    return listed(
+        selected.datasets(request.auth.team, search=asked.search, cursor=asked.cursor, size=asked.limit)
+    )
+
+
+@datasets.write("POST", "/datasets/import", Role.EDITOR, schemas.Dataset, status=201)
+def import_dataset(request: TokenRequest, file: File[UploadedFile], name: Form[str] = "") -> Any:
+    """Import a dataset file.
+
+    A JSON, JSONL, CSV or YAML file becomes a whole dataset or nothing at all: every fault in it is listed
+    with its place. A rubric in the file is published, ground truth becomes submitted reviews.
+    """
+    data, filename = uploads.read(file)
+    dataset = services.import_dataset(
+        request.auth.team, by=request.auth.user, data=data, filename=filename, name=name
+    )
+    return _in_full(dataset)
+
+
+@datasets.read("/datasets/{int:dataset_id}", Role.VIEWER, schemas.Dataset)
+def get_dataset(request: TokenRequest, dataset_id: int) -> Any:
+    """A dataset."""
+    return _in_full(access.dataset_for(request.auth.team, dataset_id))
+
+
+def _in_full(dataset: Dataset) -> With:
+    items, own = selected.own_rubric_counts(dataset)
+    return With(dataset, item_count=items, own_rubric_count=own)
+
+
+@datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))
+def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.ItemQuery]) -> Any:
+    """The items of a dataset, without their bodies."""
+    dataset = access.dataset_for(request.auth.team, dataset_id)
+    return listed(
+        selected.items(dataset, search=asked.search, order=asked.sort, cursor=asked.cursor, size=asked.limit)
+    )
+
+
+@datasets.read("/items/{int:item_id}", Role.VIEWER, schemas.Item)
+def get_item(request: TokenRequest, item_id: int) -> Any:
+    """One item with its submission."""
+    return access.item_for(request.auth.team, item_id)
+
+
+@datasets.write("POST", "/datasets/{int:dataset_id}/labels", Role.EDITOR, Queue, status=201)
+def import_labels(
+    request: TokenRequest,
+    dataset_id: int,
+    file: File[UploadedFile],
+    rubric_version_id: Form[Id | None] = None,
+    name: Form[str] = "",
+) -> Any:
+    """Import people's labels.
+
+    A CSV or JSONL file with item_id, criterion, rater, verdict and reason becomes a closed review queue
+    called `name`. Without `rubric_version_id` the version that came with the dataset is meant.
+    """
+    dataset = access.dataset_for(request.auth.team, dataset_id)
+    version = version_or_own(request.auth.team, rubric_version_id, dataset)
+    data, filename = uploads.read(file)
+    return reviews.import_labels(
+        dataset, version, by=request.auth.user, data=data, filename=filename, queue_name=name
+    )
+
+
+def version_or_own(team: Team, version_id: int | None, dataset: Dataset) -> RubricVersion | None:
+    """The version asked for, else the one that came with the dataset; None when there is neither."""
+    return dataset.rubric_version if version_id is None else access.version_for(team, version_id)

@@ -1,0 +1,38 @@
+"""Operations that hand data out as files."""
+
+from urllib.parse import quote
+
+from django.http import StreamingHttpResponse
+from ninja import Query
+
+from rubricweb import access
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.schemas import exports as schemas
+from rubricweb.engine.formats import FORMATS
+from rubricweb.models import Role
+from rubricweb.services import exports as services
+
+exports = Room("exports")
+FILES = {form.content_type.partition(";")[0]: form.title for form in FORMATS.values()}
+
+
+@exports.read("/exports", Role.VIEWER, None, names_rows=True, files=FILES)
+def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> StreamingHttpResponse:
+    """Export ground truth or verdicts as a file.
+
+    Ground truth comes from the people of `queue`; verdicts are those of `queue` and `run`. Withheld (403)
+    while you are still to review items of the dataset blind.
+    """
+    team = request.auth.team
+    made = services.export(
+        team,
+        viewer=request.auth.user,
+        what=asked.what,
+        format=asked.format,
+        dataset=access.dataset_for(team, asked.dataset),
+        queues=access.queues_for(team, asked.queue),
+        run=None if asked.run is None else access.run_for(team, asked.run),
+    )
+    response = StreamingHttpResponse(made.chunks, content_type=made.content_type)
+    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(made.filename)}"
+    return response

@@ -1,0 +1,149 @@
+"""How an operation is declared: its role, whether it writes, what it answers and how it may refuse."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.http import HttpRequest
+from ninja import Router
+from ninja.operation import Operation
+
+from rubricweb.api.auth import BearerToken, Caller
+from rubricweb.engine.errors import Fault, nearest, shortened
+from rubricweb.errors import Invalid
+from rubricweb.models import Role
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+class TokenRequest(HttpRequest):
+    """A request that came with a live token: `auth` says whose."""
+
+    auth: Caller
+
+
+class Room(Router):
+    """The operations about one noun. Each declares the least role it needs where it is written.
+
+    The name of a view is its operation id, the first line of its docstring its summary.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(tags=[name])
+
+    def read(
+        self,
+        path: str,
+        role: Role,
+        answer: Any,
+        *,
+        names_rows: bool = False,
+        files: Mapping[str, str] | None = None,
+    ) -> Callable[[View], View]:
+        """A GET operation for members with at least `role`; a token that may only read is enough.
+
+        `answer` is the schema of the 200. `names_rows` says that the query string holds ids, which may not
+        exist. Where a file is streamed, `files` says which media types it may have and what each is.
+        """
+        extra = _extra(path, role, writes=False, names_rows=names_rows, files=files or {})
+        return self._operation("GET", path, role, {200: answer}, writes=False, extra=extra)
+
+    def write(
+        self, method: str, path: str, role: Role, answer: Any, *, status: int = 200, or_nothing: bool = False
+    ) -> Callable[[View], View]:
+        """An operation that changes rows: the token must be one that may write.
+
+        `answer` None is a body-less answer; `or_nothing` declares a 204 beside the answer.
+        """
+        answers = {status: answer} | ({204: None} if or_nothing else {})
+        extra = _extra(path, role, writes=True, names_rows=True, files={})
+        return self._operation(method, path, role, answers, writes=True, extra=extra)
+
+    def _operation(
+        self,
+        method: str,
+        path: str,
+        role: Role,
+        answers: dict[int, Any],
+        *,
+        writes: bool,
+        extra: dict[str, Any],
+    ) -> Callable[[View], View]:
+        def declare(view: View) -> View:
+            summary, _, more = (view.__doc__ or "").strip().partition("\n")
+            needs = f"Needs the role *{role.label}*" + (" and a token that may write." if writes else ".")
+            self.add_api_operation(
+                path,
+                [method],
+                view,
+                auth=BearerToken(role, writes=writes),
+                response=answers,
+                operation_id=view.__name__,
+                summary=summary.rstrip("."),
+                description=f"{_paragraphs(more)}\n\n{needs}".strip(),
+                openapi_extra=extra,
+            )
+            operation: Operation = getattr(view, "_ninja_operation")  # noqa: B009 ninja leaves it there
+            operation.view_func = _refusing_unknown_names(operation, view)
+            return view
+
+        return declare
+
+
+def _paragraphs(text: str) -> str:
+    """A docstring's paragraphs as Markdown: one line each."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
+
+
+def _extra(
+    path: str, role: Role, *, writes: bool, names_rows: bool, files: Mapping[str, str]
+) -> dict[str, Any]:
+    """The part of the OpenAPI description that follows from the declaration."""
+    refusals = ["Unauthorized", "Forbidden", "Invalid"]
+    if "{" in path or names_rows:
+        refusals.append("NotFound")
+    if writes:
+        refusals += ["BadRequest", "Conflict", "TooLarge"]
+    responses: dict[Any, Any] = {
+        REFUSALS[name]: {"$ref": f"#/components/responses/{name}"}
+        for name in sorted(refusals, key=lambda name: REFUSALS[name])
+    }
+    if files:
+        content = {kind: {"schema": {"type": "string", "description": text}} for kind, text in files.items()}
+        responses[200] = {"description": "A file, streamed", "content": content}
+    return {"x-role": role.label, "x-writes": writes, "responses": responses}
+
+
+REFUSALS = {
+    "BadRequest": 400,
+    "Unauthorized": 401,
+    "Forbidden": 403,
+    "NotFound": 404,
+    "Conflict": 409,
+    "TooLarge": 413,
+    "Invalid": 422,
+}
+"""The reusable error responses of the OpenAPI description, with their status."""
+
+
+def _refusing_unknown_names(operation: Operation, view: View) -> View:
+    """Filters come from a closed list: another name in the query string is refused, not ignored."""
+    known = [
+        name
+        for model in operation.models
+        if model.__ninja_param_source__ == "query"
+        for name in model.__ninja_flatten_map__
+    ]
+
+    @wraps(view)
+    def checked(request: TokenRequest, **values: Any) -> Any:
+        unknown = [name for name in request.GET if name not in known]
+        if unknown:
+            allowed = nearest(unknown[0], known) if known else "no parameters here"
+            raise Invalid(
+                f"Unknown query parameter: {', '.join(map(shortened, unknown[:5]))}.",
+                [Fault(f"query.{shortened(name)}", "an unknown parameter", allowed) for name in unknown[:20]],
+            )
+        return view(request, **values)
+
+    return checked  # type: ignore[return-value]  # wraps keeps the signature

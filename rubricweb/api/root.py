@@ -1,0 +1,174 @@
+"""The API: every room under /api/v1, its description, and one form for everything that is refused."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, URLResolver, re_path
+from ninja import NinjaAPI
+from ninja.errors import ValidationErrorContext
+from ninja.openapi.docs import Swagger
+from ninja.openapi.schema import OpenAPISchema
+
+from rubricweb.api import errors
+from rubricweb.api.comparison import comparison
+from rubricweb.api.datasets import datasets
+from rubricweb.api.exports import exports
+from rubricweb.api.operations import REFUSALS
+from rubricweb.api.parser import StrictParser
+from rubricweb.api.reviews import reviews
+from rubricweb.api.rubrics import rubrics
+from rubricweb.api.runs import runs
+from rubricweb.api.schemas.shared import Problem
+from rubricweb.api.teams import teams
+from rubricweb.errors import Invalid
+
+DESCRIPTION = """\
+Everything the pages of rubricweb do, for programs.
+
+A token stands for one member in one team: it sees what that member sees and may do what their role allows.
+Make one under Settings → Tokens and send it as `Authorization: Bearer rw_…`.
+
+Lists are pages of `limit` items (1 to 200); `next_cursor` opens the following page. Whatever is refused is
+answered as `application/problem+json` (RFC 9457). Verdicts of judges and other people on an item you are
+still to review blind are in no answer until you have submitted yours.
+"""
+
+
+class Api(NinjaAPI):
+    """Ninja with our problem details in the places it answers by itself."""
+
+    def validation_error_from_error_contexts(self, error_contexts: list[ValidationErrorContext[Any]]) -> Any:
+        """What does not fit an operation's schema, as the refusal services raise for the same thing."""
+        faults = [
+            fault
+            for context in error_contexts
+            for fault in errors.invalid(context.model, context.pydantic_validation_error)
+        ]
+        many = "one fault" if len(faults) == 1 else f"{len(faults)} faults"
+        return Invalid(f"The request has {many}.", faults)
+
+    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
+        """Ninja's description with the error responses all operations share."""
+        description = super().get_openapi_schema(**options)
+        problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        components = description["components"]
+        components["schemas"] |= problem.pop("$defs") | {"Problem": problem}
+        components["schemas"] = _in_use(components["schemas"], description["paths"], problem)
+        components["responses"] = {
+            name: {
+                "description": when,
+                "content": {
+                    "application/problem+json": {
+                        "schema": {"$ref": "#/components/schemas/Problem"},
+                        "example": errors.body_of(REFUSALS[name], kind, title, detail),
+                    }
+                },
+            }
+            for name, (when, kind, title, detail) in REFUSED.items()
+        }
+        return description
+
+    def _get_urls(self) -> list[URLResolver | URLPattern]:
+        urls = super()._get_urls()
+        for url in urls:
+            if isinstance(url, URLPattern):
+                url.callback = _finished(url.callback)
+        return [*urls, re_path(r"", unknown_route)]
+
+
+def _in_use(schemas: dict[str, Any], *roots: Any) -> dict[str, Any]:
+    """The schemas something refers to: ninja also lists those it took apart into query parameters."""
+    found: set[str] = {"Problem"}
+    waiting = list(roots)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+            _, is_schema, name = str(one.get("$ref", "")).partition("#/components/schemas/")
+            if is_schema and name not in found:
+                found.add(name)
+                waiting.append(schemas[name])
+    return {name: schema for name, schema in sorted(schemas.items()) if name in found}
+
+
+REFUSED = {
+    "BadRequest": (
+        "The body cannot be read.",
+        "bad-request",
+        "Not understood",
+        "The body of the request could not be read.",
+    ),
+    "Unauthorized": (
+        "No token, or one that is unknown, expired or revoked.",
+        "unauthorized",
+        "No live token",
+        "The token is unknown, expired or revoked.",
+    ),
+    "Forbidden": (
+        "The role is too low, the token may only read, or verdicts are withheld (blind review).",
+        "withheld",
+        "Hidden until you submit",
+        "Verdicts of judges and other people appear once you have submitted yours.",
+    ),
+    "NotFound": (
+        "It does not exist, or it is another team's.",
+        "not-found",
+        "Not found",
+        "There is no such run, or it is not yours to see.",
+    ),
+    "Conflict": (
+        "It was right once, but the row has moved on.",
+        "conflict",
+        "Out of date",
+        "This review is already submitted; it can no longer change.",
+    ),
+    "TooLarge": (
+        "More bytes than this server takes.",
+        "too-large",
+        "Too large",
+        "answers.jsonl is larger than 50 MB, the most this server takes.",
+    ),
+    "Invalid": (
+        "Understood, but wrong; `faults` says where.",
+        "invalid",
+        "Not valid",
+        "The rubric has one fault.",
+    ),
+}
+"""The reusable error responses: when each is given, and an example's kind, title and detail."""
+
+
+def _finished(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """The view with 405 in our form; and nothing of a team stays in a cache."""
+
+    @wraps(view)
+    def finished(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        if response.status_code == 405:
+            response = errors.wrong_method(request, response)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    finished.csrf_exempt = True  # type: ignore[attr-defined]  # tokens are no cookies: nothing to forge
+    return finished
+
+
+unknown_route = _finished(errors.unknown_route)
+"""For what begins like an address of the API and is none."""
+
+api = Api(
+    title="rubricweb",
+    version="1",
+    description=DESCRIPTION,
+    urls_namespace="api",
+    parser=StrictParser(),
+    docs=Swagger({"docExpansion": "list", "tryItOutEnabled": True}),
+)
+errors.answer_refusals(api)
+for room in (teams, rubrics, datasets, runs, reviews, comparison, exports):
+    api.add_router("", room)

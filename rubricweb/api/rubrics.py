@@ -1,0 +1,93 @@
+"""Operations about rubrics: drafts, published versions, files."""
+
+from typing import Any
+
+from ninja import File, Form, Query, UploadedFile
+
+from rubricweb import access
+from rubricweb.api import uploads
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ListQuery, listed
+from rubricweb.api.schemas import rubrics as schemas
+from rubricweb.api.schemas.shared import list_of
+from rubricweb.models import Role
+from rubricweb.selectors import rubrics as selected
+from rubricweb.selectors.pages import keyset_page
+from rubricweb.services import rubrics as services
+
+rubrics = Room("rubrics")
+
+
+@rubrics.read("/rubrics", Role.VIEWER, list_of(schemas.RubricInList))
+def list_rubrics(request: TokenRequest, asked: Query[schemas.RubricQuery]) -> Any:
+    """The team's rubrics, newest edit first."""
+    return listed(
+        selected.rubrics(request.auth.team, search=asked.search, cursor=asked.cursor, size=asked.limit)
+    )
+
+
+@rubrics.write("POST", "/rubrics", Role.EDITOR, schemas.Rubric, status=201)
+def create_rubric(request: TokenRequest, body: schemas.Draft) -> Any:
+    """Start a rubric with a draft."""
+    return services.create_rubric(
+        request.auth.team, by=request.auth.user, title=body.title, draft=body.content()
+    )
+
+
+@rubrics.write("POST", "/rubrics/import", Role.EDITOR, schemas.RubricVersion, status=201)
+def import_rubric(request: TokenRequest, file: File[UploadedFile], title: Form[str] = "") -> Any:
+    """Import a rubric file.
+
+    A JSON or YAML file becomes version 1 of a new rubric, or nothing at all: every fault in it is listed.
+    """
+    data, filename = uploads.read(file)
+    version = services.import_rubric(
+        request.auth.team, by=request.auth.user, data=data, filename=filename, title=title
+    )
+    return selected.version_with_criteria(version.pk)
+
+
+@rubrics.read("/rubrics/{int:rubric_id}", Role.VIEWER, schemas.Rubric)
+def get_rubric(request: TokenRequest, rubric_id: int) -> Any:
+    """A rubric with its draft."""
+    return access.rubric_for(request.auth.team, rubric_id)
+
+
+@rubrics.write("PUT", "/rubrics/{int:rubric_id}/draft", Role.EDITOR, schemas.Rubric)
+def save_draft(request: TokenRequest, rubric_id: int, body: schemas.DraftSave) -> Any:
+    """Save the draft.
+
+    `revision` is the `draft_revision` your change began from. When somebody saved in between, nothing is
+    overwritten and the answer is 409.
+    """
+    rubric = access.rubric_for(request.auth.team, rubric_id)
+    return services.save_draft(rubric, draft=body.draft.content(), revision=body.revision)
+
+
+@rubrics.write("POST", "/rubrics/{int:rubric_id}/publish", Role.EDITOR, schemas.RubricVersion)
+def publish_rubric(
+    request: TokenRequest,
+    rubric_id: int,
+    body: schemas.Publication = schemas.Publication(),  # noqa: B008 never changed; ninja reads the default
+) -> Any:
+    """Publish the draft as the next version.
+
+    A draft that equals the newest version gives that version back. Every fault of the draft is listed.
+    """
+    rubric = access.rubric_for(request.auth.team, rubric_id)
+    version = services.publish(rubric, by=request.auth.user, note=body.note)
+    return selected.version_with_criteria(version.pk)
+
+
+@rubrics.read("/rubrics/{int:rubric_id}/versions", Role.VIEWER, list_of(schemas.VersionInList))
+def list_rubric_versions(request: TokenRequest, rubric_id: int, asked: Query[ListQuery]) -> Any:
+    """The published versions of a rubric, newest first."""
+    versions = selected.versions(access.rubric_for(request.auth.team, rubric_id))
+    return listed(keyset_page(versions, order=("-number",), cursor=asked.cursor, size=asked.limit))
+
+
+@rubrics.read("/rubric-versions/{int:version_id}", Role.VIEWER, schemas.RubricVersion)
+def get_rubric_version(request: TokenRequest, version_id: int) -> Any:
+    """A published version with its criteria."""
+    version = access.version_for(request.auth.team, version_id)
+    return selected.version_with_criteria(version.pk)

@@ -1,0 +1,89 @@
+"""What the shapes of all rooms share: figures, lists, problems.
+
+Inputs refuse keys they do not know. Outputs say None where a figure is undefined or something is missing,
+never a stand-in 0.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic_core import core_schema
+
+Id = Annotated[int, Field(ge=1, lt=2**63)]
+Share = Annotated[float | None, Field(description="0 to 1; null when there is nothing to divide by.")]
+Prompt = Annotated[
+    str | list[dict[str, Any]] | None, Field(description="A text, or chat turns of `role` and `content`.")
+]
+Username = Annotated[
+    str | None, BeforeValidator(lambda user: getattr(user, "username", user)), Field(examples=["alice"])
+]
+
+
+class OneOf:
+    """A text from a closed list that lives elsewhere: a registry, an enum, a selector's orders."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = list(names)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
+        return core_schema.literal_schema(self.names)
+
+
+class Input(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+NextCursor = Annotated[
+    str | None, Field(description="Send it as `cursor` for the following page; null on the last one.")
+]
+
+
+@cache
+def list_of(row: type[Schema]) -> type[Schema]:
+    """One page of a list of `row`: {items, next_cursor}."""
+    name = f"{row.__name__.removesuffix('InList')}List"
+    return create_model(name, __base__=Schema, items=(list[row], ...), next_cursor=(NextCursor, ...))  # type: ignore[valid-type]  # a class made here
+
+
+class With:
+    """A row and what was counted beside it, for a schema that shows both as one."""
+
+    def __init__(self, row: Any, **beside: Any) -> None:
+        self._row = row
+        self.__dict__.update(beside)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._row, name)
+
+
+class Figure(Schema):
+    """A statistic with its 95 % interval over `n` units. Null means undefined, never 0."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Fault(Schema):
+    place: Annotated[str, Field(examples=["criteria[3].weight"])]
+    found: Annotated[str, Field(examples=["NaN"])]
+    allowed: Annotated[str, Field(examples=["a finite number"])]
+
+
+class Problem(Schema):
+    """Why a request was refused (RFC 9457). Compare `type`, show `detail`."""
+
+    type: Annotated[str, Field(examples=["urn:rubricweb:problem:invalid"])]
+    title: Annotated[str, Field(examples=["Not valid"])]
+    status: Annotated[int, Field(examples=[422])]
+    detail: Annotated[str, Field(examples=["The rubric has 2 faults."])]
+    faults: Annotated[list[Fault] | None, Field(description="With 422: every fault, with its place.")] = None
+
+
+class Named(Schema):
+    id: int
+    name: str

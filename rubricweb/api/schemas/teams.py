@@ -1,0 +1,69 @@
+"""Shapes of teams, tokens and the journal."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import Field
+
+
+class Team(Schema):
+    slug: str
+    name: str
+    created_at: datetime
+
+
+class Member(Schema):
+    """A queue names its raters by their `username`; annotators and above may review."""
+
+    username: str
+    name: str
+    role: Annotated[str, Field(examples=["annotator"])]
+
+    @staticmethod
+    def resolve_username(row: Any) -> str:
+        return str(row.membership.user.username)
+
+    @staticmethod
+    def resolve_name(row: Any) -> str:
+        return str(row.membership.user)
+
+    @staticmethod
+    def resolve_role(row: Any) -> str:
+        return str(row.membership.get_role_display())
+
+
+class TeamWithMembers(Team):
+    members: list[Member]
+
+
+class Token(Schema):
+    name: str
+    may_write: bool
+    expires_at: datetime
+
+
+class Me(Schema):
+    """Whom the token stands for."""
+
+    username: str
+    name: str
+    role: Annotated[str, Field(examples=["editor"])]
+    team: Team
+    token: Token
+
+
+class JournalEntry(Schema):
+    """What was done to which row; decisions on items you are still to review blind are left out."""
+
+    at: datetime
+    actor: Annotated[str | None, Field(description="Null for what the app did by itself.")]
+    verb: Annotated[str, Field(examples=["published"])]
+    kind: Annotated[str, Field(examples=["rubricversion"])]
+    target_id: int | None
+    label: str
+    detail: dict[str, Any]
+
+    @staticmethod
+    def resolve_detail(row: Any) -> dict[str, Any]:
+        return dict(row.detail)

@@ -1,0 +1,43 @@
+"""Operations about the team of the token, and who holds it."""
+
+from typing import Any
+
+from ninja import Query
+
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ListQuery
+from rubricweb.api.schemas import teams as schemas
+from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.models import Role
+from rubricweb.selectors import teams as selected
+
+teams = Room("team")
+
+
+@teams.read("/me", Role.VIEWER, schemas.Me)
+def get_me(request: TokenRequest) -> Any:
+    """Whom this token stands for."""
+    caller = request.auth
+    return {
+        "username": caller.user.username,
+        "name": str(caller.user),
+        "role": caller.membership.get_role_display(),
+        "team": caller.team,
+        "token": caller.token,
+    }
+
+
+@teams.read("/team", Role.VIEWER, schemas.TeamWithMembers)
+def get_team(request: TokenRequest) -> Any:
+    """The token's team and its members."""
+    team = request.auth.team
+    return With(team, members=selected.members(team))
+
+
+@teams.read("/journal", Role.OWNER, list_of(schemas.JournalEntry))
+def list_journal(request: TokenRequest, asked: Query[ListQuery]) -> Any:
+    """Who did what, newest first."""
+    page = selected.journal(
+        request.auth.team, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit
+    )
+    return {"items": page.rows, "next_cursor": page.next_cursor}

@@ -1,0 +1,1 @@
+"""The demo team's rubrics, datasets and human labels, as files."""

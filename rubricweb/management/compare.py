@@ -1,0 +1,117 @@
+"""`rubricweb compare`: how far a run agrees with the people who labelled its items."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rubricweb import access
+from rubricweb.engine.agreement import PairAgreement
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.errors import Invalid
+from rubricweb.management.who import acting
+from rubricweb.models import Role
+from rubricweb.selectors import comparison, operators
+from rubricweb.selectors.comparison import Comparison
+
+FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
+ALL = "all criteria"
+COLUMNS = {
+    "n": "n",
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced acc.",
+    "kappa": "κ",
+    "mcc": "MCC",
+    "human_alpha": "people's α",
+    "coverage": "coverage",
+    "errors": "errors",
+}
+
+
+def run(options: argparse.Namespace) -> int:
+    who = acting(options, Role.VIEWER)
+    judged = access.run_for(who.team, options.run)
+    queues = [operators.queue_called(who.team, name) for name in options.queue]
+    queues = queues or comparison.queues_to_compare(judged)
+    if not queues:
+        raise Invalid(f"Nobody has labelled {judged.dataset} against the rubric of {judged} yet.")
+    found = comparison.compare(judged, queues, viewer=who.user)
+    if options.json:
+        json.dump(_as_json(found), sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        _print(found)
+    return 0
+
+
+def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A name and its figures: everything first, then criterion by criterion."""
+    overall = {"human_alpha": found.human_alpha, "coverage": found.coverage, "errors": found.errors}
+    yield ALL, {**_pair(found.overall), **overall}
+    for row in found.criteria:
+        coverage = _coverage(row.pair)
+        own = {"human_alpha": row.human_alpha, "coverage": coverage, "errors": row.errors}
+        yield str(row.criterion.name), {**_pair(row.pair), **own}
+
+
+def _pair(pair: PairAgreement) -> dict[str, Any]:
+    return {"n": pair.n, **{name: getattr(pair, name) for name in FIGURES}}
+
+
+def _coverage(pair: PairAgreement) -> float | None:
+    """Share of the labelled units on which the judge gave a verdict, CANNOT_ASSESS among them."""
+    units = pair.n + pair.abstained + pair.missing
+    return (units - pair.missing) / units if units else None
+
+
+def _as_json(found: Comparison) -> dict[str, Any]:
+    rows = [{"name": name} | {key: _plain(value) for key, value in row.items()} for name, row in _rows(found)]
+    return {
+        "run": {"id": found.run.pk, "name": str(found.run)},
+        "queues": [{"id": queue.pk, "name": queue.name} for queue in found.queues],
+        "raters": found.raters,
+        "units": found.units,
+        "undecided": found.undecided,
+        "adjudicated": found.adjudicated,
+        "hidden_items": found.hidden_items,
+        "overall": rows[0],
+        "criteria": rows[1:],
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Figure):
+        return {"value": value.value, "low": value.low, "high": value.high, "n": value.n}
+    return value
+
+
+def _print(found: Comparison) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+    names = ", ".join(queue.name for queue in found.queues)
+    console.print(f"{found.run} against {found.raters} raters of {names}", markup=False)
+    table = Table(box=box.SIMPLE)
+    table.add_column("criterion")
+    for title in COLUMNS.values():
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, row in _rows(found):
+        table.add_row(Text(name), *(_shown(row[key]) for key in COLUMNS), end_section=name == ALL)
+    console.print(table)
+    if found.undecided:
+        console.print(f"{found.undecided} labelled criteria are left out: people are tied.")
+    if found.hidden_items:
+        console.print(f"{found.hidden_items} items are left out: you are still to review them blind.")
+
+
+def _shown(value: Any) -> str:
+    """Four decimals; a dash for what is undefined."""
+    if isinstance(value, Figure):
+        value = value.value
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,238 @@
+"""The `rubricweb` command: reads the arguments, sets Django up, runs one sub-command, answers refusals."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+DESCRIPTION = "Write rubrics, grade submissions with judges and people, and see where they disagree."
+EXAMPLES = """\
+examples:
+  rubricweb serve --demo                         everything on this machine, with data to try
+  rubricweb grade rubric.yaml answers.jsonl -o verdicts.csv
+  rubricweb grade rubric.yaml answers.jsonl --base-url http://127.0.0.1:8080/v1 --model local --min-score 0.8
+  rubricweb import-labels labels.csv --dataset answers --rubric rubric.yaml
+  rubricweb compare 3                            agreement of run 3 with the people who labelled its items
+
+exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 below --min-score, 130 stopped by Ctrl+C
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one sub-command and gives back its exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _environment()
+    if arguments[:1] == ["manage"]:
+        return _manage(arguments[1:])
+    options = parser().parse_args(arguments)
+    import django
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import Error as DatabaseError
+
+    from rubricweb.errors import Refusal
+
+    try:
+        if options.module != "serve":  # which starts its children first
+            django.setup()
+        command = importlib.import_module(f"rubricweb.management.{options.module}")
+        return int(getattr(command, options.function)(options))
+    except ImproperlyConfigured as error:
+        return _refuse(f"Settings: {error}")
+    except Refusal as error:
+        return _refuse(str(error), *(f"  {fault}" for fault in getattr(error, "faults", ())))
+    except DatabaseError as error:
+        return _refuse(f"The database: {error}".strip())
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _environment() -> None:
+    """Names the settings; without a key and a database of the operator's own, this is the embedded form."""
+    import environ
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
+    if (PROJECT / ".env").exists():
+        environ.Env.read_env(PROJECT / ".env")
+    if not os.environ.get("SECRET_KEY") and not os.environ.get("DATABASE_URL"):
+        os.environ.setdefault("RUBRICWEB_LOCAL", "1")
+
+
+def _manage(arguments: Sequence[str]) -> int:
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
+
+    try:
+        execute_from_command_line(["rubricweb manage", *arguments])
+    except ImproperlyConfigured as error:
+        return _refuse(f"Settings: {error}")
+    return 0
+
+
+def _refuse(*lines: str) -> int:
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every sub-command with its arguments; nothing here needs Django, so `--help` is quick."""
+    root = argparse.ArgumentParser(
+        prog="rubricweb",
+        usage="rubricweb COMMAND [ARGUMENTS …]\n       rubricweb COMMAND --help",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = root.add_subparsers(
+        title="commands", prog="rubricweb", metavar="COMMAND [ARGUMENTS …]", required=True
+    )
+    _serve(_command(commands, "serve", "run the whole app on this machine until Ctrl+C", "serve", "run"))
+    _grade(_command(commands, "grade", "grade a dataset against a rubric, here and now", "grade", "run"))
+    _rubric(_command(commands, "import-rubric", "store a rubric file", "imports", "rubric"))
+    _dataset(_command(commands, "import-dataset", "store a dataset file", "imports", "dataset"))
+    _labels(_command(commands, "import-labels", "store people's labels from a file", "imports", "labels"))
+    _export(_command(commands, "export", "write ground truth or verdicts to a file", "exports", "run"))
+    _compare(_command(commands, "compare", "agreement of a run with people's labels", "compare", "run"))
+    link = _command(commands, "sign-in-link", "a link that signs somebody in once", "people", "sign_in_link")
+    link.add_argument("person", metavar="USER", help="user name or e-mail address")
+    team = _command(commands, "create-team", "a new team with its owner", "people", "create_team")
+    team.add_argument("name", metavar="NAME", help="what the team is called")
+    team.add_argument(
+        "--owner", required=True, metavar="USER", help="user name; the person is made if missing"
+    )
+    team.add_argument("--email", default="", help="e-mail address of a person who is made")
+    team.add_argument("--slug", default="", help="the team's place in addresses (default: from its name)")
+    _command(commands, "load-demo", "add the demo team, ready to look at", "people", "load_demo")
+    commands.add_parser("manage", help="Django's own commands, for example `rubricweb manage migrate`")
+    return root
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    what: str,
+    module: str,
+    function: str,
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    command.set_defaults(module=module, function=function)
+    return command
+
+
+def _team_and_person(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--team", default="", metavar="SLUG", help="the team (default: the only one)")
+    command.add_argument("--user", default="", help="who does it (default: the team's first owner)")
+
+
+def _serve(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--demo", action="store_true", help="load the demo team when there is no team yet")
+    command.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    command.add_argument("--port", type=int, help="port to listen on (default 8000, or the next free one)")
+    command.add_argument("--workers", type=_positive, help="processes that grade (default WORKER_PROCESSES)")
+    command.add_argument("--owner", default="", help="user name of the first owner, when there is nobody yet")
+
+
+def _grade(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "Without --judge and --base-url the team's first judge answers: OPENAI_API_KEY's, else one an owner "
+        "added, else the offline judge (not an LLM), started for the duration. The key for --base-url is "
+        "OPENAI_API_KEY. The run is stored and shows in the browser."
+    )
+    command.add_argument(
+        "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
+    )
+    command.add_argument("dataset", nargs="?", metavar="DATASET", help="file, or id:N of a stored dataset")
+    command.add_argument("--resume", type=int, metavar="RUN", help="do what is missing of this run instead")
+    command.add_argument(
+        "--autograder", default="per_criterion", help="per_criterion (default), one_shot or rubric_as_judge"
+    )
+    command.add_argument("--reply-format", default="json", help="json (default) or yes_no")
+    command.add_argument("--judge", default="", metavar="ID", help="environment, endpoint-N or offline")
+    command.add_argument(
+        "--base-url", default="", metavar="URL", help="an OpenAI-compatible endpoint, up to /v1"
+    )
+    command.add_argument("--model", default="", help="the model to ask")
+    command.add_argument("--name", default="", help="name of the run")
+    command.add_argument(
+        "--min-score", type=float, metavar="X", help="exit 100 when the mean score is below X"
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write every verdict to FILE.csv or FILE.jsonl"
+    )
+    _team_and_person(command)
+
+
+def _rubric(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, help="YAML or JSON")
+    command.add_argument("--title", default="", help="title of the rubric (default: from the file)")
+    _team_and_person(command)
+
+
+def _dataset(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, help="JSON, JSONL, CSV or YAML")
+    command.add_argument("--name", default="", help="name of the dataset (default: from the file)")
+    command.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="where a field is found, for example submission=reply_text",
+    )
+    _team_and_person(command)
+
+
+def _labels(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "file", type=Path, help="CSV or JSONL with item_id, criterion, rater, verdict, reason"
+    )
+    command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset that was labelled")
+    command.add_argument("--rubric", default="-", help="file, id:N, or - (default) for the items' own")
+    command.add_argument("--name", default="", help="name of the queue they become (default: from the file)")
+    _team_and_person(command)
+
+
+def _export(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--dataset", required=True, metavar="N|NAME")
+    command.add_argument("--what", default="ground_truth", help="ground_truth (default) or verdicts")
+    command.add_argument("--format", default="csv", help="csv (default), jsonl or autorubric")
+    command.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="N|NAME",
+        help="labels to take (default: all of the dataset)",
+    )
+    command.add_argument("--run", type=int, metavar="RUN", help="a run whose verdicts to add")
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)"
+    )
+    _team_and_person(command)
+
+
+def _compare(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", type=int, metavar="RUN", help="number of the run")
+    command.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="N|NAME",
+        help="labels to compare with (default: all that fit)",
+    )
+    command.add_argument("--json", action="store_true", help="print JSON, with intervals")
+    _team_and_person(command)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is below 1")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""`rubricweb sign-in-link`, `create-team`, `load-demo`: letting people in."""
+
+import argparse
+import os
+import sys
+
+from django.conf import settings
+from django.utils import timezone
+
+from rubricweb import tasks
+from rubricweb.management import prepare
+from rubricweb.management.serve import running_at
+from rubricweb.management.who import note
+from rubricweb.selectors import operators
+from rubricweb.services import demo, teams
+
+
+def sign_in_link(options: argparse.Namespace) -> int:
+    prepare.require_tables(note)
+    person = operators.person_called(options.person)
+    address = settings.SITE_URL if "SITE_URL" in os.environ else running_at() or settings.SITE_URL
+    sys.stdout.write(f"{prepare.sign_in_link(person, address)}\n")
+    return 0
+
+
+def create_team(options: argparse.Namespace) -> int:
+    prepare.require_tables(note)
+    owner = teams.ensure_person(options.owner, email=options.email)
+    team = teams.create_team(options.name, owner=owner, slug=options.slug)
+    note(f"{owner} owns the new team {team} ({team.slug}). Next: rubricweb sign-in-link {owner.username}")
+    return 0
+
+
+def load_demo(options: argparse.Namespace) -> int:
+    prepare.require_tables(note)
+    team = demo.load_demo(enqueue=tasks.ring, now=timezone.now())
+    note(f"The demo team is {team} ({team.slug}).")
+    return 0

@@ -1,0 +1,92 @@
+"""What must be in order before people come: tables, the broker's folder, data, somebody to sign in as."""
+
+import getpass
+import shutil
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+from sesame.utils import get_query_string
+
+from rubricweb import tasks
+from rubricweb.errors import Conflict
+from rubricweb.models import Team, User
+from rubricweb.selectors import operators
+from rubricweb.services import demo, runs, teams
+
+Say = Callable[[str], object]
+
+
+def migrate(say: Say) -> None:
+    """Brings the tables up to date; quick when they already are."""
+    if _unapplied_migrations():
+        say("Preparing the database")
+        call_command("migrate", verbosity=0, interactive=False)
+
+
+def require_tables(say: Say) -> None:
+    """The embedded form migrates by itself; elsewhere that is the operator's decision."""
+    if settings.LOCAL:
+        migrate(say)
+    elif count := _unapplied_migrations():
+        raise Conflict(f"The database lacks {count} migrations. Run `rubricweb manage migrate` first.")
+
+
+def _unapplied_migrations() -> int:
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def empty_broker() -> None:
+    """A fresh folder of bells (a sweep rings again), its routes written before several processes would."""
+    if not settings.CELERY_BROKER_URL.startswith("filesystem"):
+        return
+    for folder in ("messages", "processed", "control"):
+        shutil.rmtree(settings.BROKER_DIR / folder, ignore_errors=True)
+        (settings.BROKER_DIR / folder).mkdir(parents=True)
+    from rubricweb.celery import app
+
+    with app.connection_for_write() as broker, broker.default_channel as channel:
+        for queue in app.amqp.queues.values():
+            queue(channel).declare()
+
+
+def load_demo(say: Say) -> None:
+    """The demo team, where there is no team yet."""
+    if not operators.every_team():
+        say("Loading the demo team")
+        demo.load_demo(enqueue=tasks.ring, now=timezone.now())
+    elif not operators.has_team(demo.SLUG):
+        say("There is a team already, so the demo was left out; `rubricweb load-demo` adds it.")
+
+
+def somebody(say: Say, owner: str = "") -> Team | None:
+    """A first person and team where there is none, so that there is somebody to sign in as.
+
+    Returns the team it made, None when there were teams already.
+    """
+    if operators.every_team():
+        return None
+    person = teams.ensure_person(owner or _login_name())
+    team = teams.create_team("My team", owner=person)
+    say(f"Created the team {team} with its owner {person.username}")
+    return team
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        return "owner"
+
+
+def ring_for_interrupted_runs() -> None:
+    runs.sweep(enqueue=tasks.ring, now=timezone.now())
+
+
+def sign_in_link(user: User, base_url: str) -> str:
+    """A link that signs this person in once, within half an hour."""
+    return f"{base_url}/sign-in/{get_query_string(user)}"

@@ -1,0 +1,556 @@
+"""How values look in templates: numbers, chips, times, Markdown, and small drawings in SVG."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import nh3
+from django import template
+from django.template import Context
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+
+from rubricweb.models.teams import Role
+
+register = template.Library()
+
+MISSING = "–"
+MINUS = "\N{MINUS SIGN}"
+MARKDOWN_MAX_CHARACTERS = 200_000
+
+
+# ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
+@register.filter
+def score(value: float | None, digits: int = 3) -> str:
+    """A score with fixed decimals: 0.71349 is "0.713", −0.5 has a true minus, missing is "–"."""
+    if _is_missing(value):
+        return MISSING
+    return _minus(f"{_plain_zero(value, digits):.{digits}f}")
+
+
+@register.filter
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share from 0 to 1 as "86%"; almost all is ">99%" and almost none "<1%", never the exact end."""
+    if _is_missing(share):
+        return MISSING
+    step = 10.0**-digits
+    hundredths = round(share * 100, digits)
+    if share < 1 and hundredths >= 100:
+        return f">{100 - step:.{digits}f}%"
+    if share > 0 and hundredths <= 0:
+        return f"<{step:.{digits}f}%"
+    return _minus(f"{hundredths:.{digits}f}%")
+
+
+@register.filter
+def signed(value: float | None) -> str:
+    """A weight with its sign: "+10", "−15" with a true minus, "+2.5", plain "0"."""
+    if _is_missing(value):
+        return MISSING
+    number = f"{abs(value):,.4f}".rstrip("0").rstrip(".")
+    if number == "0":
+        return "0"
+    return f"{MINUS if value < 0 else '+'}{number}"
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """A whole number with thousands apart: "1,284"; missing is "–"."""
+    return MISSING if _is_missing(value) else _minus(f"{value:,.0f}")
+
+
+@register.filter
+def usd(value: float | None) -> str:
+    """Dollars: "$12.30", below a cent with two significant digits ("$0.0042"), nothing spent "$0.00"."""
+    if _is_missing(value):
+        return MISSING
+    amount = abs(float(value))
+    places = 2 if amount == 0 or amount >= 0.01 else 1 - math.floor(math.log10(amount))
+    return f"{MINUS if value < 0 else ''}${amount:,.{places}f}"
+
+
+@register.filter
+def duration(seconds: float | timedelta | None) -> str:
+    """A length of time in its two largest units: "840 ms", "12.3 s", "1 min 30 s", "2 h 5 min", "3 d 4 h"."""
+    if isinstance(seconds, timedelta):
+        seconds = seconds.total_seconds()
+    if _is_missing(seconds):
+        return MISSING
+    if seconds < 0.9995:
+        return f"{max(seconds, 0) * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    whole = round(seconds)
+    for size, name, smaller, smaller_name in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= size:
+            rest = whole % size // smaller
+            return f"{whole // size} {name}" + (f" {rest} {smaller_name}" if rest else "")
+    return f"{whole} s"
+
+
+@register.simple_tag
+def figure(value: Any, low: float | None = None, high: float | None = None, digits: int = 2) -> SafeString:
+    """A value with its interval, "0.68 [0.61, 0.74]"; takes an engine Figure or three numbers."""
+    if hasattr(value, "value"):
+        value, low, high = value.value, value.low, value.high
+    if _is_missing(value):
+        return format_html('<span class="figure text-muted">{}</span>', MISSING)
+    if _is_missing(low) or _is_missing(high):
+        return format_html('<span class="figure">{}</span>', score(value, digits))
+    return format_html(
+        '<span class="figure">{} <span class="figure__interval" title="95 % interval">[{}, {}]</span></span>',
+        score(value, digits),
+        score(low, digits),
+        score(high, digits),
+    )
+
+
+@register.simple_tag
+def weight(value: float | None) -> SafeString:
+    """A criterion's weight with its sign; what counts against is red as well as negative."""
+    negative = not _is_missing(value) and value < 0
+    return format_html(
+        '<span class="weight{}">{}</span>', " weight--negative" if negative else "", signed(value)
+    )
+
+
+@register.filter
+def heat(value: float | None, low: float = 0) -> str:
+    """The class of a heat cell: `low` is heat-0, 1 is heat-9, missing is heat-none. 0.5 of 0–1 is heat-4."""
+    if _is_missing(value):
+        return "heat-none"
+    share = (value - low) / (1 - low)
+    return f"heat-{min(9, max(0, math.floor(share * 9)))}"
+
+
+# ── Chips, icons, times, links ───────────────────────────────────────────────────────────────────
+_VERDICTS = {
+    "MET": ("met", "check", "Met"),
+    "UNMET": ("unmet", "x", "Unmet"),
+    "CANNOT_ASSESS": ("cannot", "minus", "Cannot assess"),
+    "ERROR": ("error", "triangle-alert", "Error"),
+}
+_STATES = {
+    "running": "info",
+    "importing": "info",
+    "open": "info",
+    "ready": "success",
+    "finished": "success",
+    "published": "success",
+    "submitted": "success",
+    "active": "success",
+    "paused": "warning",
+    "draft": "warning",
+    "skipped": "warning",
+    "expired": "warning",
+    "failed": "danger",
+    "revoked": "danger",
+}
+
+
+@register.simple_tag
+def icon(name: str, label: str = "", extra: str = "") -> SafeString:
+    """One symbol of the sprite; silent to screen readers unless it has a `label`."""
+    href = f"{static('vendor/lucide/sprite.svg')}#{name}"
+    classes = f"icon {extra}".strip()
+    if label:
+        return format_html(
+            '<svg class="{}" role="img" aria-label="{}"><use href="{}"></use></svg>', classes, label, href
+        )
+    return format_html(
+        '<svg class="{}" aria-hidden="true" focusable="false"><use href="{}"></use></svg>', classes, href
+    )
+
+
+@register.simple_tag
+def verdict_chip(
+    verdict: str | None, label: str | None = None, title: str = "", small: bool = False
+) -> SafeString:
+    """A verdict as glyph and word; None is "Pending", and a failed call is the verdict "ERROR"."""
+    kind, glyph, words = _VERDICTS.get(str(verdict or ""), ("pending", "clock", "Pending"))
+    return format_html(
+        '<span class="chip chip--{}{}"{}>{}{}</span>',
+        kind,
+        " chip--small" if small else "",
+        format_html(' title="{}"', title) if title else "",
+        icon(glyph),
+        words if label is None else label,
+    )
+
+
+@register.simple_tag
+def role_chip(role: int | str | None) -> SafeString:
+    """A member's role, from its number or its name."""
+    name = Role(role).label if isinstance(role, int) else str(role or MISSING)
+    look = {"owner": " badge--accent", "editor": " badge--info"}.get(name, "")
+    return format_html('<span class="badge{}">{}</span>', look, name)
+
+
+@register.simple_tag
+def state_chip(state: str | None) -> SafeString:
+    """The state of a run, queue, review, version or import: a dot and the word."""
+    name = str(state or "")
+    look = _STATES.get(name, "")
+    return format_html(
+        '<span class="badge{}"><span class="dot{}"></span>{}</span>',
+        f" badge--{look}" if look else "",
+        f" dot--{look}" if look else "",
+        name.replace("_", " ") or MISSING,
+    )
+
+
+@register.filter(name="relative_time")
+@register.simple_tag(name="relative_time")
+def relative_time(moment: datetime | None, now: datetime | None = None) -> SafeString:
+    """A `<time>` that says "3 min ago", with the absolute on hover; the browser keeps it fresh."""
+    if moment is None:
+        return format_html("{}", MISSING)
+    moment = moment.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" title="{}" data-relative-time>{}</time>',
+        moment.isoformat(timespec="seconds"),
+        f"{moment:%-d %b %Y, %H:%M} UTC",
+        _ago(moment, now or timezone.now()),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def query_replace(context: Context, **changes: Any) -> str:
+    """This page's query string with some keys set, or removed by None: `?state=open&sort=-score`."""
+    query = context["request"].GET.copy()
+    for name, value in changes.items():
+        if value is None or value == "":
+            query.pop(name, None)
+        else:
+            query[name] = str(value)
+    return f"?{query.urlencode()}"
+
+
+# ── Texts that people and models wrote ───────────────────────────────────────────────────────────
+# "image" is off: a picture would be fetched from wherever a submission says, so it stays a link.
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False, "breaks": True})
+    .enable(["table", "strikethrough"])
+    .disable("image")
+)
+_TAGS = {
+    *("h3", "h4", "h5", "h6", "p", "hr", "blockquote", "pre", "ul", "ol", "li"),
+    *("a", "br", "code", "del", "em", "s", "strong"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+@register.filter
+def markdown(text: str | None) -> SafeString:
+    """Markdown as safe HTML: no raw HTML, no pictures, an allow-list of tags, links without referrer or rank.
+
+    Headings start at h3, below the page's own. A text over 200,000 characters is shown as plain text,
+    because laying it out would hold up the page.
+    """
+    if not text:
+        return SafeString("")
+    if len(text) > MARKDOWN_MAX_CHARACTERS:
+        return format_html('<pre class="code">{}</pre>', text)
+    tokens = _MARKDOWN.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    clean = nh3.clean(
+        _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}),
+        tags=_TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="nofollow noopener noreferrer",
+    )
+    return mark_safe(clean)  # noqa: S308 nh3 has just cleaned it
+
+
+@register.simple_tag
+def body(value: Any) -> SafeString:
+    """A submission or prompt as it is meant: a chat array as turns, JSON as code, anything else as Markdown.
+
+    Strings that hold a JSON array or object are read first, so both stored forms look the same.
+    """
+    if value is None or value == "":
+        return format_html('<p class="text-muted">{}</p>', "Empty.")
+    if isinstance(value, str):
+        parsed = _json_container(value)
+        if parsed is None:
+            return format_html('<div class="prose">{}</div>', markdown(value))
+        value = parsed
+    if _is_chat(value):
+        return format_html(
+            '<div class="chat">{}</div>', format_html_join("", "{}", ((_turn(t),) for t in value))
+        )
+    return _code(value)
+
+
+# ── Drawings ─────────────────────────────────────────────────────────────────────────────────────
+@register.simple_tag
+def interval_svg(
+    low: float | None,
+    point: float | None,
+    high: float | None,
+    label: str = "",
+    minimum: float = 0,
+    maximum: float = 1,
+    mark: float | None = None,
+) -> SafeString:
+    """A point with its interval on a line from `minimum` to `maximum`; `mark` is a dashed rule beside it."""
+    if _is_missing(point):
+        return format_html('<span class="text-muted">{}</span>', MISSING)
+    words = f"{label} {score(point, 2)}".strip()
+    span = rule = SafeString("")
+    if not _is_missing(low) and not _is_missing(high):
+        left, right = _share(low, minimum, maximum), _share(high, minimum, maximum)
+        words += f", from {score(low, 2)} to {score(high, 2)}"
+        span = format_html(
+            '<rect class="interval__span" x="{}%" y="6" width="{}%" height="6" rx="3"></rect>',
+            _number(left),
+            _number(right - left),
+        )
+    if not _is_missing(mark):
+        words += f", mark at {score(mark, 2)}"
+        at = _number(_share(mark, minimum, maximum))
+        rule = format_html('<line class="interval__mark" x1="{}%" x2="{}%" y1="0" y2="18"></line>', at, at)
+    return format_html(
+        '<svg class="interval" role="img" aria-label="{}"><title>{}</title>'
+        '<rect class="interval__track" x="0" y="8" width="100%" height="2"></rect>{}{}'
+        '<circle class="interval__point" cx="{}%" cy="9" r="4.5"></circle></svg>',
+        words,
+        words,
+        span,
+        rule,
+        _number(_share(point, minimum, maximum)),
+    )
+
+
+@register.simple_tag
+def bar_svg(
+    value: float | None, maximum: float = 1, second: float | None = None, label: str = ""
+) -> SafeString:
+    """A bar from 0 to `maximum`; with `second`, two bars: people above, the judge below."""
+    rows = [("bars__bar", value)] if second is None else [("bars__bar", value), ("bars__bar--second", second)]
+    words = f"{label} {' / '.join(score(number, 2) for _, number in rows)}".strip()
+    bars = format_html_join(
+        "",
+        '<rect class="bars__track" x="0" y="{}" width="100%" height="8" rx="2"></rect>'
+        '<rect class="{}" x="0" y="{}" width="{}%" height="8" rx="2"></rect>',
+        (
+            (10 * row, look, 10 * row, _number(0 if _is_missing(number) else _share(number, 0, maximum)))
+            for row, (look, number) in enumerate(rows)
+        ),
+    )
+    return format_html(
+        '<svg class="bars{}" role="img" aria-label="{}"><title>{}</title>{}</svg>',
+        "" if second is None else " bars--two",
+        words,
+        words,
+        bars,
+    )
+
+
+@register.simple_tag
+def segments_svg(parts: Iterable[tuple[str, int, str]]) -> SafeString:
+    """One bar of several parts, each (label, count, kind); kinds are those of the legend's swatches."""
+    parts = [(label, number, kind) for label, number, kind in parts if number > 0]
+    total = sum(number for _, number, _ in parts)
+    words = ", ".join(f"{label} {number}" for label, number, _ in parts) or "Nothing yet"
+    pieces = []
+    left = 0.0
+    for label, number, kind in parts:
+        width = 100 * number / total
+        pieces.append((kind, _number(left), _number(width), label, number))
+        left += width
+    return format_html(
+        '<svg class="segments" role="img" aria-label="{}">{}</svg>',
+        words,
+        format_html_join(
+            "",
+            '<rect class="fill--{}" x="{}%" y="0" width="{}%" height="100%"><title>{} {}</title></rect>',
+            pieces,
+        ),
+    )
+
+
+@register.simple_tag
+def histogram_svg(bins: Iterable[tuple[float, float, int]], label: str = "Distribution") -> SafeString:
+    """Counts per bin as columns, the bins being (low, high, count) side by side."""
+    columns = list(bins)
+    most = max((number for _, _, number in columns), default=0)
+    if most == 0:
+        return format_html('<p class="text-muted">{}</p>', "No scores yet.")
+    step = 100 / len(columns)
+    drawn = format_html_join(
+        "",
+        '<rect class="histogram__bar" x="{}%" y="{}" width="{}%" height="{}" rx="2"><title>{}</title></rect>',
+        (
+            (
+                _number(index * step + step * 0.06),
+                _number(140 - 120 * number / most),
+                _number(step * 0.88),
+                _number(120 * number / most),
+                f"{score(low, 2)} to {score(high, 2)}: {number}",
+            )
+            for index, (low, high, number) in enumerate(columns)
+        ),
+    )
+    counts = format_html_join(
+        "",
+        '<text class="histogram__text" x="{}%" y="{}" text-anchor="middle">{}</text>',
+        (
+            (_number((index + 0.5) * step), _number(135 - 120 * number / most), number)
+            for index, (_, _, number) in enumerate(columns)
+            if number
+        ),
+    )
+    edges = format_html(
+        '<text class="histogram__text" x="0" y="157">{}</text>'
+        '<text class="histogram__text" x="100%" y="157" text-anchor="end">{}</text>',
+        score(columns[0][0], 2),
+        score(columns[-1][1], 2),
+    )
+    return format_html(
+        '<svg class="histogram" height="164" role="img" aria-label="{}">{}{}'
+        '<line class="histogram__axis" x1="0" x2="100%" y1="140.5" y2="140.5"></line>{}</svg>',
+        label,
+        drawn,
+        counts,
+        edges,
+    )
+
+
+@register.simple_tag
+def spark_svg(
+    values: Sequence[float | None], label: str = "Trend", minimum: float = 0, maximum: float = 1
+) -> SafeString:
+    """A line the size of a word through `values`, oldest first; missing ones are left out."""
+    last = max(len(values) - 1, 1)
+    points = [
+        (_number(3 + 90 * index / last), _number(21 - 0.18 * _share(value, minimum, maximum)))
+        for index, value in enumerate(values)
+        if not _is_missing(value)
+    ]
+    if not points:
+        return format_html('<span class="text-muted">{}</span>', MISSING)
+    return format_html(
+        '<svg class="spark" viewBox="0 0 96 24" role="img" aria-label="{}">'
+        '<polyline class="spark__line" points="{}"></polyline>'
+        '<circle class="spark__end" cx="{}" cy="{}" r="2.5"></circle></svg>',
+        label,
+        " ".join(f"{x},{y}" for x, y in points),
+        *points[-1],
+    )
+
+
+# ── What the above is made of ────────────────────────────────────────────────────────────────────
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _minus(number: str) -> str:
+    return number.replace("-", MINUS, 1)
+
+
+def _plain_zero(value: float, digits: int) -> float:
+    """Keep "−0.000" off the page."""
+    return 0.0 if round(value, digits) == 0 else value
+
+
+def _share(value: float, minimum: float, maximum: float) -> float:
+    """Where `value` stands between the ends, in per cent, kept inside them."""
+    return 100 * min(1.0, max(0.0, (float(value) - minimum) / (maximum - minimum)))
+
+
+def _number(value: float) -> str:
+    """A coordinate: two decimals, no exponent, whatever the locale."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    seconds = round((now - moment).total_seconds())
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if abs(seconds) >= size:
+            if size == 86_400 and abs(seconds) >= 30 * size:
+                return f"{moment:%-d %b %Y}"
+            amount = f"{abs(seconds) // size} {name}"
+            return f"{amount} ago" if seconds > 0 else f"in {amount}"
+    return "just now" if seconds >= 0 else "in a moment"
+
+
+def _json_container(text: str) -> Any:
+    """The array or object that `text` is, or None when it is anything else."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, (dict, list)) else None
+
+
+def _is_chat(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(turn, Mapping) and isinstance(turn.get("role"), str) for turn in value)
+    )
+
+
+def _turn(turn: Mapping[str, Any]) -> SafeString:
+    role = turn["role"]
+    look = role if role in ("user", "assistant", "system", "tool") else "other"
+    rest = {key: value for key, value in turn.items() if key not in ("role", "content", "name") and value}
+    return format_html(
+        '<div class="chat__turn chat__turn--{}"><p class="chat__role">{}</p>'
+        '<div class="chat__body prose">{}{}</div></div>',
+        look,
+        f"{role} · {turn['name']}" if turn.get("name") else role,
+        _content(turn.get("content")),
+        format_html('<pre class="code">{}</pre>', json.dumps(rest, ensure_ascii=False, indent=2))
+        if rest
+        else "",
+    )
+
+
+def _content(content: Any) -> SafeString:
+    """The content of a turn: a string, or parts of which the text is shown and the rest named."""
+    if content is None:
+        return SafeString("")
+    if isinstance(content, str):
+        return markdown(content)
+    if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
+        return format_html_join(
+            "",
+            "{}",
+            (
+                (
+                    markdown(part["text"])
+                    if isinstance(part.get("text"), str)
+                    else format_html(
+                        '<p class="text-muted">[{}: not shown]</p>', part.get("type", "attachment")
+                    ),
+                )
+                for part in content
+            ),
+        )
+    return _code(content)
+
+
+def _code(value: Any) -> SafeString:
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+    except RecursionError:  # the indenting encoder gives up before the decoder does
+        text = json.dumps(value, ensure_ascii=False)
+    return format_html('<pre class="code">{}</pre>', text)

@@ -1,0 +1,44 @@
+"""Words for what runs store by name: autograders, kinds of errors, the parts of a prompt."""
+
+from django import template
+
+from rubricweb.engine.autograders import AUTOGRADERS
+from rubricweb.judges.base import ERROR_KINDS
+
+register = template.Library()
+
+# Title, and one line on what it asks and what that costs.
+AUTOGRADER_WORDS = {
+    "per_criterion": (
+        "Criterion by criterion",
+        "One call per criterion: the most careful, and the most calls.",
+    ),
+    "one_shot": (
+        "All criteria at once",
+        "One call per item with a verdict on every criterion: cheaper; one verdict may colour the next.",
+    ),
+    "rubric_as_judge": (
+        "One overall score",
+        "One call per item: the judge reads the whole rubric and gives a single score from 0 to 100. "
+        "No verdicts, so nothing to compare with people criterion by criterion.",
+    ),
+}
+
+
+@register.filter
+def autograder_title(name: str) -> str:
+    """ "per_criterion" is "Criterion by criterion"; one from another package keeps its name."""
+    return AUTOGRADER_WORDS.get(name, (name, ""))[0]
+
+
+@register.filter
+def error_words(kind: str) -> str:
+    """What a kind of error means to a person; "" for one that is not known."""
+    return ERROR_KINDS.get(kind, "")
+
+
+def autograder_line(name: str) -> str:
+    """One line on an autograder: ours, or the first line of its docstring."""
+    if name in AUTOGRADER_WORDS:
+        return AUTOGRADER_WORDS[name][1]
+    return (AUTOGRADERS[name].__doc__ or "").strip().partition("\n")[0]

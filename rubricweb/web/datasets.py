@@ -1,0 +1,195 @@
+"""Pages of the datasets room: lists, bringing files in, items one by one."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from rubricweb import access
+from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.formats.dataset_files import Preview, preview
+from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
+from rubricweb.models import Role
+from rubricweb.selectors import datasets as selectors
+from rubricweb.selectors import rubrics as rubric_selectors
+from rubricweb.services import datasets as services
+from rubricweb.services import reviews, uploads
+from rubricweb.web.forms_datasets import LabelsForm, MappingForm, UploadForm, cells
+from rubricweb.web.http import TeamRequest, team_page, uploaded
+
+UPLOADS_PER_SESSION = 3
+
+
+@team_page(Role.VIEWER)
+@require_safe
+@vary_on_headers("HX-Request")
+def datasets(request: TeamRequest) -> HttpResponse:
+    search = request.GET.get("q", "").strip()
+    page = selectors.datasets(request.team, search=search, cursor=request.GET.get("cursor"))
+    template = "datasets/_datasets.html" if request.htmx else "datasets/datasets.html"
+    return render(request, template, {"page": page, "search": search})
+
+
+@team_page(Role.VIEWER)
+@require_safe
+@vary_on_headers("HX-Request")
+def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    dataset = access.dataset_for(request.team, dataset_id)
+    search, order = request.GET.get("q", "").strip(), request.GET.get("order", "position")
+    context = {
+        "dataset": dataset,
+        "page": selectors.items(dataset, search=search, order=order, cursor=request.GET.get("cursor")),
+        "search": search,
+        "order": order,
+    }
+    if request.htmx:
+        return render(request, "datasets/_items.html", context)
+    context["item_count"], context["own_rubrics"] = selectors.own_rubric_counts(dataset)
+    context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}
+    return render(request, "datasets/dataset.html", context)
+
+
+@team_page(Role.VIEWER)
+@require_safe
+def item(request: TeamRequest, item_id: int) -> HttpResponse:
+    item = access.item_for(request.team, item_id)
+    previous, following = selectors.neighbours(item)
+    own = item.rubric_version_id
+    context = {
+        "item": item,
+        "submission": item.to_engine(),
+        "metadata": list(item.metadata.items()),
+        "previous": previous,
+        "following": following,
+        "groups": rubric_selectors.grouped(rubric_selectors.version_with_criteria(own)) if own else [],
+        "runs": selectors.runs_containing(item),
+    }
+    return render(request, "datasets/item.html", context)
+
+
+# ── Importing items ──────────────────────────────────────────────────────────────────────────────
+
+
+@team_page(Role.EDITOR)
+def import_file(request: TeamRequest) -> HttpResponse:
+    """First the file, then (?upload=<id>) what its columns mean; the file is kept between the two."""
+    if "upload" in request.GET:
+        return _map_columns(request, request.GET["upload"])
+    form = UploadForm(request.POST if request.method == "POST" else None)
+    refusal: Invalid | TooLarge | None = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            data, filename = uploaded(request)
+            _previewed(data, filename)
+        except (Invalid, TooLarge) as error:
+            refusal = error
+        else:
+            upload_id = _keep(request, data, filename, form.cleaned_data["name"])
+            return redirect(f"{reverse('dataset_import', args=[request.team.slug])}?upload={upload_id}")
+    status = 422 if refusal or form.errors else 200
+    return render(request, "datasets/import.html", {"form": form, "refusal": refusal}, status=status)
+
+
+def _map_columns(request: TeamRequest, upload_id: str) -> HttpResponse:
+    known = request.session.get("uploads", {}).get(upload_id)
+    if known is None or known["team"] != request.team.pk:
+        raise NotFound("upload any more; choose the file again")
+    data, filename = uploads.kept(upload_id), known["filename"]
+    beginning = _previewed(data, filename)
+    form = MappingForm(
+        request.POST if request.method == "POST" else None, preview=beginning, name=known["name"]
+    )
+    faults: tuple[Fault, ...] = ()
+    if request.method == "POST" and form.is_valid():
+        try:
+            dataset = services.import_dataset(
+                request.team,
+                by=request.user,
+                data=data,
+                filename=filename,
+                name=form.cleaned_data["name"],
+                columns=form.columns(),
+            )
+        except Invalid as error:
+            faults = form.show(error.faults)
+            form.add_error(None, str(error))
+        except Conflict as error:
+            form.add_error("name", str(error))
+        else:
+            _forget(request, upload_id)
+            messages.success(request, f"Imported {filename}.")
+            return redirect("dataset", request.team.slug, dataset.pk)
+    context = {
+        "form": form,
+        "faults": faults,
+        "preview": beginning,
+        "rows": cells(beginning),
+        "filename": filename,
+    }
+    return render(request, "datasets/import_columns.html", context, status=422 if form.errors else 200)
+
+
+def _previewed(data: bytes, filename: str) -> Preview:
+    try:
+        return preview(data, filename)
+    except InvalidFile as error:
+        raise Invalid(f"{filename} cannot be read.", error.faults) from error
+
+
+def _keep(request: TeamRequest, data: bytes, filename: str, name: str) -> str:
+    """Keeps the file for this browser session, at the cost of its oldest one when there are too many."""
+    upload_id = uploads.keep(data)
+    kept = request.session.get("uploads", {})
+    for old in list(kept)[: max(0, len(kept) + 1 - UPLOADS_PER_SESSION)]:
+        uploads.drop(old)
+        del kept[old]
+    kept[upload_id] = {"team": request.team.pk, "filename": filename[:200], "name": name}
+    request.session["uploads"] = kept
+    return upload_id
+
+
+def _forget(request: TeamRequest, upload_id: str) -> None:
+    uploads.drop(upload_id)
+    request.session["uploads"] = {
+        other: what for other, what in request.session.get("uploads", {}).items() if other != upload_id
+    }
+
+
+# ── Importing labels ─────────────────────────────────────────────────────────────────────────────
+
+
+@team_page(Role.EDITOR)
+def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """People's labels from a file, as a closed review queue."""
+    dataset = access.dataset_for(request.team, dataset_id)
+    items, own = selectors.own_rubric_counts(dataset)
+    form = LabelsForm(
+        request.POST if request.method == "POST" else None,
+        team=request.team,
+        dataset=dataset,
+        items=items,
+        own=own,
+    )
+    refusal: Invalid | TooLarge | Conflict | None = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            data, filename = uploaded(request)
+            queue = reviews.import_labels(
+                dataset,
+                form.cleaned_data.get("rubric_version"),
+                by=request.user,
+                data=data,
+                filename=filename,
+                queue_name=form.cleaned_data["queue_name"],
+            )
+        except (Invalid, TooLarge) as error:
+            refusal = error
+        except Conflict as error:
+            form.add_error("queue_name", str(error))
+        else:
+            messages.success(request, f"Imported the labels as {queue.name}.")
+            return redirect("queue", request.team.slug, queue.pk)
+    context = {"dataset": dataset, "form": form, "refusal": refusal}
+    return render(request, "datasets/labels.html", context, status=422 if refusal or form.errors else 200)

@@ -1,0 +1,74 @@
+"""Refusals become pages, or toasts for htmx: the one place of the web floor that translates them."""
+
+import json
+from collections.abc import Callable
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
+
+STATUS: dict[type[Refusal], int] = {
+    NotFound: 404,
+    Forbidden: 403,
+    Withheld: 403,
+    Invalid: 400,
+    Conflict: 409,
+    TooLarge: 413,
+}
+
+
+class RefusalsBecomePages:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if isinstance(exception, Refusal) and not request.path.startswith("/api/"):
+            return refused(request, exception)
+        return None
+
+
+def refused(request: HttpRequest, error: Refusal) -> HttpResponse:
+    """The error page; for htmx an empty answer with a toast, so that nothing on the page is lost."""
+    status = STATUS[type(error)]
+    if getattr(request, "htmx", False):
+        response = HttpResponse(status=status)
+        response["HX-Reswap"] = "none"
+        response["HX-Trigger"] = json.dumps({"toast": {"level": "error", "text": str(error)}})
+        return response
+    faults = error.faults if isinstance(error, Invalid) else ()
+    context = {"status": status, "title": error.title, "message": str(error), "faults": faults}
+    return render(request, "error.html", context, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 400, "Not understood", "The request could not be read. Go back and try again.")
+
+
+def forbidden(request: HttpRequest, exception: PermissionDenied) -> HttpResponse:
+    return _page(request, 403, "Not allowed", "You may not do this. Ask an owner of the team.")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    text = (
+        "This form was open too long or came from another site. Go back, reload the page and send it again."
+    )
+    return _page(request, 403, "Form expired", text)
+
+
+def not_found(request: HttpRequest, exception: Http404) -> HttpResponse:
+    return _page(request, 404, "Not found", str(NotFound()))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _page(request, 500, "Something broke", "It is our fault and was logged. Try again in a moment.")
+
+
+def _page(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
+    return render(
+        request, "error.html", {"status": status, "title": title, "message": message}, status=status
+    )

@@ -1,0 +1,118 @@
+"""Forms of the datasets room: a file, what its columns mean, and labels for its items."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.utils.text import Truncator
+
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.dataset_files import ALIASES, Preview
+from rubricweb.models import Dataset, RubricVersion, Team
+from rubricweb.selectors import rubrics
+
+CELL_CHARACTERS = 280
+
+FIELDS: dict[str, tuple[str, str]] = {
+    "submission": ("Submission", "The text to grade. Every item needs one."),
+    "id": ("Id", "Unique in the file. Without it, ids are made from the content."),
+    "prompt": ("Prompt", "What the submission answers: text, or a list of chat turns."),
+    "reference": ("Reference", "An answer known to be good."),
+    "thinking": ("Thinking", "Reasoning that came with the submission."),
+    "description": ("Description", "A few words for people, shown in lists."),
+    "rubric": ("Rubric", "A rubric of the item's own."),
+    "ground_truth": ("Ground truth", "Labels, one per criterion."),
+    "ground_truth_reasons": ("Ground truth reasons", "One per label."),
+    "metadata": ("Metadata", "An object; columns not named here become metadata too."),
+}
+
+
+class UploadForm(forms.Form):
+    name = forms.CharField(
+        max_length=200,
+        required=False,
+        help_text="Left empty, it is called what the file says, or like the file.",
+    )
+
+
+class MappingForm(forms.Form):
+    """Which column each field is read from, beginning with what the names suggest."""
+
+    name = forms.CharField(max_length=200, required=False, help_text=UploadForm.base_fields["name"].help_text)
+
+    def __init__(self, data: Any, *, preview: Preview, name: str = "") -> None:
+        super().__init__(data, initial={"name": name, **_prefixed(preview.mapping)})
+        self.preview = preview
+        columns = [(column, column) for column in preview.columns if column]
+        for field, (label, help_text) in FIELDS.items():
+            self.fields[f"column_{field}"] = forms.ChoiceField(
+                label=label,
+                help_text=help_text,
+                required=False,
+                choices=[("", "– not in the file –"), *columns],
+            )
+
+    @property
+    def mapping(self) -> list[forms.BoundField]:
+        return [self[f"column_{field}"] for field in FIELDS]
+
+    def columns(self) -> dict[str, str]:
+        """What the person changed; the rest is guessed item by item: later rows may have more keys."""
+        sent = [field for field in FIELDS if f"column_{field}" in self.data]
+        chosen = {field: self.cleaned_data[f"column_{field}"] for field in sent}
+        return {
+            field: column for field, column in chosen.items() if column != self.preview.mapping.get(field, "")
+        }
+
+    def show(self, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
+        """Puts faults about the mapping at their field and gives back the others."""
+        rest = []
+        for fault in faults:
+            field = fault.place.removeprefix("columns.")
+            if fault.place.startswith("columns.") and field in ALIASES:
+                self.add_error(f"column_{field}", f"Found {fault.found}. Allowed: {fault.allowed}.")
+            else:
+                rest.append(fault)
+        return tuple(rest)
+
+
+class LabelsForm(forms.Form):
+    """Where a file of labels goes; `own` of the dataset's `items` bring their own rubric."""
+
+    rubric_version = forms.ModelChoiceField(
+        RubricVersion.objects.none(),
+        required=False,
+        empty_label="– none –",
+        help_text="Whose criteria the labels name; an item's own rubric goes first.",
+    )
+    queue_name = forms.CharField(
+        label="Name",
+        max_length=200,
+        required=False,
+        help_text="What these labels are called among the review queues. Left empty, the file's name.",
+    )
+
+    def __init__(self, data: Any, *, team: Team, dataset: Dataset, items: int, own: int) -> None:
+        super().__init__(data, initial={"rubric_version": dataset.rubric_version_id})
+        if items == own:
+            del self.fields["rubric_version"]
+            return
+        field = self.fields["rubric_version"]
+        field.required = own == 0
+        field.queryset = rubrics.published_versions(team)  # type: ignore[attr-defined]  a ModelChoiceField
+
+
+def cells(preview: Preview) -> list[list[str]]:
+    """The first rows as texts, column by column; long ones are cut."""
+    return [[_cell(row.get(column)) for column in preview.columns] for row in preview.rows]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return Truncator(text).chars(CELL_CHARACTERS)
+
+
+def _prefixed(mapping: dict[str, str]) -> dict[str, str]:
+    return {f"column_{field}": column for field, column in mapping.items()}

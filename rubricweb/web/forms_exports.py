@@ -1,0 +1,57 @@
+"""What people send from the export page."""
+
+from typing import Any
+
+from django import forms
+from django.utils.html import format_html
+
+from rubricweb.engine.formats import FORMATS
+from rubricweb.errors import Invalid
+from rubricweb.models import Dataset, Team
+from rubricweb.selectors import exports as selectors
+from rubricweb.services.exports import CONTENTS
+
+WORDS = {
+    "ground_truth": "What stands for every labelled criterion: an adjudication, else the majority of people.",
+    "verdicts": "What every person and judge said, one row per verdict, with its reason.",
+    "csv": "One row per verdict, for spreadsheets and statistics programs.",
+    "jsonl": "One JSON object per line, for scripts.",
+    "autorubric": "Items, rubric and ground truth in one JSON file; opens in autorubric and here again.",
+}
+
+
+class NewExport(forms.Form):
+    """One export; queues and runs are those of the dataset that is chosen, or of the newest one."""
+
+    dataset = forms.ModelChoiceField(queryset=None, empty_label=None)
+    what = forms.ChoiceField(widget=forms.RadioSelect, initial="ground_truth")
+    queues = forms.ModelMultipleChoiceField(
+        queryset=None, required=False, widget=forms.CheckboxSelectMultiple, label="Labels of people from"
+    )
+    run = forms.ModelChoiceField(
+        queryset=None,
+        required=False,
+        empty_label="None",
+        label="Verdicts of a judge from",
+        help_text="Goes with all verdicts; ground truth is what people say.",
+    )
+    format = forms.ChoiceField(widget=forms.RadioSelect, initial="csv")
+
+    def __init__(self, *args: Any, team: Team, dataset: Dataset | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.chosen = dataset
+        datasets, queues, runs = (self.fields[name] for name in ("dataset", "queues", "run"))
+        datasets.queryset, datasets.initial = selectors.datasets(team), dataset
+        queues.queryset = selectors.labelled_queues(dataset)
+        queues.initial = [queue.pk for queue in queues.queryset]
+        runs.queryset = selectors.runs(dataset)
+        runs.label_from_instance = lambda run: f"{run} · {run.judge['name']}"
+        self.fields["what"].choices = [(name, _option(title, name)) for name, title in CONTENTS.items()]
+        self.fields["format"].choices = [(name, _option(one.title, name)) for name, one in FORMATS.items()]
+
+    def refuse(self, error: Invalid) -> None:
+        self.add_error(None, str(error))
+
+
+def _option(title: str, name: str) -> str:
+    return format_html('<span>{}<span class="check__help">{}</span></span>', title, WORDS.get(name, ""))

@@ -1,0 +1,109 @@
+"""Every UI component on one page, for people who build pages; served only with DEBUG on."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from rubricweb.engine.errors import Fault
+
+
+@login_not_required
+def patterns(request: HttpRequest) -> HttpResponse:
+    return render(request, "patterns.html", _examples())
+
+
+class ExampleForm(forms.Form):
+    """One field of each kind, filled in wrongly on purpose."""
+
+    name = forms.CharField(help_text="Shown in lists and exports.")
+    email = forms.EmailField()
+    guidelines = forms.CharField(widget=forms.Textarea, required=False)
+    kind = forms.ChoiceField(choices=[("per_criterion", "Per criterion"), ("one_shot", "One shot")])
+    blind = forms.ChoiceField(
+        label="Hide until submitted",
+        choices=[("judge", "The judge"), ("peers", "Other raters"), ("both", "Both")],
+        widget=forms.RadioSelect,
+    )
+    required = forms.BooleanField(label="Every item needs two raters", required=False)
+
+
+def _examples() -> dict[str, Any]:
+    now = timezone.now()
+    start = int(now.timestamp()) - 12 * 7 * 86_400
+    human = [0.603, 0.64, 0.64, 0.62, 0.668, 0.641, None, 0.69, 0.672, 0.71, 0.724, 0.758]
+    judge = [0.592, 0.61, 0.59, 0.638, 0.6, 0.667, 0.65, 0.66, 0.70, 0.733, 0.771, 0.76]
+    return {
+        "moments": [now - timedelta(seconds=20), now - timedelta(hours=3), now - timedelta(days=90)],
+        "parts": [
+            ("Met", 86, "met"),
+            ("Unmet", 41, "unmet"),
+            ("Cannot assess", 9, "cannot"),
+            ("Error", 4, "error"),
+        ],
+        "bins": [(low / 10, (low + 1) / 10, n) for low, n in enumerate([1, 0, 3, 6, 11, 18, 25, 21, 9, 4])],
+        "trend": [0.61, 0.64, None, 0.63, 0.7, 0.68, 0.74],
+        "heats": [None, 0.0, 0.12, 0.23, 0.34, 0.45, 0.56, 0.67, 0.78, 0.9, 1.0],
+        "scores": {
+            "times": [start + week * 7 * 86_400 for week in range(12)],
+            "series": [
+                {
+                    "label": "Human mean score",
+                    "kind": "human",
+                    "values": human,
+                    "low": [None if value is None else value - 0.03 for value in human],
+                    "high": [None if value is None else value + 0.03 for value in human],
+                },
+                {"label": "Judge mean score", "kind": "judge", "values": judge},
+            ],
+            "breaks": [{"time": start + 8 * 7 * 86_400, "label": "rubric v7"}],
+            "minimum": 0,
+            "maximum": 1,
+        },
+        "faults": [
+            Fault(place="line 4, criteria[3].weight", found="NaN", allowed="a finite number"),
+            Fault(place="line 9, ground_truth", found="6 labels", allowed="7 labels, one for each criterion"),
+        ],
+        "form": ExampleForm({"email": "ada@", "kind": "one_shot"}, auto_id="example_%s"),
+        "chat": [
+            {"role": "system", "content": "You are a careful nurse."},
+            {
+                "role": "user",
+                "content": "My wife has been crying since the birth, two weeks ago. What can we *do*?",
+            },
+            {
+                "role": "assistant",
+                "content": "I am sorry. Three things help now:\n\n1. Call her **midwife** today.",
+            },
+        ],
+        "text": (
+            "# A plan for four weeks\n\nStart **small**: one walk a day. See [this page](https://example.org).\n\n"
+            "- Week 1: talk to the midwife\n- Week 2: weekly therapy\n\n> Crying is not failing.\n\n"
+            "| Week | Goal |\n| --- | --- |\n| 1 | sleep |\n\n```\nscore = met / total\n```\n"
+        ),
+        "answer": {"plan": ["walk", "talk"], "weeks": 4},
+        "nav": [
+            {"label": "Dashboard", "url": "#", "active": True, "count": None},
+            {"label": "Rubrics", "url": "#rubrics", "active": False, "count": None},
+            {"label": "Datasets", "url": "#datasets", "active": False, "count": None},
+            {"label": "Runs", "url": "#runs", "active": False, "count": None},
+            {"label": "Review", "url": "#review", "active": False, "count": 12},
+            {"label": "Compare", "url": "#compare", "active": False, "count": None},
+            {"label": "Export", "url": "#export", "active": False, "count": None},
+        ],
+        "team": {"name": "Health QA"},
+        "teams": [
+            {"name": "Health QA", "url": "#", "active": True},
+            {"name": "Demo", "url": "#", "active": False},
+        ],
+        "banner": {
+            "level": "info",
+            "text": "Grading by the offline judge.",
+            "url": "#",
+            "link": "Add a real judge",
+        },
+    }

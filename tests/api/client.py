@@ -1,0 +1,94 @@
+"""A client that speaks the API as a program does, and holds every answer against its description."""
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from rubricweb.api.root import api
+
+ROOT = "/api/v1"
+
+
+def operations() -> list[Any]:
+    """Every operation of the API with its full path, as (method, path, operation)."""
+    reverse("api:api-root")  # the routes are bound when the URL conf is loaded
+    return [
+        (operation.methods[0], path, operation)
+        for room in api._get_bound_routers()
+        for path, view in room.path_operations.items()
+        for operation in view.operations
+    ]
+
+
+@cache
+def _description() -> Any:
+    return api.get_openapi_schema()
+
+
+def declared_statuses(method: str, path: str) -> set[int] | None:
+    """The statuses the OpenAPI description names for an address; None when no operation has it."""
+    for template, methods in _description()["paths"].items():
+        if re.fullmatch(re.sub(r"{\w+}", r"\\d+", template), path) and method.lower() in methods:
+            return {int(status) for status in methods[method.lower()]["responses"]}
+    return None
+
+
+class ApiClient:
+    """Sends requests with a token. Every answer must be declared, every refusal a problem."""
+
+    def __init__(self, secret: str | None) -> None:
+        self.secret = secret
+        self.client = Client(raise_request_exception=False)
+
+    def call(self, method: str, path: str, body: Any = None, *, query: Any = None, files: Any = None) -> Any:
+        """The response; `path` begins after /api/v1. A dict body is sent as JSON, `files` as a form."""
+        headers = {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
+        options: dict[str, Any] = {"headers": headers, "query_params": query or {}}
+        if files is not None:
+            options["data"] = files
+        elif method != "GET":
+            text = body if isinstance(body, str | bytes) else json.dumps(body) if body is not None else ""
+            options |= {"data": text, "content_type": "application/json"}
+        response = getattr(self.client, method.lower())(ROOT + path, **options)
+        declared = declared_statuses(method, ROOT + path)
+        assert declared is None or response.status_code in declared, (
+            f"{method} {path} answered {response.status_code}, declared are {sorted(declared)}: "
+            f"{text_of(response)[:500]}"
+        )
+        if response.status_code >= 400:
+            assert response["Content-Type"] == "application/problem+json"
+            assert response.json()["status"] == response.status_code
+        return response
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The JSON of a 200."""
+        response = self.call("GET", path, query=query)
+        assert response.status_code == 200, response.content
+        return response.json()
+
+    def send(self, method: str, path: str, body: Any = None, *, files: Any = None) -> Any:
+        """The JSON of a success."""
+        response = self.call(method, path, body, files=files)
+        assert response.status_code in (200, 201), response.content
+        return response.json()
+
+    def refused(self, status: int, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        """The problem of a refusal with this status."""
+        response = self.call(method, path, body, **options)
+        assert response.status_code == status, f"{response.status_code}: {text_of(response)}"
+        return response.json()
+
+
+def text_of(response: Any) -> str:
+    """Everything an answer says, streamed or not."""
+    body = b"".join(response.streaming_content) if response.streaming else response.content
+    return body.decode() + str(dict(response.items()))
+
+
+def upload(text: str, name: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode())

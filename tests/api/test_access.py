@@ -1,0 +1,229 @@
+"""Every operation, asked by every role, with a token that may only read, and with another team's ids."""
+
+import re
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.models import Role
+from rubricweb.services import reviews
+from tests import factories
+from tests.api.client import ApiClient, operations, upload
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+ALL = operations()
+IDS = [f"{method} {path}" for method, path, _ in ALL]
+
+
+def furnished(team: Any, owner: Any) -> dict[str, int]:
+    """A team with one of everything; the ids by the names paths, bodies and query strings use."""
+    version = factories.version(team, owner)
+    dataset = factories.dataset(team, owner)
+    run = factories.run(team, owner, dataset=dataset, rubric_version=version)
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
+    review = reviews.next_review(queue, owner, now=timezone.now())
+    assert review is not None
+    return {
+        "rubric_id": version.rubric_id,
+        "version_id": version.pk,
+        "dataset_id": dataset.pk,
+        "item_id": review.item_id,
+        "run_id": run.pk,
+        "queue_id": queue.pk,
+        "review_id": review.pk,
+        "criterion_id": version.criteria.all()[0].pk,
+    }
+
+
+def request_for(operation: Any, ids: dict[str, int]) -> dict[str, Any]:
+    """A valid body, form or query string for each operation that needs one."""
+    file = upload("Not a file anybody can import", "broken.json")
+    needed: dict[str, dict[str, Any]] = {
+        "create_rubric": {"body": {"title": "New"}},
+        "import_rubric": {"files": {"file": file}},
+        "save_draft": {"body": {"revision": 0, "draft": {"title": "New"}}},
+        "publish_rubric": {"body": {}},
+        "import_dataset": {"files": {"file": file}},
+        "import_labels": {"files": {"file": file}},
+        "start_run": {"body": {"dataset_id": ids["dataset_id"], "judge": "offline"}},
+        "resume_run": {"body": {}},
+        "create_queue": {"body": {"name": "New", "dataset_id": ids["dataset_id"], "raters": ["nobody"]}},
+        "save_review_note": {"body": {"note": "Hm."}},
+        "save_verdict": {"body": {"verdict": "MET"}},
+        "skip_review": {"body": {"reason": "Unreadable."}},
+        "compare": {"query": {"queue": ids["queue_id"]}},
+        "list_disagreements": {"query": {"queue": ids["queue_id"], "run": ids["run_id"]}},
+        "adjudicate": {"body": {"verdict": "MET", "cause": "judge_wrong"}},
+        "export": {
+            "query": {
+                "what": "verdicts",
+                "format": "csv",
+                "dataset": ids["dataset_id"],
+                "queue": ids["queue_id"],
+            }
+        },
+    }
+    return needed.get(operation.operation_id, {})
+
+
+def address(path: str, ids: dict[str, int]) -> str:
+    names = re.findall(r"{(?:\w+:)?(\w+)}", path)
+    unknown = set(names) - set(ids)
+    assert not unknown, f"tests/api/test_access.py must learn an id for {unknown}"
+    for name in names:
+        path = re.sub(rf"{{(?:\w+:)?{name}}}", str(ids[name]), path)
+    return path
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), ALL, ids=IDS)
+def test_every_operation_keeps_its_roles(
+    method: str, path: str, operation: Any, people: Cast, as_member
+) -> None:
+    gate = operation.auth_callbacks[0]
+    # Ids nobody has: who is let in learns that there is nothing, who is not learns only that.
+    nothing = dict.fromkeys(furnished(people.team, people.alice), 10**9)
+    for role, person in people.members.items():
+        response = as_member(person).call(method, address(path, nothing), **request_for(operation, nothing))
+        if role < gate.role:
+            assert response.status_code == 403, f"{role.label} may {operation.operation_id}"
+        else:
+            assert response.status_code not in (401, 403, 500), f"{role.label}: {response.content}"
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), ALL, ids=IDS)
+def test_a_token_that_may_only_read_reads_and_no_more(
+    method: str, path: str, operation: Any, people: Cast, token
+) -> None:
+    ids = furnished(people.team, people.alice)
+    people.team.queues.update(blind=False)
+    reader = ApiClient(token(people.alice, people.team, may_write=False))
+    response = reader.call(method, address(path, ids), **request_for(operation, ids))
+    if operation.operation_id == "get_reveal":
+        assert response.json()["type"].endswith("withheld")
+    elif method == "GET":
+        assert response.status_code == 200, response.content
+    else:
+        assert response.status_code == 403
+        assert "may only read" in response.json()["detail"]
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), ALL, ids=IDS)
+def test_nobody_comes_in_without_a_token(method: str, path: str, operation: Any, people: Cast) -> None:
+    ids = dict.fromkeys(furnished(people.team, people.alice), 1)
+    response = ApiClient(None).call(method, address(path, ids), **request_for(operation, ids))
+    assert response.status_code == 401
+
+
+TEAMS_OWN = [case for case in ALL if "{" in case[1] or case[2].operation_id in ("start_run", "create_queue")]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "operation"), TEAMS_OWN, ids=[f"{method} {path}" for method, path, _ in TEAMS_OWN]
+)
+def test_another_teams_ids_are_not_found(
+    method: str, path: str, operation: Any, people: Cast, as_member
+) -> None:
+    theirs = furnished(people.other_team, people.charlie)
+    response = as_member(people.alice).call(method, address(path, theirs), **request_for(operation, theirs))
+    assert response.status_code == 404, response.content
+
+
+def test_another_teams_ids_inside_a_request_are_not_found(people: Cast, as_member) -> None:
+    ours = furnished(people.team, people.alice)
+    theirs = furnished(people.other_team, people.charlie)
+    alice = as_member(people.alice)
+    run = {"dataset_id": ours["dataset_id"], "rubric_version_id": ours["version_id"], "judge": "offline"}
+    queue = {
+        "name": "New",
+        "dataset_id": ours["dataset_id"],
+        "rubric_version_id": ours["version_id"],
+        "raters": ["alice"],
+    }
+    alice.refused(404, "POST", "/runs", run | {"dataset_id": theirs["dataset_id"]})
+    alice.refused(404, "POST", "/runs", run | {"rubric_version_id": theirs["version_id"]})
+    alice.refused(404, "POST", "/queues", queue | {"rubric_version_id": theirs["version_id"]})
+    alice.refused(404, "POST", "/queues", queue | {"run_id": theirs["run_id"]})
+    alice.refused(422, "POST", "/queues", queue | {"raters": ["charlie"]})
+    labels = {"file": upload("x", "x.csv"), "rubric_version_id": theirs["version_id"]}
+    alice.refused(404, "POST", f"/datasets/{ours['dataset_id']}/labels", files=labels)
+    run_path = f"/runs/{ours['run_id']}"
+    alice.refused(404, "GET", f"{run_path}/items/{theirs['item_id']}")
+    alice.refused(404, "GET", f"{run_path}/comparison", query={"queue": theirs["queue_id"]})
+    alice.refused(404, "GET", "/disagreements", query={"queue": theirs["queue_id"]})
+    alice.refused(404, "GET", "/disagreements", query={"queue": ours["queue_id"], "run": theirs["run_id"]})
+    alice.refused(404, "POST", f"/queues/{ours['queue_id']}/items/{theirs['item_id']}/start")
+    alice.refused(
+        404, "PUT", f"/reviews/{ours['review_id']}/criteria/{theirs['criterion_id']}", {"verdict": "MET"}
+    )
+    decision = {"verdict": "MET", "cause": "judge_wrong"}
+    path = f"/items/{ours['item_id']}/criteria/{theirs['criterion_id']}/adjudication"
+    alice.refused(404, "PUT", path, decision)
+    export = {"what": "verdicts", "format": "csv", "dataset": ours["dataset_id"]}
+    for name in ("dataset", "queue", "run"):
+        alice.refused(404, "GET", "/exports", query=export | {name: theirs[f"{name}_id"]})
+
+
+def test_lists_and_filters_hold_nothing_of_another_team(people: Cast, as_member) -> None:
+    theirs = furnished(people.other_team, people.charlie)
+    alice = as_member(people.alice)
+    for path in ("/rubrics", "/datasets", "/runs", "/queues"):
+        assert alice.get(path)["items"] == []
+    assert alice.get("/runs", dataset=theirs["dataset_id"])["items"] == []
+    assert alice.get("/runs", rubric=theirs["rubric_id"])["items"] == []
+
+
+def test_a_review_is_its_raters_alone(people: Cast, as_member, world) -> None:
+    mine = as_member(people.ann).send("POST", f"/queues/{world.queue.pk}/next")
+    for other in (people.rae, people.alice):
+        as_member(other).refused(404, "GET", f"/reviews/{mine['id']}")
+        as_member(other).refused(404, "POST", f"/reviews/{mine['id']}/submit")
+
+
+READS = [(path, operation) for method, path, operation in ALL if method == "GET"]
+
+
+@pytest.mark.parametrize(("path", "operation"), READS, ids=[f"GET {path}" for path, _ in READS])
+@pytest.mark.parametrize("name", ["team__slug", "dataset__team__tokens__digest", "order_by", "search__regex"])
+def test_no_name_in_the_query_string_reaches_the_database(
+    path: str, operation: Any, name: str, people: Cast, as_member
+) -> None:
+    ids = furnished(people.team, people.alice)
+    query = request_for(operation, ids).get("query", {}) | {name: "x"}
+    problem = as_member(people.alice).refused(422, "GET", address(path, ids), query=query)
+    [fault] = problem["faults"]
+    assert fault["place"] == f"query.{name}"
+    assert fault["allowed"]
+
+
+SORTED = {"list_items": "/datasets/{dataset_id}/items", "list_run_items": "/runs/{run_id}/items"}
+
+
+@pytest.mark.parametrize("path", SORTED.values(), ids=SORTED)
+@pytest.mark.parametrize("sort", ["dataset__team", "item__dataset__team__slug", "?", "-", "submission"])
+def test_sort_names_come_from_a_closed_list(path: str, sort: str, people: Cast, as_member) -> None:
+    ids = furnished(people.team, people.alice)
+    query = {"sort": sort}
+    problem = as_member(people.alice).refused(422, "GET", path.format(**ids), query=query)
+    [fault] = problem["faults"]
+    assert fault["place"] == "query.sort"
+    assert "'position'" in fault["allowed"]
+
+
+def test_every_sorted_list_is_in_the_test_above() -> None:
+    found = {
+        operation.operation_id
+        for _, _, operation in ALL
+        for model in operation.models
+        if model.__ninja_param_source__ == "query" and "sort" in model.__ninja_flatten_map__
+    }
+    assert found == set(SORTED)
+
+
+def test_every_operation_declares_a_role_and_whether_it_writes() -> None:
+    for method, path, operation in ALL:
+        [gate] = operation.auth_callbacks
+        assert gate.role in Role, path
+        assert gate.writes == (method != "GET"), path

@@ -1,0 +1,179 @@
+"""What a blind rater learns from the API before submitting: nothing, wherever they look."""
+
+from typing import Any
+
+import pytest
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Role
+from rubricweb.services import reviews
+from tests import factories
+from tests.api.client import ApiClient, operations, text_of
+from tests.api.conftest import World, by_the_book
+from tests.api.test_access import address, request_for
+from tests.api.test_reviews import answer
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+JUDGE_SAYS = "SECRET-OF-THE-JUDGE"
+PEER_SAYS = "SECRET-OF-A-PEER"
+DECIDED = "SECRET-DECISION"
+MARKERS = (JUDGE_SAYS, PEER_SAYS, DECIDED)
+READS = [(path, operation) for method, path, operation in operations() if method == "GET"]
+
+
+@pytest.fixture
+def blind(people: Cast, as_member, world: World) -> World:
+    """alice, who may do everything, rates blind beside ed; judge, peer and adjudicator have had their say."""
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=world.dataset,
+        rubric_version=world.version,
+        raters=[people.alice, people.ed],
+        raters_per_item=2,
+        run=world.run,
+        name="Blind",
+    )
+    run = grade(
+        factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version),
+        InProcessJudge(
+            lambda requirement, response: (
+                '{"explanation": "'
+                + JUDGE_SAYS
+                + '", "criterion_status": "'
+                + by_the_book(requirement, response)
+                + '"}'
+            )
+        ),
+    )
+    queue.run = run
+    queue.save()
+    ed = as_member(people.ed)
+    for _ in range(3):
+        review = answer(ed, ed.send("POST", f"/queues/{queue.pk}/next"))
+        for question in review["criteria"]:
+            path = f"/reviews/{review['id']}/criteria/{question['criterion']['id']}"
+            ed.send("PUT", path, {"verdict": "UNMET", "reason": PEER_SAYS})
+        ed.send("POST", f"/reviews/{review['id']}/submit")
+    for item in world.dataset.items.all():
+        for criterion in world.version.criteria.all():
+            reviews.adjudicate(
+                item,
+                criterion,
+                by=people.ed,
+                verdict=Verdict.MET,
+                cause="human_wrong",
+                reason=DECIDED,
+            )
+    return World(world.version, world.dataset, run, queue)
+
+
+def everything_readable(client: ApiClient, world: World, review_id: int) -> dict[str, str]:
+    """Every GET operation, for every item where there is one, in every form: name → all it answers."""
+    found: dict[str, str] = {}
+    for item in world.dataset.items.all():
+        ids = {
+            "rubric_id": world.version.rubric_id,
+            "version_id": world.version.pk,
+            "dataset_id": world.dataset.pk,
+            "item_id": item.pk,
+            "run_id": world.run.pk,
+            "queue_id": world.queue.pk,
+            "review_id": review_id,
+        }
+        for path, operation in READS:
+            for query in queries(operation, ids):
+                response = client.call("GET", address(path, ids), query=query)
+                found[f"{operation.operation_id} {item.key} {query}"] = text_of(response)
+    return found
+
+
+def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
+    query = request_for(operation, ids).get("query", {})
+    if operation.operation_id == "export":
+        return [
+            query | {"what": what, "format": form, "run": ids["run_id"]}
+            for what in ("verdicts", "ground_truth")
+            for form in ("csv", "jsonl", "autorubric")
+        ]
+    if operation.operation_id == "list_run_items":
+        return [{"sort": sort} for sort in ("score", "-score", "position", "errors")]
+    if operation.operation_id == "list_disagreements":
+        return [query, query | {"include_decided": "true"}, query | {"judged": "MET", "truth": "MET"}]
+    return [query]
+
+
+def test_nothing_of_the_others_is_readable_before_submitting(people: Cast, as_member, blind: World) -> None:
+    alice = as_member(people.alice)
+    draft = alice.send("POST", f"/queues/{blind.queue.pk}/next")
+    for place, text in everything_readable(alice, blind, draft["id"]).items():
+        for marker in MARKERS:
+            assert marker not in text, place
+    # An answer to a write must not tell either.
+    for question in draft["criteria"]:
+        path = f"/reviews/{draft['id']}/criteria/{question['criterion']['id']}"
+        response = alice.call("PUT", path, {"verdict": "MET"})
+        assert not any(marker in text_of(response) for marker in MARKERS)
+
+
+def test_items_still_to_review_are_left_out_or_withheld(people: Cast, as_member, blind: World) -> None:
+    alice = as_member(people.alice)
+    assert alice.get(f"/runs/{blind.run.pk}/items")["items"] == []
+    assert alice.get("/disagreements", run=blind.run.pk, queue=blind.queue.pk)["items"] == []
+    comparison = alice.get(f"/runs/{blind.run.pk}/comparison", queue=blind.queue.pk)
+    assert (comparison["hidden_items"], comparison["units"]) == (3, 0)
+    assert [rate["met"] for rate in alice.get(f"/runs/{blind.run.pk}")["criteria"]] == [0, 0, 0]
+    assert not [
+        entry for entry in alice.get("/journal", limit=200)["items"] if entry["verb"] == "adjudicated"
+    ]
+    item = blind.dataset.items.get(key="good")
+    problem = alice.refused(403, "GET", f"/runs/{blind.run.pk}/items/{item.pk}")
+    assert problem["type"] == "urn:rubricweb:problem:withheld"
+    query = {"what": "verdicts", "format": "csv", "dataset": blind.dataset.pk, "run": blind.run.pk}
+    assert alice.refused(403, "GET", "/exports", query=query)["type"].endswith("withheld")
+
+
+def test_deciding_tells_nothing_to_a_blind_rater(people: Cast, as_member, blind: World) -> None:
+    item = blind.dataset.items.get(key="good")
+    criterion = blind.version.criteria.all()[0]
+    problem = as_member(people.alice).refused(
+        403,
+        "PUT",
+        f"/items/{item.pk}/criteria/{criterion.pk}/adjudication",
+        {"verdict": "MET", "cause": "judge_wrong"},
+    )
+    assert problem["type"] == "urn:rubricweb:problem:withheld"
+    assert "UNMET" not in problem["detail"]
+
+
+def test_submitting_reveals_this_item_and_no_other(people: Cast, as_member, blind: World) -> None:
+    alice = as_member(people.alice)
+    draft = answer(alice, alice.send("POST", f"/queues/{blind.queue.pk}/next"))
+    assert alice.refused(403, "GET", f"/reviews/{draft['id']}/reveal")["type"].endswith("withheld")
+    alice.send("POST", f"/reviews/{draft['id']}/submit")
+    reveal = alice.get(f"/reviews/{draft['id']}/reveal")
+    for row in reveal["criteria"]:
+        assert row["mine"] == "MET"
+        said = {(voice["is_judge"], voice["reason"]) for voice in row["others"]}
+        assert said == {(True, JUDGE_SAYS), (False, PEER_SAYS)}
+        assert (row["decided"], row["by_adjudication"], row["disagrees"]) == ("MET", True, True)
+    report = alice.get(f"/runs/{blind.run.pk}/items/{draft['item']['id']}")
+    assert {verdict["reason"] for verdict in report["verdicts"]} == {JUDGE_SAYS}
+    assert [row["key"] for row in alice.get(f"/runs/{blind.run.pk}/items")["items"]] == [draft["item"]["key"]]
+    for item in blind.dataset.items.exclude(pk=draft["item"]["id"]):
+        alice.refused(403, "GET", f"/runs/{blind.run.pk}/items/{item.pk}")
+
+
+def test_who_rates_nothing_sees_everything(people: Cast, as_member, blind: World) -> None:
+    bob = as_member(people.bob)
+    assert people.members[Role.VIEWER] == people.bob
+    assert len(bob.get(f"/runs/{blind.run.pk}/items")["items"]) == 3
+    query = {"what": "verdicts", "format": "jsonl", "dataset": blind.dataset.pk, "run": blind.run.pk}
+    assert JUDGE_SAYS in text_of(bob.call("GET", "/exports", query=query))
+
+
+def test_closing_the_queue_ends_the_blinding(people: Cast, as_member, blind: World) -> None:
+    alice = as_member(people.alice)
+    alice.send("POST", f"/queues/{blind.queue.pk}/close")
+    assert len(alice.get(f"/runs/{blind.run.pk}/items")["items"]) == 3

@@ -1,0 +1,90 @@
+"""Datasets, items and labels through the API."""
+
+import json
+
+import pytest
+
+from rubricweb.models import Dataset
+from tests.api.client import ApiClient, upload
+from tests.factories import CRITERIA, ITEMS, Cast
+
+
+@pytest.fixture
+def ed(people: Cast, as_member) -> ApiClient:
+    return as_member(people.ed)
+
+
+def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
+    text = "\n".join(json.dumps(item) for item in ITEMS)
+    dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl"), "name": "Answers"})
+    assert (dataset["name"], dataset["item_count"], dataset["own_rubric_count"]) == ("Answers", 3, 0)
+    assert ed.get(f"/datasets/{dataset['id']}") == dataset
+    [listed] = ed.get("/datasets")["items"]
+    assert (listed["item_count"], listed["run_count"]) == (3, 0)
+    rows = ed.get(f"/datasets/{dataset['id']}/items")["items"]
+    assert [(row["key"], row["position"]) for row in rows] == [("good", 0), ("bad", 1), ("empty-ish", 2)]
+    assert "submission" not in rows[0]
+    item = ed.get(f"/items/{rows[0]['id']}")
+    assert item["submission"] == "Paris is the capital of France."
+    assert item["prompt"] == "What is the capital of France?"
+
+
+def test_the_datasets_prompt_and_reference_stand_in_for_missing_ones(ed: ApiClient) -> None:
+    data = {
+        "name": "d",
+        "prompt": "The common question",
+        "reference_submission": "The common reference",
+        "rubric": {"criteria": CRITERIA},
+        "items": [{"submission": "a", "description": "first"}],
+    }
+    dataset = ed.send("POST", "/datasets/import", files={"file": upload(json.dumps(data), "d.json")})
+    assert dataset["rubric_version"]["number"] == 1
+    [row] = ed.get(f"/datasets/{dataset['id']}/items")["items"]
+    item = ed.get(f"/items/{row['id']}")
+    assert (item["prompt"], item["reference"]) == ("The common question", "The common reference")
+
+
+def test_a_file_with_faults_imports_nothing(ed: ApiClient) -> None:
+    text = '{"id": "a", "submission": "x"}\n{"id": "a", "submission": "y"}\n{"id": "b"}'
+    problem = ed.refused(422, "POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
+    assert len(problem["faults"]) == 2
+    assert all(fault["place"].startswith("line ") for fault in problem["faults"])
+    assert not Dataset.objects.exists()
+
+
+def test_a_name_that_is_taken_is_a_conflict(ed: ApiClient) -> None:
+    for status in (201, 409):
+        file = upload('{"submission": "x"}', "a.jsonl")
+        response = ed.call("POST", "/datasets/import", files={"file": file, "name": "Answers"})
+        assert response.status_code == status
+
+
+def test_items_are_found_and_sorted(ed: ApiClient, world) -> None:
+    path = f"/datasets/{world.dataset.pk}/items"
+    assert [row["key"] for row in ed.get(path, search="belgium")["items"]] == ["bad"]
+    assert [row["key"] for row in ed.get(path, sort="-key")["items"]] == ["good", "empty-ish", "bad"]
+
+
+LABELS = """item_id,criterion,rater,verdict,reason
+good,capital,ann,MET,says so
+good,concise,ann,MET,
+bad,capital,zoe,UNMET,no
+"""
+
+
+def test_labels_become_a_closed_queue(ed: ApiClient, world) -> None:
+    path = f"/datasets/{world.dataset.pk}/labels"
+    form = {"file": upload(LABELS, "l.csv"), "rubric_version_id": world.version.pk, "name": "By hand"}
+    queue = ed.send("POST", path, files=form)
+    assert (queue["name"], queue["state"], queue["imported"]) == ("By hand", "closed", True)
+    raters = ed.get(f"/queues/{queue['id']}")["raters"]
+    assert {(rater["name"], rater["submitted"]) for rater in raters} == {("Ann", 1), ("zoe", 1)}
+
+
+def test_labels_that_do_not_fit_are_all_named(ed: ApiClient, world) -> None:
+    path = f"/datasets/{world.dataset.pk}/labels"
+    text = LABELS + "ugly,capital,ann,MET,\ngood,depth,ann,MET,\n"
+    form = {"file": upload(text, "l.csv"), "rubric_version_id": world.version.pk}
+    problem = ed.refused(422, "POST", path, files=form)
+    assert [fault["place"] for fault in problem["faults"]] == ["line 5: item_id", "line 6: criterion"]
+    assert "no rubric" in ed.refused(422, "POST", path, files={"file": upload(LABELS, "l.csv")})["detail"]

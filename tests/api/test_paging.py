@@ -1,0 +1,161 @@
+"""Every row once, whatever happens between two pages."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from rubricweb.services import reviews, rubrics
+from tests import factories
+from tests.api.client import ApiClient
+from tests.factories import ITEMS, Cast
+from tests.judging import InProcessJudge, grade
+
+
+def pages(client: ApiClient, path: str, between: Any = lambda: None, **query: Any) -> list[Any]:
+    """All items of a list, page by page; `between` is called after each page."""
+    found: list[Any] = []
+    cursor = None
+    while True:
+        page = client.get(path, **query, **({"cursor": cursor} if cursor else {}))
+        assert len(page["items"]) <= query["limit"]
+        found += page["items"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return found
+        assert page["items"], "a page with a following one is never empty"
+        between()
+
+
+def test_rows_added_between_pages_neither_double_nor_hide_others(people: Cast, as_member) -> None:
+    before = {rubrics.create_rubric(people.team, by=people.ed, title=f"R{n}").pk for n in range(11)}
+
+    def add() -> None:
+        rubrics.create_rubric(people.team, by=people.ed, title="late")
+
+    found = [row["id"] for row in pages(as_member(people.bob), "/rubrics", add, limit=3)]
+    assert len(found) == len(set(found))
+    assert before <= set(found)
+
+
+def test_a_page_that_fits_exactly_is_the_last(people: Cast, as_member) -> None:
+    for n in range(4):
+        rubrics.create_rubric(people.team, by=people.ed, title=f"R{n}")
+    assert as_member(people.bob).get("/rubrics", limit=4)["next_cursor"] is None
+
+
+def test_queues_come_open_ones_first_and_each_once(people: Cast, as_member, world) -> None:
+    made = [
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=world.dataset,
+            rubric_version=world.version,
+            raters=[people.ann],
+            name=f"Q{n}",
+        )
+        for n in range(5)
+    ]
+    reviews.close_queue(made[4], by=people.ed)
+
+    def add(count: list[int] = [0]) -> None:  # noqa: B006 a counter for this test alone
+        count[0] += 1
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=world.dataset,
+            rubric_version=world.version,
+            raters=[people.ann],
+            name=f"late {count[0]}",
+        )
+
+    found = [row["id"] for row in pages(as_member(people.ann), "/queues", add, limit=2)]
+    expected = [queue.pk for queue in reversed(made[:4])] + [world.queue.pk, made[4].pk]
+    assert found == expected
+
+
+def test_items_can_be_walked_in_every_order(people: Cast, as_member, world) -> None:
+    bob = as_member(people.bob)
+    path = f"/datasets/{world.dataset.pk}/items"
+    walked = {
+        sort: [row["key"] for row in pages(bob, path, limit=1, sort=sort)]
+        for sort in ("position", "-position", "key", "-key")
+    }
+    keys = [item["id"] for item in ITEMS]
+    assert walked == {
+        "position": keys,
+        "-position": keys[::-1],
+        "key": sorted(keys),
+        "-key": sorted(keys, reverse=True),
+    }
+
+
+def test_run_items_come_worst_first_and_tied_ones_once(people: Cast, as_member, world) -> None:
+    bob = as_member(people.bob)
+    same = grade(
+        factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version),
+        InProcessJudge(lambda requirement, response: "MET"),
+    )
+    for run, sorts in ((world.run, ("score", "-score", "position", "errors")), (same, ("score", "errors"))):
+        for sort in sorts:
+            rows = pages(bob, f"/runs/{run.pk}/items", limit=1, sort=sort)
+            assert sorted(row["key"] for row in rows) == ["bad", "empty-ish", "good"], sort
+    # weights 10, 5, −15: bad 0/15, empty-ish 5/15, good 15/15.
+    worst_first = [row["key"] for row in pages(bob, f"/runs/{world.run.pk}/items", limit=1)]
+    assert worst_first == ["bad", "empty-ish", "good"]
+
+
+def test_disagreements_page_by_page_while_they_are_decided(people: Cast, as_member, world) -> None:
+    for rater in (people.ann, people.rae):
+        client = as_member(rater)
+        for _ in ITEMS:
+            review = client.send("POST", f"/queues/{world.queue.pk}/next")
+            for question in review["criteria"]:
+                path = f"/reviews/{review['id']}/criteria/{question['criterion']['id']}"
+                client.send("PUT", path, {"verdict": "UNMET"})
+            client.send("POST", f"/reviews/{review['id']}/submit")
+    rae = as_member(people.rae)
+    query = {"run": world.run.pk, "queue": world.queue.pk}
+    everything = pages(rae, "/disagreements", limit=200, **query)
+    # People said UNMET to all nine; the judge said MET six times: good 2, bad 3, empty-ish 1.
+    assert len(everything) == 6
+    done: list[Any] = []
+
+    def decide() -> None:
+        row = everything[len(done)]
+        path = f"/items/{row['item_id']}/criteria/{row['criterion']['id']}/adjudication"
+        done.append(rae.send("PUT", path, {"verdict": "UNMET", "cause": "judge_wrong"}))
+
+    assert pages(rae, "/disagreements", decide, limit=1, **query) == everything
+
+
+def test_the_journal_is_walked_while_it_grows(people: Cast, as_member) -> None:
+    alice = as_member(people.alice)
+    expected = [entry["at"] for entry in alice.get("/journal", limit=200)["items"]]
+
+    def write() -> None:
+        rubrics.create_rubric(people.team, by=people.ed, title=str(timezone.now()))
+
+    assert [entry["at"] for entry in pages(alice, "/journal", write, limit=2)] == expected
+
+
+def test_a_list_costs_the_same_queries_for_one_row_as_for_many(
+    people: Cast, as_member, world, django_assert_max_num_queries
+) -> None:
+    bob, alice = as_member(people.bob), as_member(people.alice)
+    bob.get("/me"), alice.get("/me")  # notes the use of the tokens once
+    for n in range(8):
+        factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=world.dataset,
+            rubric_version=world.version,
+            raters=[people.ann],
+            name=f"Q{n}",
+        )
+        rubrics.create_rubric(people.team, by=people.ed, title=f"R{n}")
+    for path in ("/runs", "/rubrics", "/datasets", f"/runs/{world.run.pk}/items", "/queues"):
+        with django_assert_max_num_queries(8, info=path):  # two of them for the token
+            bob.get(path)
+    with django_assert_max_num_queries(4):
+        alice.get("/journal")

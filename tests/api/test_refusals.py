@@ -1,0 +1,178 @@
+"""Whatever is refused is answered as a problem, with its place, and without our internals."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from rubricweb.api import rubrics as room
+from tests.api.client import ApiClient, upload
+from tests.factories import Cast
+
+
+@pytest.fixture
+def ed(people: Cast, as_member) -> ApiClient:
+    return as_member(people.ed)
+
+
+def test_a_problem_says_what_where_and_what_is_allowed(ed: ApiClient) -> None:
+    problem = ed.refused(422, "POST", "/rubrics", {"title": "", "critera": []})
+    assert problem["type"] == "urn:rubricweb:problem:invalid"
+    assert problem["title"] == "Not valid"
+    assert problem["detail"] == "The request has 2 faults."
+    assert {fault["place"]: (fault["found"], fault["allowed"]) for fault in problem["faults"]} == {
+        "title": ("an empty text", "String should have at least 1 character"),
+        "critera": ("an unknown key", "did you mean criteria? One of title, guidelines, criteria"),
+    }
+
+
+def test_a_fault_deep_in_a_body_is_placed(ed: ApiClient) -> None:
+    body = {"title": "T", "criteria": [{"requirement": "a"}, {"requirement": "b", "wieght": 1}]}
+    problem = ed.refused(422, "POST", "/rubrics", body)
+    [fault] = problem["faults"]
+    assert fault["place"] == "criteria[1].wieght"
+    assert fault["allowed"].startswith("did you mean weight?")
+
+
+def test_what_is_missing_is_named(ed: ApiClient) -> None:
+    problem = ed.refused(422, "POST", "/runs", {})
+    assert [(fault["place"], fault["found"]) for fault in problem["faults"]] == [
+        ("dataset_id", "nothing"),
+        ("judge", "nothing"),
+    ]
+
+
+def test_a_missing_body_and_a_missing_file_are_named(ed: ApiClient) -> None:
+    assert [fault["place"] for fault in ed.refused(422, "POST", "/runs")["faults"]] == ["body"]
+    problem = ed.refused(422, "POST", "/datasets/import", files={"name": "x"})
+    assert [fault["place"] for fault in problem["faults"]] == ["file"]
+
+
+def test_an_unknown_choice_lists_the_choices(ed: ApiClient) -> None:
+    body = {"dataset_id": 1, "judge": "offline", "autograder": "vibes"}
+    [fault] = ed.refused(422, "POST", "/runs", body)["faults"]
+    assert (fault["place"], fault["found"]) == ("autograder", 'the text "vibes"')
+    assert "'one_shot'" in fault["allowed"]
+
+
+@pytest.mark.parametrize("limit", ["0", "201", "-1", "many", "1e3", "9" * 5000])
+def test_a_page_has_one_to_two_hundred_rows(ed: ApiClient, limit: str) -> None:
+    [fault] = ed.refused(422, "GET", "/rubrics", query={"limit": limit})["faults"]
+    assert fault["place"] == "query.limit"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{",
+        "not json",
+        b"\xff\xfe{}",
+        '{"title": "T", "criteria": [{"weight": NaN}]}',
+        '{"title": "T", "criteria": [{"weight": 1e999}]}',
+        '{"title": "T", "title": "U"}',
+        '{"title": "a\\u0000b"}',
+        '{"title": "\\ud800"}',
+        '{"a\\u0000": 1}',
+        "[" * 100_000,
+        "1" * 10_000,
+    ],
+)
+def test_a_body_that_is_not_strict_json_is_not_understood(ed: ApiClient, body: str | bytes) -> None:
+    problem = ed.refused(400, "POST", "/rubrics", body)
+    assert problem["type"] == "urn:rubricweb:problem:bad-request"
+    assert ed.get("/rubrics")["items"] == []
+
+
+def test_escaped_characters_that_only_look_dangerous_come_through(ed: ApiClient) -> None:
+    body = '{"title": "a \\\\u0000 and \\ud83d\\ude00"}'
+    assert ed.send("POST", "/rubrics", body)["title"] == "a \\u0000 and \U0001f600"
+
+
+def test_a_nul_character_in_a_query_or_form_is_refused(ed: ApiClient) -> None:
+    ed.refused(422, "GET", "/rubrics", query={"search": "a\x00b"})
+    file = upload("[]", "r.json")
+    ed.refused(422, "POST", "/rubrics/import", files={"file": file, "title": "a\x00b"})
+
+
+def test_a_broken_form_is_not_understood(ed: ApiClient) -> None:
+    response = ed.client.generic(
+        "POST",
+        "/api/v1/datasets/import",
+        b"nothing of the kind",
+        content_type="multipart/form-data",
+        headers={"Authorization": f"Bearer {ed.secret}"},
+    )
+    assert response.status_code in (400, 422)
+    assert response["Content-Type"] == "application/problem+json"
+
+
+def test_a_body_above_the_limit_is_too_large(ed: ApiClient, settings) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    problem = ed.refused(413, "POST", "/rubrics", {"title": "T", "guidelines": "g" * 200})
+    assert problem["type"] == "urn:rubricweb:problem:too-large"
+
+
+def test_a_file_above_the_limit_is_too_large(ed: ApiClient, settings) -> None:
+    settings.UPLOAD_MAX_BYTES = 10
+    ed.refused(413, "POST", "/rubrics/import", files={"file": upload("[" + " " * 20 + "]", "r.json")})
+
+
+CURSORS = [
+    "nonsense",
+    "é",
+    "W10",  # []
+    "WzFd",  # [1]
+    "WyJ4IiwieSJd",  # ["x", "y"]
+    "W3sidCI6IngifSwxXQ",  # [{"t": "x"}, 1]
+    "W3sidCI6MX0sMV0",  # [{"t": 1}, 1]
+    "W251bGwsbnVsbF0",  # [null, null]
+    "W1sxXSxbMV1d",  # [[1], [1]]
+    "WzFlOTk5LCAxZTk5OV0",  # [1e999, 1e999]
+    "W3siYSI6MX0sMV0",  # [{"a": 1}, 1]
+]
+
+
+@pytest.mark.parametrize("cursor", CURSORS)
+@pytest.mark.parametrize("path", ["/rubrics", "/runs", "/queues", "/datasets"])
+def test_a_cursor_nobody_gave_out_is_refused(ed: ApiClient, world: Any, path: str, cursor: str) -> None:
+    ed.refused(422, "GET", path, query={"cursor": cursor})
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/nothing", "/api/v2", "/api/", "/api/v1/rubrics/", "/api/v1/rubrics/x", "/api/v1/%00"]
+)
+def test_an_unknown_route_is_a_problem_too(people: Cast, path: str) -> None:
+    response = Client().get(path)
+    assert response.status_code == 404
+    assert response["Content-Type"] == "application/problem+json"
+
+
+def test_an_enormous_id_is_only_not_found(ed: ApiClient) -> None:
+    for number in (0, 2**63, 10**40):
+        ed.refused(404, "GET", f"/rubrics/{number}")
+        ed.refused(404, "GET", f"/items/{number}")
+        ed.refused(404, "GET", f"/reviews/{number}")
+
+
+def test_a_wrong_method_says_which_are_right(people: Cast) -> None:
+    response = Client().patch("/api/v1/rubrics")
+    assert response.status_code == 405
+    assert response["Content-Type"] == "application/problem+json"
+    assert {name.strip() for name in response["Allow"].split(",")} == {"GET", "POST"}
+
+
+def test_a_bug_of_ours_is_told_to_the_log_only(ed: ApiClient, monkeypatch, caplog) -> None:
+    def broken(*args: object, **options: object) -> None:
+        raise RuntimeError("secret internals")
+
+    monkeypatch.setattr(room.selected, "rubrics", broken)
+    response = ed.client.get("/api/v1/rubrics", headers={"Authorization": f"Bearer {ed.secret}"})
+    assert response.status_code == 500
+    assert response["Content-Type"] == "application/problem+json"
+    assert b"secret internals" not in response.content
+    assert "secret internals" in caplog.text
+
+
+def test_answers_stay_out_of_caches(ed: ApiClient) -> None:
+    assert ed.call("GET", "/me")["Cache-Control"] == "no-store"
+    assert ed.call("GET", "/rubrics/999")["Cache-Control"] == "no-store"

@@ -1,0 +1,150 @@
+"""Queues and reviews through the API."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.client import ApiClient
+from tests.factories import Cast
+
+
+@pytest.fixture
+def ann(people: Cast, as_member) -> ApiClient:
+    return as_member(people.ann)
+
+
+def answer(client: ApiClient, review: Any, verdict: str = "MET") -> Any:
+    """Saves the same verdict on every criterion; the review as it is then."""
+    for question in review["criteria"]:
+        path = f"/reviews/{review['id']}/criteria/{question['criterion']['id']}"
+        review = client.send("PUT", path, {"verdict": verdict, "reason": "because"})
+    return review
+
+
+def test_a_queue_is_opened_looked_at_and_closed(people: Cast, as_member, world) -> None:
+    ed = as_member(people.ed)
+    body = {
+        "name": "Second look",
+        "dataset_id": world.dataset.pk,
+        "rubric_version_id": world.version.pk,
+        "raters": ["ann", "RAE"],
+        "raters_per_item": 2,
+        "run_id": world.run.pk,
+        "instructions": "Read twice.",
+    }
+    queue = ed.send("POST", "/queues", body)
+    assert (queue["state"], queue["blind"], queue["run_id"]) == ("open", True, world.run.pk)
+    full = ed.get(f"/queues/{queue['id']}")
+    assert (full["progress"]["wanted"], full["progress"]["mine_left"]) == (6, 0)
+    assert [rater["name"] for rater in full["raters"]] == ["Ann", "Rae"]
+    row = as_member(people.ann).get("/queues")["items"][0]
+    assert (row["id"], row["i_rate"], row["progress"]["mine_left"]) == (queue["id"], True, 3)
+    assert ed.send("POST", f"/queues/{queue['id']}/close")["state"] == "closed"
+    as_member(people.ann).refused(409, "POST", f"/queues/{queue['id']}/next")
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"raters": ["bob"]}, 422),  # a viewer
+        ({"raters": ["ann", "nobody"]}, 422),
+        ({"raters": []}, 422),
+        ({"raters_per_item": 3}, 422),
+        ({"rubric_version_id": None}, 422),
+        ({"name": "First look"}, 409),  # the name of the queue that is there
+        ({"run_id": 10**6}, 404),
+    ],
+)
+def test_a_queue_that_makes_no_sense_is_not_opened(people: Cast, as_member, world, change, status) -> None:
+    body = {
+        "name": "New",
+        "dataset_id": world.dataset.pk,
+        "rubric_version_id": world.version.pk,
+        "raters": ["ann", "rae"],
+    }
+    as_member(people.ed).refused(status, "POST", "/queues", body | change)
+
+
+def test_a_review_goes_from_next_to_submitted(ann: ApiClient, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    assert (review["state"], review["item"]["key"]) == ("draft", "good")
+    assert review["item"]["submission"] == "Paris is the capital of France."
+    assert [question["verdict"] for question in review["criteria"]] == [None, None, None]
+    assert ann.send("POST", f"/queues/{world.queue.pk}/next")["id"] == review["id"]
+    answered = answer(ann, review)
+    assert [(one["verdict"], one["reason"]) for one in answered["criteria"]] == [("MET", "because")] * 3
+    submitted = ann.send("POST", f"/reviews/{review['id']}/submit")
+    assert submitted["state"] == "submitted"
+    assert submitted["submitted_at"] is not None
+    assert ann.send("POST", f"/reviews/{review['id']}/submit") == submitted
+    assert ann.send("POST", f"/queues/{world.queue.pk}/next")["item"]["key"] == "bad"
+
+
+def test_nothing_left_to_review_is_an_empty_answer(ann: ApiClient, world) -> None:
+    for _ in range(3):
+        review = answer(ann, ann.send("POST", f"/queues/{world.queue.pk}/next"))
+        ann.send("POST", f"/reviews/{review['id']}/submit")
+    response = ann.call("POST", f"/queues/{world.queue.pk}/next")
+    assert (response.status_code, response.content) == (204, b"")
+
+
+def test_verdicts_are_changed_and_taken_back_until_submitting(ann: ApiClient, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    path = f"/reviews/{review['id']}/criteria/{review['criteria'][0]['criterion']['id']}"
+    ann.send("PUT", path, {"verdict": "MET", "reason": "first"})
+    kept = ann.send("PUT", path, {"verdict": "CANNOT_ASSESS"})["criteria"][0]
+    assert (kept["verdict"], kept["reason"]) == ("CANNOT_ASSESS", "first")
+    for _ in range(2):
+        assert ann.send("DELETE", path)["criteria"][0]["verdict"] is None
+    [fault] = ann.refused(422, "PUT", path, {"verdict": "met"})["faults"]
+    assert fault["place"] == "verdict"
+    assert "'CANNOT_ASSESS'" in fault["allowed"]
+
+
+def test_an_unfinished_review_names_what_is_missing(ann: ApiClient, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    problem = ann.refused(422, "POST", f"/reviews/{review['id']}/submit")
+    assert [fault["place"] for fault in problem["faults"]] == ["capital", "concise", "wrong_country"]
+
+
+def test_a_submitted_review_changes_no_more(ann: ApiClient, world) -> None:
+    review = answer(ann, ann.send("POST", f"/queues/{world.queue.pk}/next"))
+    ann.send("POST", f"/reviews/{review['id']}/submit")
+    path = f"/reviews/{review['id']}/criteria/{review['criteria'][0]['criterion']['id']}"
+    ann.refused(409, "PUT", path, {"verdict": "UNMET"})
+    ann.refused(409, "DELETE", path)
+    ann.refused(409, "PATCH", f"/reviews/{review['id']}", {"note": "late"})
+    ann.refused(409, "POST", f"/reviews/{review['id']}/skip", {"reason": "late"})
+
+
+def test_note_and_flag_are_saved_apart(ann: ApiClient, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    path = f"/reviews/{review['id']}"
+    ann.send("PATCH", path, {"note": "Odd."})
+    noted = ann.send("PATCH", path, {"flagged": True})
+    assert (noted["note"], noted["flagged"]) == ("Odd.", True)
+
+
+def test_a_skipped_item_goes_to_somebody_else(ann: ApiClient, people: Cast, as_member, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    ann.refused(422, "POST", f"/reviews/{review['id']}/skip", {"reason": "  "})
+    assert ann.send("POST", f"/reviews/{review['id']}/skip", {"reason": "Mine."})["state"] == "skipped"
+    assert ann.send("POST", f"/queues/{world.queue.pk}/next")["item"]["key"] != review["item"]["key"]
+
+
+def test_an_item_is_reviewed_by_choice_while_there_is_room(
+    ann: ApiClient, people: Cast, as_member, world
+) -> None:
+    world.queue.raters_per_item = 1
+    world.queue.save()
+    item = world.dataset.items.get(key="empty-ish")
+    path = f"/queues/{world.queue.pk}/items/{item.pk}/start"
+    review = ann.send("POST", path)
+    assert review["item"]["key"] == "empty-ish"
+    assert ann.send("POST", path)["id"] == review["id"]
+    as_member(people.rae).refused(409, "POST", path)
+
+
+def test_who_is_no_rater_of_the_queue_takes_nothing(people: Cast, as_member, world) -> None:
+    problem = as_member(people.alice).refused(403, "POST", f"/queues/{world.queue.pk}/next")
+    assert problem["type"] == "urn:rubricweb:problem:forbidden"

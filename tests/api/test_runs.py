@@ -1,0 +1,172 @@
+"""Runs through the API: starting, looking, stopping, going on, and the report on one item."""
+
+import pytest
+
+from rubricweb.judges.base import JudgeError
+from rubricweb.models import Run
+from tests import factories
+from tests.api.client import ApiClient
+from tests.api.conftest import by_the_book
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+
+@pytest.fixture
+def ed(people: Cast, as_member) -> ApiClient:
+    return as_member(people.ed)
+
+
+@pytest.fixture
+def rung(monkeypatch) -> list[int]:
+    """The runs workers were rung for."""
+    bells: list[int] = []
+    monkeypatch.setattr("rubricweb.tasks.ring", bells.append)
+    return bells
+
+
+def test_judges_are_listed_without_keys_or_addresses(ed: ApiClient, settings) -> None:
+    settings.OPENAI_API_KEY, settings.OPENAI_MODEL = "sk-secret", "some-model"
+    page = ed.get("/judges")
+    assert [(judge["id"], judge["model"]) for judge in page["items"]] == [
+        ("environment", "some-model"),
+        ("offline", "offline-lexical"),
+    ]
+    assert "sk-secret" not in str(page)
+    assert "http" not in str(page)
+
+
+def test_a_run_is_started_and_its_workers_rung(
+    ed: ApiClient, world, rung, django_capture_on_commit_callbacks
+) -> None:
+    body = {
+        "dataset_id": world.dataset.pk,
+        "rubric_version_id": world.version.pk,
+        "judge": "offline",
+        "autograder": "one_shot",
+        "name": "second",
+    }
+    with django_capture_on_commit_callbacks(execute=True):
+        run = ed.send("POST", "/runs", body)
+    assert (run["state"], run["autograder"], run["judge"]["id"]) == ("running", "one_shot", "offline")
+    assert (run["created_by"], run["summary"]) == ("ed", None)
+    assert rung == [run["id"]]
+    progress = ed.get(f"/runs/{run['id']}")["progress"]
+    assert (progress["items"], progress["graded"], progress["share"]) == (3, 0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"judge": "nobody"}, 422),
+        ({"autograder": "one_shot", "reply_format": "yes_no"}, 422),
+        ({"rubric_version_id": None}, 422),  # the items bring none of their own
+        ({"dataset_id": 10**6}, 404),
+        ({"judge_model": "x"}, 422),
+    ],
+)
+def test_a_run_that_makes_no_sense_is_not_started(ed: ApiClient, world, change, status) -> None:
+    body = {"dataset_id": world.dataset.pk, "rubric_version_id": world.version.pk, "judge": "offline"}
+    ed.refused(status, "POST", "/runs", body | change)
+    assert Run.objects.count() == 1
+
+
+def test_a_run_shows_score_rates_and_figures_with_their_intervals(ed: ApiClient, world) -> None:
+    run = ed.get(f"/runs/{world.run.pk}")
+    # weights 10, 5, −15; P = 15: good 15/15, bad 0/15, empty-ish 5/15 → mean 4/9.
+    assert run["score"]["value"] == pytest.approx(4 / 9)
+    assert run["score"]["n"] == 3
+    assert run["score"]["low"] < 4 / 9 < run["score"]["high"]
+    assert (run["coverage"], run["state"]) == (1.0, "finished")
+    assert run["summary"]["score"] == run["score"]
+    rates = {
+        rate["criterion"]["name"]: (rate["met"], rate["unmet"], rate["rate"]["value"])
+        for rate in run["criteria"]
+    }
+    assert rates == {
+        "capital": (2, 1, pytest.approx(2 / 3)),
+        "concise": (3, 0, 1.0),
+        "wrong_country": (1, 2, pytest.approx(1 / 3)),
+    }
+
+
+def test_what_is_undefined_is_null_and_never_zero(ed: ApiClient, people: Cast, world) -> None:
+    run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
+    shown = ed.get(f"/runs/{run.pk}")
+    assert shown["score"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert shown["coverage"] is None
+    assert shown["criteria"][0]["rate"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert shown["progress"]["seconds_left"] is None
+
+
+def test_runs_are_filtered_by_dataset_rubric_and_state(ed: ApiClient, people: Cast, world) -> None:
+    other = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
+    assert [row["id"] for row in ed.get("/runs", state="finished")["items"]] == [world.run.pk]
+    assert [row["id"] for row in ed.get("/runs", state="running")["items"]] == [other.pk]
+    assert len(ed.get("/runs", dataset=world.dataset.pk, rubric=world.version.rubric_id)["items"]) == 2
+    assert ed.get("/runs", dataset=10**6)["items"] == []
+    [fault] = ed.refused(422, "GET", "/runs", query={"state": "done"})["faults"]
+    assert "'finished'" in fault["allowed"]
+
+
+def test_a_run_is_cancelled_and_resumed(
+    ed: ApiClient, people: Cast, world, rung, django_capture_on_commit_callbacks
+) -> None:
+    run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
+    cancelled = ed.send("POST", f"/runs/{run.pk}/cancel")
+    assert (cancelled["state"], cancelled["stop_reason"]) == ("cancelled", "cancelled")
+    with django_capture_on_commit_callbacks(execute=True):
+        resumed = ed.send("POST", f"/runs/{run.pk}/resume")
+    assert (resumed["items"], resumed["run"]["state"]) == (3, "running")
+    assert set(rung) == {run.pk}
+    ed.refused(409, "POST", f"/runs/{run.pk}/resume")
+
+
+def test_only_the_errors_asked_for_are_tried_again(ed: ApiClient, people: Cast, world, rung) -> None:
+    def answer(requirement: str, response: str) -> str | JudgeError:
+        if "Names Paris" in requirement:
+            return JudgeError("rate_limited", "429")
+        if "two sentences" in requirement:
+            return JudgeError("refused", "no")
+        return by_the_book(requirement, response)
+
+    run = grade(
+        factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version),
+        InProcessJudge(answer),
+    )
+    classes = ed.get(f"/runs/{run.pk}")["error_classes"]
+    assert {(one["kind"], one["count"]) for one in classes} == {("rate_limited", 3), ("refused", 3)}
+    resumed = ed.send("POST", f"/runs/{run.pk}/resume", {"error_kinds": ["rate_limited"]})
+    assert resumed["items"] == 3
+    [left] = ed.get(f"/runs/{run.pk}")["error_classes"]
+    assert left["kind"] == "refused"
+    [fault] = ed.refused(422, "POST", f"/runs/{run.pk}/resume", {"error_kinds": ["bad luck"]})["faults"]
+    assert fault["place"] == "error_kinds[0]"
+
+
+def test_a_report_holds_every_verdict_with_its_reason_or_error(ed: ApiClient, people: Cast, world) -> None:
+    def answer(requirement: str, response: str) -> str | JudgeError:
+        if "two sentences" in requirement and "Belgium" in response:
+            return JudgeError("timeout", "no answer within 60 s")
+        return by_the_book(requirement, response)
+
+    run = grade(
+        factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version),
+        InProcessJudge(answer),
+    )
+    rows = ed.get(f"/runs/{run.pk}/items", sort="errors")["items"]
+    assert (rows[0]["key"], rows[0]["errors"]) == ("bad", 1)
+    report = ed.get(f"/runs/{run.pk}/items/{rows[0]['item_id']}")
+    assert [(one["criterion"]["name"], one["verdict"]) for one in report["verdicts"]] == [
+        ("capital", "MET"),
+        ("concise", None),
+        ("wrong_country", "MET"),
+    ]
+    assert report["verdicts"][0]["reason"] == "judge says MET"
+    assert report["verdicts"][1]["error"] == {"kind": "timeout", "message": "no answer within 60 s"}
+    # Σ|w| = 30, of which 25 judged; raw = 10 − 15 = −5 over P = 10 → 0.
+    assert (report["score"], report["coverage"]) == (0.0, pytest.approx(25 / 30))
+
+
+def test_an_item_of_another_dataset_is_not_in_the_run(ed: ApiClient, people: Cast, world) -> None:
+    other = factories.dataset(people.team, people.ed, name="other")
+    ed.refused(404, "GET", f"/runs/{world.run.pk}/items/{other.items.first().pk}")

@@ -1,0 +1,108 @@
+"""Tokens: who comes in, and how those who do not are told."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from rubricweb.models import ApiToken, Role
+from rubricweb.services import teams
+from tests.api.client import ApiClient
+from tests.factories import Cast
+
+
+def test_a_token_stands_for_its_member(people: Cast, as_member) -> None:
+    me = as_member(people.ann).get("/me")
+    assert (me["username"], me["role"], me["team"]["slug"]) == ("ann", "annotator", "capitals")
+    assert me["token"]["may_write"] is True
+
+
+def test_the_team_lists_its_members_with_their_roles(people: Cast, as_member) -> None:
+    members = as_member(people.bob).get("/team")["members"]
+    assert [(member["username"], member["role"]) for member in members] == [
+        ("alice", "owner"),
+        ("ed", "editor"),
+        ("rae", "reviewer"),
+        ("ann", "annotator"),
+        ("bob", "viewer"),
+    ]
+
+
+@pytest.mark.parametrize("secret", [None, "rw_made-up", "", "x" * 5000])
+def test_without_a_live_token_nobody_comes_in(people: Cast, secret: str | None) -> None:
+    response = ApiClient(secret).call("GET", "/me")
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"].startswith('Bearer realm="rubricweb"')
+    assert response.json()["type"] == "urn:rubricweb:problem:unauthorized"
+
+
+def test_a_token_stops_on_its_day(people: Cast, token) -> None:
+    secret = token(people.ann, people.team, days=1)
+    assert ApiClient(secret).get("/me")["username"] == "ann"
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert 'error="invalid_token"' in ApiClient(secret).call("GET", "/me")["WWW-Authenticate"]
+    ApiClient(secret).refused(401, "GET", "/me")
+
+
+def test_a_revoked_token_is_dead_at_once(people: Cast, token) -> None:
+    secret = token(people.ann, people.team)
+    teams.revoke_token(ApiToken.objects.get(), by=people.ann, now=timezone.now())
+    ApiClient(secret).refused(401, "GET", "/me")
+
+
+def test_who_leaves_the_team_takes_no_token_along(people: Cast, token) -> None:
+    secret = token(people.ann, people.team)
+    people.team.memberships.get(user=people.ann).delete()  # even without the service that revokes tokens
+    ApiClient(secret).refused(401, "GET", "/me")
+
+
+def test_an_inactive_person_has_no_token(people: Cast, token) -> None:
+    secret = token(people.ann, people.team)
+    people.ann.is_active = False
+    people.ann.save()
+    ApiClient(secret).refused(401, "GET", "/me")
+
+
+def test_a_token_follows_the_role_of_today(people: Cast, token) -> None:
+    secret = token(people.ed, people.team)
+    draft = {"title": "One"}
+    assert ApiClient(secret).call("POST", "/rubrics", draft).status_code == 201
+    teams.change_role(people.team.memberships.get(user=people.ed), Role.VIEWER, by=people.alice)
+    problem = ApiClient(secret).refused(403, "POST", "/rubrics", {"title": "Two"})
+    assert "editor" in problem["detail"]
+
+
+def test_a_read_only_token_writes_nothing(people: Cast, token) -> None:
+    reader = ApiClient(token(people.ed, people.team, may_write=False))
+    assert reader.get("/rubrics")["items"] == []
+    problem = reader.refused(403, "POST", "/rubrics", {"title": "One"})
+    assert "may only read" in problem["detail"]
+    assert reader.get("/rubrics")["items"] == []
+
+
+def test_the_use_of_a_token_is_noted(people: Cast, as_member) -> None:
+    as_member(people.ann).get("/me")
+    assert ApiToken.objects.get().last_used_at is not None
+
+
+def test_a_browser_session_is_no_token(people: Cast, sign_in) -> None:
+    assert sign_in(people.alice).get("/api/v1/me").status_code == 401
+
+
+def test_the_secret_is_stored_nowhere(people: Cast, token) -> None:
+    secret = token(people.ann, people.team)
+    row = ApiToken.objects.values().get()
+    assert secret not in str(row)
+
+
+def test_the_journal_is_for_owners(people: Cast, as_member) -> None:
+    entries = as_member(people.alice).get("/journal")["items"]
+    assert entries[0]["verb"] == "created"
+    assert entries[0]["kind"] == "API token"
+    as_member(people.ed).refused(403, "GET", "/journal")
+
+
+def test_the_description_needs_no_token(people: Cast) -> None:
+    assert Client().get("/api/v1/openapi.json").status_code == 200
+    assert Client().get("/api/v1/docs").status_code == 200

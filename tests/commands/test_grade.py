@@ -1,0 +1,210 @@
+"""`rubricweb grade` from start to end, as somebody at a terminal sees it."""
+
+import csv
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from rubricweb.judges.offline.script import Fail, Lexical, Script
+from rubricweb.judges.offline.server import running_server
+from tests.installation import COMMAND, ROOT, Installation
+
+RUBRIC = """\
+title: Capitals
+criteria:
+  - {name: capital, weight: 10, requirement: Names Paris as the capital.}
+  - {name: concise, weight: 5, requirement: Is at most two sentences long.}
+"""
+ITEMS = [
+    {"id": "good", "prompt": "What is the capital of France?", "submission": "Paris is the capital."},
+    {"id": "bad", "prompt": "What is the capital of France?", "submission": "Lyon, I believe."},
+]
+
+
+@pytest.fixture
+def rubric(tmp_path: Path) -> Path:
+    path = tmp_path / "rubric.yaml"
+    path.write_text(RUBRIC)
+    return path
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(json.dumps(item) for item in ITEMS))
+    return path
+
+
+def test_grading_needs_no_server_no_worker_and_no_key(
+    installation: Installation, rubric: Path, dataset: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "verdicts.csv"
+    ended = installation.run("grade", rubric, dataset, "--name", "first", "-o", output)
+    assert ended.returncode == 0, ended.stderr
+    assert "2 of 2 graded" in ended.stdout
+    assert "offline judge (not an LLM)" in ended.stderr
+    rows = list(csv.DictReader(output.open()))
+    assert sorted((row["item_id"], row["criterion"]) for row in rows) == [
+        ("bad", "capital"),
+        ("bad", "concise"),
+        ("good", "capital"),
+        ("good", "concise"),
+    ]
+    assert {row["verdict"] for row in rows} <= {"MET", "UNMET", "CANNOT_ASSESS"}
+    # The run is stored like any other, so it shows in the browser.
+    assert installation.query("SELECT state FROM rubricweb_run WHERE name = 'first'") == [("finished",)]
+
+
+def test_the_same_files_again_use_what_is_stored(
+    installation: Installation, rubric: Path, dataset: Path, tmp_path: Path
+) -> None:
+    def stored() -> tuple[int, int]:
+        return (
+            installation.number("SELECT count(*) FROM rubricweb_dataset"),
+            installation.number("SELECT count(*) FROM rubricweb_rubricversion"),
+        )
+
+    assert installation.run("grade", rubric, dataset).returncode == 0
+    before = stored()
+    output = tmp_path / "again.jsonl"
+    ended = installation.run("grade", rubric, dataset, "--autograder", "one_shot", "-o", output)
+    assert ended.returncode == 0, ended.stderr
+    assert stored() == before
+    assert len([json.loads(line) for line in output.read_text().splitlines()]) == 4
+
+
+def test_a_mean_below_the_minimum_exits_100(installation: Installation, rubric: Path, dataset: Path) -> None:
+    with running_server(Script(lambda request: Lexical())) as url:
+        # The lexical judge finds "concise" met twice and "capital" once at most: a mean below 1.
+        ended = installation.run(
+            *("grade", rubric, dataset, "--base-url", url, "--model", "any", "--min-score", "1.0")
+        )
+    assert ended.returncode == 100, ended.stderr
+    assert "below --min-score 1" in ended.stderr
+
+
+def test_a_mean_at_the_minimum_exits_0(installation: Installation, rubric: Path, dataset: Path) -> None:
+    ended = installation.run("grade", rubric, dataset, "--min-score", "0")
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_broken_rubric_is_refused_with_every_place_and_grades_nothing(
+    installation: Installation, dataset: Path, tmp_path: Path
+) -> None:
+    runs = installation.number("SELECT count(*) FROM rubricweb_run")
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"criteria": [{"weight": "x", "requirement": "a"}, {"weight": 1, "requirement": ""}]}')
+    ended = installation.run("grade", broken, dataset)
+    assert ended.returncode == 1
+    assert 'criteria[0].weight: found the text "x"; allowed: a finite number' in ended.stderr
+    assert "criteria[1].requirement: found an empty text" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert installation.number("SELECT count(*) FROM rubricweb_run") == runs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["missing.yaml", "missing.jsonl"], "missing.jsonl cannot be read"),
+        (["-", "id:999"], "no such dataset"),
+        (["-", "id:one"], "'id:one' is not a stored id"),
+        (["-", "id:1", "--base-url", "http://127.0.0.1:9/v1"], "--base-url needs --model"),
+        (["-", "id:1", "-o", "verdicts.xlsx"], "must end in .csv or .jsonl"),
+        ([], "Name a RUBRIC and a DATASET"),
+        (["-", "id:1", "--team", "nowhere"], "There is no team 'nowhere'. Known: capitals"),
+        (["-", "id:1", "--user", "nobody"], "There is nobody called 'nobody'. Known: alice"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_a_sentence(
+    installation: Installation, arguments: list[str], said: str
+) -> None:
+    ended = installation.run("grade", *arguments)
+    assert ended.returncode == 1
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_judge_that_refuses_fails_the_run_and_resume_mends_it(
+    installation: Installation, rubric: Path, tmp_path: Path
+) -> None:
+    many = tmp_path / "many.jsonl"
+    many.write_text("\n".join(json.dumps({"id": f"i{n}", "submission": f"Answer {n}."}) for n in range(12)))
+    broken = True
+    with running_server(Script(lambda request: Fail(401, "no such key") if broken else Lexical())) as url:
+        ended = installation.run("grade", rubric, many, "--base-url", url, "--model", "m", "--name", "mended")
+        assert ended.returncode == 1
+        assert "unauthorized" in ended.stderr
+        [(run_id,)] = installation.query("SELECT id FROM rubricweb_run WHERE name = 'mended'")
+        assert f"rubricweb grade --resume {run_id}" in ended.stderr
+        broken = False
+        ended = installation.run("grade", "--resume", str(run_id))
+    assert ended.returncode == 0, ended.stderr
+    assert "12 of 12 graded" in ended.stdout
+
+
+def test_the_endpoint_gets_the_key_of_the_environment_and_nobody_else_does(
+    installation: Installation, rubric: Path, dataset: Path
+) -> None:
+    key = "sk-test-0123456789"
+    script = Script(Lexical())
+    with running_server(script) as url:
+        ended = installation.run(
+            *("grade", rubric, dataset, "--base-url", url, "--model", "some-model"), OPENAI_API_KEY=key
+        )
+    assert ended.returncode == 0, ended.stderr
+    headers = [dict(request.headers) for request in script.requests]
+    assert {name: value for name, value in headers[0].items() if name.lower() == "authorization"} == {
+        "Authorization": f"Bearer {key}"
+    }
+    assert key not in ended.stdout + ended.stderr
+    assert not [row for row in installation.query("SELECT judge FROM rubricweb_run") if key in str(row)]
+
+
+def test_ctrl_c_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
+    installation: Installation, rubric: Path, tmp_path: Path
+) -> None:
+    many = tmp_path / "many.jsonl"
+    many.write_text("\n".join(json.dumps({"id": f"i{n}", "submission": f"Reply {n}."}) for n in range(40)))
+    script = Script(Lexical(delay_seconds=0.3))
+    with running_server(script) as url:
+        started = subprocess.Popen(
+            [
+                *COMMAND,
+                "grade",
+                str(rubric),
+                str(many),
+                "--base-url",
+                url,
+                "--model",
+                "slow",
+                "--name",
+                "cut",
+            ],
+            cwd=ROOT,
+            env={**installation.env, "JUDGE_CONCURRENCY": "4"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        deadline = time.monotonic() + 60
+        while len(script.requests) < 20 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        started.send_signal(signal.SIGINT)
+        _, said = started.communicate(timeout=30)
+        assert started.returncode == 130, said
+        assert "Cancelled after" in said
+        [(run_id, state)] = installation.query("SELECT id, state FROM rubricweb_run WHERE name = 'cut'")
+        assert state == "cancelled"
+        stored = installation.number(f"SELECT count(*) FROM rubricweb_judgement WHERE run_id = {run_id}")
+        assert 0 < stored < 80
+        asked = len(script.requests)
+        ended = installation.run("grade", "--resume", str(run_id), JUDGE_CONCURRENCY="40")
+    assert ended.returncode == 0, ended.stderr
+    assert len(script.requests) - asked == 80 - stored
+    verdicts = "SELECT item_id, criterion_id FROM rubricweb_judgement WHERE verdict IS NOT NULL"
+    found = installation.query(f"{verdicts} AND run_id = {run_id}")
+    assert len(found) == len(set(found)) == 80

@@ -1,0 +1,74 @@
+"""What the command line says no to, and how."""
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rubricweb.management import console
+from tests.installation import ROOT, scratch_installation
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        console.parser().parse_args(["--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    for name in (
+        *("serve", "grade", "import-rubric", "import-dataset", "import-labels", "export", "compare"),
+        *("sign-in-link", "create-team", "load-demo", "manage"),
+    ):
+        assert f"    {name} " in shown
+
+
+def test_unknown_option_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        console.parser().parse_args(["serve", "--colour", "red"])
+    assert ended.value.code == 2
+    assert "--colour" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["-m", "rubricweb.management.console", "serve"], ["manage.py", "check"]],
+    ids=["rubricweb", "manage.py"],
+)
+def test_a_server_without_a_key_does_not_start(command: list[str], tmp_path: Path) -> None:
+    env = {
+        "PATH": "",
+        "PYTHONPATH": str(ROOT),
+        "RUBRICWEB_VAR_DIR": str(tmp_path),
+        "DATABASE_URL": f"sqlite:///{tmp_path}/server.sqlite3",
+    }
+    ended = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "SECRET_KEY is not set" in ended.stderr
+    assert not (tmp_path / "secret_key").exists()
+
+
+def test_a_short_key_is_refused_by_its_length(tmp_path: Path) -> None:
+    with scratch_installation() as installation:
+        ended = installation.run("compare", "1", SECRET_KEY="changeme")
+    assert ended.returncode == 1
+    assert "SECRET_KEY has 8 characters; use at least 32" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_embedded_form_keeps_its_key_to_itself() -> None:
+    with scratch_installation() as installation:
+        ended = installation.run("manage", "check", RUBRICWEB_LOCAL="1", SECRET_KEY="")
+        assert ended.returncode == 0, ended.stderr
+        key = installation.folder / "secret_key"
+        assert stat.S_IMODE(key.stat().st_mode) == 0o600
+        assert len(key.read_text()) >= 50
+        assert key.read_text() not in ended.stdout + ended.stderr

@@ -1,0 +1,301 @@
+"""A rater of an open blind queue is shown no verdict of others before submitting, on any page of the team."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, reverse
+from django.utils import timezone
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Cause, Review, ReviewQueue, Run, User
+from rubricweb.services import endpoints, reviews, teams
+from rubricweb.web.urls import team_urls
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+# Words nobody else writes: wherever one of them appears, somebody's verdict was on the page.
+JUDGE_SAYS = "zebrafinch-by-the-judge"
+PEER_SAYS = "marmoset-by-the-peer"
+PEER_NOTES = "okapi-in-the-note"
+DECISION_SAYS = "axolotl-by-the-adjudicator"
+MARKERS = (JUDGE_SAYS, PEER_SAYS, PEER_NOTES, DECISION_SAYS)
+
+# What a page may be asked for by its query string or its headers: everything that changes what is shown.
+HTMX = {"HX-Request": "true"}
+EXPORTS = [
+    ("ground_truth", "csv"),
+    ("ground_truth", "jsonl"),
+    ("ground_truth", "autorubric"),
+    ("verdicts", "csv"),
+    ("verdicts", "jsonl"),
+]
+
+
+@dataclass
+class Stage:
+    """One graded item that a peer has reviewed and an adjudicator decided, in a blind queue of everybody."""
+
+    cast: Cast
+    run: Run
+    queue: ReviewQueue
+    other_queue: ReviewQueue
+    ids: dict[str, Any]
+
+    def review_of(self, rater: User) -> Review:
+        return reviews.start_review(self.queue, self.queue.dataset.items.get(key="good"), rater)
+
+    def submit(self, review: Review, *, reason: str = "mine") -> Review:
+        for criterion in reviews.criteria_of(review):
+            reviews.save_verdict(review, criterion.pk, verdict=Verdict.UNMET, reason=reason)
+        reviews.submit(review, now=timezone.now())
+        return review
+
+
+@pytest.fixture
+def stage(people: Cast) -> Stage:
+    team, alice = people.team, people.alice
+    version = factories.version(team, alice)
+    dataset = factories.dataset(team, alice, items=factories.ITEMS[:1])
+    run = factories.run(team, alice, dataset=dataset, rubric_version=version)
+    reply = f'{{"explanation": "{JUDGE_SAYS}", "criterion_status": "MET"}}'
+    grade(run, InProcessJudge(lambda requirement, response: reply))
+    peer = teams.create_person("peer", name="Peer")
+    teams.add_member(team, peer, 20, by=alice)
+    blind = [people.alice, people.ed, people.rae, people.ann]
+    queue = factories.queue(
+        team,
+        alice,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[*blind, peer],
+        raters_per_item=5,
+        run=run,
+    )
+    item = dataset.items.get(key="good")
+    open_to_peers = factories.queue(
+        team,
+        alice,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[peer],
+        name="Earlier, not blind",
+        blind=False,
+    )
+    stage = Stage(people, run, queue, open_to_peers, {})
+    for place in (queue, open_to_peers):
+        review = reviews.start_review(place, item, peer)
+        reviews.save_note(review, note=PEER_NOTES, flagged=True)
+        stage.submit(review, reason=PEER_SAYS)
+    criterion = version.criteria.first()
+    reviews.adjudicate(
+        item, criterion, by=peer, verdict=Verdict.MET, cause=Cause.HUMAN_WRONG, reason=DECISION_SAYS
+    )
+    endpoint = endpoints.add_endpoint(
+        team, by=alice, name="mine", base_url="http://127.0.0.1:9/v1", model="m"
+    )
+    stage.ids = {
+        "rubric_id": version.rubric_id,
+        "number": 1,
+        "format": "yaml",
+        "dataset_id": dataset.pk,
+        "item_id": item.pk,
+        "run_id": run.pk,
+        "queue_id": queue.pk,
+        "criterion_id": criterion.pk,
+        "endpoint_id": endpoint.pk,
+    }
+    return stage
+
+
+def addresses(stage: Stage, rater: User, review: Review) -> Iterator[str]:
+    """Every GET address of the team with real ids, plain and narrowed to the run and the queues."""
+    membership = stage.cast.team.memberships.get(user=rater)
+    token, _ = teams.create_token(membership, name="t", may_write=False, days=1, now=timezone.now())
+    ids = stage.ids | {"review_id": review.pk, "user_id": rater.pk, "token_id": token.pk}
+    narrowed = f"run={stage.run.pk}&queue={stage.queue.pk}"
+    queues = f"{narrowed}&queue={stage.other_queue.pk}"
+    both = f"{queues}&dataset={stage.ids['dataset_id']}"
+    # Rooms refuse what they do not know, so each narrowing is asked for by itself.
+    asked = ("", f"?{narrowed}", f"?{queues}", f"?{queues}&decided=1&names=1", f"?{both}")
+    for pattern in team_urls:
+        assert isinstance(pattern, URLPattern)
+        names = re.findall(r"<(?:\w+:)?(\w+)>", str(pattern.pattern))
+        unknown = set(names) - set(ids)
+        assert not unknown, f"{pattern.name} takes {unknown}: give the walk an id for it"
+        url = reverse(str(pattern.name), args=[stage.cast.team.slug, *(ids[name] for name in names)])
+        for query in asked:
+            yield f"{url}{query}"
+        if pattern.name == "export_download":
+            for what, format in EXPORTS:
+                yield download(stage, what, format)
+
+
+def download(stage: Stage, what: str, format: str) -> str:
+    """The export of the blind queue and the one before it, as a form of the exports page sends it."""
+    queues = f"queues={stage.queue.pk}&queues={stage.other_queue.pk}"
+    chosen = f"dataset={stage.ids['dataset_id']}&{queues}&run={stage.run.pk}"
+    return f"{reverse('export_download', args=[stage.cast.team.slug])}?what={what}&format={format}&{chosen}"
+
+
+def text_of(answer: Any) -> str:
+    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    headers = "\n".join(f"{name}: {value}" for name, value in answer.items())
+    return f"{headers}\n{body.decode(errors='replace')}"
+
+
+def said(client: Client, url: str) -> Iterator[tuple[str, str]]:
+    """(marker, how it was asked for) for every marker in what the address answers."""
+    ways = [("page", {}), ("fragment", HTMX)] + [("json", {"Accept": "application/json"})] * ("?" not in url)
+    for how, headers in ways:
+        answer = client.get(url, headers=headers)
+        assert answer.status_code < 500 or answer.status_code == 501, (
+            f"{url} breaks with {answer.status_code}"
+        )
+        text = text_of(answer)
+        for marker in MARKERS:
+            if marker in text:
+                yield marker, how
+
+
+@pytest.mark.parametrize("role", ["alice", "ed", "rae", "ann"])
+def test_no_page_tells_a_blind_rater_what_others_said(stage: Stage, sign_in, role: str) -> None:
+    rater = getattr(stage.cast, role)
+    review = stage.review_of(rater)
+    client = sign_in(rater)
+    leaks = [
+        f"{url} ({how}) says {marker}"
+        for url in addresses(stage, rater, review)
+        for marker, how in said(client, url)
+    ]
+    assert not leaks, "\n".join(leaks)
+
+
+@pytest.mark.parametrize("role", ["alice", "ed", "rae", "ann"])
+def test_saving_and_refused_submitting_tell_nothing_either(stage: Stage, sign_in, role: str) -> None:
+    rater = getattr(stage.cast, role)
+    review = stage.review_of(rater)
+    slug, client = stage.cast.team.slug, sign_in(rater)
+    criterion_id = stage.ids["criterion_id"]
+    sent = [
+        (reverse("review_verdict", args=[slug, review.pk, criterion_id]), {"verdict": "MET", "reason": "x"}),
+        (reverse("review_note", args=[slug, review.pk]), {"note": "x"}),
+        (reverse("review_submit", args=[slug, review.pk]), {f"verdict_{criterion_id}": "MET"}),
+        (reverse("review_skip", args=[slug, review.pk]), {"reason": " "}),
+        (reverse("adjudicate", args=[slug, stage.ids["item_id"], criterion_id]), {"verdict": "MET"}),
+    ]
+    for url, data in sent:
+        for headers in ({}, HTMX, {"Accept": "application/json"}):
+            text = text_of(client.post(url, data, headers=headers))
+            assert not [marker for marker in MARKERS if marker in text], f"{url} tells"
+
+
+@pytest.mark.parametrize("role", ["alice", "ed", "rae", "ann"])
+def test_the_reveal_shows_judge_and_peer_once_submitted(stage: Stage, sign_in, role: str) -> None:
+    rater = getattr(stage.cast, role)
+    review = stage.submit(stage.review_of(rater))
+    answer = sign_in(rater).get(reverse("review_reveal", args=[stage.cast.team.slug, review.pk]))
+    assert answer.status_code == 200
+    assert JUDGE_SAYS in text_of(answer)
+    assert PEER_SAYS in text_of(answer)
+
+
+def test_the_reveal_of_a_draft_goes_back_to_the_sheet(stage: Stage, sign_in) -> None:
+    review = stage.review_of(stage.cast.ann)
+    client, slug = sign_in(stage.cast.ann), stage.cast.team.slug
+    answer = client.get(reverse("review_reveal", args=[slug, review.pk]))
+    assert answer["Location"] == reverse("review", args=[slug, review.pk])
+
+
+def test_a_second_blind_queue_over_the_item_keeps_the_reveal_closed(stage: Stage, sign_in) -> None:
+    ann, team = stage.cast.ann, stage.cast.team
+    factories.queue(
+        team,
+        stage.cast.alice,
+        dataset=stage.queue.dataset,
+        rubric_version=stage.queue.rubric_version,
+        raters=[ann],
+        name="Again, later",
+    )
+    review = stage.submit(stage.review_of(ann))
+    answer = sign_in(ann).get(reverse("review_reveal", args=[team.slug, review.pk]))
+    assert answer.status_code == 200
+    assert not [marker for marker in MARKERS if marker in text_of(answer)]
+    assert "stay hidden for now" in text_of(answer)
+
+
+def test_a_queue_that_is_not_blind_shows_the_judge_beside_the_open_criterion(stage: Stage, sign_in) -> None:
+    reviews.close_queue(stage.queue, by=stage.cast.alice)
+    queue = factories.queue(
+        stage.cast.team,
+        stage.cast.alice,
+        dataset=stage.queue.dataset,
+        rubric_version=stage.queue.rubric_version,
+        raters=[stage.cast.ann],
+        name="With the judge's help",
+        blind=False,
+        run=stage.run,
+    )
+    review = reviews.next_review(queue, stage.cast.ann, now=timezone.now())
+    assert review is not None
+    text = text_of(sign_in(stage.cast.ann).get(reverse("review", args=[stage.cast.team.slug, review.pk])))
+    assert JUDGE_SAYS in text
+    assert PEER_SAYS not in text
+
+
+def test_somebody_elses_review_is_not_found_whatever_the_role(stage: Stage, sign_in) -> None:
+    review = stage.review_of(stage.cast.ann)
+    for page in ("review", "review_reveal", "review_skip"):
+        url = reverse(page, args=[stage.cast.team.slug, review.pk])
+        assert sign_in(stage.cast.alice).get(url).status_code == 404
+
+
+def test_the_walk_notices_what_somebody_who_is_not_a_rater_may_see(stage: Stage, sign_in) -> None:
+    ann = stage.cast.ann
+    client = sign_in(stage.cast.bob)
+    seen = {marker for url in addresses(stage, ann, stage.review_of(ann)) for marker, _ in said(client, url)}
+    assert {JUDGE_SAYS, PEER_SAYS, PEER_NOTES} <= seen
+
+
+@pytest.mark.parametrize("name", ["run_item", "compare_item"])
+def test_the_pages_of_one_items_verdicts_open_once_submitted(stage: Stage, sign_in, name: str) -> None:
+    ann, ids, slug = stage.cast.ann, stage.ids, stage.cast.team.slug
+    args = [slug, ids["run_id"], ids["item_id"]] if name == "run_item" else [slug, ids["item_id"]]
+    url = f"{reverse(name, args=args)}?run={ids['run_id']}&queue={ids['queue_id']}"
+    assert JUDGE_SAYS not in text_of(sign_in(ann).get(url))
+    stage.submit(stage.review_of(ann))
+    assert JUDGE_SAYS in text_of(sign_in(ann).get(url))
+
+
+def test_a_peers_note_waits_on_the_queue_page_until_one_has_submitted(stage: Stage, sign_in) -> None:
+    ann = stage.cast.ann
+    url = reverse("queue", args=[stage.cast.team.slug, stage.queue.pk])
+    assert PEER_NOTES not in text_of(sign_in(ann).get(url))
+    stage.submit(stage.review_of(ann))
+    assert PEER_NOTES in text_of(sign_in(ann).get(url))
+
+
+def test_the_journal_leaves_out_decisions_on_items_still_to_review(stage: Stage, sign_in) -> None:
+    ann = stage.cast.ann
+    url = reverse("settings_journal", args=[stage.cast.team.slug])
+    assert "adjudicated" not in text_of(sign_in(ann).get(url))
+    stage.submit(stage.review_of(ann))
+    assert "adjudicated" in text_of(sign_in(ann).get(url))
+
+
+@pytest.mark.parametrize(("what", "format"), EXPORTS)
+def test_an_export_is_withheld_from_a_blind_rater_and_not_from_others(
+    stage: Stage, sign_in, what: str, format: str
+) -> None:
+    """Withheld as a whole: an export without the hidden items would look complete and not be."""
+    url, ann = download(stage, what, format), stage.cast.ann
+    assert sign_in(ann).get(url).status_code == 403
+    stage.submit(stage.review_of(ann))
+    for person in (ann, stage.cast.bob):
+        answer = sign_in(person).get(url)
+        assert answer.status_code == 200
+        assert "attachment" in answer["Content-Disposition"]

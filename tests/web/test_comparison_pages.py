@@ -1,0 +1,547 @@
+"""Pages of the comparison room, at the HTTP interface, on a table small enough to work out by hand."""
+
+import html
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Adjudication, JournalEntry, Review, ReviewQueue, Run, RunState
+from rubricweb.services import reviews
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+# Four items, one criterion. What x, y and z said; what the judge said. Item 2: the judge differs and so does
+# one rater; item 4: one rater differs from the other two and the judge.
+LABELS = {"1": "MET MET MET", "2": "MET MET UNMET", "3": "UNMET UNMET UNMET", "4": "UNMET MET UNMET"}
+JUDGED = {"1": "MET", "2": "UNMET", "3": "UNMET", "4": "UNMET"}
+NAMES = {"x": "Xenia", "y": "Yusuf", "z": "Zoltan"}
+
+
+def version(people: Cast):
+    return factories.version(
+        people.team,
+        people.ed,
+        title="Rightness",
+        criteria=[{"name": "only", "weight": 1, "requirement": "Is right."}],
+    )
+
+
+def dataset(people: Cast, labels: dict[str, str] = LABELS, name: str = "capital answers"):
+    items = [{"id": key, "submission": f"Text {key}"} for key in labels]
+    return factories.dataset(people.team, people.ed, items=items, name=name)
+
+
+def label(people: Cast, data, rubric_version, labels: dict[str, str] = LABELS, name: str = "") -> ReviewQueue:
+    lines = ["item_id,criterion,rater,verdict,reason"]
+    for key, verdicts in labels.items():
+        for rater, verdict in zip("xyz", verdicts.split(), strict=False):
+            lines.append(f"{key},only,{NAMES[rater]},{verdict},because {rater} thinks so")
+    return reviews.import_labels(
+        data,
+        rubric_version,
+        by=people.ed,
+        data="\n".join(lines).encode(),
+        filename="labels.csv",
+        queue_name=name,
+    )
+
+
+def judge() -> InProcessJudge:
+    return InProcessJudge(lambda requirement, response: JUDGED.get(response.strip()[-1], "UNMET"))
+
+
+@pytest.fixture
+def graded(people: Cast) -> tuple[Run, ReviewQueue]:
+    rubric_version, data = version(people), dataset(people)
+    queue = label(people, data, rubric_version)
+    run = factories.run(
+        people.team, people.ed, dataset=data, rubric_version=rubric_version, name="The whole run"
+    )
+    return grade(run, judge()), queue
+
+
+def url(people: Cast, name: str, *args: object) -> str:
+    return reverse(name, args=[people.team.slug, *args])
+
+
+def text(answer) -> str:
+    """The page as one reads it: no tags, entities resolved, spaces single."""
+    words = re.sub(r"<title>.*?</title>", " ", answer.content.decode(), flags=re.DOTALL)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", words)))
+
+
+def get(client: Client, address: str, status: int = 200, **query: object):
+    answer = client.get(address, query)
+    assert answer.status_code == status, answer.content.decode()[:2000]
+    return answer
+
+
+def open_item(people: Cast, run: Run, key: str) -> str:
+    return url(people, "compare_item", run.dataset.items.get(key=key).pk)
+
+
+def decide(people: Cast, client: Client, run: Run, key: str, query: str = "", **typed: str):
+    item, criterion = run.dataset.items.get(key=key), run.rubric_version.criteria.get()
+    return client.post(url(people, "adjudicate", item.pk, criterion.pk) + query, typed)
+
+
+class TestFigures:
+    def test_each_figure_is_the_one_worked_out_by_hand(self, people, sign_in, graded) -> None:
+        page = text(get(sign_in(people.bob), url(people, "compare")))
+        # Truth MET MET UNMET UNMET, judge MET UNMET UNMET UNMET.
+        assert "n 4 n, of 4 with a ground truth" in page
+        assert "Accuracy 0.7500" in page  # 3 of 4
+        assert "Balanced accuracy 0.7500" in page  # (1/2 + 2/2) / 2
+        assert "Cohen κ 0.5000" in page  # (0.75 − 0.5) / 0.5
+        assert "MCC 0.5774" in page  # (1·2 − 1·0) / √(2·2·1·3)
+        assert "Human α (ceiling) 0.3889" in page  # 1 − 11·4 / 72, see tests/selectors
+        assert "Coverage 1.0000 a verdict on 4 of 4 units" in page
+        assert "−0.2500 judge strict" in page  # judge 1/4 MET, people 2/4
+
+    def test_share_carries_its_wilson_interval(self, people, sign_in, graded) -> None:
+        # 3 of 4, z = 1.96: centre (0.75 + 0.4802) / 1.9604 = 0.6275, half 0.3268 → 0.3006 to 0.9544.
+        assert "0.3006 to 0.9544" in text(get(sign_in(people.bob), url(people, "compare")))
+
+    def test_every_figure_is_explained(self, people, sign_in, graded) -> None:
+        answer = get(sign_in(people.bob), url(people, "compare"))
+        links = set(re.findall(r'href="#(about-\w+)"', answer.content.decode()))
+        anchors = set(re.findall(r'id="(about-\w+)"', answer.content.decode()))
+        assert {"about-kappa", "about-alpha", "about-mcc", "about-accuracy"} <= links <= anchors
+
+    def test_small_numbers_are_called_a_hint(self, people, sign_in, graded) -> None:
+        page = text(get(sign_in(people.bob), url(people, "compare")))
+        assert "Only 4 units: take every figure as a hint." in page
+        assert "The judge says MET far" not in page
+
+    def test_each_cell_of_the_matrix_opens_exactly_its_units(self, people, sign_in, graded) -> None:
+        bob = sign_in(people.bob)
+        content = get(bob, url(people, "compare")).content.decode()
+        cells = re.findall(r'href="([^"]+judged=\w+&amp;truth=\w+[^"]*)"[^>]*>(\d+)</a>', content)
+        assert len(cells) == 8  # overall and for the one criterion
+        for address, count in cells:
+            rows = get(bob, html.unescape(address)).context["page"].rows
+            assert len(rows) == int(count), address
+        assert sorted(int(count) for _, count in cells[:4]) == [0, 1, 1, 2]
+
+    def test_ties_and_decisions_are_counted_beside(self, people, sign_in) -> None:
+        labels = LABELS | {"2": "MET UNMET", "3": "UNMET UNMET MET"}
+        rubric_version, data = version(people), dataset(people)
+        label(people, data, rubric_version, labels)
+        run = grade(
+            factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge()
+        )
+        rae = sign_in(people.rae)
+        decide(people, rae, run, "3", verdict="MET", cause="rubric_unclear", reason="It is there.")
+        page = text(get(rae, url(people, "compare")))
+        assert "Undecided ties 1" in page
+        assert "Adjudicated 1" in page
+        assert "n 3 n, of 3 with a ground truth" in page
+
+    def test_no_figure_is_made_up_when_there_are_too_few_labels(self, people, sign_in) -> None:
+        labels = {"1": "MET"}
+        rubric_version, data = version(people), dataset(people, labels)
+        label(people, data, rubric_version, labels)
+        grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
+        page = text(get(sign_in(people.bob), url(people, "compare")))
+        assert "Cohen κ – not defined for these verdicts" in page
+        assert "Human α (ceiling) – no unit labelled twice" in page
+
+    def test_htmx_gets_the_part_below_the_heading(self, people, sign_in, graded) -> None:
+        page = sign_in(people.bob).get(url(people, "compare"), headers={"HX-Request": "true"})
+        assert b"<html" not in page.content
+        assert "0.5774" in page.content.decode()
+
+    def test_number_of_queries_does_not_grow_with_the_items(
+        self, people, sign_in, django_assert_max_num_queries
+    ) -> None:
+        labels = {str(number): "MET UNMET MET" for number in range(60)}
+        rubric_version, data = version(people), dataset(people, labels)
+        label(people, data, rubric_version, labels)
+        grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
+        bob = sign_in(people.bob)
+        # 27 and fewer for the list, whether there are sixty items or six.
+        with django_assert_max_num_queries(28):
+            get(bob, url(people, "compare"))
+        with django_assert_max_num_queries(26):
+            get(bob, url(people, "disagreements"))
+
+
+class TestChoice:
+    def test_begins_with_the_newest_finished_run_over_labels(self, people, sign_in, graded) -> None:
+        run, queue = graded
+        unlabelled = dataset(people, name="nobody labelled these")
+        newer = factories.run(
+            people.team, people.ed, dataset=unlabelled, rubric_version=run.rubric_version, name="Newer"
+        )
+        grade(newer, judge())
+        context = get(sign_in(people.bob), url(people, "compare")).context
+        assert context["found"].run == run
+        assert context["found"].queues == (queue,)
+
+    def test_a_queue_over_another_dataset_is_left_out_and_named(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        other = label(people, dataset(people, name="other"), run.rubric_version, name="Other labels")
+        answer = get(sign_in(people.bob), url(people, "compare"), run=run.pk, queue=other.pk)
+        assert "Other labels holds labels of another dataset" in text(answer)
+        assert answer.context["found"].overall.n == 4
+
+    def test_one_of_several_queues_can_be_chosen(self, people, sign_in, graded) -> None:
+        run, queue = graded
+        second = label(people, run.dataset, run.rubric_version, {"1": "UNMET"}, name="Second look")
+        answer = get(sign_in(people.bob), url(people, "compare"), run=run.pk, queue=second.pk)
+        assert answer.context["found"].units == 1
+        both = get(sign_in(people.bob), url(people, "compare"), run=run.pk, queue=[queue.pk, second.pk])
+        assert both.context["found"].units == 4
+
+    def test_a_run_under_way_says_that_its_figures_will_move(self, people, sign_in, graded) -> None:
+        done, _ = graded
+        run = factories.run(people.team, people.ed, dataset=done.dataset, rubric_version=done.rubric_version)
+        assert run.state == RunState.RUNNING
+        page = text(get(sign_in(people.bob), url(people, "compare"), run=run.pk))
+        assert "This run is still under way" in page
+        assert "No verdict of the judge 4" in page
+
+    def test_labels_on_another_version_are_said_to_be_so(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        other = version(people)
+        queue = label(people, run.dataset, other, name="By the other rubric")
+        page = text(get(sign_in(people.bob), url(people, "compare"), run=run.pk, queue=queue.pk))
+        assert "Labels on another rubric" in page
+
+    def test_an_empty_team_is_told_what_comes_first(self, people, sign_in) -> None:
+        assert "No run to compare yet" in text(get(sign_in(people.bob), url(people, "compare")))
+        assert "No labels of people yet" in text(get(sign_in(people.bob), url(people, "disagreements")))
+
+    def test_a_graded_dataset_without_labels_asks_for_labels(self, people, sign_in) -> None:
+        run = factories.run(people.team, people.ed, dataset=dataset(people), rubric_version=version(people))
+        grade(run, judge())
+        assert "No labels of people yet" in text(get(sign_in(people.bob), url(people, "compare")))
+        asked = get(sign_in(people.bob), url(people, "compare"), run=run.pk)
+        assert "No labels of people yet" in text(asked)
+
+    def test_labels_without_a_finished_run_show_where_people_differ(self, people, sign_in) -> None:
+        rubric_version, data = version(people), dataset(people)
+        label(people, data, rubric_version)
+        bob = sign_in(people.bob)
+        assert "No judge has graded what people labelled" in text(get(bob, url(people, "compare")))
+        rows = get(bob, url(people, "disagreements")).context["page"].rows
+        assert [row.item_key for row in rows] == ["2", "4"]
+        factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version)
+        assert "No run has finished yet" in text(get(bob, url(people, "compare")))
+
+    def test_a_holistic_run_says_that_it_has_no_verdicts(self, people, sign_in, graded) -> None:
+        done, _ = graded
+        run = factories.run(
+            people.team,
+            people.ed,
+            dataset=done.dataset,
+            rubric_version=done.rubric_version,
+            autograder="rubric_as_judge",
+        )
+        page = text(get(sign_in(people.bob), url(people, "compare"), run=run.pk))
+        assert "This run has no verdicts per criterion" in page
+        assert "Human α (ceiling) 0.3889" in page
+
+    def test_items_with_own_rubrics_are_compared_overall(self, people, sign_in) -> None:
+        own = {"criteria": [{"name": "only", "weight": 1, "requirement": "Is right."}]}
+        items = [{"id": key, "submission": f"Text {key}", "rubric": own} for key in LABELS]
+        data = factories.dataset(people.team, people.ed, items=items)
+        label(people, data, None)
+        grade(factories.run(people.team, people.ed, dataset=data, rubric_version=None), judge())
+        page = text(get(sign_in(people.bob), url(people, "compare")))
+        assert "Every item brings its own rubric" in page
+        assert "Cohen κ 0.5000" in page
+
+    @pytest.mark.parametrize(
+        "query", ["run=x", "run=1&queue=1__gt", "item__submission=x", "queue=" + "9" * 30]
+    )
+    def test_addresses_we_never_gave_out_are_refused(self, people, sign_in, graded, query: str) -> None:
+        assert sign_in(people.bob).get(f"{url(people, 'compare')}?{query}").status_code == 400
+
+    def test_another_teams_run_and_queue_do_not_exist(self, people, sign_in, graded) -> None:
+        run, queue = graded
+        charlie = sign_in(people.charlie)
+        address = reverse("compare", args=[people.other_team.slug])
+        get(charlie, address, 404, run=run.pk)
+        get(charlie, address, 404, queue=queue.pk)
+
+
+class TestDisagreements:
+    def test_the_judge_against_people_comes_before_people_among_themselves(
+        self, people, sign_in, graded
+    ) -> None:
+        answer = get(sign_in(people.bob), url(people, "disagreements"))
+        rows = answer.context["page"].rows
+        assert [(row.item_key, row.kind) for row in rows] == [("2", "judge differs"), ("4", "people differ")]
+        kinds = [(label, count) for _, label, count, _ in answer.context["kinds"]]
+        assert kinds == [("All", 2), ("People are tied", 0), ("Judge differs", 1), ("People differ", 1)]
+
+    def test_kind_and_criterion_narrow_the_list_and_keep_every_count(self, people, sign_in, graded) -> None:
+        bob = sign_in(people.bob)
+        answer = get(bob, url(people, "disagreements"), kind="people differ")
+        assert [row.item_key for row in answer.context["page"].rows] == ["4"]
+        assert answer.context["kinds"][0][2] == 2
+        criterion = graded[0].rubric_version.criteria.get()
+        answer = get(bob, url(people, "disagreements"), criterion=criterion.pk)
+        assert len(answer.context["page"].rows) == 2
+        answer = get(bob, url(people, "disagreements"), criterion=criterion.pk + 1)
+        assert "Nothing fits this filter" in text(answer)
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "kind=judge__differs",
+            "kind=nonsense",
+            "judged=met",
+            "truth=MET__in",
+            "criterion=1__gt",
+            "decided=yes",
+            "item__dataset__team=1",
+            "sort=item__submission",
+        ],
+    )
+    def test_filters_outside_their_closed_lists_are_refused(
+        self, people, sign_in, graded, query: str
+    ) -> None:
+        assert sign_in(people.bob).get(f"{url(people, 'disagreements')}?{query}").status_code == 400
+
+    def test_decided_ones_leave_the_list_and_come_back_when_asked_for(self, people, sign_in, graded) -> None:
+        rae = sign_in(people.rae)
+        decide(people, rae, graded[0], "2", verdict="MET", cause="judge_wrong")
+        keys = [row.item_key for row in get(rae, url(people, "disagreements")).context["page"].rows]
+        assert keys == ["4"]
+        rows = get(rae, url(people, "disagreements"), decided="1").context["page"].rows
+        assert {row.item_key: row.rule for row in rows} == {"2": "adjudicated", "4": "majority"}
+
+    def test_a_long_list_comes_in_pages_that_lose_nothing(self, people, sign_in) -> None:
+        labels = {str(number): "MET UNMET MET" for number in range(60)}
+        rubric_version, data = version(people), dataset(people, labels)
+        label(people, data, rubric_version, labels)
+        bob = sign_in(people.bob)
+        first = get(bob, url(people, "disagreements")).context["page"]
+        second = get(bob, url(people, "disagreements"), cursor=first.next_cursor).context["page"]
+        assert (len(first.rows), len(second.rows), second.next_cursor) == (50, 10, None)
+        assert len({row.place for row in (*first.rows, *second.rows)}) == 60
+
+    def test_only_those_who_may_are_asked_to_decide(self, people, sign_in, graded) -> None:
+        assert "Decide one by one" in text(get(sign_in(people.rae), url(people, "disagreements")))
+        page = text(get(sign_in(people.ann), url(people, "disagreements")))
+        assert "Decide" not in page
+        assert "Read one by one" in page
+
+
+class TestItem:
+    def test_shows_every_voice_and_what_stands(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        page = text(get(sign_in(people.bob), open_item(people, run, "2")))
+        assert "Text 2" in page
+        assert "because z thinks so" in page
+        assert "judge says UNMET" in page
+        assert "majority Met" in page
+
+    def test_names_of_people_are_hidden_until_asked_for(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        bob = sign_in(people.bob)
+        page = text(get(bob, open_item(people, run, "2")))
+        assert "Rater 1" in page
+        assert "Rater 3" in page
+        assert not any(name in page for name in NAMES.values())
+        page = text(get(bob, open_item(people, run, "2"), names="1"))
+        assert all(name in page for name in NAMES.values())
+        assert "Rater 1" not in page
+
+    def test_the_decider_is_a_name_too(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        decide(people, sign_in(people.rae), run, "2", verdict="MET", cause="judge_wrong")
+        page = text(get(sign_in(people.bob), open_item(people, run, "2")))
+        assert "Decided Met judge wrong" in page
+        assert "by Rae" not in page
+        assert "by Rae" in text(get(sign_in(people.bob), open_item(people, run, "2"), names="1"))
+
+    def test_next_keeps_the_filters_one_came_with(self, people, sign_in, graded) -> None:
+        run, queue = graded
+        query = {"run": run.pk, "queue": queue.pk}
+        answer = get(sign_in(people.bob), open_item(people, run, "2"), **query)
+        assert answer.context["around"].position == 1
+        assert answer.context["after_url"].startswith(open_item(people, run, "4"))
+        alone = get(sign_in(people.bob), open_item(people, run, "2"), kind="judge differs", **query)
+        assert (alone.context["around"].position, alone.context["after_url"]) == (1, "")
+        cell = get(sign_in(people.bob), open_item(people, run, "3"), judged="UNMET", truth="UNMET", **query)
+        assert "judged=UNMET&truth=UNMET" in cell.context["after_url"]
+
+    def test_without_labels_the_newest_run_is_shown_alone(self, people, sign_in) -> None:
+        data = dataset(people)
+        run = factories.run(people.team, people.ed, dataset=data, rubric_version=version(people))
+        grade(run, judge())
+        page = text(get(sign_in(people.bob), open_item(people, run, "2")))
+        assert "judge says UNMET" in page
+        assert "no label" in page
+
+    def test_only_reviewers_and_above_get_the_form(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        for person, offered in ((people.bob, False), (people.ann, False), (people.rae, True)):
+            page = get(sign_in(person), open_item(people, run, "2")).content.decode()
+            assert ("Decide and next" in page) is offered
+
+    def test_what_a_submission_says_is_never_markup(self, people, sign_in) -> None:
+        items = [{"id": "1", "submission": "<script>alert(1)</script> **bold**"}]
+        data = factories.dataset(people.team, people.ed, items=items)
+        page = get(sign_in(people.bob), url(people, "compare_item", data.items.get().pk)).content.decode()
+        assert "<script>alert" not in page
+        assert "<strong>bold</strong>" in page
+
+
+class TestDeciding:
+    def test_a_decision_stands_and_leads_to_the_next(self, people, sign_in, graded) -> None:
+        run, queue = graded
+        rae = sign_in(people.rae)
+        answer = decide(
+            people, rae, run, "2", f"?run={run.pk}&queue={queue.pk}", verdict="MET", cause="judge_wrong"
+        )
+        assert answer.status_code == 302
+        assert answer["Location"].startswith(open_item(people, run, "4"))
+        assert Adjudication.objects.get().cause == "judge_wrong"
+        page = get(rae, answer["Location"])
+        assert "only of 2 is decided: MET." in text(page)
+        last = decide(
+            people, rae, run, "4", f"?run={run.pk}&queue={queue.pk}", verdict="UNMET", cause="human_wrong"
+        )
+        assert last["Location"].startswith(url(people, "disagreements"))
+        assert "Nothing left to decide" in text(get(rae, last["Location"]))
+
+    def test_against_the_majority_a_reason_is_needed_and_nothing_typed_is_lost(
+        self, people, sign_in, graded
+    ) -> None:
+        run, _ = graded
+        answer = decide(people, sign_in(people.rae), run, "2", verdict="UNMET", cause="human_wrong")
+        assert answer.status_code == 422
+        page = answer.content.decode()
+        assert "Most raters said MET. To decide UNMET, give the reason." in text(answer)
+        assert re.search(r'value="UNMET"[^>]* checked', page)
+        assert re.search(r'value="human_wrong"[^>]* checked', page)
+        assert not Adjudication.objects.exists()
+        decide(people, sign_in(people.rae), run, "2", verdict="UNMET", cause="human_wrong", reason="Not so.")
+        assert Adjudication.objects.get().reason == "Not so."
+
+    def test_an_unfinished_form_says_what_is_missing(self, people, sign_in, graded) -> None:
+        answer = decide(people, sign_in(people.rae), graded[0], "2", reason="long thoughts")
+        assert answer.status_code == 422
+        assert "Choose the verdict that stands." in text(answer)
+        assert "Say why they differed." in text(answer)
+        assert "long thoughts" in text(answer)
+
+    @pytest.mark.parametrize(
+        "typed", [{"verdict": "YES", "cause": "judge_wrong"}, {"verdict": "MET", "cause": "verdict__in"}]
+    )
+    def test_words_outside_the_closed_lists_are_refused(self, people, sign_in, graded, typed) -> None:
+        assert decide(people, sign_in(people.rae), graded[0], "2", **typed).status_code == 422
+        assert not Adjudication.objects.exists()
+
+    def test_deciding_again_shows_and_replaces_the_decision(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        rae = sign_in(people.rae)
+        decide(people, rae, run, "2", verdict="UNMET", cause="human_wrong", reason="Not there.")
+        page = get(rae, open_item(people, run, "2")).content.decode()
+        assert "Decide again" in page
+        assert re.search(r'value="human_wrong"[^>]* checked', page)
+        decide(people, rae, run, "2", verdict="MET", cause="judge_wrong")
+        assert Adjudication.objects.get().verdict == "MET"
+        assert JournalEntry.objects.filter(verb="adjudicated").count() == 2
+
+    def test_those_below_reviewer_cannot_decide(self, people, sign_in, graded) -> None:
+        for person, status in ((people.ann, 403), (people.bob, 403), (people.charlie, 404)):
+            answer = decide(people, sign_in(person), graded[0], "2", verdict="MET", cause="judge_wrong")
+            assert answer.status_code == status
+        assert not Adjudication.objects.exists()
+
+    def test_a_criterion_of_another_team_is_not_decided_here(self, people, sign_in, graded) -> None:
+        theirs = factories.version(people.other_team, people.charlie)
+        item = graded[0].dataset.items.first()
+        address = url(people, "adjudicate", item.pk, theirs.criteria.first().pk)
+        answer = sign_in(people.rae).post(address, {"verdict": "MET", "cause": "judge_wrong"})
+        assert answer.status_code == 404
+
+    def test_reloading_a_refused_form_leads_back_to_the_item(self, people, sign_in, graded) -> None:
+        item, criterion = graded[0].dataset.items.get(key="2"), graded[0].rubric_version.criteria.get()
+        answer = sign_in(people.rae).get(url(people, "adjudicate", item.pk, criterion.pk))
+        assert answer.status_code == 302
+        assert answer["Location"].startswith(open_item(people, graded[0], "2"))
+
+    def test_causes_add_up_to_the_to_do_list_of_the_rubric(self, people, sign_in, graded) -> None:
+        rae = sign_in(people.rae)
+        decide(people, rae, graded[0], "2", verdict="MET", cause="rubric_unclear")
+        decide(people, rae, graded[0], "4", verdict="UNMET", cause="rubric_unclear")
+        [row] = get(rae, url(people, "compare")).context["work"]
+        assert dict(row.counts) == {
+            "judge_wrong": 0,
+            "human_wrong": 0,
+            "rubric_unclear": 2,
+            "item_broken": 0,
+        }
+
+
+class TestBlinding:
+    @pytest.fixture
+    def blind(self, people, graded) -> Run:
+        """ann and rae are still to review all four items blind."""
+        run, _ = graded
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=run.dataset,
+            rubric_version=run.rubric_version,
+            raters=[people.ann, people.rae],
+            raters_per_item=2,
+            name="Blind",
+        )
+        return run
+
+    def test_a_rater_sees_no_figure_and_no_row_of_what_is_still_to_do(
+        self, people, sign_in, blind: Run
+    ) -> None:
+        ann = sign_in(people.ann)
+        page = get(ann, url(people, "compare"))
+        assert "4 items left out for you" in text(page)
+        assert page.context["found"].overall.n == 0
+        page = get(ann, url(people, "disagreements"))
+        assert "4 items left out for you" in text(page)
+        assert page.context["page"].rows == ()
+        for query in ({"judged": "MET", "truth": "MET"}, {"decided": "1"}):
+            assert get(ann, url(people, "disagreements"), **query).context["page"].rows == ()
+
+    def test_a_rater_sees_the_item_and_no_verdict(self, people, sign_in, blind: Run) -> None:
+        for names in ("", "1"):
+            page = text(get(sign_in(people.ann), open_item(people, blind, "2"), names=names))
+            assert "Hidden until you submit" in page
+            assert "Text 2" in page
+            assert "judge says" not in page
+            assert "thinks so" not in page
+
+    def test_a_reviewer_cannot_decide_what_they_are_to_review_blind(
+        self, people, sign_in, blind: Run
+    ) -> None:
+        for typed in ({"verdict": "MET", "cause": "judge_wrong"}, {}):
+            answer = decide(people, sign_in(people.rae), blind, "2", **typed)
+            assert answer.status_code == 403
+            assert "thinks so" not in answer.content.decode()
+        assert not Adjudication.objects.exists()
+
+    def test_causes_of_hidden_items_are_not_counted(self, people, sign_in, blind: Run) -> None:
+        decide(people, sign_in(people.alice), blind, "2", verdict="MET", cause="rubric_unclear")
+        assert get(sign_in(people.ann), url(people, "compare")).context["work"] == []
+        assert len(get(sign_in(people.bob), url(people, "compare")).context["work"]) == 1
+
+    def test_submitting_opens_the_item(self, people, sign_in, blind: Run) -> None:
+        queue = ReviewQueue.objects.get(name="Blind")
+        item = blind.dataset.items.get(key="2")
+        review = reviews.start_review(queue, item, people.ann)
+        criterion = blind.rubric_version.criteria.get()
+        reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
+        reviews.submit(review, now=queue.created_at)
+        assert Review.objects.get(pk=review.pk).submitted_at is not None
+        page = text(get(sign_in(people.ann), open_item(people, blind, "2")))
+        assert "judge says UNMET" in page

@@ -1,0 +1,188 @@
+"""The dashboard and the export page as people get them."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.urls import reverse
+
+from rubricweb.models import Run
+from rubricweb.services import reviews
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+LABELS = "item_id,criterion,rater,verdict,reason\ngood,capital,x,MET,=1+1\nbad,capital,x,UNMET,\n"
+
+
+@pytest.fixture
+def graded(people: Cast) -> Run:
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="First run")
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    return run
+
+
+def board(people: Cast, sign_in, **query: str):
+    return sign_in(people.bob).get(reverse("dashboard", args=[people.team.slug]), query)
+
+
+def test_an_empty_team_is_told_the_three_steps(people: Cast, sign_in) -> None:
+    page = sign_in(people.ed).get(reverse("dashboard", args=[people.team.slug])).content.decode()
+    assert "Three steps to a judge you can trust" in page
+    assert "No runs yet" in page
+
+
+def test_a_run_is_a_point_with_interval_and_coverage(people: Cast, sign_in, graded: Run) -> None:
+    answer = board(people, sign_in)
+    page = answer.content.decode()
+    # Every criterion MET: (10 + 5 − 15) / 15 = 0 for each of the three items.
+    assert "First run" in page
+    assert "0.000" in page
+    assert "100%" in page
+    [series] = answer.context["chart"]["series"]
+    assert series["values"] == [0.0]
+    assert answer.context["board"].waiting == 0
+
+
+def test_people_stand_beside_the_judge_per_criterion(people: Cast, sign_in, graded: Run) -> None:
+    rates = board(people, sign_in).context["board"].pass_rates
+    assert [(row.criterion.name, row.judge.value, row.people.value) for row in rates] == [
+        ("capital", 1.0, 0.5),
+        ("concise", 1.0, None),
+        ("wrong_country", 1.0, None),
+    ]
+
+
+def test_the_chart_goes_out_as_csv(people: Cast, sign_in, graded: Run) -> None:
+    answer = board(people, sign_in, format="csv")
+    assert answer["Content-Disposition"].startswith("attachment")
+    [row] = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    assert (row["dataset"], row["mean_score"], row["items"]) == ("capital answers", "0.0", "3")
+
+
+def test_a_filter_that_fits_no_run_says_so(people: Cast, sign_in, graded: Run) -> None:
+    assert "No run fits this filter" in board(people, sign_in, dataset="99").content.decode()
+
+
+@pytest.mark.parametrize("value", ["x", "1__gt", "-1", "9" * 30])
+def test_a_filter_that_is_no_number_is_refused(people: Cast, sign_in, value: str) -> None:
+    assert board(people, sign_in, dataset=value).status_code == 400
+
+
+def test_a_blind_rater_sees_no_rates_of_people(people: Cast, sign_in, graded: Run) -> None:
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=graded.dataset,
+        rubric_version=graded.rubric_version,
+        raters=[people.ann],
+    )
+    answer = sign_in(people.ann).get(reverse("dashboard", args=[people.team.slug]))
+    assert {row.people.value for row in answer.context["board"].pass_rates} == {None}
+    assert answer.context["board"].waiting == 3
+
+
+def download(people: Cast, sign_in, user, **query):
+    return sign_in(user).get(reverse("export_download", args=[people.team.slug]), query)
+
+
+def test_verdicts_are_downloaded_as_they_were_given(people: Cast, sign_in, graded: Run) -> None:
+    queue = people.team.queues.get()
+    query = {"dataset": graded.dataset_id, "queues": queue.pk, "run": graded.pk, "what": "verdicts"}
+    answer = download(people, sign_in, people.bob, **query, format="jsonl")
+    rows = [json.loads(line) for line in b"".join(answer.streaming_content).decode().splitlines()]
+    assert len(rows) == 2 + 9
+    assert rows[0]["reason"] == "=1+1"
+    answer = download(people, sign_in, people.bob, **query, format="csv")
+    assert "'=1+1" in b"".join(answer.streaming_content).decode()
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Disposition"] == 'attachment; filename="capital-answers-verdicts.csv"'
+
+
+def test_ground_truth_without_labels_is_refused_on_the_form(people: Cast, sign_in, graded: Run) -> None:
+    answer = download(
+        people, sign_in, people.bob, dataset=graded.dataset_id, what="ground_truth", format="jsonl"
+    )
+    assert answer.status_code == 422
+    assert "choose at least one queue" in answer.content.decode()
+
+
+def test_a_blind_rater_cannot_download_what_they_must_not_see(people: Cast, sign_in, graded: Run) -> None:
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=graded.dataset,
+        rubric_version=graded.rubric_version,
+        raters=[people.ann],
+    )
+    query = {"dataset": graded.dataset_id, "run": graded.pk, "what": "verdicts", "format": "jsonl"}
+    answer = download(people, sign_in, people.ann, **query)
+    assert answer.status_code == 403
+    assert "still to review 3 items" in answer.content.decode()
+
+
+def test_another_teams_run_cannot_be_named(people: Cast, sign_in, graded: Run) -> None:
+    version = factories.version(people.other_team, people.charlie)
+    theirs = factories.run(
+        people.other_team,
+        people.charlie,
+        dataset=factories.dataset(people.other_team, people.charlie),
+        rubric_version=version,
+    )
+    query = {"dataset": graded.dataset_id, "run": theirs.pk, "what": "verdicts", "format": "csv"}
+    assert download(people, sign_in, people.bob, **query).status_code == 422
+
+
+def test_the_first_steps_follow_what_was_done_and_can_be_put_away(people: Cast, sign_in, graded: Run) -> None:
+    client, url = sign_in(people.rae), reverse("dashboard", args=[people.team.slug])
+    steps = client.get(url).context["steps"]
+    # A run is finished and labels came in; nobody has decided a disagreement.
+    assert (steps.graded, steps.reviewed, steps.compared) == (True, True, False)
+    assert "Three steps" not in client.get(url, {"steps": "off"}).content.decode()
+    assert "Three steps" not in client.get(url).content.decode()
+    # A viewer cannot decide: having something to compare is enough.
+    assert sign_in(people.bob).get(url).context["steps"] is None
+
+
+def test_runs_are_joined_by_rubric_version_judge_and_autograder_only(
+    people: Cast, sign_in, graded: Run
+) -> None:
+    later = factories.dataset(people.team, people.ed, name="later answers")
+    for autograder in ("per_criterion", "one_shot"):
+        run = factories.run(
+            people.team,
+            people.ed,
+            dataset=later,
+            rubric_version=graded.rubric_version,
+            autograder=autograder,
+        )
+        grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    chart = board(people, sign_in).context["chart"]
+    assert len(chart["times"]) == 3
+    # Newest first: the one-shot run alone (all errors, no mean), then the two others joined.
+    assert [series["values"] for series in chart["series"]] == [[None, None, None], [0.0, 0.0, None]]
+    assert [rule["label"] for rule in chart["breaks"]] == ["All criteria at once"]
+
+
+def test_agreement_with_people_stands_beside_the_score(people: Cast, sign_in, graded: Run) -> None:
+    agreement = board(people, sign_in).context["board"].agreement
+    # People said MET and UNMET, the judge MET twice: accuracy ½, expected ½, κ = 0.
+    assert (agreement.run, agreement.kappa.value, agreement.kappa.n) == (graded, 0.0, 2)
+
+
+def test_the_dashboard_takes_as_many_queries_however_many_runs(
+    people: Cast, sign_in, graded: Run, django_assert_max_num_queries
+) -> None:
+    for _ in range(4):
+        run = factories.run(
+            people.team, people.ed, dataset=graded.dataset, rubric_version=graded.rubric_version
+        )
+        grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    client, url = sign_in(people.bob), reverse("dashboard", args=[people.team.slug])
+    client.get(url)
+    with django_assert_max_num_queries(40):
+        client.get(url)

@@ -1,0 +1,372 @@
+"""Pages of the datasets room, at the HTTP interface."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from rubricweb.engine.formats.dataset_files import ALIASES
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Dataset, Item, Judgement, ReviewQueue
+from rubricweb.services import reviews, uploads
+from rubricweb.web.forms_datasets import FIELDS
+from tests import factories
+
+CSV = b"key,question,text,score\n1,What?,This.,3\n2,Why?,Because.,4\n"
+
+
+def url(people, name, *args):
+    return reverse(name, args=[people.team.slug, *args])
+
+
+@pytest.fixture(autouse=True)
+def _uploads_in_a_folder_of_their_own(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "uploads"
+
+
+@pytest.fixture
+def ed(people, sign_in):
+    return sign_in(people.ed)
+
+
+@pytest.fixture
+def dataset(people):
+    """Three items, good, bad and empty-ish, each with its prompt."""
+    return factories.dataset(people.team, people.ed)
+
+
+def send(client, people, data, filename="answers.csv", **form):
+    return client.post(url(people, "dataset_import"), {"file": SimpleUploadedFile(filename, data), **form})
+
+
+class TestList:
+    def test_shows_names_with_items_and_runs(self, people, sign_in, dataset):
+        page = sign_in(people.bob).get(url(people, "datasets"))
+        [row] = page.context["page"].rows
+        assert (row.name, row.item_count, row.run_count) == ("capital answers", 3, 0)
+
+    def test_a_team_without_datasets_is_offered_the_first_step(self, people, ed):
+        assert "No datasets yet" in ed.get(url(people, "datasets")).content.decode()
+
+    def test_search_finds_by_name_and_says_when_nothing_does(self, people, ed, dataset):
+        assert "capital answers" in ed.get(url(people, "datasets"), {"q": "CAPITAL"}).content.decode()
+        assert (
+            "No dataset has these words" in ed.get(url(people, "datasets"), {"q": "zebra"}).content.decode()
+        )
+
+    def test_number_of_queries_does_not_grow_with_the_list(self, people, ed, django_assert_max_num_queries):
+        for number in range(12):
+            factories.dataset(people.team, people.ed, name=f"Dataset {number}")
+        with django_assert_max_num_queries(10):
+            ed.get(url(people, "datasets"))
+
+
+class TestImport:
+    def test_every_field_of_a_file_can_be_mapped(self):
+        assert set(FIELDS) == set(ALIASES)
+
+    def test_a_file_is_looked_at_before_it_is_imported(self, people, ed):
+        response = send(ed, people, CSV, name="My answers")
+        page = ed.get(response.url)
+        assert "Because." in page.content.decode()
+        assert page.context["form"]["column_prompt"].value() == "question"
+        assert page.context["form"]["name"].value() == "My answers"
+        assert not Dataset.objects.exists()
+
+    def test_a_file_is_imported_with_the_columns_one_chose(self, people, ed):
+        step = send(ed, people, CSV).url
+        form = {"column_submission": "text", "column_id": "key", "column_prompt": "", "name": "Mine"}
+        response = ed.post(step, form)
+        dataset = Dataset.objects.get()
+        assert response.url == url(people, "dataset", dataset.pk)
+        first = dataset.items.order_by("position").first()
+        assert (first.key, first.submission, first.prompt) == ("1", "This.", None)
+        assert first.metadata == {"question": "What?", "score": "3"}
+
+    def test_the_file_and_the_choices_survive_a_refusal(self, people, ed):
+        step = send(ed, people, b"key,text\n1,This.\n1,That.\n").url
+        form = {"column_submission": "text", "column_id": "key", "name": "Mine"}
+        response = ed.post(step, form)
+        page = response.content.decode()
+        assert response.status_code == 422
+        assert "line 3: key" in page
+        assert response.context["form"]["column_submission"].value() == "text"
+        assert not Dataset.objects.exists()
+        assert ed.post(step, form | {"column_id": ""}).status_code == 302
+        assert Item.objects.count() == 2
+
+    def test_every_fault_is_listed_with_its_line(self, people, ed):
+        step = send(ed, people, b'{"output": "a"}\n{"output": 3}\n{"text": "b"}\n', "items.jsonl").url
+        page = ed.post(step, {}).content.decode()
+        assert "line 2: output" in page
+        assert "line 3: submission" in page
+
+    def test_keys_that_only_later_rows_have_are_still_understood(self, people, ed):
+        rows = [{"id": f"i{n}", "output": "x"} for n in range(8)] + [
+            {"id": "last", "output": "x", "ideal": "y"}
+        ]
+        data = "\n".join(map(json.dumps, rows)).encode()
+        step = send(ed, people, data, "items.jsonl").url
+        form = ed.get(step).context["form"]
+        ed.post(step, {bound.html_name: bound.value() or "" for bound in form.mapping})
+        assert Item.objects.get(key="last").reference == "y"
+
+    def test_a_name_that_is_taken_is_refused_at_its_field(self, people, ed, dataset):
+        step = send(ed, people, CSV, name=dataset.name).url
+        response = ed.post(step, {"column_submission": "text", "name": dataset.name})
+        assert response.status_code == 422
+        assert response.context["form"]["name"].errors
+
+    @pytest.mark.parametrize(
+        ("data", "filename", "words"),
+        [
+            (b"", "empty.json", "problem"),
+            (b"{not json", "broken.json", "line 1"),
+            (b"\xff\xfe\x00", "utf16.csv", "UTF-16"),
+            (b"hello", "what.exe", "a name ending in"),
+        ],
+    )
+    def test_a_file_that_cannot_be_read_is_refused_at_once(self, people, ed, data, filename, words):
+        response = send(ed, people, data, filename, name="Typed name")
+        assert response.status_code == 422
+        assert words in response.content.decode()
+        assert "Typed name" in response.content.decode()
+
+    def test_no_file_and_too_large_a_file_are_said_so(self, people, ed, settings):
+        response = ed.post(url(people, "dataset_import"), {"name": "x"})
+        assert response.status_code == 422
+        assert "Choose a file first" in response.content.decode()
+        settings.UPLOAD_MAX_BYTES = 10
+        response = send(ed, people, CSV)
+        assert response.status_code == 422
+        assert "larger than" in response.content.decode()
+
+    def test_an_upload_belongs_to_the_session_that_sent_it(self, people, ed, sign_in):
+        step = send(ed, people, CSV).url
+        assert sign_in(people.alice).get(step).status_code == 404
+        assert ed.get(url(people, "dataset_import"), {"upload": "../secret_key"}).status_code == 404
+
+    def test_an_upload_is_gone_once_imported_and_old_ones_make_room(self, people, ed, settings):
+        folder = Path(settings.MEDIA_ROOT)
+        for _ in range(5):
+            step = send(ed, people, CSV).url
+        assert len(list(folder.iterdir())) == 3
+        ed.post(step, {"column_submission": "text"})
+        assert len(list(folder.iterdir())) == 2
+        assert ed.get(step).status_code == 404
+
+    def test_uploads_nobody_came_back_for_are_forgotten_after_a_day(self, people, settings):
+        upload_id = uploads.keep(b"data")
+        path = Path(settings.MEDIA_ROOT) / upload_id
+        sent = path.stat().st_mtime
+        assert oct(path.stat().st_mode & 0o777) == "0o600"
+        uploads.forget_old(now=sent + 23 * 3600)
+        assert uploads.kept(upload_id) == b"data"
+        os.utime(path, (sent, sent))
+        uploads.forget_old(now=sent + 25 * 3600)
+        assert not path.exists()
+
+    def test_a_dataset_file_with_rubric_and_ground_truth_comes_in_whole(self, people, ed):
+        data = {
+            "name": "Labelled",
+            "prompt": "Capital of France?",
+            "rubric": [{"name": "city", "weight": 1, "requirement": "Names Paris."}],
+            "items": [{"id": "a", "submission": "Paris", "ground_truth": ["MET"]}],
+        }
+        step = send(ed, people, json.dumps(data).encode(), "labelled.json").url
+        page = ed.get(ed.post(step, {}).url).content.decode()
+        assert "Labelled rubric v1" in page
+        assert "Ground truth of Labelled" in page
+
+    def test_a_reviewer_may_not_import(self, people, sign_in):
+        assert sign_in(people.rae).get(url(people, "dataset_import")).status_code == 403
+
+
+class TestDataset:
+    def test_shows_facts_and_items(self, people, sign_in, dataset):
+        page = sign_in(people.bob).get(url(people, "dataset", dataset.pk))
+        assert [item.key for item in page.context["page"].rows] == ["good", "bad", "empty-ish"]
+        assert page.context["item_count"] == 3
+        assert url(people, "labels_import", dataset.pk) not in page.content.decode()
+
+    def test_an_editor_is_offered_what_comes_next(self, people, ed, dataset):
+        page = ed.get(url(people, "dataset", dataset.pk)).content.decode()
+        for name in ("run_new", "queue_new"):
+            assert f"{url(people, name)}?dataset={dataset.pk}" in page
+        assert url(people, "labels_import", dataset.pk) in page
+
+    def test_search_and_order_are_in_the_address(self, people, ed, dataset):
+        page = ed.get(url(people, "dataset", dataset.pk), {"q": "paris", "order": "-key"})
+        assert [item.key for item in page.context["page"].rows] == ["good", "bad"]
+
+    @pytest.mark.parametrize("query", [{"order": "dataset__team__slug"}, {"cursor": "e30"}])
+    def test_orders_and_cursors_that_are_not_ours_are_refused(self, people, ed, dataset, query):
+        assert ed.get(url(people, "dataset", dataset.pk), query).status_code == 400
+
+    def test_pages_follow_each_other_without_gaps(self, people, ed):
+        items = [{"id": f"i{number:03}", "submission": "x"} for number in range(120)]
+        dataset = factories.dataset(people.team, people.ed, items=items)
+        seen, cursor = [], None
+        for _ in range(3):
+            query = {"order": "key"} | ({"cursor": cursor} if cursor else {})
+            page = ed.get(url(people, "dataset", dataset.pk), query).context["page"]
+            seen += [item.key for item in page.rows]
+            cursor = page.next_cursor
+        assert seen == [item["id"] for item in items]
+        assert cursor is None
+
+    def test_the_items_table_never_loads_bodies_and_asks_a_fixed_number_of_times(
+        self, people, ed, dataset, django_assert_max_num_queries
+    ):
+        with django_assert_max_num_queries(14):
+            page = ed.get(url(people, "dataset", dataset.pk))
+        bodies = {"submission", "thinking", "prompt", "reference"}
+        assert all(bodies <= item.get_deferred_fields() for item in page.context["page"].rows)
+
+    def test_htmx_gets_the_table_without_the_frame(self, people, ed, dataset):
+        page = ed.get(url(people, "dataset", dataset.pk), headers={"HX-Request": "true"}).content.decode()
+        assert "<html" not in page
+        assert "empty-ish" in page
+
+    def test_another_teams_dataset_is_not_there(self, people, sign_in, dataset):
+        stranger = sign_in(people.charlie)
+        assert stranger.get(url(people, "dataset", dataset.pk)).status_code == 404
+        assert stranger.get(reverse("dataset", args=[people.other_team.slug, dataset.pk])).status_code == 404
+
+
+class TestItem:
+    def test_shows_everything_of_the_item_and_its_neighbours(self, people, sign_in):
+        items = [
+            {"id": "one", "submission": "First."},
+            {
+                "id": "two",
+                "submission": "**Second**",
+                "thinking": "Hmm.",
+                "prompt": [{"role": "user", "content": "Say second."}],
+                "reference": "The reference.",
+                "metadata": {"items": "a key called items", "model": "m1"},
+                "rubric": [{"weight": 2, "requirement": "Says second."}],
+            },
+            {"id": "three", "submission": "Third."},
+        ]
+        dataset = factories.dataset(people.team, people.ed, items=items)
+        one, two, three = dataset.items.order_by("position")
+        page = sign_in(people.bob).get(url(people, "item", two.pk)).content.decode()
+        for words in (
+            "<strong>Second</strong>",
+            "Hmm.",
+            "Say second.",
+            "The reference.",
+            "m1",
+            "Says second.",
+        ):
+            assert words in page
+        assert "a key called items" in page
+        assert url(people, "item", one.pk) in page
+        assert url(people, "item", three.pk) in page
+
+    def test_the_datasets_prompt_stands_in_for_a_missing_one(self, people, ed):
+        data = {"prompt": "Shared prompt?", "items": [{"id": "a", "submission": "Yes."}]}
+        ed.post(send(ed, people, json.dumps(data).encode(), "d.json").url, {})
+        assert "Shared prompt?" in ed.get(url(people, "item", Item.objects.get().pk)).content.decode()
+
+    def test_links_the_runs_it_is_in_without_any_verdict(self, people, sign_in, dataset):
+        version = factories.version(people.team, people.ed)
+        run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+        queue = factories.queue(
+            people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.rae], blind=False
+        )
+        item = dataset.items.get(key="good")
+        review = reviews.start_review(queue, item, people.rae)
+        criterion = version.criteria.get(name="capital")
+        reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET, reason="A telling reason.")
+        assert Judgement.objects.exists()
+        page = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
+        assert url(people, "run_item", run.pk, item.pk) in page
+        assert "A telling reason." not in page
+        assert "chip--met" not in page
+
+    def test_what_a_submission_says_is_escaped(self, people, ed):
+        hostile = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+        items = [{"id": hostile, "submission": hostile, "reference": hostile, "note": hostile}]
+        dataset = factories.dataset(people.team, people.ed, items=items)
+        for address in (url(people, "dataset", dataset.pk), url(people, "item", dataset.items.get().pk)):
+            page = ed.get(address).content.decode()
+            assert "<script>alert" not in page
+            assert "<img src=x" not in page
+
+    def test_another_teams_item_is_not_there(self, people, sign_in, dataset):
+        item = dataset.items.first()
+        stranger = sign_in(people.charlie)
+        assert stranger.get(reverse("item", args=[people.other_team.slug, item.pk])).status_code == 404
+
+
+class TestLabels:
+    def labels(self, *lines):
+        text = "item_id,criterion,rater,verdict,reason\n" + "\n".join(lines) + "\n"
+        return SimpleUploadedFile("labels.csv", text.encode())
+
+    def test_labels_become_a_closed_queue(self, people, ed, dataset):
+        version = factories.version(people.team, people.ed)
+        form = {
+            "file": self.labels("good,capital,kim,MET,clear", "good,concise,kim,UNMET,"),
+            "rubric_version": version.pk,
+            "queue_name": "Kim's labels",
+        }
+        response = ed.post(url(people, "labels_import", dataset.pk), form)
+        queue = ReviewQueue.objects.get(name="Kim's labels")
+        assert response.url == url(people, "queue", queue.pk)
+        assert Judgement.objects.filter(review__queue=queue).count() == 2
+
+    def test_every_fault_is_listed_and_the_choices_kept(self, people, ed, dataset):
+        version = factories.version(people.team, people.ed)
+        form = {
+            "file": self.labels("nobody,capital,kim,MET,", "good,no such,kim,MET,"),
+            "rubric_version": version.pk,
+            "queue_name": "Typed name",
+        }
+        response = ed.post(url(people, "labels_import", dataset.pk), form)
+        page = response.content.decode()
+        assert response.status_code == 422
+        assert "line 2: item_id" in page
+        assert "line 3: criterion" in page
+        assert "Typed name" in page
+        assert not ReviewQueue.objects.exists()
+
+    def test_a_rubric_version_is_needed_where_items_bring_none(self, people, ed, dataset):
+        response = ed.post(
+            url(people, "labels_import", dataset.pk), {"file": self.labels("good,capital,kim,MET,")}
+        )
+        assert response.status_code == 422
+        assert response.context["form"]["rubric_version"].errors
+
+    def test_a_rubric_version_is_not_asked_for_where_items_bring_their_own(self, people, ed):
+        items = [{"id": "a", "submission": "x", "rubric": [{"name": "short", "requirement": "Is short."}]}]
+        dataset = factories.dataset(people.team, people.ed, items=items)
+        address = url(people, "labels_import", dataset.pk)
+        assert "rubric_version" not in ed.get(address).context["form"].fields
+        assert ed.post(address, {"file": self.labels("a,short,kim,MET,")}).status_code == 302
+
+    def test_another_teams_rubric_version_cannot_be_chosen(self, people, ed, dataset):
+        foreign = factories.version(people.other_team, people.charlie)
+        form = {"file": self.labels("good,capital,kim,MET,"), "rubric_version": foreign.pk}
+        response = ed.post(url(people, "labels_import", dataset.pk), form)
+        assert response.status_code == 422
+        assert response.context["form"]["rubric_version"].errors
+
+    def test_a_name_that_is_taken_is_refused_at_its_field(self, people, ed, dataset):
+        version = factories.version(people.team, people.ed)
+        factories.queue(
+            people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann], name="Taken"
+        )
+        form = {
+            "file": self.labels("good,capital,kim,MET,"),
+            "rubric_version": version.pk,
+            "queue_name": "Taken",
+        }
+        response = ed.post(url(people, "labels_import", dataset.pk), form)
+        assert response.status_code == 422
+        assert response.context["form"]["queue_name"].errors

@@ -1,0 +1,249 @@
+"""What templates print, and that nobody's text becomes our HTML."""
+
+from datetime import UTC, datetime, timedelta
+from xml.etree import ElementTree
+
+import pytest
+from django.template import Context, Template
+from django.test import RequestFactory
+
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.verdict import Verdict
+from rubricweb.templatetags import display
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "![x](https://evil.example/pixel.png)",
+    "[x](javascript:alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "<svg/onload=alert(1)>",
+    '"><script>alert(1)</script>',
+    '[x](https://a.example "t\\" onmouseover=alert(1) \\"")',
+    "```\n</code></pre><script>alert(1)</script>\n```",
+    "<a href='//evil.example' style='position:fixed;inset:0'>all of it</a>",
+    "<iframe srcdoc='<script>alert(1)</script>'>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+]
+
+
+def holds_no_harm(html: str) -> bool:
+    lowered = html.lower()
+    return not any(f"<{tag}" in lowered for tag in ("script", "img", "iframe", "style", "object")) and all(
+        f'href="{scheme}' not in lowered for scheme in ("javascript", "data", "vbscript")
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(0.7134, "0.713"), (1, "1.000"), (None, "–"), (float("nan"), "–"), (-0.5, "−0.500"), (-0.0001, "0.000")],
+)
+def test_a_score_has_three_decimals_and_a_true_minus(value, expected):
+    assert display.score(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [(0.86, "86%"), (0, "0%"), (1, "100%"), (0.998, ">99%"), (0.002, "<1%"), (None, "–")],
+)
+def test_a_percentage_reaches_its_ends_only_when_the_share_does(share, expected):
+    assert display.percent(share) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(10, "+10"), (-15, "−15"), (0, "0"), (2.5, "+2.5"), (-0.25, "−0.25"), (1000, "+1,000"), (None, "–")],
+)
+def test_a_weight_always_shows_its_sign(value, expected):
+    assert display.signed(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (12.3, "$12.30"),
+        (0.0042, "$0.0042"),
+        (0.00000123, "$0.0000012"),
+        (0, "$0.00"),
+        (-2, "−$2.00"),
+        (None, "–"),
+    ],
+)
+def test_small_sums_keep_two_significant_digits(value, expected):
+    assert display.usd(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0.84, "840 ms"),
+        (12.34, "12.3 s"),
+        (59.97, "1 min"),
+        (90, "1 min 30 s"),
+        (7500, "2 h 5 min"),  # 2 × 3600 + 5 × 60
+        (273_600, "3 d 4 h"),  # 3 × 86400 + 4 × 3600
+        (timedelta(minutes=2), "2 min"),
+        (None, "–"),
+    ],
+)
+def test_a_duration_shows_its_two_largest_units(seconds, expected):
+    assert display.duration(seconds) == expected
+
+
+def test_a_figure_shows_its_interval_and_none_when_it_has_none():
+    assert "0.68" in display.figure(0.68, 0.61, 0.74)
+    assert "[0.61, 0.74]" in display.figure(Figure(0.68, 0.61, 0.74, n=42))
+    assert "[" not in display.figure(Figure(1.0, None, None, n=1))
+    assert display.MISSING in display.figure(Figure(None, None, None, n=0))
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "expected"),
+    [
+        (0, 0, "heat-0"),
+        (0.5, 0, "heat-4"),  # floor(0.5 × 9) = 4
+        (1, 0, "heat-9"),
+        (0, -1, "heat-4"),  # half-way from −1 to 1
+        (-0.3, 0, "heat-0"),
+        (None, 0, "heat-none"),
+    ],
+)
+def test_heat_runs_from_low_to_one_in_ten_steps(value, low, expected):
+    assert display.heat(value, low) == expected
+
+
+@pytest.mark.parametrize(
+    ("verdict", "word"),
+    [
+        (Verdict.MET, "Met"),
+        ("UNMET", "Unmet"),
+        ("CANNOT_ASSESS", "Cannot assess"),
+        ("ERROR", "Error"),
+        (None, "Pending"),
+    ],
+)
+def test_a_verdict_says_its_word_beside_its_glyph(verdict, word):
+    html = display.verdict_chip(verdict)
+    assert f">{word}<" in html.replace("</svg>", "</svg>>")
+    assert "<svg" in html
+
+
+def test_chips_escape_what_they_are_given():
+    for html in (
+        display.verdict_chip("MET", label=HOSTILE[0], title=HOSTILE[6]),
+        display.role_chip(HOSTILE[0]),
+        display.state_chip(HOSTILE[0]),
+        display.icon("check", label=HOSTILE[6]),
+    ):
+        assert "<script" not in html
+
+
+def test_a_role_is_named_from_its_number():
+    assert "owner" in display.role_chip(50)
+
+
+def test_time_is_relative_with_the_absolute_on_hover():
+    now = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+    three_hours_ago = now - timedelta(hours=3, minutes=20)
+    html = display.relative_time(three_hours_ago, now)
+    assert ">3 h ago<" in html
+    assert 'title="20 Nov 2026, 08:40 UTC"' in html
+    assert 'datetime="2026-11-20T08:40:00+00:00"' in html
+    assert ">20 Aug 2026<" in display.relative_time(datetime(2026, 8, 20, tzinfo=UTC), now)
+    assert display.relative_time(None) == "–"
+
+
+def test_the_query_string_keeps_what_is_not_replaced():
+    request = RequestFactory().get("/", {"state": "open", "q": "a&b", "cursor": "x"})
+    html = Template("{% query_replace sort='-score' cursor=None %}").render(Context({"request": request}))
+    assert html == "?state=open&amp;q=a%26b&amp;sort=-score"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_from_strangers_carries_no_code_and_no_pictures(text):
+    assert holds_no_harm(display.markdown(text))
+    assert holds_no_harm(display.body(text))
+    assert holds_no_harm(display.body([{"role": text, "content": text, "name": text, "tool_calls": [text]}]))
+    assert holds_no_harm(display.body({text: text}))
+
+
+def test_markdown_keeps_structure_and_marks_links():
+    html = display.markdown("# Plan\n\n- **one**\n\n[site](https://a.example)")
+    assert "<h3>Plan</h3>" in html
+    assert "<strong>one</strong>" in html
+    assert 'rel="nofollow noopener noreferrer"' in html
+
+
+def test_a_huge_text_is_shown_plain():
+    html = display.markdown("*a* " * (display.MARKDOWN_MAX_CHARACTERS // 4 + 1))
+    assert html.startswith('<pre class="code">*a* ')
+
+
+def test_a_chat_is_shown_turn_by_turn_from_a_list_or_its_json():
+    chat = '[{"role": "user", "content": "Hello *you*"}, {"role": "assistant", "content": null}]'
+    html = display.body(chat)
+    assert 'class="chat__turn chat__turn--user"' in html
+    assert "<em>you</em>" in html
+    assert html.count("chat__role") == 2
+
+
+def test_parts_of_a_turn_that_are_not_text_are_named_not_fetched():
+    html = display.body(
+        [{"role": "user", "content": [{"type": "text", "text": "See"}, {"type": "image_url"}]}]
+    )
+    assert "See" in html
+    assert "[image_url: not shown]" in html
+
+
+def test_json_is_code_and_what_only_looks_like_json_is_prose():
+    assert display.body('{"a": 1}').startswith('<pre class="code">')
+    assert display.body("[see below]").startswith('<div class="prose">')
+    assert "Empty." in display.body("")
+    assert "chat" not in display.body("[1, 2]")
+
+
+def test_deeply_nested_json_is_still_shown():
+    assert display.body("[" * 5000 + "]" * 5000)
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        display.interval_svg(0.61, 0.68, 0.74, label="κ <C1>", mark=0.8),
+        display.interval_svg(-3, 0.5, 7),
+        display.bar_svg(0.79, second=0.91, label="C1 & C2"),
+        display.bar_svg(None),
+        display.segments_svg([("Met <b>", 3, "met"), ("Unmet", 0, "unmet"), ("Error", 1, "error")]),
+        display.segments_svg([]),
+        display.histogram_svg([(0.0, 0.5, 3), (0.5, 1.0, 1)], label='Scores "x"'),
+        display.spark_svg([0.1, None, 0.9], label="<trend>"),
+    ],
+)
+def test_a_drawing_is_well_formed_named_and_inside_its_frame(drawing):
+    root = ElementTree.fromstring(drawing)
+    assert root.get("role") == "img"
+    assert root.get("aria-label")
+    for element in root.iter():
+        for name in ("x", "width", "cx", "x1", "x2"):
+            number = element.get(name, "0").removesuffix("%")
+            assert 0 <= float(number) <= 100
+
+
+def test_an_interval_stands_where_its_numbers_say():
+    root = ElementTree.fromstring(display.interval_svg(0.25, 0.5, 1.0, minimum=0, maximum=1))
+    span = root.find("rect[@class='interval__span']")
+    assert span is not None
+    assert (span.get("x"), span.get("width")) == ("25%", "75%")
+    assert root.get("aria-label") == "0.50, from 0.25 to 1.00"
+
+
+def test_segments_share_the_bar_in_proportion_to_their_counts():
+    root = ElementTree.fromstring(display.segments_svg([("Met", 3, "met"), ("Unmet", 1, "unmet")]))
+    assert [rect.get("width") for rect in root.iter("rect")] == ["75%", "25%"]
+    assert root.get("aria-label") == "Met 3, Unmet 1"
+
+
+def test_missing_values_are_a_dash_not_a_drawing():
+    assert "<svg" not in display.interval_svg(None, None, None)
+    assert "<svg" not in display.spark_svg([None])
+    assert "No scores yet" in display.histogram_svg([])

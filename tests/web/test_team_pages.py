@@ -1,0 +1,262 @@
+"""Team settings and one-time links at the interface a browser uses."""
+
+import re
+
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+from django.utils import timezone
+
+from rubricweb.models import ApiToken, JudgeEndpoint, Membership, Role, User
+from rubricweb.services import endpoints, teams
+from tests import factories
+from tests.factories import Cast
+
+KEY = "sk-very-secret-0123456789"
+ENDPOINT = {"name": "Ours", "base_url": "http://127.0.0.1:9/v1", "model": "m-1", "api_key": KEY}
+
+
+def url(name: str, people: Cast, *ids: int) -> str:
+    return reverse(name, args=[people.team.slug, *ids])
+
+
+def role_of(people: Cast, user: User) -> str | None:
+    membership = Membership.objects.filter(team=people.team, user=user).first()
+    return membership.get_role_display() if membership else None
+
+
+# ── Overview and members ─────────────────────────────────────────────────────────────────────────
+
+
+def test_every_member_sees_the_overview_and_only_owners_manage(people: Cast, sign_in) -> None:
+    for person in people.members.values():
+        page = sign_in(person).get(url("settings", people)).content.decode()
+        assert "offline judge (not an LLM)" in page
+        assert ("Manage" in page) == (person == people.alice)
+
+
+def test_members_are_listed_with_their_roles_and_no_forms_for_others(people: Cast, sign_in) -> None:
+    page = sign_in(people.ed).get(url("settings_members", people)).content.decode()
+    assert "Ann" in page
+    assert "annotator" in page
+    assert 'name="role"' not in page
+    assert "ann@example.org" not in page
+
+
+def test_the_member_list_costs_the_same_queries_however_many(
+    people: Cast, sign_in, django_assert_max_num_queries
+) -> None:
+    for number in range(8):
+        teams.invite(people.team, f"p{number}", Role.VIEWER, by=people.alice)
+    client = sign_in(people.alice)
+    client.get(url("settings_members", people))
+    with django_assert_max_num_queries(8):
+        client.get(url("settings_members", people))
+
+
+def test_somebody_new_gets_an_account_and_a_link_that_works_once(people: Cast, sign_in) -> None:
+    sent = {"who": "Nia.New@example.org", "name": "Nia", "role": Role.ANNOTATOR.value}
+    answer = sign_in(people.alice).post(url("settings_members", people), sent)
+    link = re.search(r"http://testserver(/sign-in/\?token=[\w-]+)", answer.content.decode())
+    assert link is not None
+    assert "no-store" in answer["Cache-Control"]
+    nia = User.objects.get(username="nianew")
+    assert (role_of(people, nia), nia.has_usable_password()) == ("annotator", False)
+
+    newcomer = Client()
+    assert "Sign in" in newcomer.get(link[1]).content.decode()  # a preview that follows it uses nothing up
+    assert newcomer.get(link[1]).wsgi_request.user.is_anonymous
+    token = link[1].partition("token=")[2]
+    assert newcomer.post(reverse("one_time_link"), {"token": token})["Location"] == "/"
+    assert newcomer.get(url("settings", people)).status_code == 200
+    again = Client().post(reverse("one_time_link"), {"token": token})
+    assert again.status_code == 400
+    assert "rubricweb sign-in-link" in again.content.decode()
+    assert link[1] not in sign_in(people.alice).get(url("settings_members", people)).content.decode()
+
+
+def test_two_people_with_the_same_mail_name_get_different_user_names(people: Cast, sign_in) -> None:
+    for domain in ("a.example", "b.example", "c.example"):
+        sign_in(people.alice).post(url("settings_members", people), {"who": f"sam@{domain}", "role": 10})
+    assert set(User.objects.filter(username__startswith="sam").values_list("username", flat=True)) == {
+        "sam",
+        "sam2",
+        "sam3",
+    }
+
+
+@pytest.mark.parametrize("who", ["charlie", "CHARLIE@example.org"])
+def test_somebody_known_is_added_without_a_link_into_their_other_teams(
+    people: Cast, sign_in, who: str
+) -> None:
+    client = sign_in(people.alice)
+    answer = client.post(
+        url("settings_members", people), {"who": who, "role": Role.REVIEWER.value}, follow=True
+    )
+    assert role_of(people, people.charlie) == "reviewer"
+    assert "token=" not in answer.content.decode()
+    link = client.post(url("settings_member", people, people.charlie.pk), {"action": "link"})
+    assert link.status_code == 422
+    assert "token=" not in link.content.decode()
+
+
+def test_a_refused_person_stays_in_the_form(people: Cast, sign_in) -> None:
+    client = sign_in(people.alice)
+    for who, why in (("ann", "already in"), ("two words", "valid username"), ("x@", "email")):
+        answer = client.post(url("settings_members", people), {"who": who, "role": 20})
+        assert answer.status_code == 422
+        assert answer.context["form"].errors["who"]
+        assert why in answer.content.decode()
+        assert f'value="{who}"' in answer.content.decode()
+
+
+def test_an_owner_changes_roles_and_removes_people(people: Cast, sign_in) -> None:
+    client = sign_in(people.alice)
+    address = url("settings_member", people, people.ann.pk)
+    client.post(address, {"action": "role", "role": Role.EDITOR.value})
+    assert role_of(people, people.ann) == "editor"
+    assert client.post(address, {"action": "role", "role": 99}).status_code == 422
+    client.post(address, {"action": "remove"})
+    assert role_of(people, people.ann) is None
+    assert sign_in(people.ann).get(url("settings", people)).status_code == 404
+
+
+@pytest.mark.parametrize("sent", [{"action": "remove"}, {"action": "role", "role": Role.VIEWER.value}])
+def test_the_last_owner_stays(people: Cast, sign_in, sent: dict[str, object]) -> None:
+    answer = sign_in(people.alice).post(url("settings_member", people, people.alice.pk), sent)
+    assert answer.status_code == 422
+    assert "only owner" in answer.content.decode()
+    assert role_of(people, people.alice) == "owner"
+
+
+def test_an_owner_may_leave_once_there_is_another(people: Cast, sign_in) -> None:
+    client = sign_in(people.alice)
+    client.post(url("settings_member", people, people.ed.pk), {"role": Role.OWNER.value})
+    answer = client.post(url("settings_member", people, people.alice.pk), {"action": "remove"})
+    assert answer["Location"] == "/"
+    assert role_of(people, people.alice) is None
+
+
+# ── Judges ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_owner_adds_an_endpoint_and_nobody_sees_its_key_again(people: Cast, sign_in) -> None:
+    client = sign_in(people.alice)
+    answer = client.post(url("settings_judges", people), ENDPOINT, follow=True)
+    assert "Ours" in answer.content.decode()
+    assert KEY not in answer.content.decode()
+    stored = JudgeEndpoint.objects.get(name="Ours")
+    assert KEY not in stored.sealed_key
+    for name in ("settings", "settings_judges", "settings_journal"):
+        assert KEY not in client.get(url(name, people)).content.decode()
+
+
+@override_settings(JUDGE_ALLOW_PRIVATE_HOSTS=False)
+def test_a_blocked_address_is_refused_at_its_field_without_the_key_coming_back(people: Cast, sign_in) -> None:
+    answer = sign_in(people.alice).post(url("settings_judges", people), ENDPOINT)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors) == ["base_url"]
+    assert 'value="Ours"' in page
+    assert KEY not in page
+    assert not JudgeEndpoint.objects.exists()
+
+
+def test_a_taken_name_and_a_wrong_price_are_refused_at_their_fields(people: Cast, sign_in) -> None:
+    client = sign_in(people.alice)
+    client.post(url("settings_judges", people), ENDPOINT)
+    answer = client.post(url("settings_judges", people), ENDPOINT)
+    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["name"])
+    answer = client.post(
+        url("settings_judges", people), ENDPOINT | {"name": "B", "input_usd_per_million": "-1"}
+    )
+    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["input_usd_per_million"])
+
+
+def test_removing_an_endpoint_forgets_its_key(people: Cast, sign_in) -> None:
+    endpoint = endpoints.add_endpoint(people.team, by=people.alice, **ENDPOINT)
+    assert sign_in(people.ed).post(url("settings_judge_remove", people, endpoint.pk)).status_code == 403
+    sign_in(people.alice).post(url("settings_judge_remove", people, endpoint.pk))
+    endpoint.refresh_from_db()
+    assert (endpoint.sealed_key, endpoint.removed_at is not None) == ("", True)
+    assert "Ours" not in sign_in(people.alice).get(url("settings_judges", people)).content.decode()
+
+
+@override_settings(OPENAI_API_KEY=KEY, OPENAI_MODEL="env-model")
+def test_the_judge_of_the_environment_is_listed_without_its_key(people: Cast, sign_in) -> None:
+    page = sign_in(people.bob).get(url("settings_judges", people)).content.decode()
+    assert "env-model" in page
+    assert KEY not in page
+
+
+@override_settings(OFFLINE_JUDGE_URL="")
+def test_without_any_judge_the_page_says_what_to_do(people: Cast, sign_in) -> None:
+    assert "No judge yet" in sign_in(people.bob).get(url("settings_judges", people)).content.decode()
+
+
+# ── API tokens ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_token_is_shown_once_and_stored_as_a_digest(people: Cast, sign_in) -> None:
+    client = sign_in(people.ann)
+    sent = {"name": "laptop", "may_write": "write", "days": 30}
+    page = client.post(url("settings_tokens", people), sent).content.decode()
+    found = re.search(r"rw_[\w-]{40,}", page)
+    assert found is not None
+    token = ApiToken.objects.get(name="laptop")
+    assert (token.user, token.may_write, token.digest) == (people.ann, True, teams.digest(found[0]))
+    assert found[0] not in client.get(url("settings_tokens", people)).content.decode()
+
+
+@pytest.mark.parametrize("days", [0, 367, "many"])
+def test_a_token_that_lives_too_long_is_refused(people: Cast, sign_in, days: object) -> None:
+    answer = sign_in(people.ann).post(
+        url("settings_tokens", people), {"name": "laptop", "may_write": "read", "days": days}
+    )
+    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["days"])
+    assert not ApiToken.objects.exists()
+
+
+def test_one_revokes_ones_own_tokens_only(people: Cast, sign_in) -> None:
+    membership = people.team.memberships.get(user=people.ann)
+    token, _ = teams.create_token(
+        membership, name="nightly export", may_write=False, days=1, now=timezone.now()
+    )
+    address = url("settings_token_revoke", people, token.pk)
+    assert sign_in(people.alice).post(address).status_code == 404
+    assert "nightly export" not in sign_in(people.alice).get(url("settings_tokens", people)).content.decode()
+    assert sign_in(people.ann).post(address).status_code == 302
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+
+
+# ── Journal and links ────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_journal_says_who_did_what_page_by_page(people: Cast, sign_in) -> None:
+    for number in range(60):
+        factories.dataset(people.team, people.ed, name=f"data {number}", items=factories.ITEMS[:1])
+    client = sign_in(people.bob)
+    first = client.get(url("settings_journal", people))
+    assert "Ed</strong> imported" in first.content.decode()
+    cursor = first.context["page"].next_cursor
+    second = client.get(url("settings_journal", people), {"cursor": cursor})
+    assert {line.target_id for line in first.context["page"].rows}.isdisjoint(
+        line.target_id for line in second.context["page"].rows if line.kind == "dataset"
+    )
+    assert client.get(url("settings_journal", people), {"cursor": "garbage"}).status_code == 400
+
+
+def test_the_journal_costs_the_same_queries_however_long(
+    people: Cast, sign_in, django_assert_max_num_queries
+) -> None:
+    for number in range(20):
+        factories.dataset(people.team, people.ed, name=f"data {number}", items=factories.ITEMS[:1])
+    client = sign_in(people.bob)
+    client.get(url("settings_journal", people))
+    with django_assert_max_num_queries(8):
+        client.get(url("settings_journal", people))
+
+
+def test_a_link_without_its_token_says_so(db: None) -> None:
+    assert "incomplete" in Client().get(reverse("one_time_link")).content.decode()
