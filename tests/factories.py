@@ -1,0 +1,133 @@
+"""Building data the way the app does: through services. The cast has one member per role and a stranger."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rubricweb.models import (
+    Dataset,
+    ReviewQueue,
+    Role,
+    RubricVersion,
+    Run,
+    Team,
+    User,
+)
+from rubricweb.services import datasets, reviews, rubrics, runs, teams
+
+CRITERIA: list[dict[str, Any]] = [
+    {"name": "capital", "weight": 10.0, "requirement": "Names Paris as the capital.", "group": "Facts"},
+    {"name": "concise", "weight": 5.0, "requirement": "Is at most two sentences long.", "group": "Style"},
+    {
+        "name": "wrong_country",
+        "weight": -15.0,
+        "requirement": "Places Paris outside France.",
+        "group": "Facts",
+    },
+]
+ITEMS: list[dict[str, Any]] = [
+    {
+        "id": "good",
+        "prompt": "What is the capital of France?",
+        "submission": "Paris is the capital of France.",
+    },
+    {
+        "id": "bad",
+        "prompt": "What is the capital of France?",
+        "submission": "Paris lies in Belgium, I believe.",
+    },
+    {"id": "empty-ish", "prompt": "What is the capital of France?", "submission": "I would rather not say."},
+]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """alice owns, ed edits, rae reviews, ann annotates, bob views; charlie is in another team."""
+
+    team: Team
+    alice: User
+    ed: User
+    rae: User
+    ann: User
+    bob: User
+    charlie: User
+    other_team: Team
+
+    @property
+    def members(self) -> dict[Role, User]:
+        return {
+            Role.OWNER: self.alice,
+            Role.EDITOR: self.ed,
+            Role.REVIEWER: self.rae,
+            Role.ANNOTATOR: self.ann,
+            Role.VIEWER: self.bob,
+        }
+
+
+def person(username: str) -> User:
+    return teams.create_person(username, email=f"{username}@example.org", name=username.title())
+
+
+def cast() -> Cast:
+    alice, ed, rae, ann, bob, charlie = map(person, ("alice", "ed", "rae", "ann", "bob", "charlie"))
+    team = teams.create_team("Capital quality", owner=alice, slug="capitals")
+    for user, role in ((ed, Role.EDITOR), (rae, Role.REVIEWER), (ann, Role.ANNOTATOR), (bob, Role.VIEWER)):
+        teams.add_member(team, user, role, by=alice)
+    other = teams.create_team("Another team", owner=charlie, slug="another")
+    return Cast(team, alice, ed, rae, ann, bob, charlie, other)
+
+
+def version(
+    team: Team, by: User, *, title: str = "Capitals", criteria: Sequence[Mapping[str, Any]] = CRITERIA
+) -> RubricVersion:
+    draft = {"title": title, "criteria": [dict(criterion) for criterion in criteria]}
+    return rubrics.publish(rubrics.create_rubric(team, by=by, title=title, draft=draft), by=by)
+
+
+def dataset(
+    team: Team, by: User, *, name: str = "capital answers", items: Sequence[Mapping[str, Any]] = ITEMS
+) -> Dataset:
+    data = "\n".join(json.dumps(item) for item in items).encode()
+    return datasets.import_dataset(team, by=by, data=data, filename="items.jsonl", name=name)
+
+
+@dataclass
+class Bells:
+    """An `enqueue` that writes down which runs were rung for."""
+
+    rung: list[int] = field(default_factory=list)
+
+    def __call__(self, run_id: int) -> None:
+        self.rung.append(run_id)
+
+
+def run(
+    team: Team,
+    by: User,
+    *,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    judge_id: str = "offline",
+    **options: Any,
+) -> Run:
+    """A run planned but not graded yet: call `services.grading.grade_chunk` to grade it."""
+    options.setdefault("enqueue", Bells())
+    return runs.start_run(
+        team, by=by, dataset=dataset, rubric_version=rubric_version, judge_id=judge_id, **options
+    )
+
+
+def queue(
+    team: Team,
+    by: User,
+    *,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    raters: Sequence[User],
+    name: str = "First look",
+    **options: Any,
+) -> ReviewQueue:
+    return reviews.create_queue(
+        team, by=by, name=name, dataset=dataset, rubric_version=rubric_version, raters=raters, **options
+    )

@@ -1,0 +1,114 @@
+"""A scratch installation of its own for tests that start real processes: folder, database, environment.
+
+On the machine's SQLite by default; on a fresh PostgreSQL database, and its broker, when DATABASE_URL and
+CELERY_BROKER_URL say so for the whole test run.
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import redis
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = (sys.executable, "-m", "rubricweb.management.console")
+# What a test run may have set for itself, and a scratch installation must not inherit.
+OWN = (
+    "DATABASE_URL",
+    "CELERY_BROKER_URL",
+    "DJANGO_SETTINGS_MODULE",
+    "SECRET_KEY",
+    "OPENAI_API_KEY",
+    "OFFLINE_JUDGE_URL",
+    "RUBRICWEB_VAR_DIR",
+    "RUBRICWEB_LOCAL",
+    "SITE_URL",
+)
+DATABASE_URL = os.environ.get("DATABASE_URL", "")
+BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Where one scratch installation lives; `env` is what its processes see."""
+
+    folder: Path
+    env: Mapping[str, str]
+    database_url: str
+
+    def run(
+        self, *arguments: str | Path, timeout: float = 90, **env: str
+    ) -> "subprocess.CompletedProcess[str]":
+        """One `rubricweb …` command, to its end."""
+        return subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            cwd=ROOT,
+            env={**self.env, **env},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        """Rows straight from the tables, past everything that is being tested."""
+        if self.database_url:
+            with psycopg.connect(self.database_url) as connection:
+                return connection.execute(sql).fetchall()
+        with closing(sqlite3.connect(self.folder / "rubricweb.sqlite3", timeout=30)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def number(self, sql: str) -> int:
+        [[number]] = self.query(sql)
+        return int(number)
+
+
+@contextmanager
+def scratch_installation(**more: str) -> Iterator[Installation]:
+    """An empty installation; its folder and database are gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="rubricweb-scratch-"))
+    env = {name: value for name, value in os.environ.items() if name not in OWN}
+    env |= {"RUBRICWEB_VAR_DIR": str(folder), "PYTHONPATH": str(ROOT), **more}
+    try:
+        with _database() as database_url:
+            if database_url:
+                env |= {
+                    "DATABASE_URL": database_url,
+                    "SECRET_KEY": "scratch-" + "x" * 40,
+                    "RUBRICWEB_LOCAL": "1",
+                }
+            if BROKER_URL:
+                env["CELERY_BROKER_URL"] = BROKER_URL
+                redis.Redis.from_url(BROKER_URL).delete("rubricweb")
+            yield Installation(folder, env, database_url)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _database() -> Iterator[str]:
+    """A new PostgreSQL database beside the one of the test run, "" on SQLite."""
+    if not DATABASE_URL.startswith("postgres"):
+        yield ""
+        return
+    name = f"rubricweb_scratch_{uuid.uuid4().hex[:12]}"
+    parts = urlsplit(DATABASE_URL)
+    admin = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield urlunsplit(parts._replace(scheme="postgresql", path=f"/{name}"))
+    finally:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')

@@ -1,0 +1,139 @@
+"""A real `rubricweb serve` per test, and what is alive of it."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.installation import COMMAND, ROOT, Installation, scratch_installation
+
+
+class Serve:
+    """A running `rubricweb serve`: its address, its words, and every process under it."""
+
+    def __init__(self, installation: Installation, *arguments: str, **env: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}"
+        self._said = installation.folder / f"serve-{port}.txt"
+        with self._said.open("w") as said:
+            self.process = subprocess.Popen(
+                [*COMMAND, "serve", "--port", str(port), *arguments],
+                cwd=ROOT,
+                env={**installation.env, **env},
+                stdout=said,
+                stderr=said,
+            )
+        self._seen: set[int] = set()
+
+    @property
+    def said(self) -> str:
+        return self._said.read_text()
+
+    @property
+    def link(self) -> str:
+        [link] = re.findall(rf"{self.address}/sign-in/\S+", self.said)
+        return str(link)
+
+    def wait_until_up(self) -> "Serve":
+        wait_for(lambda: "Ctrl+C stops everything" in self.said or self.process.poll() is not None, 90, self)
+        assert self.process.poll() is None, self.said
+        return self
+
+    def healthy(self) -> bool:
+        with suppress(OSError), urllib.request.urlopen(f"{self.address}/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+        return False
+
+    def descendants(self, *, running: str = "") -> set[int]:
+        """Every process under the supervisor, or those whose command line holds `running`."""
+        found = {pid for pid in _descendants(self.process.pid) if running in _command_line(pid)}
+        self._seen |= found
+        return found
+
+    def survivors(self) -> set[int]:
+        """Of all processes ever seen under the supervisor, those still alive."""
+        return {pid for pid in self._seen if _is_alive(pid)}
+
+    def kill_everything(self) -> None:
+        """SIGKILL for the supervisor and all under it, as a machine that loses power would."""
+        doomed = [self.process.pid, *self.descendants()]
+        for pid in doomed:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=30)
+
+
+def wait_for(happened: Callable[[], object], seconds: float, serve: Serve | None = None) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, f"not within {seconds} s" + (f"\n{serve.said}" if serve else "")
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def installation() -> Iterator[Installation]:
+    with scratch_installation(SWEEP_SECONDS="1") as one:
+        yield one
+
+
+@pytest.fixture
+def serve(installation: Installation) -> Iterator[Callable[..., Serve]]:
+    """`serve(…)` starts one and waits until it is up; whatever is left of it at the end is killed."""
+    started: list[Serve] = []
+
+    def start(*arguments: str, **env: str) -> Serve:
+        one = Serve(installation, *arguments, **env)
+        started.append(one)
+        return one.wait_until_up()
+
+    yield start
+    for one in started:
+        one.descendants()
+        if one.process.poll() is None:
+            one.kill_everything()
+        for pid in one.survivors():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> set[int]:
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                parents.setdefault(parent, []).append(int(entry.name))
+    found: set[int] = set()
+    waiting = [pid]
+    while waiting:
+        for child in parents.get(waiting.pop(), []):
+            found.add(child)
+            waiting.append(child)
+    return found
+
+
+def _command_line(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    return ""
+
+
+def _is_alive(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False

@@ -1,0 +1,119 @@
+"""Killed in mid-run and started again: every verdict exactly once, only calls in flight repeated."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.installation import ROOT, Installation
+from tests.processes.conftest import Serve, wait_for
+
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(240)]
+
+# The demo: 32 replies × 9 criteria twice (as a whole, and version by version), once more all criteria in one
+# call, and 10 notes × 6 criteria.
+CALLS = 32 * 9 * 2 + 32 + 10 * 6
+VERDICTS = 32 * 9 * 3 + 10 * 6
+
+
+class SlowJudge:
+    """The offline judge in a process of its own, with a delay, and its list of what it was asked."""
+
+    def __init__(self, port: int) -> None:
+        self.root = f"http://127.0.0.1:{port}"
+
+    def script(self, script: dict[str, Any]) -> None:
+        request = urllib.request.Request(
+            f"{self.root}/script",
+            json.dumps(script).encode(),
+            {"Content-Type": "application/json"},
+            method="PUT",
+        )
+        urllib.request.urlopen(request, timeout=10).close()
+
+    def asked(self) -> int:
+        """Requests since the last script was set."""
+        with urllib.request.urlopen(f"{self.root}/script", timeout=10) as answer:
+            return int(json.load(answer)["count"])
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[SlowJudge]:
+    port_file = tmp_path / "port"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rubricweb.judges.offline", "--scripted", "--port-file", str(port_file)],
+        cwd=ROOT,
+    )
+    try:
+        wait_for(port_file.exists, 20)
+        yield SlowJudge(int(port_file.read_text()))
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def test_killed_in_mid_run_and_started_again_every_verdict_is_there_once(
+    serve: Callable[..., Serve], installation: Installation, judge: SlowJudge
+) -> None:
+    def calls() -> int:
+        return installation.number("SELECT count(*) FROM rubricweb_judgecall")
+
+    judge.script({"actions": [{"kind": "lexical", "delay_seconds": 0.4}]})
+    first = serve("--demo", OFFLINE_JUDGE_URL=f"{judge.root}/v1")
+    wait_for(lambda: calls() > CALLS // 4, 60, first)
+    first.kill_everything()
+    wait_for(lambda: not first.survivors(), 20, first)
+    time.sleep(1)  # what a database was told in the last moment, it may still finish
+    stored = calls()
+    paid = judge.asked()
+    assert CALLS // 4 < stored < CALLS, "killed too late to prove anything"
+    assert installation.number("SELECT count(*) FROM rubricweb_run WHERE state = 'running'") > 0
+
+    judge.script({"actions": [{"kind": "lexical"}]})
+    second = serve("--demo", OFFLINE_JUDGE_URL=f"{judge.root}/v1")
+    running = "SELECT count(*) FROM rubricweb_run WHERE state = 'running'"
+    wait_for(lambda: installation.number(running) == 0, 90, second)
+
+    # What was stored is never asked for again: only what was on its way at the kill is paid twice.
+    assert judge.asked() == CALLS - stored
+    in_flight_at_most = 2 * 16  # grading processes × JUDGE_CONCURRENCY
+    answered_but_not_stored = in_flight_at_most * 2  # batches are stored every half second, replies take 0.4
+    assert paid - stored <= in_flight_at_most + answered_but_not_stored
+    found = installation.query(
+        "SELECT run_id, item_id, criterion_id FROM rubricweb_judgement WHERE run_id > 0"
+    )
+    assert len(found) == len(set(found)) == VERDICTS
+    assert installation.query("SELECT DISTINCT state FROM rubricweb_run") == [("finished",)]
+    assert installation.number("SELECT count(*) FROM rubricweb_judgement WHERE error_kind IS NOT NULL") == 0
+    assert installation.number("SELECT count(*) FROM rubricweb_runitem WHERE score IS NULL") == 0
+    assert calls() == CALLS
+    assert second.stop() == 0
+    assert second.survivors() == set()
+
+
+def test_a_killed_worker_is_replaced_and_its_items_are_graded(
+    serve: Callable[..., Serve], installation: Installation, judge: SlowJudge
+) -> None:
+    judge.script({"actions": [{"kind": "lexical", "delay_seconds": 0.4}]})
+    serving = serve("--demo", OFFLINE_JUDGE_URL=f"{judge.root}/v1")
+    wait_for(
+        lambda: installation.number("SELECT count(*) FROM rubricweb_judgecall") > CALLS // 4, 60, serving
+    )
+    for pid in serving.descendants(running="rubricweb.management.worker"):
+        os.kill(pid, signal.SIGKILL)
+    running = "SELECT count(*) FROM rubricweb_run WHERE state = 'running'"
+    wait_for(lambda: installation.number(running) == 0, 90, serving)
+    found = installation.query(
+        "SELECT run_id, item_id, criterion_id FROM rubricweb_judgement WHERE run_id > 0"
+    )
+    assert len(found) == len(set(found)) == VERDICTS
+    assert installation.number("SELECT count(*) FROM rubricweb_judgement WHERE error_kind IS NOT NULL") == 0
+    assert serving.stop() == 0

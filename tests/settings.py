@@ -1,0 +1,20 @@
+"""Settings of the test suite: the real ones, with a key, a scratch folder and cheap passwords."""
+
+import os
+import tempfile
+
+os.environ.setdefault("SECRET_KEY", "tests-only-" + "x" * 40)
+os.environ.setdefault("RUBRICWEB_VAR_DIR", tempfile.mkdtemp(prefix="rubricweb-tests-"))
+os.environ["OPENAI_API_KEY"] = ""
+os.environ["OFFLINE_JUDGE_URL"] = "http://127.0.0.1:9/v1"
+os.environ["JUDGE_ALLOW_PRIVATE_HOSTS"] = "1"
+
+from rubricweb.settings import *  # noqa: F403  the environment above must come first
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+LOGGING = {"version": 1, "disable_existing_loggers": False}
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  WhiteNoise warns at every client otherwise

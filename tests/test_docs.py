@@ -1,0 +1,33 @@
+"""Docs stay complete and true: registries have headings, links lead somewhere, nothing foreign slips in."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rubricweb.engine.autograders import AUTOGRADERS
+from rubricweb.engine.formats import FORMATS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+@pytest.mark.parametrize(
+    ("page", "names"), [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS)], ids=["autograders", "formats"]
+)
+def test_every_registered_name_has_a_heading(page: str, names: dict[str, object]) -> None:
+    headings = re.findall(r"^### `(.+)`$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+    assert set(names) <= set(headings)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        if not target.startswith(("http://", "https://", "mailto:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_no_file_names_this_machine_or_a_package_index() -> None:
+    pattern = re.compile(r"pyp[i]\.org|python[h]osted|registry\.npm[j]s")
+    files = [*PAGES, *ROOT.glob("*.txt"), *ROOT.glob("*.toml"), ROOT / "Makefile", ROOT / "Dockerfile"]
+    assert [file.name for file in files if file.exists() and pattern.search(file.read_text())] == []
