@@ -1,6 +1,7 @@
 """Fixtures every floor's tests share."""
 
 import os
+from collections.abc import Generator
 
 import pytest
 from django.test import Client
@@ -8,6 +9,13 @@ from django.test import Client
 from tests.factories import Cast, cast
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Browser tests come last: Playwright leaves an event loop in the thread, and `asyncio.run` minds."""
+    yield
+    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
 
 
 @pytest.fixture

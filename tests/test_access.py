@@ -65,7 +65,7 @@ def address(pattern: URLPattern, slug: str, ids: dict[str, Any]) -> str:
 PERSONAL = {"review_id", "token_id"}
 
 
-@pytest.mark.parametrize("pattern", routes())
+@pytest.mark.parametrize("pattern", list(routes()))
 def test_every_route_keeps_its_roles(pattern: URLPattern, people: Cast, sign_in) -> None:
     view = pattern.callback
     assert hasattr(view, "role"), f"{pattern.name} does not say who may open it: use @team_page"
@@ -83,7 +83,7 @@ def test_every_route_keeps_its_roles(pattern: URLPattern, people: Cast, sign_in)
             assert sign_in(person).post(url).status_code == 403, f"{role.label} changes {pattern.name}"
 
 
-@pytest.mark.parametrize("pattern", routes())
+@pytest.mark.parametrize("pattern", list(routes()))
 def test_strangers_are_told_nothing(pattern: URLPattern, people: Cast, sign_in) -> None:
     url = address(pattern, people.team.slug, furnished(people.team, people.alice))
     for method in ("get", "post"):

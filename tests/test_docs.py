@@ -13,18 +13,20 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 @pytest.mark.parametrize(
-    ("page", "names"), [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS)], ids=["autograders", "formats"]
+    ("document", "names"),
+    [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS)],
+    ids=["autograders", "formats"],
 )
-def test_every_registered_name_has_a_heading(page: str, names: dict[str, object]) -> None:
-    headings = re.findall(r"^### `(.+)`$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+def test_every_registered_name_has_a_heading(document: str, names: dict[str, object]) -> None:
+    headings = re.findall(r"^### `(.+)`$", (ROOT / "docs" / document).read_text(), re.MULTILINE)
     assert set(names) <= set(headings)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+@pytest.mark.parametrize("document", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
         if not target.startswith(("http://", "https://", "mailto:")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
 def test_no_file_names_this_machine_or_a_package_index() -> None:
