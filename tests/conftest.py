@@ -1,6 +1,7 @@
 """Fixtures every floor's tests share."""
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -9,6 +10,8 @@ from django.test import Client
 from tests.factories import Cast, cast
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's children would not hear Ctrl+C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
