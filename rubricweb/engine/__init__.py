@@ -21,7 +21,7 @@ from rubricweb.engine.autograders.outputs import (
 )
 from rubricweb.engine.errors import InvalidFile, InvalidRubric, UnreadableReply
 from rubricweb.engine.report import CriterionReport, EvaluationReport
-from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import CriterionVerdict, Verdict
 
@@ -33,8 +33,11 @@ __all__ = [
     "EvaluationReport",
     "InvalidFile",
     "InvalidRubric",
+    "LengthPenalty",
     "OneShotGenerateFn",
     "OneShotOutput",
+    "Option",
+    "PassRule",
     "PerCriterionGenerateFn",
     "PerCriterionOutput",
     "Rubric",

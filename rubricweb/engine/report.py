@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from collections.abc import Iterable
 
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from rubricweb.engine.answer import Answer
 from rubricweb.engine.rubric import Criterion
+from rubricweb.engine.scoring import Score, outcome_of, value_of
 from rubricweb.engine.verdict import Verdict
 
 
@@ -21,16 +25,54 @@ class GradingError(BaseModel):
         return f"{self.kind}: {self.message}"
 
 
+class Vote(BaseModel):
+    """One judge's answer to one criterion, or the error it gave instead: exactly one of the two is set.
+
+    ``judge`` is the judge's name, ``repeat`` counts its answers to the same question from 0, ``weight``
+    (at least 0) is what the judge's vote counts.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    judge: str
+    repeat: int = 0
+    answer: Answer | None = None
+    error: GradingError | None = None
+    weight: float = 1.0
+
+    @model_validator(mode="after")
+    def _one_outcome(self) -> Vote:
+        if (self.answer is None) == (self.error is None):
+            raise ValueError("a vote has either an answer or an error")
+        if not 0.0 <= self.weight < float("inf"):
+            raise ValueError(f"a vote's weight is {self.weight!r}; allowed: a finite number from 0")
+        return self
+
+
 class CriterionReport(Criterion):
     """A criterion with its result.
 
-    ``verdict`` is None exactly when the judge's call failed; ``error`` then says why. A failure
-    is never an UNMET: what it is worth is decided by the error policy of ``engine/scoring.py``.
+    A binary criterion has a ``verdict``, a choice an ``option`` (its label), a check neither. ``value`` is
+    what scoring used, from 0 to 1 (any finite number for a check of weight 0); None when the answer abstains
+    or there is none. Without an answer ``error`` says why: a failure is never an UNMET, what it is worth is
+    decided by the error policy of ``engine/scoring.py``. ``votes`` are a panel's single answers.
     """
 
     verdict: Verdict | None
     reason: str = ""
     error: GradingError | None = None
+    option: str | None = None
+    value: float | None = None
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def answer(self) -> Answer | None:
+        """The result as an answer; None when there is none."""
+        if self.verdict is not None:
+            return Answer(self.verdict, self.reason)
+        if self.option is not None:
+            return Answer(None, self.reason, option=self.option)
+        return None if self.value is None else Answer(None, self.reason, value=self.value)
 
 
 class EvaluationReport(BaseModel):
@@ -44,6 +86,10 @@ class EvaluationReport(BaseModel):
       not say.
     - ``errors``: the failed questions. Show coverage and errors wherever the score is shown.
     - ``explanation``: a holistic judge's reasoning.
+    - ``passed``: what the rubric's pass rule says; None without a rule or when it cannot say.
+    - ``length_penalty``: what length took off the score, 0 without such a rule.
+    - ``groups``: the score of every group as a rubric of its own, None holding the ungrouped; None as a whole
+      when no criterion has a group, or no report per criterion exists.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,3 +101,23 @@ class EvaluationReport(BaseModel):
     coverage: float | None = None
     errors: tuple[GradingError, ...] = ()
     explanation: str | None = None
+    passed: bool | None = None
+    length_penalty: float = 0.0
+    groups: dict[str | None, Score] | None = None
+
+
+def criterion_report(
+    criterion: Criterion, result: Answer | GradingError, votes: Iterable[Vote] = ()
+) -> CriterionReport:
+    """A criterion with its answer, or with the error it got instead."""
+    fields = {name: getattr(criterion, name) for name in Criterion.model_fields}
+    if isinstance(result, GradingError):
+        return CriterionReport(**fields, verdict=None, error=result, votes=tuple(votes))
+    return CriterionReport(
+        **fields,
+        verdict=result.verdict,
+        reason=result.reason,
+        option=result.option,
+        value=value_of(outcome_of(criterion, result)),
+        votes=tuple(votes),
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
+from rubricweb.engine.criterion import KINDS, Criterion, Option, contradictions, filled_in
 from rubricweb.engine.errors import (
     FaultList,
     InvalidRubric,
@@ -19,147 +20,49 @@ from rubricweb.engine.errors import (
     nearest,
     shown,
 )
+from rubricweb.engine.field_types import (
+    MAX_NAME,
+    MAX_REQUIREMENT,
+    MAX_TITLE,
+    MAX_WEIGHT,
+    Guidelines,
+    Name,
+    Title,
+)
 from rubricweb.engine.parsers.json_text import parse_json
-from rubricweb.engine.parsers.plain_text import decode, unstorable
+from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_text import dump_yaml, parse_yaml
+from rubricweb.engine.rubric_rules import LengthPenalty, PassRule
 from rubricweb.engine.submission import Query, ToGrade
 
 if TYPE_CHECKING:
     from rubricweb.engine.autograders.base import Autograder
     from rubricweb.engine.report import EvaluationReport
 
+__all__ = [
+    "KINDS",
+    "MAX_CRITERIA",
+    "MAX_NAME",
+    "MAX_REQUIREMENT",
+    "MAX_SOURCE_BYTES",
+    "MAX_TITLE",
+    "MAX_WEIGHT",
+    "Criterion",
+    "LengthPenalty",
+    "Option",
+    "PassRule",
+    "Rubric",
+    "check_rubric",
+]
+
 MAX_CRITERIA = 1_000
-MAX_NAME = 120
-MAX_TITLE = 200
-MAX_REQUIREMENT = 10_000
-MAX_LONG_TEXT = 50_000
-"""Characters of guidelines, guidance and examples."""
-MAX_TAGS = 50
-MAX_WEIGHT = 1_000_000.0
-"""Largest absolute weight: far above any use, far below where a sum of weights loses its meaning."""
 MAX_SOURCE_BYTES = 10_000_000
-
-KINDS = ("binary",)
-"""How a criterion can be assessed; another kind is refused, never read as if it were binary."""
-
-_OTHER_KINDS = {
-    "choice": ("scale_type", "options", "aggregation"),
-    "check": ("check", "check_name", "function", "params", "parameters"),
-}
-
-
-def _weight(value: object) -> float:
-    allowed = f"a finite number from {-MAX_WEIGHT:,.0f} to {MAX_WEIGHT:,.0f}"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _refused(value, allowed)
-    # NaN fails every comparison, so the test is written to pass only what is surely inside.
-    if not -MAX_WEIGHT <= value <= MAX_WEIGHT:
-        raise _refused(value, allowed)
-    return float(value) + 0.0  # turns -0.0 into 0.0
-
-
-def _kind(value: object) -> object:
-    if value not in KINDS:
-        raise _refused(value, "binary: this version grades binary criteria, met or not met")
-    return value
-
-
-def _text(limit: int, *, one_line: bool = False) -> Callable[[object], str]:
-    def check(value: object) -> str:
-        if not isinstance(value, str):
-            raise _refused(value, "text (in quotes)" if isinstance(value, int | float) else "text")
-        text = value.strip()
-        broken = unstorable(text)
-        if broken:
-            raise PydanticCustomError("refused", "{found}", {"found": broken, "allowed": "text"})
-        if len(text) > limit:
-            raise PydanticCustomError(
-                "refused", "{found}", {"found": f"{len(text):,} characters", "allowed": f"at most {limit:,}"}
-            )
-        if one_line and any(character in text for character in "\n\r\t\x0b\x0c\x85\u2028\u2029"):
-            raise PydanticCustomError("refused", "{found}", {"found": "a line break", "allowed": "one line"})
-        return text
-
-    return check
-
-
-def _required(check: Callable[[object], str]) -> Callable[[object], str]:
-    def checked(value: object) -> str:
-        text = check(value)
-        if not text:
-            raise _refused(text, "text that says what to look for")
-        return text
-
-    return checked
-
-
-def _optional(check: Callable[[object], str]) -> Callable[[object], str | None]:
-    def checked(value: object) -> str | None:
-        return None if value is None else check(value) or None
-
-    return checked
-
-
-def _tags(value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list | tuple):
-        raise _refused(value, "a list of texts")
-    if len(value) > MAX_TAGS:
-        raise PydanticCustomError(
-            "refused", "{found}", {"found": f"{len(value)} tags", "allowed": f"at most {MAX_TAGS}"}
-        )
-    check = _required(_text(MAX_NAME, one_line=True))
-    return tuple(check(tag) for tag in value)
-
-
-def _refused(value: object, allowed: str) -> PydanticCustomError:
-    found = shown(value)
-    return PydanticCustomError(
-        "refused", "found {found}; allowed: {allowed}", {"found": found, "allowed": allowed}
-    )
-
-
-Weight: TypeAlias = Annotated[float, BeforeValidator(_weight)]
-Name: TypeAlias = Annotated[str | None, BeforeValidator(_optional(_text(MAX_NAME, one_line=True)))]
-LongText: TypeAlias = Annotated[str | None, BeforeValidator(_optional(_text(MAX_LONG_TEXT)))]
-
-
-class Criterion(BaseModel):
-    """One thing to look for in a submission.
-
-    ``weight`` is positive for something wanted, negative for an error to avoid, 0 for a metric that is
-    tracked and moves nothing. ``name`` is unique in its rubric; None becomes C1, C2, … there. ``group`` is
-    a category with its own sub-score; ``guidance`` longer help for people and judges; the examples show
-    what MET and UNMET look like. Raises pydantic's ValidationError (a ValueError) for a weight that is not
-    a finite number or empty requirement.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    weight: Weight = 1.0
-    requirement: Annotated[str, BeforeValidator(_required(_text(MAX_REQUIREMENT)))]
-    name: Name = None
-    group: Name = None
-    guidance: LongText = None
-    tags: Annotated[tuple[str, ...], BeforeValidator(_tags)] = ()
-    met_example: LongText = None
-    unmet_example: LongText = None
-    kind: Annotated[Literal["binary"], BeforeValidator(_kind)] = "binary"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The criterion as plain data: weight and requirement always, the rest where it says something."""
-        data: dict[str, Any] = {"name": self.name} if self.name else {}
-        data |= {"weight": self.weight, "requirement": self.requirement}
-        for field in ("group", "guidance", "tags", "met_example", "unmet_example"):
-            value = getattr(self, field)
-            if value:
-                data[field] = list(value) if isinstance(value, tuple) else value
-        return data
 
 
 class Rubric(BaseModel):
     """An ordered list of criteria with an optional title and guidelines shown beside every one of them.
+
+    ``pass_rule`` says when a submission passes, ``length_penalty`` what long ones lose; None is no such rule.
 
     ``Rubric([Criterion(…), …])`` as well as keywords. Unnamed criteria become C1, C2, … by position,
     skipping names that are taken. Raises InvalidRubric with every fault: no criteria, too many, or two of
@@ -169,18 +72,35 @@ class Rubric(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     criteria: tuple[Criterion, ...]
-    title: Annotated[str, BeforeValidator(_text(MAX_TITLE, one_line=True))] = ""
-    guidelines: Annotated[str, BeforeValidator(_text(MAX_LONG_TEXT))] = ""
+    title: Title = ""
+    guidelines: Guidelines = ""
+    pass_rule: PassRule | None = None
+    length_penalty: LengthPenalty | None = None
 
-    def __init__(self, criteria: Iterable[Criterion], title: str = "", guidelines: str = "") -> None:
+    def __init__(
+        self,
+        criteria: Iterable[Criterion],
+        title: str = "",
+        guidelines: str = "",
+        *,
+        pass_rule: PassRule | None = None,
+        length_penalty: LengthPenalty | None = None,
+    ) -> None:
         faults = FaultList()
-        read = tuple(_check_criterion(entry, faults, f"criteria[{i}]") for i, entry in enumerate(criteria))
-        _check_together(read, faults, "criteria")
+        entries = [(f"criteria[{i}]", entry) for i, entry in enumerate(criteria)]
+        read = tuple(_check_criterion(entry, faults, place) for place, entry in entries)
+        _check_together(read, faults, "criteria", [place for place, _ in entries])
         faults.raise_as(InvalidRubric)
         try:
-            super().__init__(criteria=_named(read), title=title, guidelines=guidelines)
+            super().__init__(
+                criteria=_named(read),
+                title=title,
+                guidelines=guidelines,
+                pass_rule=pass_rule,
+                length_penalty=length_penalty,
+            )
         except ValidationError as error:
-            _add_faults(faults, error, "")
+            _add_faults(faults, error, "", _RUBRIC_KEYS)
             faults.raise_as(InvalidRubric)
 
     @property
@@ -200,7 +120,10 @@ class Rubric(BaseModel):
 
     @classmethod
     def from_dict(cls, data: Any) -> Rubric:
-        """Build from a list of criteria, or an object with ``criteria``, maybe ``title``, ``guidelines``.
+        """Build from a list of criteria, or from an object with ``criteria`` or ``sections``.
+
+        The object may have ``title``, ``guidelines``, ``pass_rule`` and ``length_penalty`` too. A section is
+        an object with a ``title`` (or ``name``), which becomes its criteria's group, and ``criteria``.
 
         Raises InvalidRubric with all faults at once, each with its place: ``criteria[3].weight``.
         """
@@ -240,6 +163,10 @@ class Rubric(BaseModel):
         if self.guidelines:
             data["guidelines"] = self.guidelines
         data["criteria"] = [criterion.to_dict() for criterion in self.criteria]
+        if self.pass_rule is not None:
+            data["pass_rule"] = self.pass_rule.to_dict()
+        if self.length_penalty is not None:
+            data["length_penalty"] = self.length_penalty.to_dict()
         return data
 
     def to_json(self) -> str:
@@ -271,37 +198,36 @@ class Rubric(BaseModel):
 def check_rubric(data: Any, faults: FaultList, place: str = "") -> Rubric | None:
     """Read plain data as a rubric; what is wrong goes to ``faults`` under ``place`` and gives None."""
     before = faults.total
-    title: Any = ""
-    guidelines: Any = ""
-    criteria_place = place or "criteria"
-    entries: Any = data
+    head: dict[str, Any] = {}
+    entries: list[_Entry] | None
     if isinstance(data, Mapping):
-        criteria_place = join_place(place, "criteria")
-        entries = data.get("criteria", _ABSENT)
-        title, guidelines = data.get("title") or "", data.get("guidelines") or ""
-        _check_rubric_keys(data, faults, place)
-    if entries is _ABSENT:
-        faults.add(criteria_place, "nothing", "a list of criteria")
+        head = _check_head(data, faults, place)
+        entries = _entries(data, faults, place)
+    else:
+        allowed = "a list of criteria, or an object with criteria"
+        entries = _listed(data, faults, place or "criteria", allowed=allowed)
+    if entries is None:
         return None
-    if not isinstance(entries, list | tuple):
-        allowed = (
-            "a list of criteria"
-            if isinstance(data, Mapping)
-            else "a list of criteria, or an object with criteria"
-        )
-        faults.add(criteria_place, shown(entries), allowed)
-        return None
+    criteria_place = join_place(place, "criteria") if isinstance(data, Mapping) else place or "criteria"
     if len(entries) > MAX_CRITERIA:
         faults.add(criteria_place, f"{len(entries):,} criteria", f"at most {MAX_CRITERIA:,}")
         return None
-    read = [_check_criterion(entry, faults, f"{criteria_place}[{i}]") for i, entry in enumerate(entries)]
-    _check_together(read, faults, criteria_place)
+    read = [_check_criterion(entry, faults, where) for where, entry in entries]
+    _check_together(read, faults, criteria_place, [where for where, _ in entries])
     if faults.total > before:
         return None
-    return Rubric([criterion for criterion in read if criterion is not None], title, guidelines)
+    return Rubric([criterion for criterion in read if criterion is not None], **head)
 
 
-_ABSENT = object()
+_Entry: TypeAlias = tuple[str, Any]
+"""What stands for a criterion, with its place."""
+
+_RUBRIC_KEYS = ("title", "guidelines", "criteria", "sections", "pass_rule", "length_penalty")
+_SECTION_KEYS = ("title", "name", "criteria")
+_RULES: dict[str, type[PassRule] | type[LengthPenalty]] = {
+    "pass_rule": PassRule,
+    "length_penalty": LengthPenalty,
+}
 
 
 def _parsed(source: str | bytes, parse: Callable[[str], Any]) -> Any:
@@ -311,19 +237,94 @@ def _parsed(source: str | bytes, parse: Callable[[str], Any]) -> Any:
         raise InvalidRubric(error.faults) from None
 
 
-def _check_rubric_keys(data: Mapping[Any, Any], faults: FaultList, place: str) -> None:
-    known = ("title", "guidelines", "criteria")
+def _check_head(data: Mapping[Any, Any], faults: FaultList, place: str) -> dict[str, Any]:
+    """Everything a rubric says beside its criteria, as keywords for Rubric."""
     for key in data:
-        if key not in known:
-            faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), known))
-    for field, check in (("title", _text(MAX_TITLE, one_line=True)), ("guidelines", _text(MAX_LONG_TEXT))):
-        if data.get(field) is None:
-            continue
-        try:
-            check(data[field])
-        except PydanticCustomError as error:
-            context = error.context or {}
-            faults.add(join_place(place, field), context["found"], context["allowed"])
+        if key not in _RUBRIC_KEYS:
+            faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), _RUBRIC_KEYS))
+    head: dict[str, Any] = {}
+    for field, kind in (("title", Title), ("guidelines", Guidelines)):
+        if data.get(field) is not None:
+            head[field] = _fitted(TypeAdapter(kind), data[field], faults, join_place(place, field), ())
+    for field, rule in _RULES.items():
+        if data.get(field) is not None:
+            here = join_place(place, field)
+            head[field] = _fitted(TypeAdapter(rule), data[field], faults, here, tuple(rule.model_fields))
+    return head
+
+
+def _fitted(
+    adapter: TypeAdapter[Any], value: Any, faults: FaultList, place: str, known: Sequence[str]
+) -> Any:
+    if known and not isinstance(value, Mapping | BaseModel):
+        faults.add(place, shown(value), f"an object with {', '.join(known)}")
+        return None
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        _add_faults(faults, error, place, known)
+        return None
+
+
+def _entries(data: Mapping[Any, Any], faults: FaultList, place: str) -> list[_Entry] | None:
+    """The criteria of an object with ``criteria``, ``sections`` or both, those without a section first."""
+    has_sections = data.get("sections") is not None
+    if "criteria" not in data and not has_sections:
+        faults.add(join_place(place, "criteria"), "nothing", "a list of criteria")
+        return None
+    entries: list[_Entry] | None = []
+    if not has_sections or data.get("criteria") is not None:
+        entries = _listed(data.get("criteria"), faults, join_place(place, "criteria"))
+    if not has_sections:
+        return entries
+    sections, here = data["sections"], join_place(place, "sections")
+    if not isinstance(sections, list | tuple):
+        faults.add(here, shown(sections), "a list of sections, each with title and criteria")
+        return None
+    read = [_section(section, faults, f"{here}[{i}]") for i, section in enumerate(sections)]
+    if entries is None or any(part is None for part in read):
+        return None
+    return entries + [entry for part in read if part is not None for entry in part]
+
+
+def _section(section: Any, faults: FaultList, place: str) -> list[_Entry] | None:
+    """A section's criteria, each with the section's title as its group."""
+    if not isinstance(section, Mapping):
+        faults.add(place, shown(section), "an object with title and criteria")
+        return None
+    for key in section:
+        if key not in _SECTION_KEYS:
+            faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), _SECTION_KEYS))
+    titles = [key for key in ("title", "name") if section.get(key) is not None]
+    if len(titles) != 1:
+        found = "nothing" if not titles else "both title and name"
+        faults.add(join_place(place, "title"), found, "a title (or a name), which becomes the group")
+        return None
+    group = _fitted(TypeAdapter(Name), section[titles[0]], faults, join_place(place, titles[0]), ())
+    if group is None and isinstance(section[titles[0]], str) and not section[titles[0]].strip():
+        faults.add(join_place(place, titles[0]), "an empty text", "a title, which becomes the group")
+    entries = _listed(section.get("criteria"), faults, join_place(place, "criteria"))
+    if entries is None:
+        return None
+    return [(where, _grouped(entry, group, faults, where)) for where, entry in entries]
+
+
+def _grouped(entry: Any, group: str | None, faults: FaultList, place: str) -> Any:
+    if not isinstance(entry, Mapping) or group is None:
+        return entry
+    own = entry.get("group")
+    if own is not None and not (isinstance(own, str) and own.strip() == group):
+        faults.add(join_place(place, "group"), shown(own), f"no group, or the section's own: {group}")
+    return {**entry, "group": group}
+
+
+def _listed(
+    value: Any, faults: FaultList, place: str, *, allowed: str = "a list of criteria"
+) -> list[_Entry] | None:
+    if not isinstance(value, list | tuple):
+        faults.add(place, shown(value), allowed)
+        return None
+    return [(f"{place}[{i}]", entry) for i, entry in enumerate(value)]
 
 
 def _check_criterion(entry: Any, faults: FaultList, place: str) -> Criterion | None:
@@ -332,23 +333,21 @@ def _check_criterion(entry: Any, faults: FaultList, place: str) -> Criterion | N
     if not isinstance(entry, Mapping):
         faults.add(place, shown(entry), "an object with weight and requirement")
         return None
-    fields = {str(key): value for key, value in entry.items()}
-    for kind, keys in _OTHER_KINDS.items():
-        used = [key for key in keys if key in fields]
-        if used:
-            found = f"a {kind} criterion ({', '.join(used)})"
-            faults.add(
-                join_place(place, used[0]), found, "this version grades binary criteria, met or not met"
-            )
-            return None
+    before = faults.total
+    fields = filled_in(entry)
+    criterion = None
     try:
-        return Criterion.model_validate(fields)
+        criterion = Criterion.model_validate(fields)
     except ValidationError as error:
-        _add_faults(faults, error, place)
-        return None
+        _add_faults(faults, error, place, tuple(Criterion.model_fields))
+    for fault in contradictions(fields):
+        faults.add(join_place(place, fault.place), fault.found, fault.allowed)
+    return criterion if faults.total == before else None
 
 
-def _check_together(criteria: Iterable[Criterion | None], faults: FaultList, place: str) -> None:
+def _check_together(
+    criteria: Iterable[Criterion | None], faults: FaultList, place: str, places: Sequence[str]
+) -> None:
     """What only shows between criteria (None is an unreadable one): none, too many, a name twice."""
     criteria = list(criteria)
     if not criteria:
@@ -361,8 +360,8 @@ def _check_together(criteria: Iterable[Criterion | None], faults: FaultList, pla
             continue
         name = criterion.name.casefold()
         if name in first:
-            found = f"the name {criterion.name!r} again (as {place}[{first[name]}])"
-            faults.add(f"{place}[{i}].name", found, "a different name for every criterion")
+            found = f"the name {criterion.name!r} again (as {places[first[name]]})"
+            faults.add(join_place(places[i], "name"), found, "a different name for every criterion")
         first.setdefault(name, i)
 
 
@@ -381,17 +380,23 @@ def _named(read: Iterable[Criterion | None]) -> tuple[Criterion, ...]:
     return tuple(named)
 
 
-def _add_faults(faults: FaultList, error: ValidationError, place: str) -> None:
+def _add_faults(faults: FaultList, error: ValidationError, place: str, known: Sequence[str]) -> None:
+    """Pydantic's errors as faults; a criterion's contradictions are left to ``contradictions``."""
     for detail in error.errors(include_url=False):
         where = join_place(place, _path(detail))
         context = detail.get("ctx", {})
+        if detail["type"] == "contradiction":
+            continue
         if detail["type"] == "refused":
             faults.add(where, context["found"], context["allowed"])
         elif detail["type"] == "missing":
-            faults.add(where, "nothing", "text that says what to look for")
+            what = "text that says what to look for" if detail["loc"][-1] == "requirement" else "a text"
+            faults.add(where, "nothing", what)
         elif detail["type"] == "extra_forbidden":
-            key = str(detail["loc"][-1])
-            faults.add(where, "an unknown key", nearest(key, Criterion.model_fields))
+            keys = Option.model_fields if "options" in detail["loc"][:-1] else known
+            faults.add(where, "an unknown key", nearest(str(detail["loc"][-1]), keys))
+        elif detail["type"] == "model_type":
+            faults.add(where, shown(detail["input"]), "an object with label and value")
         else:
             faults.add(where, shown(detail["input"]), detail["msg"])
 

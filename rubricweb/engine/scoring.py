@@ -18,9 +18,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
+from rubricweb.engine.answer import Answer
 from rubricweb.engine.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rubricweb.engine.criterion import Criterion
+    from rubricweb.engine.rubric import Rubric
+    from rubricweb.engine.rubric_rules import LengthPenalty
+    from rubricweb.engine.submission import Submission
 
 Abstention: TypeAlias = Literal["skip", "zero", "partial", "fail"]
 """What CANNOT_ASSESS is worth: out of both sums, 0, half a positive weight, the worst by sign."""
@@ -44,7 +51,7 @@ class Failed(Enum):
 FAILED: Final = Failed.FAILED
 
 Outcome: TypeAlias = Verdict | float | Failed
-"""What came of one criterion: a verdict, a value from 0 to 1, or FAILED."""
+"""What came of one criterion: a verdict, a value from 0 to 1 (any finite one of weight 0), or FAILED."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +80,8 @@ def score_verdicts(
     """Score one submission from one outcome per criterion.
 
     Weights (10, 5, −3) with MET, UNMET, MET: raw = 10 − 3 = 7, P = 15, score 7/15 = 0.467, coverage 1.0.
-    Raises ValueError for lists of different length, values outside 0 to 1, weights that are not finite, or an
-    unknown policy.
+    Raises ValueError for lists of different length, values outside 0 to 1 (finite is enough where the weight
+    is 0), weights that are not finite, or an unknown policy.
     """
     _check(weights, outcomes, abstention, on_error)
     judged = [
@@ -144,6 +151,94 @@ def score_groups(
     }
 
 
+def outcome_of(criterion: Criterion, answer: Answer | None) -> Outcome:
+    """What an answer to a criterion comes to; None, no answer, is FAILED.
+
+    An option is worth its value, a not-applicable one CANNOT_ASSESS; a check's number is clipped to 0 to 1
+    unless its weight is 0. Options poor 0, good 1: the answer "good" gives 1.0. Raises ValueError for an
+    answer that does not fit the criterion: MET to a choice, an unknown label, a number that is not finite.
+    """
+    if answer is None:
+        return FAILED
+    if answer.verdict is not None:
+        if answer.verdict is not Verdict.CANNOT_ASSESS and not criterion.is_binary:
+            raise ValueError(
+                f"{answer.verdict} answers a {criterion.kind} criterion; allowed: {_allowed(criterion)}"
+            )
+        return answer.verdict
+    if answer.option is not None:
+        if not criterion.is_multi_choice:
+            raise ValueError(
+                f"the option {answer.option!r} answers a {criterion.kind} criterion; "
+                f"allowed: {_allowed(criterion)}"
+            )
+        option = criterion.options[criterion.find_option_by_label(answer.option)]
+        return Verdict.CANNOT_ASSESS if option.na else option.value
+    value = answer.value
+    if not criterion.is_check or value is None or not math.isfinite(value):
+        raise ValueError(
+            f"the value {value!r} answers a {criterion.kind} criterion; allowed: {_allowed(criterion)}"
+        )
+    return float(value) if criterion.weight == 0 else _clamp01(value)
+
+
+def value_of(outcome: Outcome) -> float | None:
+    """The number an outcome stands for, None for an abstention or a failure: MET is 1.0."""
+    if isinstance(outcome, Failed) or outcome is Verdict.CANNOT_ASSESS:
+        return None
+    if isinstance(outcome, Verdict):
+        return 1.0 if outcome is Verdict.MET else 0.0
+    return float(outcome)
+
+
+def passed(rubric: Rubric, score: float | None, outcomes: Sequence[Outcome] | None) -> bool | None:
+    """Whether a submission passes by the rubric's rule; None without a rule or when it cannot be said.
+
+    ``score`` is the normalised score with any penalty taken off, ``outcomes`` one per criterion (None: not
+    known). A criterion of weight 0 or without a value asks for nothing of ``min_criterion``; one that failed
+    leaves the answer open, unless another limit is already missed. Rule (0.8, 0.5) with score 0.9 and
+    outcomes MET, 0.5 of positive weight passes; UNMET instead of 0.5 does not.
+    """
+    rule = rubric.pass_rule
+    if rule is None or score is None:
+        return None
+    if rule.min_score is not None and score < rule.min_score:
+        return False
+    if rule.min_criterion is None:
+        return True
+    if outcomes is None:
+        return None
+    if len(outcomes) != len(rubric.criteria):
+        raise ValueError(f"{len(outcomes)} outcomes for {len(rubric.criteria)} criteria; allowed: one each")
+    scored = [(w, outcome) for w, outcome in zip(rubric.weights, outcomes, strict=True) if w != 0]
+    values = [(w, value) for w, outcome in scored if (value := value_of(outcome)) is not None]
+    if any((value if w > 0 else 1.0 - value) < rule.min_criterion for w, value in values):
+        return False
+    return None if any(isinstance(outcome, Failed) for _, outcome in scored) else True
+
+
+def length_penalty(rule: LengthPenalty | None, submission: Submission) -> float:
+    """What a submission's length takes off its score; 0 without a rule.
+
+    Words are what white space separates; thinking that was not given has none. With free 6000, cap 8000,
+    0.5 at the cap and exponent 1.6, 7000 words cost 0.5 · 0.5**1.6 = 0.165. Source: autorubric's penalty.
+    """
+    if rule is None:
+        return 0.0
+    counted = {
+        "ALL": (submission.thinking, submission.output),
+        "OUTPUT_ONLY": (submission.output,),
+        "THINKING_ONLY": (submission.thinking,),
+    }[rule.counts]
+    words = sum(len(text.split()) for text in counted if text is not None)
+    if words <= rule.free_budget:
+        return 0.0
+    if words >= rule.max_cap:
+        return rule.penalty_at_cap
+    share = (words - rule.free_budget) / (rule.max_cap - rule.free_budget)
+    return rule.penalty_at_cap * math.pow(share, rule.exponent)
+
+
 def score_holistic(weights: Sequence[float], llm_score: float | None, *, normalize: bool = True) -> Score:
     """Score one submission from a judge's single number, clamped to 0–100; None is a failed call.
 
@@ -167,6 +262,14 @@ def score_holistic(weights: Sequence[float], llm_score: float | None, *, normali
     return Score(score, raw, 1.0, llm_raw_score=llm_score)
 
 
+def _allowed(criterion: Criterion) -> str:
+    if criterion.is_binary:
+        return ", ".join(Verdict)
+    if criterion.is_multi_choice:
+        return ", ".join(option.label for option in criterion.options)
+    return "a finite number"
+
+
 def _check(weights: Sequence[float], outcomes: Sequence[Outcome], abstention: str, on_error: str) -> None:
     if len(weights) != len(outcomes):
         raise ValueError(
@@ -183,7 +286,10 @@ def _check(weights: Sequence[float], outcomes: Sequence[Outcome], abstention: st
         if isinstance(outcome, Verdict | Failed):
             continue
         # True would pass for 1.0, and None for "nothing wrong": neither is an outcome.
-        if isinstance(outcome, bool) or not isinstance(outcome, int | float) or not 0.0 <= outcome <= 1.0:
+        number = isinstance(outcome, int | float) and not isinstance(outcome, bool)
+        if number and weights[i] == 0 and math.isfinite(outcome):
+            continue
+        if not number or not 0.0 <= outcome <= 1.0:
             raise ValueError(
                 f"outcomes[{i}] is {outcome!r}; allowed: a Verdict, FAILED or a number from 0 to 1"
             )
@@ -207,9 +313,7 @@ def _value(weight: float, outcome: Outcome, abstention: Abstention, on_error: On
         if abstention == "fail":
             return 0.0 if weight > 0 else 1.0
         return 0.0
-    if isinstance(outcome, Verdict):
-        return 1.0 if outcome is Verdict.MET else 0.0
-    return float(outcome)
+    return value_of(outcome)
 
 
 def _normalised(raw: float, weights: Sequence[float], valued_weights: Sequence[float]) -> float | None:

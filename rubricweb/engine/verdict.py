@@ -1,8 +1,9 @@
-"""The three answers a binary criterion can get."""
+"""The answers people and judges give: three verdicts, or an option's label."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TypeAlias
 
 
 class Verdict(StrEnum):
@@ -32,6 +33,9 @@ class Verdict(StrEnum):
 
 CriterionVerdict = Verdict
 """The name the published packages use for the same three labels."""
+
+Label: TypeAlias = Verdict | str
+"""What a person or a judge answers: a Verdict to a binary criterion, an option's label to a choice."""
 
 ALLOWED_VERDICTS = ", ".join(Verdict)
 """The labels as a sentence for refusals: ``MET, UNMET, CANNOT_ASSESS``."""

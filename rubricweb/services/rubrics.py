@@ -100,6 +100,8 @@ def read_draft(text: str) -> dict[str, Any]:
     check_rubric(data, faults)
     head = data if isinstance(data, dict) else {"criteria": data}
     entries = head.get("criteria")
+    if not faults and not _is_draft(head):
+        _check_storable(engine.Rubric.from_dict(data))
     if not _is_draft(head) or (not isinstance(data, dict) and not entries):
         lines = lines_of(text, [fault.place for fault in faults])
         placed = [Fault(_with_line(fault.place, lines), fault.found, fault.allowed) for fault in faults]
@@ -124,8 +126,21 @@ def _is_draft(head: Mapping[Any, Any]) -> bool:
     return len(entries or []) <= MAX_CRITERIA and all(_is_draft_criterion(entry) for entry in entries or [])
 
 
+_DRAFT_FIELDS = {
+    "weight",
+    "requirement",
+    "name",
+    "group",
+    "guidance",
+    "tags",
+    "met_example",
+    "unmet_example",
+    "kind",
+}
+
+
 def _is_draft_criterion(entry: Any) -> bool:
-    if not isinstance(entry, dict) or not set(entry) <= set(engine.Criterion.model_fields):
+    if not isinstance(entry, dict) or not set(entry) <= _DRAFT_FIELDS:
         return False
     weight, tags = entry.get("weight"), entry.get("tags")
     if isinstance(weight, bool) or not isinstance(weight, int | float | str | None):
@@ -171,6 +186,8 @@ def store_versions(
 ) -> list[RubricVersion]:
     """Frozen rows for engine rubrics, in order; without a `rubric` they belong to items."""
     contents = list(contents)
+    for content in contents:
+        _check_storable(content)
     versions = RubricVersion.objects.bulk_create(
         [
             RubricVersion(
@@ -205,6 +222,27 @@ def store_versions(
         batch_size=500,
     )
     return versions
+
+
+def _check_storable(content: engine.Rubric) -> None:
+    """Refuses what the rows have no column for, so that nothing of a rubric is lost on the way in."""
+    faults = [
+        Fault(f"criteria[{i}].kind", f"a {criterion.kind} criterion", "binary criteria, met or not met")
+        for i, criterion in enumerate(content.criteria)
+        if not criterion.is_binary
+    ]
+    faults += [
+        Fault(f"criteria[{i}].aggregation", str(criterion.aggregation), "no vote rule of a criterion's own")
+        for i, criterion in enumerate(content.criteria)
+        if criterion.aggregation
+    ]
+    faults += [
+        Fault(field, "a rule", "a rubric without it")
+        for field in ("pass_rule", "length_penalty")
+        if getattr(content, field) is not None
+    ]
+    if faults:
+        raise Invalid(f"This rubric cannot be stored here: it has {_faults(len(faults))}.", faults)
 
 
 def _title(title: str) -> str:

@@ -253,9 +253,7 @@ def test_ground_truth_is_checked_against_the_rubric_in_force():
 def test_labels_for_a_faulty_rubric_add_no_noise():
     items = [{"submission": "s", "ground_truth": ["Good", "MET", "MET"]}]
     rubric = [{"requirement": "x", "options": [], "scale_type": "ordinal"}]
-    assert faults({"rubric": rubric, "items": items}) == [
-        ("rubric[0].scale_type", "a choice criterion (scale_type, options)")
-    ]
+    assert faults({"rubric": rubric, "items": items}) == [("rubric[0].options", "no options")]
 
 
 def test_the_dataset_object_itself_is_checked():

@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 
+from rubricweb.engine.answer import Answer
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.engine.report import EvaluationReport
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query, Submission, ToGrade
-from rubricweb.engine.verdict import Verdict
 
 __all__ = ["Answer", "Autograder", "Overall", "Prompt", "Reading", "ReplyFormat", "UnreadableReply"]
 
@@ -36,14 +36,6 @@ class Prompt:
     schema: type[BaseModel]
     criteria: tuple[int, ...]
     reply_format: ReplyFormat = "json"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A verdict on one criterion with the reason given for it."""
-
-    verdict: Verdict
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

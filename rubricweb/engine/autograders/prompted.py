@@ -14,14 +14,14 @@ from rubricweb.engine.autograders.generate import GenerateFn, default_generate_f
 from rubricweb.engine.autograders.templates import system_prompt as default_system_prompt
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.engine.parsers.json_reply import read_json_reply
-from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError
+from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import (
     ABSTENTION_POLICIES,
     ERROR_POLICIES,
-    FAILED,
     Abstention,
     OnError,
+    outcome_of,
     score_verdicts,
 )
 from rubricweb.engine.submission import Submission
@@ -117,7 +117,7 @@ class VerdictAutograder(PromptedAutograder):
         """Score the verdicts by ``engine/scoring.py``; a criterion without a verdict counts as failed."""
         score = score_verdicts(
             [criterion.weight for criterion in judge_results],
-            [FAILED if criterion.verdict is None else criterion.verdict for criterion in judge_results],
+            [outcome_of(criterion, criterion.answer) for criterion in judge_results],
             normalize=self.normalize,
             abstention=self.abstention,
             on_error=self.on_error,
@@ -142,18 +142,11 @@ def criterion_reports(
 ) -> list[CriterionReport]:
     """One report per criterion: its answer from whichever reading has it, else its failure."""
     answers = {index: answer for reading in readings for index, answer in reading.answers.items()}
-    reports = []
-    for index, criterion in enumerate(rubric.criteria):
-        answer = answers.get(index)
-        if answer is not None:
-            result: dict[str, Any] = {"verdict": answer.verdict, "reason": answer.reason}
-        else:
-            failure = failures.get(
-                index, FailedCall("missing_criterion", "the reply left this criterion out")
-            )
-            result = {"verdict": None, "error": failure.about(criterion.name)}
-        reports.append(CriterionReport.model_validate(criterion.model_dump() | result))
-    return reports
+    left_out = FailedCall("missing_criterion", "the reply left this criterion out")
+    return [
+        criterion_report(criterion, answers.get(index) or failures.get(index, left_out).about(criterion.name))
+        for index, criterion in enumerate(rubric.criteria)
+    ]
 
 
 def fitted(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:

@@ -1,0 +1,274 @@
+"""One thing to look for in a submission, in one of three kinds."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
+
+from rubricweb.engine.errors import Fault, nearest, shown
+from rubricweb.engine.field_types import (
+    Flag,
+    Label,
+    LongText,
+    Name,
+    Params,
+    Requirement,
+    Share,
+    Tags,
+    Weight,
+    refusal,
+)
+from rubricweb.engine.frozen_params import FrozenParams
+
+Kind: TypeAlias = Literal["binary", "choice", "check"]
+"""How a criterion is assessed: met or not met, one of its options, a function without a judge."""
+
+ScaleType: TypeAlias = Literal["ordinal", "nominal"]
+"""Whether a choice criterion's options are steps of a scale or just different."""
+
+KINDS = get_args(Kind)
+SCALE_TYPES = get_args(ScaleType)
+MAX_OPTIONS = 100
+
+AGGREGATIONS: dict[str, tuple[str, ...]] = {
+    "binary": ("majority", "weighted", "unanimous", "any"),
+    "ordinal": ("mean", "median", "weighted_mean", "mode", "min", "max"),
+    "nominal": ("mode", "weighted_mode", "unanimous"),
+}
+"""The rules by which a panel may settle a criterion, by its kind or scale."""
+
+_FIELDS_OF_KIND = {
+    "choice": ("options", "scale_type"),
+    "check": ("check", "params"),
+}
+
+
+class Option(BaseModel):
+    """One answer of a choice criterion: what it is called and what it is worth, from 0 to 1.
+
+    Choosing an option with ``na`` abstains; its value is not used. Raises pydantic's ValidationError for a
+    value outside 0 to 1 and for a label that is empty, has a line break or more than 200 characters.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: Label
+    value: Share = 0.0
+    na: Flag = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The option as plain data, ``na`` only where it is true."""
+        return {"label": self.label, "value": self.value} | ({"na": True} if self.na else {})
+
+
+def _one_of(allowed: tuple[str, ...]) -> Any:
+    def check(value: object) -> object:
+        if value is not None and value not in allowed:
+            raise refusal(
+                shown(value),
+                nearest(value, allowed) if isinstance(value, str) else f"one of {', '.join(allowed)}",
+            )
+        return value
+
+    return BeforeValidator(check)
+
+
+def _options(value: object) -> object:
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        raise refusal(shown(value), "a list of options, each with label and value")
+    if len(value) > MAX_OPTIONS:
+        raise refusal(f"{len(value)} options", f"at most {MAX_OPTIONS}")
+    return value
+
+
+class Criterion(BaseModel):
+    """One thing to look for in a submission.
+
+    ``weight`` is positive for something wanted, negative for an error to avoid, 0 for a metric that is
+    tracked and moves nothing. ``name`` is unique in its rubric; None becomes C1, C2, … there. ``group`` is
+    a category with its own sub-score; ``guidance`` longer help for people and judges; the examples show
+    what MET and UNMET look like.
+
+    ``kind`` follows from the fields: ``options`` make a *choice* (at least two that are not ``na``;
+    ``scale_type`` ordinal unless said otherwise), ``check`` a *check* (a name in ``engine.checks.CHECKS``
+    with its ``params``; without a requirement it carries the check's own description), anything else is
+    *binary*. ``aggregation`` names the vote rule a panel uses here; None leaves it to the panel.
+
+    Raises pydantic's ValidationError (a ValueError) for a weight that is not a finite number, an empty
+    requirement, and fields that contradict each other.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weight: Weight = 1.0
+    requirement: Requirement
+    name: Name = None
+    group: Name = None
+    guidance: LongText = None
+    tags: Tags = ()
+    met_example: LongText = None
+    unmet_example: LongText = None
+    kind: Annotated[Kind, _one_of(KINDS)] = "binary"
+    options: Annotated[tuple[Option, ...], BeforeValidator(_options)] = ()
+    scale_type: Annotated[ScaleType | None, _one_of(SCALE_TYPES)] = None
+    aggregation: Name = None
+    check: Name = None
+    params: Params = FrozenParams()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled_in(cls, data: Any) -> Any:
+        return filled_in(data) if isinstance(data, Mapping) else data
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Criterion:
+        fields = {name: getattr(self, name) for name in Criterion.model_fields}
+        for fault in contradictions(fields):
+            raise PydanticCustomError(
+                "contradiction",
+                "{place}: found {found}; allowed: {allowed}",
+                {"place": fault.place, "found": fault.found, "allowed": fault.allowed},
+            )
+        return self
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is met or not met."""
+        return self.kind == "binary"
+
+    @property
+    def is_multi_choice(self) -> bool:
+        """Whether it is answered by one of its options."""
+        return self.kind == "choice"
+
+    @property
+    def is_check(self) -> bool:
+        """Whether a function answers it, without a judge."""
+        return self.kind == "check"
+
+    def find_option_by_label(self, label: str) -> int:
+        """The 0-based place of the option called ``label``, compared after strip and casefold.
+
+        Raises ValueError, naming the allowed labels, for anything else.
+        """
+        wanted = label.strip().casefold() if isinstance(label, str) else None
+        for index, option in enumerate(self.options):
+            if option.label.casefold() == wanted:
+                return index
+        allowed = ", ".join(option.label for option in self.options) or "none: it has no options"
+        raise ValueError(f"unknown option {label!r}; allowed: {allowed}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The criterion as plain data: weight and requirement always, the rest where it says something."""
+        data: dict[str, Any] = {"name": self.name} if self.name else {}
+        data |= {"weight": self.weight, "requirement": self.requirement}
+        for field in ("group", "guidance", "tags", "met_example", "unmet_example"):
+            value = getattr(self, field)
+            if value:
+                data[field] = list(value) if isinstance(value, tuple) else value
+        if self.is_multi_choice:
+            data["scale_type"] = self.scale_type
+            data["options"] = [option.to_dict() for option in self.options]
+        if self.is_check:
+            data["check"] = self.check
+            if self.params:
+                data["params"] = dict(self.params)
+        if self.aggregation:
+            data["aggregation"] = self.aggregation
+        return data
+
+
+def filled_in(fields: Mapping[Any, Any]) -> dict[str, Any]:
+    """The fields with what follows from them: the kind, a choice's scale, a check's requirement."""
+    filled = {str(key): value for key, value in fields.items()}
+    if filled.get("kind") is None:
+        filled["kind"] = _kind_of(filled)
+    if filled["kind"] == "choice" and filled.get("scale_type") is None:
+        filled["scale_type"] = "ordinal"
+    if filled["kind"] == "check" and filled.get("requirement") is None:
+        described = _description_of(filled.get("check"))
+        if described is not None:
+            filled["requirement"] = described
+    return filled
+
+
+def contradictions(fields: Mapping[str, Any]) -> Iterator[Fault]:
+    """What is wrong between a criterion's fields (as ``filled_in`` gives them), placed inside it.
+
+    A field that is itself unreadable is passed over here: its own check refuses it.
+    """
+    kind = fields.get("kind")
+    if kind not in KINDS:
+        return
+    article = f"a {kind} criterion"
+    for other, names in _FIELDS_OF_KIND.items():
+        for name in names:
+            if other != kind and fields.get(name):
+                yield Fault(
+                    name,
+                    f"{name} in {article}",
+                    f"{name} only in a {other} criterion; leave out kind or {name}",
+                )
+    if kind == "choice":
+        yield from _option_faults(fields.get("options"))
+    if kind == "check" and not fields.get("check"):
+        yield Fault("check", "nothing", "the name of a check")
+    yield from _aggregation_faults(fields)
+
+
+def _kind_of(fields: Mapping[str, Any]) -> str:
+    if fields.get("scale_type") is not None or fields.get("options") not in (None, ()):
+        return "choice"
+    return "check" if fields.get("check") is not None else "binary"
+
+
+def _option_faults(options: Any) -> Iterator[Fault]:
+    if options is None:
+        options = ()
+    if not isinstance(options, list | tuple):
+        return
+    scored = sum(not _read(option, "na") for option in options)
+    if scored < 2:
+        found = "no options" if not options else f"{scored} scored option{'s' * (scored != 1)}"
+        yield Fault("options", found, "at least two options that are not na")
+    first: dict[str, int] = {}
+    for i, option in enumerate(options):
+        label = _read(option, "label")
+        if not isinstance(label, str) or not label.strip():
+            continue
+        key = label.strip().casefold()
+        if key in first:
+            found = f"the label {label.strip()!r} again (as options[{first[key]}])"
+            yield Fault(f"options[{i}].label", found, "a different label for every option")
+        first.setdefault(key, i)
+
+
+def _read(option: Any, field: str) -> Any:
+    return option.get(field) if isinstance(option, Mapping) else getattr(option, field, None)
+
+
+def _aggregation_faults(fields: Mapping[str, Any]) -> Iterator[Fault]:
+    rule, kind = fields.get("aggregation"), fields["kind"]
+    if not isinstance(rule, str) or not rule.strip():
+        return
+    if kind == "check":
+        yield Fault("aggregation", shown(rule), "nothing: a check has no votes")
+        return
+    scale = fields.get("scale_type") if kind == "choice" else "binary"
+    allowed = AGGREGATIONS.get(str(scale))
+    if allowed is not None and rule.strip() not in allowed:
+        yield Fault("aggregation", shown(rule), nearest(rule, allowed))
+
+
+def _description_of(check: Any) -> str | None:
+    """The description of a check by its name; None when there is no such check."""
+    # By name, because checks are built on criteria: an import here would close a circle.
+    registry = importlib.import_module("rubricweb.engine.checks").CHECKS
+    found = registry.get(check) if isinstance(check, str) else None
+    return None if found is None else str(found.description)
