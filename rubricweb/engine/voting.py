@@ -1,0 +1,373 @@
+"""Many votes on one criterion, and the one verdict they add up to.
+
+Abstaining votes (CANNOT_ASSESS, or an option marked ``na``) are set aside, failed votes are kept apart as
+errors, and what is left is settled by a named rule of ``VOTE_RULES``. A tie goes to the **score-minimising
+side**: the lower value when the criterion's weight is positive or zero, the higher one when it is negative
+(MET, for an error to avoid). Values are compared as exact fractions of the decimals that were written, so
+that a tie is a tie on every machine and the order of the votes changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Final, Literal, TypeAlias
+
+from rubricweb.engine.answer import Answer
+from rubricweb.engine.report import GradingError, Vote
+from rubricweb.engine.rubric import Criterion
+from rubricweb.engine.verdict import Verdict
+
+Scale: TypeAlias = Literal["binary", "ordinal", "nominal"]
+"""What a vote rule has to know of a criterion: two verdicts, ordered options, or unordered ones."""
+
+ABSTAINED: Final = -1
+"""The standpoint of a vote that abstains; others are positions in ``labels_of``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the votes on one criterion add up to.
+
+    ``answer`` is the final verdict or option, None exactly when ``error`` says why there is none.
+    ``agreement``: share (0 to 1) of the votes that are neither failed nor abstaining which equal the final
+    answer; 1.0 when all abstain; None without an answer. It counts votes, whatever their weights. A mean can
+    settle on an option nobody chose: agreement is then 0.0. ``flips``: see ``flip_share``.
+    """
+
+    answer: Answer | None
+    agreement: float | None
+    flips: float | None
+    error: GradingError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ballots:
+    """Votes counted per candidate, in the rubric's order of the options (UNMET, MET for a binary one).
+
+    ``values`` lie in 0 to 1, ``counts`` are votes, ``weights`` the same votes' weights summed; ``sign`` is
+    −1 for a negative criterion, else 1. At least one count and one weight are above 0: when every vote
+    weighs nothing, all weigh the same.
+    """
+
+    values: tuple[Fraction, ...]
+    counts: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    sign: int
+
+    @property
+    def chosen(self) -> list[int]:
+        """The candidates with at least one vote."""
+        return [i for i, count in enumerate(self.counts) if count]
+
+    def minimising(self, candidates: Iterable[int]) -> int:
+        """The score-minimising candidate; of equal values the one with more votes, then the first."""
+        return min(candidates, key=lambda i: (self.sign * self.values[i], -self.counts[i], i))
+
+    def nearest(self, point: Fraction) -> int:
+        """The candidate whose value is nearest to ``point``; halfway goes to the score-minimising side."""
+        distances = [abs(value - point) for value in self.values]
+        return self.minimising(i for i, distance in enumerate(distances) if distance == min(distances))
+
+
+VoteRule: TypeAlias = Callable[[Ballots], int]
+"""From the ballots to the position of the winner."""
+
+
+def most_votes(ballots: Ballots) -> int:
+    """The candidate with the most votes. MET MET UNMET → MET; MET UNMET → UNMET, with weight −5 → MET."""
+    return ballots.minimising(i for i, n in enumerate(ballots.counts) if n == max(ballots.counts))
+
+
+def most_weight(ballots: Ballots) -> int:
+    """The candidate whose votes weigh most. MET of weight 3 against two UNMET of weight 1 each → MET."""
+    return ballots.minimising(i for i, w in enumerate(ballots.weights) if w == max(ballots.weights))
+
+
+def one_voice(ballots: Ballots) -> int:
+    """What every vote says; without unanimity the score-minimising side of what was said.
+
+    MET MET → MET. MET UNMET → UNMET when the weight is positive or 0, MET when it is negative: praise needs
+    everyone, an error one witness.
+    """
+    return ballots.minimising(ballots.chosen)
+
+
+def any_met(ballots: Ballots) -> int:
+    """MET as soon as one vote says so, whatever the sign of the weight. UNMET MET UNMET → MET."""
+    return 1 if ballots.counts[1] else 0
+
+
+def mean_value(ballots: Ballots) -> int:
+    """The option nearest to the mean of the values. 0, 0, 1 among 0, ½, 1: mean 0.333 → ½."""
+    return ballots.nearest(_mean(ballots.values, [Fraction(count) for count in ballots.counts]))
+
+
+def weighted_mean_value(ballots: Ballots) -> int:
+    """The option nearest to the weighted mean. 0 of weight 1, 1 of weight 4 among 0, ½, 1: 0.8 → 1."""
+    return ballots.nearest(_mean(ballots.values, ballots.weights))
+
+
+def median_value(ballots: Ballots) -> int:
+    """The option nearest to the median, for an even number the mean of the middle two. 0, ½, 1 → ½."""
+    votes = sorted(value for value, n in zip(ballots.values, ballots.counts, strict=True) for _ in range(n))
+    middle = len(votes) // 2
+    point = votes[middle] if len(votes) % 2 else (votes[middle - 1] + votes[middle]) / 2
+    return ballots.nearest(point)
+
+
+def lowest_value(ballots: Ballots) -> int:
+    """The lowest option anyone chose, whatever the sign of the weight. ½, 1 → ½."""
+    return ballots.nearest(min(ballots.values[i] for i in ballots.chosen))
+
+
+def highest_value(ballots: Ballots) -> int:
+    """The highest option anyone chose, whatever the sign of the weight. ½, 0 → ½."""
+    return ballots.nearest(max(ballots.values[i] for i in ballots.chosen))
+
+
+VOTE_RULES: Final[Mapping[Scale, Mapping[str, VoteRule]]] = {
+    "binary": {
+        "majority": most_votes,
+        "weighted": most_weight,
+        "unanimous": one_voice,
+        "any": any_met,
+    },
+    "ordinal": {
+        "mean": mean_value,
+        "median": median_value,
+        "weighted_mean": weighted_mean_value,
+        "mode": most_votes,
+        "min": lowest_value,
+        "max": highest_value,
+    },
+    "nominal": {
+        "mode": most_votes,
+        "weighted_mode": most_weight,
+        "unanimous": one_voice,
+    },
+}
+"""The rules by the scale they settle and the name they are stored under."""
+
+DEFAULT_RULES: Final[Mapping[Scale, str]] = {"binary": "majority", "ordinal": "mean", "nominal": "mode"}
+"""The rule of each scale when neither the criterion nor the panel names one."""
+
+
+def tally(
+    criterion: Criterion, votes: Sequence[Vote], rule: str | None = None, *, quorum: float = 0.0
+) -> Tally:
+    """Settle the votes on one criterion by ``rule``; None is the criterion's own, else the scale's default.
+
+    ``quorum``: share (0 to 1) of the votes that must have come, abstaining ones included, for there to be a
+    verdict; 0 asks for one vote. Below it the error is ``no_quorum``; when every vote failed it is the
+    kind most of them share. All votes abstaining is an abstention, not an error.
+
+    Worked: weight 5, MET, MET, UNMET, CANNOT_ASSESS and one failure, majority → MET, agreement 2/3.
+
+    Raises ValueError for a check criterion, a rule that does not settle its scale, a quorum outside 0 to 1,
+    two votes of one judge and repeat, or a vote that is no answer to this criterion.
+    """
+    name = rule_for(criterion) if rule is None else _known_rule(criterion, rule)
+    _check_quorum(quorum)
+    _check_identities(votes)
+    cast = [(vote, vote.answer) for vote in _in_order(votes) if vote.answer is not None]
+    standpoints = [(vote, answer, standpoint(criterion, answer)) for vote, answer in cast]
+    flips = _flips([(vote.judge, stand) for vote, _, stand in standpoints])
+    error = _shortfall(criterion, votes, quorum)
+    if error is not None:
+        return Tally(None, None, flips, error)
+    final = _winner(criterion, [(vote, stand) for vote, _, stand in standpoints], name)
+    backing = [(vote, answer) for vote, answer, stand in standpoints if stand == final]
+    voices = sum(stand != ABSTAINED for _, _, stand in standpoints) if final != ABSTAINED else len(cast)
+    answer = _answer(criterion, final, backing, voices, name)
+    return Tally(answer, len(backing) / voices, flips)
+
+
+def flip_share(criterion: Criterion, votes: Sequence[Vote]) -> float | None:
+    """Share (0 to 1) of the pairs of repeats by one judge that differ, pooled over the judges.
+
+    Every two answers of one judge are a pair, in whatever order they came; abstaining is an answer like any
+    other, a failed vote is none. None when no judge answered twice. It is 1 − P of Fleiss (1971), "Measuring
+    nominal scale agreement among many raters", for one subject, with a judge's repeats as the raters.
+
+    Worked: MET, MET, UNMET by one judge are 3 pairs, 2 of them differ: 0.667; with a second judge's UNMET,
+    UNMET it is 2 of 4: 0.5.
+    """
+    return _flips(
+        [(vote.judge, standpoint(criterion, vote.answer)) for vote in votes if vote.answer is not None]
+    )
+
+
+def rule_for(criterion: Criterion, rules: Mapping[Scale, str] | None = None) -> str:
+    """The name of the rule that settles ``criterion`` in a panel with these rules by scale.
+
+    The criterion's own ``aggregation`` stands above the panel's, the panel's above ``DEFAULT_RULES``. Raises
+    ValueError for a check criterion and for a name that does not settle its scale.
+    """
+    scale = scale_of(criterion)
+    return _known_rule(criterion, criterion.aggregation or (rules or {}).get(scale) or DEFAULT_RULES[scale])
+
+
+def scale_of(criterion: Criterion) -> Scale:
+    """Which family of rules settles the criterion. Raises ValueError for a check: nobody votes on it."""
+    if criterion.kind == "check":
+        raise ValueError(f"criterion {criterion.name!r} is a check; allowed: binary and choice criteria")
+    if criterion.kind == "binary":
+        return "binary"
+    return "nominal" if criterion.scale_type == "nominal" else "ordinal"
+
+
+def labels_of(criterion: Criterion) -> tuple[str, ...]:
+    """The answers that can win, in order: UNMET and MET, or the options that are not ``na``."""
+    if criterion.kind == "binary":
+        return (Verdict.UNMET.value, Verdict.MET.value)
+    return tuple(option.label for option in criterion.options if not option.na)
+
+
+def standpoint(criterion: Criterion, answer: Answer) -> int:
+    """The answer's position in ``labels_of``, or ABSTAINED; two answers agree when these are equal.
+
+    Raises ValueError when it is no answer to this criterion.
+    """
+    if answer.verdict is Verdict.CANNOT_ASSESS:
+        return ABSTAINED
+    if criterion.kind == "binary" and answer.verdict is not None:
+        return int(answer.verdict is Verdict.MET)
+    if criterion.kind == "choice" and answer.option is not None:
+        option = criterion.options[criterion.find_option_by_label(answer.option)]
+        return ABSTAINED if option.na else labels_of(criterion).index(option.label)
+    allowed = "one of its options" if criterion.kind == "choice" else "MET, UNMET or CANNOT_ASSESS"
+    found = answer.verdict or answer.option or answer.value
+    raise ValueError(f"a vote on criterion {criterion.name!r} is {found!r}; allowed: {allowed}")
+
+
+_SCALE_NAMES: Final[Mapping[Scale, str]] = {
+    "binary": "a binary criterion",
+    "ordinal": "ordered options",
+    "nominal": "unordered options",
+}
+
+
+def _known_rule(criterion: Criterion, name: str) -> str:
+    scale = scale_of(criterion)
+    if name not in VOTE_RULES[scale]:
+        allowed = ", ".join(VOTE_RULES[scale])
+        raise ValueError(
+            f"aggregation of criterion {criterion.name!r} is {name!r}; "
+            f"allowed for {_SCALE_NAMES[scale]}: {allowed}"
+        )
+    return name
+
+
+def _in_order(votes: Iterable[Vote]) -> list[Vote]:
+    return sorted(votes, key=lambda vote: (vote.judge, vote.repeat))
+
+
+def _check_quorum(quorum: float) -> None:
+    if not 0.0 <= quorum <= 1.0:
+        raise ValueError(f"quorum is {quorum!r}; allowed: a share from 0 to 1")
+
+
+def _check_identities(votes: Iterable[Vote]) -> None:
+    times = Counter((vote.judge, vote.repeat) for vote in votes)
+    for (judge, repeat), count in times.items():
+        if count > 1:
+            raise ValueError(f"{count} votes of judge {judge!r}, repeat {repeat}; allowed: one of each")
+
+
+def _shortfall(criterion: Criterion, votes: Sequence[Vote], quorum: float) -> GradingError | None:
+    """Why these votes make no verdict, or None when they do."""
+    failed = [(vote, vote.error) for vote in _in_order(votes) if vote.error is not None]
+    came = len(votes) - len(failed)
+    if not votes:
+        return GradingError(criterion=criterion.name, kind="missing_criterion", message="nobody voted")
+    if came == 0:
+        kinds = Counter(error.kind for _, error in failed)
+        kind = min(kinds, key=lambda name: (-kinds[name], name))
+        judge, message = next((vote.judge, error.message) for vote, error in failed if error.kind == kind)
+        if len(votes) > 1:
+            message = f"all {len(votes)} votes failed; {judge}: {message}"
+        return GradingError(criterion=criterion.name, kind=kind, message=message)
+    if came < math.ceil(Fraction(repr(float(quorum))) * len(votes)):
+        return GradingError(
+            criterion=criterion.name,
+            kind="no_quorum",
+            message=f"{came} of {len(votes)} votes came; a verdict needs a share of {quorum:g}",
+        )
+    return None
+
+
+def _winner(criterion: Criterion, stands: Sequence[tuple[Vote, int]], rule: str) -> int:
+    voiced = [(vote, stand) for vote, stand in stands if stand != ABSTAINED]
+    if not voiced:
+        return ABSTAINED
+    values = _values(criterion)
+    counts = [0] * len(values)
+    weights = [Fraction(0)] * len(values)
+    for vote, stand in voiced:
+        counts[stand] += 1
+        weights[stand] += _exact(vote.weight)
+    if not any(weights):
+        weights = [Fraction(count) for count in counts]
+    ballots = Ballots(values, tuple(counts), tuple(weights), -1 if criterion.weight < 0 else 1)
+    return VOTE_RULES[scale_of(criterion)][rule](ballots)
+
+
+def _values(criterion: Criterion) -> tuple[Fraction, ...]:
+    if criterion.kind == "binary":
+        return (Fraction(0), Fraction(1))
+    return tuple(_exact(option.value) for option in criterion.options if not option.na)
+
+
+def _answer(
+    criterion: Criterion, final: int, backing: Sequence[tuple[Vote, Answer]], voices: int, rule: str
+) -> Answer:
+    """The final answer with the first backing vote's reason, led by how the votes fell."""
+    if len(backing) == voices == 1:
+        return backing[0][1]
+    stated = [answer.confidence for _, answer in backing if answer.confidence is not None]
+    confidence = math.fsum(stated) / len(stated) if stated and len(stated) == len(backing) else None
+    label = "abstain" if final == ABSTAINED else f"say {labels_of(criterion)[final]}"
+    reason = f"{len(backing)} of {voices} votes {label} ({rule})."
+    if backing:
+        vote, answer = backing[0]
+        reason = f"{reason} {vote.judge}: {answer.reason}" if answer.reason else reason
+    if final == ABSTAINED:
+        verdict, option = _abstention(criterion, [answer for _, answer in backing])
+    elif criterion.kind == "binary":
+        verdict, option = Verdict(labels_of(criterion)[final]), None
+    else:
+        verdict, option = None, labels_of(criterion)[final]
+    return Answer(verdict, reason, option=option, confidence=confidence)
+
+
+def _abstention(criterion: Criterion, answers: Sequence[Answer]) -> tuple[Verdict | None, str | None]:
+    """How a panel abstains that abstained as one: by the ``na`` option named most, else CANNOT_ASSESS."""
+    named = Counter(
+        criterion.find_option_by_label(answer.option) for answer in answers if answer.option is not None
+    )
+    if not named:
+        return Verdict.CANNOT_ASSESS, None
+    index = min(named, key=lambda i: (-named[i], i))
+    return None, criterion.options[index].label
+
+
+def _flips(stands: Sequence[tuple[str, int]]) -> float | None:
+    per_judge: dict[str, list[int]] = {}
+    for judge, stand in stands:
+        per_judge.setdefault(judge, []).append(stand)
+    pairs = [pair for answers in per_judge.values() for pair in combinations(answers, 2)]
+    return sum(one != other for one, other in pairs) / len(pairs) if pairs else None
+
+
+def _mean(values: Sequence[Fraction], weights: Sequence[Fraction]) -> Fraction:
+    total = sum((value * weight for value, weight in zip(values, weights, strict=True)), Fraction(0))
+    return total / sum(weights, Fraction(0))
+
+
+def _exact(number: float) -> Fraction:
+    return Fraction(repr(float(number)))
