@@ -1,0 +1,171 @@
+"""Rules about what labels have shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rubricweb.engine.lint.base import CriterionEvidence, Example, Hit, Rule, Sight
+from rubricweb.engine.lint.draft import DraftCriterion
+from rubricweb.engine.verdict import Verdict
+
+MIN_ITEMS = 10
+"""Items below which labels say too little about a criterion."""
+
+OFTEN_ABSTAINED = 0.2
+"""Share of labels that abstain from which a criterion does not fit its items."""
+
+LOW_ALPHA = 0.4
+"""Krippendorff's α among people below which their labels hardly tell submissions apart."""
+
+BIAS_P = 0.01
+"""Two-sided p of the sign test below which a judge leans to one side: small, for many criteria are tested."""
+
+
+def _never_varies(sight: Sight) -> Iterator[Hit]:
+    for criterion, seen in _with_evidence(sight):
+        given = {
+            label: count for label, count in seen.labels.items() if count and not _abstains(criterion, label)
+        }
+        if len(given) == 1 and seen.items >= MIN_ITEMS:
+            (label,) = given
+            yield Hit(
+                f"Always {label}, over {seen.items} items: it does not tell submissions apart.",
+                "Make it harder or easier, add items where it goes the other way, or drop it.",
+                criterion.index,
+            )
+
+
+def _often_abstained(sight: Sight) -> Iterator[Hit]:
+    for criterion, seen in _with_evidence(sight):
+        total = sum(seen.labels.values())
+        abstained = sum(count for label, count in seen.labels.items() if _abstains(criterion, label))
+        if seen.items >= MIN_ITEMS and total and abstained / total >= OFTEN_ABSTAINED:
+            yield Hit(
+                f"{abstained} of {total} labels abstain ({abstained / total:.0%}).",
+                "Say in the requirement when it applies, or keep it for the items it is about.",
+                criterion.index,
+            )
+
+
+def _low_agreement(sight: Sight) -> Iterator[Hit]:
+    for criterion, seen in _with_evidence(sight):
+        if seen.alpha is not None and seen.alpha < LOW_ALPHA and seen.alpha_units >= MIN_ITEMS:
+            yield Hit(
+                f"People disagree: α = {seen.alpha:.2f} over {seen.alpha_units} items with two labels "
+                f"or more.",
+                "Read the items they differ on, then reword it, or add guidance and examples.",
+                criterion.index,
+            )
+
+
+def _judge_bias(sight: Sight) -> Iterator[Hit]:
+    for criterion, seen in _with_evidence(sight):
+        p = sign_test(seen.judge_higher, seen.judge_lower)
+        if p is None or p >= BIAS_P:
+            continue
+        higher = seen.judge_higher > seen.judge_lower
+        side, often, seldom = (
+            ("above", seen.judge_higher, seen.judge_lower)
+            if higher
+            else ("below", seen.judge_lower, seen.judge_higher)
+        )
+        yield Hit(
+            f"The judge is {side} people on {often} items and the other way on {seldom} (p = {p:.2g}).",
+            "Show the judge a met and an unmet example near the border, or another judge.",
+            criterion.index,
+        )
+
+
+def sign_test(higher: int, lower: int) -> float | None:
+    """Two-sided exact p that a difference is as often up as down; None without any difference.
+
+    p = 2 · P(X ≤ min) for X ~ Binomial(n, ½), at most 1. With 8 up and 0 down: 2 / 2⁸ = 0.0078; with 9 and 1:
+    2 · (1 + 10) / 2¹⁰ = 0.0215. It is McNemar's exact test for two labels.
+    """
+    n = higher + lower
+    if n == 0:
+        return None
+    # Whole numbers first: 2**n leaves the range of floats long before a quotient does.
+    tail = sum(math.comb(n, k) for k in range(min(higher, lower) + 1))
+    return min(1.0, 2 * tail / 2**n)
+
+
+def _with_evidence(sight: Sight) -> Iterator[tuple[DraftCriterion, CriterionEvidence]]:
+    for seen in sorted(sight.evidence, key=lambda evidence: evidence.criterion):
+        yield sight.criteria[seen.criterion], seen
+
+
+def _abstains(criterion: DraftCriterion, label: str) -> bool:
+    name = label.strip().casefold()
+    if criterion.kind == "binary":
+        return name == Verdict.CANNOT_ASSESS.value.casefold()
+    return any(option.abstains and option.label.casefold() == name for option in criterion.options)
+
+
+_CAPITAL = ({"requirement": "Names the capital."},)
+
+
+def _shown(**fields: object) -> Example:
+    labels = {"MET": 12, "UNMET": 8}
+    return Example(
+        _CAPITAL, (CriterionEvidence(**({"criterion": 0, "items": 20, "labels": labels} | fields)),)
+    )  # type: ignore[arg-type]  # keyword by keyword
+
+
+NEVER_VARIES = Rule(
+    name="never_varies",
+    title="Always the same verdict",
+    explanation=(
+        f"Over {MIN_ITEMS} items or more every label that is no abstention is the same. The criterion adds a "
+        "constant to every score and cannot show progress."
+    ),
+    severity="hint",
+    find=_never_varies,
+    triggers=_shown(labels={"MET": 20, "CANNOT_ASSESS": 1}),
+    passes=_shown(),
+    reads="data",
+)
+OFTEN_CANNOT_ASSESS = Rule(
+    name="often_cannot_assess",
+    title="Often impossible to assess",
+    explanation=(
+        f"At least {OFTEN_ABSTAINED:.0%} of the labels abstain, over {MIN_ITEMS} items or more: the "
+        f"criterion does "
+        "not fit the items it is asked about, and scores rest on less than they seem to."
+    ),
+    severity="warning",
+    find=_often_abstained,
+    triggers=_shown(labels={"MET": 9, "UNMET": 6, "CANNOT_ASSESS": 5}),
+    passes=_shown(labels={"MET": 10, "UNMET": 9, "CANNOT_ASSESS": 1}),
+    reads="data",
+)
+LOW_AGREEMENT = Rule(
+    name="low_agreement",
+    title="People disagree about it",
+    explanation=(
+        f"Krippendorff's α among people is below {LOW_ALPHA} over {MIN_ITEMS} units or more. No judge "
+        f"can be held "
+        "against labels that people do not agree on: the criterion comes first."
+    ),
+    severity="warning",
+    find=_low_agreement,
+    triggers=_shown(alpha=0.15, alpha_units=20),
+    passes=_shown(alpha=0.75, alpha_units=20),
+    reads="data",
+)
+JUDGE_BIAS = Rule(
+    name="judge_bias",
+    title="The judge leans to one side",
+    explanation=(
+        "Where judge and people differ, it is nearly always in one direction: a sign test over those "
+        "items gives "
+        f"p below {BIAS_P}. Differences of that kind do not average out over items."
+    ),
+    severity="warning",
+    find=_judge_bias,
+    # 2 / 2⁸ = 0.0078 for eight to none; 2 · (1 + 10) / 2¹⁰ = 0.0215 for nine to one.
+    triggers=_shown(judge_higher=8, judge_lower=0),
+    passes=_shown(judge_higher=9, judge_lower=1),
+    reads="data",
+)
