@@ -23,6 +23,8 @@ FIELDS: dict[str, tuple[str, str]] = {
     "rubric": ("Rubric", "A rubric of the item's own."),
     "ground_truth": ("Ground truth", "Labels, one per criterion."),
     "ground_truth_reasons": ("Ground truth reasons", "One per label."),
+    "labels": ("Labels by rater", "An object of raters, each with labels, one per criterion."),
+    "label_reasons": ("Label reasons by rater", "The same shape, one reason per label."),
     "metadata": ("Metadata", "An object; columns not named here become metadata too."),
 }
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from rubricweb.engine.errors import FaultList, Invalid, InvalidText, shown
 from rubricweb.engine.parsers.json_text import parse_json
 
-FileFormat: TypeAlias = Literal["json", "jsonl", "csv", "yaml"]
+FileFormat: TypeAlias = Literal["json", "jsonl", "csv", "yaml", "parquet"]
 
 MAX_FILE_BYTES = 100_000_000
 
@@ -23,6 +23,7 @@ SUFFIXES: dict[str, FileFormat] = {
     ".tsv": "csv",
     ".yaml": "yaml",
     ".yml": "yaml",
+    ".parquet": "parquet",
 }
 
 # The csv module refuses cells beyond 128 KiB unless told otherwise; submissions are longer, and the size

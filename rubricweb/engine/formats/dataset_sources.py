@@ -1,0 +1,187 @@
+"""Bytes of any readable format as one stream of records under a header."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, nearest, shown
+from rubricweb.engine.formats.dataset_values import Header
+from rubricweb.engine.formats.field_values import read_prompt, read_text
+from rubricweb.engine.formats.foreign import recognised_document, recognised_records
+from rubricweb.engine.formats.formulas import restored
+from rubricweb.engine.formats.parquet_files import is_parquet, parquet_header, parquet_records
+from rubricweb.engine.formats.records import (
+    SUFFIXES,
+    FileFormat,
+    PlacedRecord,
+    csv_records,
+    format_of,
+    jsonl_records,
+)
+from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import decode
+from rubricweb.engine.parsers.yaml_text import parse_yaml
+from rubricweb.engine.rubric import MAX_TITLE, check_rubric
+
+DATASET_KEYS = ("name", "prompt", "rubric", "reference", "reference_submission", "items")
+"""What a dataset object may say."""
+
+NEUTRALISED = "csv_cells"
+"""The column by which our own CSV says that its formula-like cells carry a leading ``'``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An opened file: its format, what it says once, its records still to be read.
+
+    ``recognised`` names another program's format, the records are then its translation; ``cells`` says that
+    lists and objects stand as JSON in text cells.
+    """
+
+    format: FileFormat
+    header: Header
+    records: Iterator[PlacedRecord]
+    recognised: str = ""
+    cells: bool = False
+
+
+def open_source(
+    data: bytes, filename: str, max_bytes: int, faults: FaultList, needs: Iterable[str] = ()
+) -> Source:
+    """Open a dataset file in the format its name says, or its content when the name does not.
+
+    ``needs`` are keys a dataset object must have. Raises InvalidFile for what is no such file at all; faults
+    inside go to ``faults``.
+    """
+    if is_parquet(data):
+        return _parquet(data, max_bytes, faults)
+    _refuse_archives(data, filename)
+    try:
+        text = decode(data, max_bytes=max_bytes)
+    except InvalidText as error:
+        raise InvalidFile(error.faults) from None
+    format = format_of(filename) or _sniffed(text)
+    if format is None or format == "parquet":
+        allowed = f"a name ending in {', '.join(SUFFIXES)}" if format is None else "a Parquet file"
+        _refuse(f"a file named {filename!r}", allowed)
+    if format == "csv":
+        return Source("csv", Header(), _restored(csv_records(text, faults, InvalidFile)), cells=True)
+    if format == "jsonl":
+        return _records("jsonl", jsonl_records(text, faults), faults)
+    try:
+        whole = parse_json(text) if format == "json" else parse_yaml(text)
+    except InvalidText as error:
+        raise InvalidFile(error.faults) from None
+    if isinstance(whole, list):
+        return _records(format, _listed(whole, faults), faults)
+    return _document(format, whole, faults, needs)
+
+
+def _records(format: FileFormat, records: Iterator[PlacedRecord], faults: FaultList) -> Source:
+    """Records as they are, or their translation when the first one has another program's shape."""
+    first = next(records, None)
+    if first is None:
+        return Source(format, Header(), iter(()))
+    everything = itertools.chain([first], records)
+    foreign = recognised_records(first.data)
+    if foreign is None:
+        return Source(format, Header(), everything)
+    translation = foreign.translate(list(everything), faults)
+    return Source(format, translation.header, iter(translation.records), foreign.title)
+
+
+def _document(format: FileFormat, whole: Any, faults: FaultList, needs: Iterable[str]) -> Source:
+    if isinstance(whole, dict) and "items" not in whole:
+        foreign = recognised_document(whole)
+        if foreign is not None:
+            translation = foreign.translate(whole, faults)
+            return Source(format, translation.header, iter(translation.records), foreign.title)
+    if not isinstance(whole, dict) or "items" not in whole:
+        _refuse(shown(whole), "a list of items, or a dataset object with items")
+    for key in needs:
+        if key not in whole:
+            faults.add(key, "nothing", f"the key {key} (null where it has none)")
+    header = read_header(whole, faults)
+    items = whole["items"]
+    if not isinstance(items, list):
+        faults.add("items", shown(items), "a list of items")
+        items = []
+    return Source(format, header, _listed(items, faults))
+
+
+def _listed(items: Iterable[Any], faults: FaultList) -> Iterator[PlacedRecord]:
+    for i, item in enumerate(items):
+        if isinstance(item, dict):
+            yield PlacedRecord(f"items[{i}]", {str(key): value for key, value in item.items()})
+        else:
+            faults.add(f"items[{i}]", shown(item), "an object with a submission")
+
+
+def read_header(whole: Mapping[Any, Any], faults: FaultList) -> Header:
+    """What a dataset object says beside its items; unknown keys are refused into ``faults``."""
+    for key in whole:
+        if key not in DATASET_KEYS:
+            faults.add(str(key), "an unknown key", nearest(str(key), DATASET_KEYS))
+    reference_key = "reference" if whole.get("reference") is not None else "reference_submission"
+    rubric_data = whole.get("rubric")
+    rubric = None if rubric_data is None else check_rubric(rubric_data, faults, "rubric")
+    return Header(
+        name=_name(whole.get("name"), faults),
+        prompt=read_prompt(whole.get("prompt"), "prompt", faults),
+        rubric=rubric,
+        rubric_is_faulty=rubric is None and rubric_data is not None,
+        reference=read_text(whole.get(reference_key), reference_key, faults),
+    )
+
+
+def _name(value: Any, faults: FaultList) -> str:
+    name = (read_text(value, "name", faults) or "").strip()
+    if len(name) > MAX_TITLE:
+        faults.add("name", f"{len(name):,} characters", f"at most {MAX_TITLE}")
+    return name
+
+
+def _parquet(data: bytes, max_bytes: int, faults: FaultList) -> Source:
+    whole = parquet_header(data, max_bytes)
+    header = Header() if whole is None else read_header(whole, faults)
+    return Source("parquet", header, parquet_records(data, max_bytes), cells=True)
+
+
+def _restored(records: Iterator[PlacedRecord]) -> Iterator[PlacedRecord]:
+    for record in records:
+        if NEUTRALISED in record.data:
+            cells = {name: restored(cell) for name, cell in record.data.items() if name != NEUTRALISED}
+            yield PlacedRecord(record.place, cells)
+        else:
+            yield record
+
+
+def _sniffed(text: str) -> FileFormat | None:
+    start = text.lstrip()
+    if start.startswith("["):
+        return "json"
+    if not start.startswith("{"):
+        return None
+    try:
+        parse_json(start.split("\n", 1)[0])
+    except InvalidText:
+        return "json"
+    return "jsonl" if "\n" in start.rstrip() else "json"
+
+
+def _refuse_archives(data: bytes, filename: str) -> None:
+    if not data.startswith(b"PK\x03\x04"):
+        return
+    if filename.casefold().endswith(".eval"):
+        _refuse(
+            "an Inspect log in its archive form (.eval)",
+            "the same log as JSON (inspect log convert --to json)",
+        )
+    _refuse("a zip archive", f"one file with a name ending in {', '.join(SUFFIXES)}")
+
+
+def _refuse(found: str, allowed: str) -> NoReturn:
+    raise InvalidFile([Fault("", found, allowed)])

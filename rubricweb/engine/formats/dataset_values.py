@@ -1,0 +1,144 @@
+"""What a dataset file holds, once read: items, what they share, and labels by rater."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.formats.records import FileFormat
+from rubricweb.engine.rubric import Rubric
+
+Prompt: TypeAlias = str | list[dict[str, Any]]
+"""A task as text, or as a chat array of turns with ``role`` and ``content``."""
+
+LabelRow: TypeAlias = tuple[str | None, ...]
+"""One entry per criterion of the rubric in force: a Verdict, an option's own label, or None for a gap."""
+
+MAX_ID = 190
+"""Characters of an id in a file; a numbered id (``id#2``) stays within 200."""
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "item_id"),
+    "submission": ("submission", "output", "response", "completion", "answer"),
+    "thinking": ("thinking",),
+    "prompt": ("prompt", "input", "query", "question"),
+    "reference": ("reference", "reference_submission", "ideal", "expected", "target"),
+    "rubric": ("rubric",),
+    "description": ("description",),
+    "ground_truth": ("ground_truth",),
+    "ground_truth_reasons": ("ground_truth_reasons",),
+    "labels": ("labels",),
+    "label_reasons": ("label_reasons",),
+    "metadata": ("metadata",),
+}
+"""Per field the keys it may stand under, best first; a second match in one item stays behind as metadata.
+
+``labels`` are raters' labels where they are an object; a list or a text of that name is metadata.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRecord:
+    """One item as the file has it.
+
+    ``prompt``, ``reference`` and ``rubric`` are the item's own: None means "as the dataset says".
+    ``ground_truth`` and its reasons have one entry per criterion of the rubric in force, None where nobody
+    decided; None as a whole when the item is not labelled. ``labels`` and ``label_reasons`` hold the same per
+    rater. Everything the file says beyond the known fields is ``metadata``.
+    """
+
+    id: str
+    submission: str
+    thinking: str | None = None
+    prompt: Prompt | None = None
+    reference: str | None = None
+    rubric: Rubric | None = None
+    description: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    ground_truth: LabelRow | None = None
+    ground_truth_reasons: LabelRow | None = None
+    labels: Mapping[str, LabelRow] = field(default_factory=dict)
+    label_reasons: Mapping[str, LabelRow] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str | None:
+        """What the item belongs with (``metadata.group``), such as the prompt its rollouts share; or None."""
+        group = self.metadata.get("group")
+        if isinstance(group, bool) or not isinstance(group, str | int):
+            return None
+        return str(group)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFile:
+    """A dataset as the file has it; what the file does not say is None (``name``: empty).
+
+    ``recognised`` names the other program's format it was translated from, empty for our own.
+    """
+
+    name: str
+    prompt: Prompt | None
+    rubric: Rubric | None
+    reference: str | None
+    items: tuple[ItemRecord, ...]
+    recognised: str = field(default="", compare=False)
+
+    def rubric_for(self, item: ItemRecord) -> Rubric | None:
+        """The rubric in force for an item: its own, else the dataset's."""
+        return self.rubric if item.rubric is None else item.rubric
+
+    def prompt_for(self, item: ItemRecord) -> Prompt | None:
+        """The prompt in force for an item: its own, else the dataset's."""
+        return self.prompt if item.prompt is None else item.prompt
+
+    def reference_for(self, item: ItemRecord) -> str | None:
+        """The reference in force for an item: its own, else the dataset's."""
+        return self.reference if item.reference is None else item.reference
+
+    @property
+    def labels(self) -> tuple[LabelRecord, ...]:
+        """Every rater's labels in long form, as ``read_labels`` gives them, item by item; gaps are left out.
+
+        ``line`` is 0: these labels came with their items. Items without a rubric in force have none, because
+        nothing names their criteria.
+        """
+        found: list[LabelRecord] = []
+        for item in self.items:
+            rubric = self.rubric_for(item)
+            if rubric is None:
+                continue
+            for rater, row in item.labels.items():
+                reasons = item.label_reasons.get(rater) or (None,) * len(row)
+                found += [
+                    LabelRecord(0, item.id, name, rater, label, reason or "")  # type: ignore[arg-type]
+                    for name, label, reason in zip(rubric.names, row, reasons, strict=True)
+                    if label is not None
+                ]
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The beginning of a dataset file: columns, first rows, and the column each field would come from.
+
+    ``recognised`` is as in DatasetFile; the columns are then those of the translation.
+    """
+
+    format: FileFormat
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+    mapping: dict[str, str]
+    recognised: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a file says once for all its items."""
+
+    name: str = ""
+    prompt: Prompt | None = None
+    rubric: Rubric | None = None
+    rubric_is_faulty: bool = False
+    reference: str | None = None

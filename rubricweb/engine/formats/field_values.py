@@ -1,0 +1,91 @@
+"""Single values of an item, checked: texts, prompts, plain data."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from rubricweb.engine.errors import FaultList, InvalidText, join_place, shown
+from rubricweb.engine.formats.dataset_values import Prompt
+from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import unstorable
+
+MAX_NESTING = 100
+"""Levels of lists and objects in one value: what is deeper cannot be written again."""
+
+
+def read_text(value: Any, place: str, faults: FaultList) -> str | None:
+    """The text, or None when there is none or when it was refused into ``faults``."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        faults.add(place, shown(value), "text")
+        return None
+    broken = unstorable(value)
+    if broken:
+        faults.add(place, broken, "text")
+        return None
+    return value
+
+
+def read_prompt(value: Any, place: str, faults: FaultList) -> Prompt | None:
+    """A prompt as text or as turns, each an object with ``role`` and ``content``; the rest is refused."""
+    if not isinstance(value, list):
+        return read_text(value, place, faults)
+    if not value:
+        faults.add(place, "an empty list", "a text, or a list of turns with role and content")
+        return None
+    turns: list[dict[str, Any]] = []
+    for i, turn in enumerate(value):
+        here = f"{place}[{i}]"
+        if not isinstance(turn, dict):
+            faults.add(here, shown(turn), "an object with role and content")
+            continue
+        role, content = turn.get("role"), turn.get("content")
+        if not isinstance(role, str) or not role.strip():
+            faults.add(join_place(here, "role"), shown(role), "who speaks, such as user or assistant")
+        if not isinstance(content, str | list | None):
+            faults.add(join_place(here, "content"), shown(content), "text, or a list of parts")
+        turns.append(storable(turn, here, faults))
+    return turns
+
+
+def storable(value: Any, place: str, faults: FaultList, depth: int = 0) -> Any:
+    """The value with text keys throughout; what JSON columns refuse (NaN, infinities, NUL) is a fault."""
+    if depth > MAX_NESTING:
+        faults.add(place, f"more than {MAX_NESTING} levels of nesting", f"at most {MAX_NESTING}")
+        return None
+    if isinstance(value, dict):
+        plain = {}
+        for key, inner in value.items():
+            here = join_place(place, str(key))
+            if unstorable(str(key)):
+                faults.add(place, f"a key with {unstorable(str(key))}", "keys of text")
+            plain[str(key)] = storable(inner, here, faults, depth + 1)
+        return plain
+    if isinstance(value, list):
+        return [storable(inner, f"{place}[{i}]", faults, depth + 1) for i, inner in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        faults.add(place, shown(value), "a finite number or null")
+    elif isinstance(value, str) and (broken := unstorable(value)):
+        faults.add(place, broken, "text")
+    elif isinstance(value, int) and value.bit_length() > 1024:
+        faults.add(place, shown(value), "an ordinary number")
+    return value
+
+
+def is_chat_text(text: str) -> bool:
+    """Whether a text is a conversation written as JSON, as a CSV cell holds it."""
+    if not text.lstrip().startswith("["):
+        return False
+    try:
+        value = parse_json(text)
+    except InvalidText:
+        return False
+    return isinstance(value, list) and all(isinstance(turn, dict) and "role" in turn for turn in value)
+
+
+def canonical(value: Any) -> str:
+    """Plain data as one text, the same for equal data on every machine: sorted keys, no spaces."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,175 @@
+"""Label Studio's JSON export: tasks with annotations, whose choices and ratings are raters' labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rubricweb.engine.errors import FaultList, join_place, shown
+from rubricweb.engine.formats.dataset_values import Header
+from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, objects
+from rubricweb.engine.formats.records import PlacedRecord
+from rubricweb.engine.rubric import check_rubric
+from rubricweb.engine.verdict import Verdict
+
+GROUND_TRUTH = "ground_truth"
+
+MIN_STARS = 5
+"""Stars a rating is read against unless more were given: an export does not say how many there were."""
+
+
+@dataclass(slots=True)
+class _Question:
+    """One control of the labelling form, and every answer it got."""
+
+    kind: str
+    answers: dict[str, None] = field(default_factory=dict)
+
+
+def _is_task(record: Mapping[str, Any]) -> bool:
+    return isinstance(record.get("data"), dict) and any(
+        isinstance(record.get(key), list) for key in ("annotations", "completions", "predictions")
+    )
+
+
+def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
+    """Tasks become items, the columns of ``data`` their fields; every ``from_name`` is a criterion.
+
+    Choices named MET, UNMET, CANNOT_ASSESS make a binary criterion, other choices a nominal one, stars an
+    ordinal one. An export says nothing of weights or values, so what is not binary has weight 0: it is
+    compared and shown, and moves no score until somebody edits the rubric. Skipped annotations are no labels.
+    """
+    questions: dict[str, _Question] = {}
+    translated = []
+    for record in records:
+        data = {str(key): value for key, value in child(record.data, "data").items()}
+        if "submission" not in data and "text" in data:
+            data["submission"] = data.pop("text")
+        labels: dict[str, dict[str, str]] = {}
+        for place, rater, results in _raters(record, faults):
+            row = _answers(results, place, questions, faults)
+            if not row:
+                continue
+            if rater in labels:
+                faults.add(place, f"a second annotation by {rater!r}", "one annotation per rater and task")
+            labels[rater] = row
+        item = {"id": record.data.get("id")} | data
+        truth = labels.pop(GROUND_TRUTH, None)
+        if truth:
+            item["ground_truth"] = truth
+        if labels:
+            item["labels"] = labels
+        translated.append(PlacedRecord(record.place, item))
+    return Translation(_header(questions, faults), tuple(translated))
+
+
+def _raters(
+    record: PlacedRecord, faults: FaultList
+) -> Iterable[tuple[str, str, list[tuple[str, dict[str, Any]]]]]:
+    for key in ("annotations", "completions"):
+        here = join_place(record.place, key)
+        for place, annotation in objects(record.data.get(key), here, faults):
+            if annotation.get("was_cancelled"):
+                continue
+            results = objects(annotation.get("result"), join_place(place, "result"), faults)
+            rater = GROUND_TRUTH if annotation.get("ground_truth") else _rater(annotation.get("completed_by"))
+            yield place, rater, results
+    here = join_place(record.place, "predictions")
+    for place, prediction in objects(record.data.get("predictions"), here, faults):
+        results = objects(prediction.get("result"), join_place(place, "result"), faults)
+        yield place, f"model {prediction.get('model_version') or 'unnamed'}"[:120], results
+
+
+def _rater(completed_by: Any) -> str:
+    if isinstance(completed_by, dict):
+        completed_by = completed_by.get("email") or completed_by.get("id")
+    if isinstance(completed_by, str) and completed_by.strip():
+        return completed_by.strip()[:120]
+    return "annotator" if completed_by is None else f"annotator {completed_by}"[:120]
+
+
+def _answers(
+    results: list[tuple[str, dict[str, Any]]], place: str, questions: dict[str, _Question], faults: FaultList
+) -> dict[str, str]:
+    row: dict[str, str] = {}
+    for here, result in results:
+        name, kind, value = str(result.get("from_name") or ""), result.get("type"), child(result, "value")
+        if kind not in ("choices", "rating") or not name:
+            continue
+        answer = _answer(kind, value, here, faults)
+        if answer is None:
+            continue
+        question = questions.setdefault(name, _Question(kind))
+        if question.kind != kind or name in row:
+            faults.add(here, f"a second answer to {name!r}", "one answer per question and annotation")
+            continue
+        question.answers[answer] = None
+        row[name] = answer
+    return row
+
+
+def _answer(kind: str, value: Mapping[str, Any], place: str, faults: FaultList) -> str | None:
+    if kind == "rating":
+        stars = value.get("rating")
+        if isinstance(stars, bool) or not isinstance(stars, int) or not 1 <= stars <= 100:
+            faults.add(
+                join_place(place, "value.rating"), shown(stars), "a whole number of stars from 1 to 100"
+            )
+            return None
+        return str(stars)
+    choices = value.get("choices")
+    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], str):
+        found = f"{len(choices)} choices at once" if isinstance(choices, list) else shown(choices)
+        faults.add(join_place(place, "value.choices"), found, "one choice")
+        return None
+    if not choices[0].strip():
+        faults.add(join_place(place, "value.choices[0]"), "an empty text", "the choice's text")
+        return None
+    return choices[0].strip()
+
+
+def _header(questions: Mapping[str, _Question], faults: FaultList) -> Header:
+    criteria = []
+    for name, question in questions.items():
+        criterion = _criterion(name, question)
+        if criterion is None:
+            only = next(iter(question.answers))
+            faults.add(
+                join_place("annotations", name),
+                f"only one choice ({shown(only)})",
+                "at least two that differ",
+            )
+        else:
+            criteria.append(criterion)
+    if not criteria:
+        return Header(rubric_is_faulty=bool(questions))
+    rubric = check_rubric(criteria, faults, "annotations")
+    return Header(rubric=rubric, rubric_is_faulty=rubric is None or len(criteria) < len(questions))
+
+
+def _criterion(name: str, question: _Question) -> dict[str, Any] | None:
+    asked = name.replace("_", " ").strip().capitalize()
+    criterion: dict[str, Any] = {"name": name, "requirement": asked}
+    if question.kind == "rating":
+        stars = max(MIN_STARS, *(int(answer) for answer in question.answers))
+        options = [{"label": str(n), "value": round((n - 1) / (stars - 1), 6)} for n in range(1, stars + 1)]
+        return criterion | {"weight": 0, "scale_type": "ordinal", "options": options}
+    if all(_is_verdict(answer) for answer in question.answers):
+        return criterion | {"weight": 1}
+    distinct = {answer.casefold(): answer for answer in reversed(list(question.answers))}
+    if len(distinct) < 2:
+        return None
+    options = [{"label": label, "value": 0.0} for label in sorted(distinct.values(), key=str.casefold)]
+    return criterion | {"weight": 0, "scale_type": "nominal", "options": options}
+
+
+def _is_verdict(answer: str) -> bool:
+    try:
+        Verdict.parse(answer)
+    except ValueError:
+        return False
+    return True
+
+
+LABEL_STUDIO = ForeignRecords("Label Studio export", _is_task, _translate)

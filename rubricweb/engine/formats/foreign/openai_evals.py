@@ -1,0 +1,93 @@
+"""OpenAI evals: samples (``input``, ``ideal``) with completions beside them, and recorded run logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rubricweb.engine.errors import FaultList, join_place, shown
+from rubricweb.engine.formats.dataset_values import ALIASES, Header
+from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, one_reference
+from rubricweb.engine.formats.records import PlacedRecord
+from rubricweb.engine.rubric import check_rubric
+
+_OUTPUT_KEYS = ("sampled", *(alias for alias in ALIASES["submission"]))
+
+
+def _is_sample(record: Mapping[str, Any]) -> bool:
+    if "input" not in record or "ideal" not in record:
+        return False
+    return isinstance(record["ideal"], list) or not any(key in record for key in ALIASES["submission"])
+
+
+def _is_log(record: Mapping[str, Any]) -> bool:
+    spec = record.get("spec")
+    return isinstance(spec, dict) and ("eval_name" in spec or "completion_fns" in spec)
+
+
+def _translate_samples(records: list[PlacedRecord], faults: FaultList) -> Translation:
+    """Samples become items where a completion stands beside ``ideal``; several ideals, one per line."""
+    translated = []
+    for record in records:
+        output = next((record.data[key] for key in _OUTPUT_KEYS if record.data.get(key) is not None), None)
+        if isinstance(output, list) and len(output) == 1:
+            output = output[0]
+        if not isinstance(output, str):
+            faults.add(
+                record.place,
+                "a sample without its completion" if output is None else shown(output),
+                "the completion beside the sample, as sampled or completion; or the log of a run",
+            )
+            continue
+        rest = {k: v for k, v in record.data.items() if k not in ("input", "ideal", *_OUTPUT_KEYS)}
+        reference = one_reference(record.data.get("ideal"), join_place(record.place, "ideal"), faults)
+        item = {"prompt": record.data.get("input"), "submission": output, "reference": reference} | rest
+        translated.append(PlacedRecord(record.place, item))
+    return Translation(records=tuple(translated))
+
+
+def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translation:
+    """Every ``sampling`` event is an item; a ``match`` event is a label by the rater named like the eval."""
+    spec: Mapping[str, Any] = {}
+    items: dict[str, PlacedRecord] = {}
+    correct: dict[str, bool] = {}
+    calls: dict[str, int] = {}
+    for record in records:
+        spec = child(record.data, "spec") or spec
+        sample = str(record.data.get("sample_id"))
+        data = child(record.data, "data")
+        if record.data.get("type") == "sampling":
+            place = join_place(record.place, "data.sampled")
+            sampled = data.get("sampled")
+            sampled = sampled[0] if isinstance(sampled, list) and len(sampled) == 1 else sampled
+            if not isinstance(sampled, str):
+                faults.add(place, shown(sampled), "one completion")
+                continue
+            calls[sample] = calls.get(sample, 0) + 1
+            id = sample if calls[sample] == 1 else f"{sample}-call-{calls[sample]}"
+            item = {"id": id, "prompt": data.get("prompt"), "submission": sampled, "group": sample}
+            items[id] = PlacedRecord(record.place, item)
+        elif record.data.get("type") == "match":
+            if not isinstance(data.get("correct"), bool):
+                faults.add(
+                    join_place(record.place, "data.correct"), shown(data.get("correct")), "true or false"
+                )
+                continue
+            correct[sample] = data["correct"]
+            if sample in items:
+                expected = join_place(record.place, "data.expected")
+                items[sample].data["reference"] = one_reference(data.get("expected"), expected, faults)
+    name = str(spec.get("eval_name") or spec.get("base_eval") or "eval")[:120].strip() or "eval"
+    if not correct:
+        return Translation(Header(name=name), tuple(items.values()))
+    for sample, was_correct in correct.items():
+        if sample in items:
+            items[sample].data["labels"] = {name: ["MET" if was_correct else "UNMET"]}
+    rubric = check_rubric(
+        [{"name": "correct", "weight": 1, "requirement": "The answer is correct."}], faults, "rubric"
+    )
+    return Translation(Header(name=name, rubric=rubric), tuple(items.values()))
+
+
+OPENAI_EVALS_SAMPLES = ForeignRecords("OpenAI evals samples", _is_sample, _translate_samples)
+OPENAI_EVALS_LOG = ForeignRecords("OpenAI evals run log", _is_log, _translate_log)

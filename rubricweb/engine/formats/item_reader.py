@@ -1,0 +1,306 @@
+"""Records of a file as items, each checked alone and all of them together."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rubricweb.engine.errors import FaultList, InvalidText, join_place, nearest, shown
+from rubricweb.engine.formats.dataset_values import (
+    ALIASES,
+    MAX_ID,
+    Header,
+    ItemRecord,
+    LabelRow,
+    Prompt,
+)
+from rubricweb.engine.formats.field_values import canonical, is_chat_text, read_prompt, read_text, storable
+from rubricweb.engine.formats.item_labels import (
+    read_label_row,
+    read_rater_reasons,
+    read_rater_rows,
+    read_reason_row,
+)
+from rubricweb.engine.formats.records import PlacedRecord
+from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.rubric import Rubric, check_rubric
+
+_STRUCTURED = (
+    "prompt",
+    "rubric",
+    "metadata",
+    "ground_truth",
+    "ground_truth_reasons",
+    "labels",
+    "label_reasons",
+)
+"""Fields whose values are lists or objects, which a CSV cell holds as JSON."""
+
+
+class ItemReader:
+    """Turns records into items one by one, remembering what must hold for all of them together.
+
+    ``explicit`` is which column a field is read from, as ``read_dataset`` takes it; ``cells`` says that lists
+    and objects are written as JSON in text cells. Faults go to ``faults``.
+    """
+
+    def __init__(
+        self, header: Header, explicit: Mapping[str, str], *, cells: bool, faults: FaultList
+    ) -> None:
+        self.header = header
+        self.explicit = explicit
+        self.cells = cells
+        self.faults = faults
+        self.places_by_id: dict[str, str] = {}
+        self.graded_by_id: dict[str, object] = {}
+        self.columns_seen: set[str] = set()
+        self.any_record = False
+
+    def read(self, record: PlacedRecord) -> ItemRecord | None:
+        """The item, or None when something about it was refused."""
+        before = self.faults.total
+        self.any_record = True
+        self.columns_seen.update(record.data)
+        mapping = self._mapping(record)
+        place = record.place
+        values: dict[str, Any] = {name: record.data.get(column) for name, column in mapping.items()}
+        if self.cells:
+            values = {name: self._cell(name, value, place) for name, value in values.items()}
+
+        submission, thinking = self._submission(values, mapping, place)
+        prompt = read_prompt(values.get("prompt"), _at(place, mapping, "prompt"), self.faults)
+        reference = read_text(values.get("reference"), _at(place, mapping, "reference"), self.faults)
+        description = read_text(values.get("description"), _at(place, mapping, "description"), self.faults)
+        rubric, rubric_is_faulty = self._rubric(values.get("rubric"), _at(place, mapping, "rubric"))
+        in_force = rubric or (None if rubric_is_faulty else self.header.rubric)
+        if rubric_is_faulty or (rubric is None and self.header.rubric_is_faulty):
+            values = {name: value for name, value in values.items() if name not in _LABEL_FIELDS}
+        truth, reasons = self._ground_truth(values, in_force, place)
+        labels, label_reasons = self._labels(values, in_force, place)
+        metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
+        id_place = _at(place, mapping, "id")
+        given_id = self._given_id(values.get("id"), id_place)
+        graded = (submission, thinking, canonical(prompt), reference) if rubric is not None else None
+        id = self._own_id(given_id, graded, place, id_place)
+        if self.faults.total > before or submission is None:
+            return None
+        if id is None:
+            base = content_id(submission, thinking, prompt, reference, rubric)
+            id = next(one for one in numbered_ids(base) if one not in self.places_by_id)
+            self.places_by_id[id] = place
+        return ItemRecord(
+            id,
+            submission,
+            thinking,
+            prompt,
+            reference,
+            rubric,
+            description or "",
+            metadata,
+            truth,
+            reasons,
+            labels,
+            label_reasons,
+        )
+
+    def check_whole(self, *, empty: bool) -> None:
+        """What only shows at the end: no items at all, columns named by the caller that no item has."""
+        if empty and not self.faults:
+            self.faults.add("items", "no items", "at least one item")
+        if not self.any_record:
+            return
+        for name, column in self.explicit.items():
+            if name in ALIASES and column and column not in self.columns_seen:
+                self.faults.add(
+                    f"columns.{name}", f"the column {column!r}", nearest(column, sorted(self.columns_seen))
+                )
+
+    def _mapping(self, record: PlacedRecord) -> dict[str, str]:
+        mapping = guessed_columns(record.data, self.explicit)
+        for name in ("labels", "label_reasons"):
+            value = record.data.get(mapping.get(name, ""))
+            is_object = isinstance(value, dict) or (
+                self.cells and isinstance(value, str) and value.lstrip().startswith("{")
+            )
+            if name in mapping and name not in self.explicit and value is not None and not is_object:
+                del mapping[name]
+        return mapping
+
+    def _cell(self, name: str, value: Any, place: str) -> Any:
+        """A text cell as the value it stands for: lists and objects are written into cells as JSON."""
+        if not isinstance(value, str) or name not in _STRUCTURED:
+            return value
+        text = value.strip()
+        if name == "prompt" and not is_chat_text(text):
+            return value
+        if name == "ground_truth" and not text.startswith(("[", "{")):
+            mark = next((mark for mark in ("|", ";", ",") if mark in text), ",")
+            return [label.strip() or None for label in text.split(mark)]
+        try:
+            return parse_json(text)
+        except InvalidText as error:
+            self.faults.add(join_place(place, name), error.faults[0].found, "JSON in this cell")
+            return None
+
+    def _submission(
+        self, values: Mapping[str, Any], mapping: Mapping[str, str], place: str
+    ) -> tuple[str | None, str | None]:
+        value: Any = values.get("submission")
+        thinking: Any = values.get("thinking")
+        here = _at(place, mapping, "submission")
+        if isinstance(value, dict) and set(value) <= {"thinking", "output"} and thinking is None:
+            value, thinking = value.get("output"), value.get("thinking")
+        if value is None:
+            self.faults.add(here, "nothing", f"the text to grade, as {' or '.join(ALIASES['submission'])}")
+        elif isinstance(value, str) and not value.strip():
+            self.faults.add(here, "an empty text", "the text to grade")
+        elif not isinstance(value, str):
+            self.faults.add(here, shown(value), "text (structured data as a JSON text)")
+        submission = read_text(value, here, self.faults) if isinstance(value, str) else None
+        return submission, read_text(thinking, _at(place, mapping, "thinking"), self.faults)
+
+    def _rubric(self, value: Any, place: str) -> tuple[Rubric | None, bool]:
+        if value is None:
+            return None, False
+        rubric = check_rubric(value, self.faults, place)
+        return rubric, rubric is None
+
+    def _ground_truth(
+        self, values: Mapping[str, Any], rubric: Rubric | None, place: str
+    ) -> tuple[LabelRow | None, LabelRow | None]:
+        given, reasons = values.get("ground_truth"), values.get("ground_truth_reasons")
+        here = join_place(place, "ground_truth")
+        truth = None if given is None else read_label_row(given, rubric, here, self.faults)
+        if reasons is None or (truth is None and given is not None):
+            return truth, None
+        here = join_place(place, "ground_truth_reasons")
+        if truth is None and isinstance(reasons, list):
+            self.faults.add(here, "reasons without ground_truth", "reasons beside the labels they explain")
+            return None, None
+        return truth, read_reason_row(reasons, truth, rubric, here, self.faults)
+
+    def _labels(
+        self, values: Mapping[str, Any], rubric: Rubric | None, place: str
+    ) -> tuple[dict[str, LabelRow], dict[str, LabelRow]]:
+        given, reasons = values.get("labels"), values.get("label_reasons")
+        if given is None and reasons is None:
+            return {}, {}
+        rows = (
+            {} if given is None else read_rater_rows(given, rubric, join_place(place, "labels"), self.faults)
+        )
+        if reasons is None:
+            return rows, {}
+        here = join_place(place, "label_reasons")
+        return rows, read_rater_reasons(reasons, rows, rubric, here, self.faults)
+
+    def _metadata(self, value: Any, record: PlacedRecord, used: set[str], place: str) -> dict[str, Any]:
+        metadata = {key: extra for key, extra in record.data.items() if key not in used and extra is not None}
+        if value is not None and not isinstance(value, dict):
+            self.faults.add(join_place(place, "metadata"), shown(value), "an object")
+        elif value is not None:
+            for key, given in value.items():
+                if str(key) in metadata:
+                    twice = f"{str(key)!r} both here and in the item itself"
+                    self.faults.add(join_place(place, "metadata"), twice, "each key in one place")
+                metadata[str(key)] = given
+        for key in metadata:
+            if unstorable(key):
+                self.faults.add(
+                    join_place(place, "metadata"), f"a key with {unstorable(key)}", "keys of text"
+                )
+        return {
+            key: storable(given, join_place(place, f"metadata.{key}"), self.faults)
+            for key, given in metadata.items()
+        }
+
+    def _given_id(self, value: Any, place: str) -> str | None:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            self.faults.add(place, shown(value), "a text or a whole number")
+            return None
+        if isinstance(value, int) and value.bit_length() > 128:
+            self.faults.add(place, shown(value), "a text or a whole number")
+            return None
+        id = str(value).strip()
+        if not id:
+            self.faults.add(place, "an empty text", "a text or a whole number, or no id at all")
+        elif len(id) > MAX_ID:
+            self.faults.add(place, f"{len(id):,} characters", f"at most {MAX_ID}")
+        elif unstorable(id):
+            self.faults.add(place, str(unstorable(id)), "text")
+        return id or None
+
+    def _own_id(self, id: str | None, graded: object, place: str, id_place: str) -> str | None:
+        """The id, numbered ``id#2``, ``id#3`` where a submission comes again under a rubric of its own.
+
+        An id names a submission, so it may only come again with that very submission (``graded``, None for
+        items without a rubric of their own); anything else under a used id is a fault.
+        """
+        if id is None:
+            return None
+        if id not in self.places_by_id:
+            self.places_by_id[id] = place
+            self.graded_by_id[id] = graded
+            return id
+        if graded is None or self.graded_by_id.get(id) != graded:
+            allowed = (
+                "ids that occur once (the same submission may come again with another rubric of its own), "
+                "or no id column: ids then follow from the content"
+            )
+            self.faults.add(id_place, f"{shown(id)} again (as {self.places_by_id[id]})", allowed)
+            return id
+        numbered = next(
+            one for number in itertools.count(2) if (one := f"{id}#{number}") not in self.places_by_id
+        )
+        self.places_by_id[numbered] = place
+        return numbered
+
+
+_LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", "labels", "label_reasons")
+
+
+def content_id(
+    submission: str,
+    thinking: str | None,
+    prompt: Prompt | None,
+    reference: str | None,
+    rubric: Rubric | None,
+) -> str:
+    """An id that only depends on what is graded, the same on every machine: ``auto-`` and 16 hex digits.
+
+    The first 64 bits of the SHA-256 of the five values as canonical JSON; prompt, reference and rubric are
+    the item's own.
+    """
+    content = [submission, thinking, prompt, reference, None if rubric is None else rubric.to_dict()]
+    return "auto-" + hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
+
+
+def numbered_ids(base: str) -> Iterable[str]:
+    """``base``, ``base-2``, ``base-3`` …: items of equal content are numbered in file order."""
+    return (base if number == 1 else f"{base}-{number}" for number in itertools.count(1))
+
+
+def guessed_columns(columns: Iterable[str], explicit: Mapping[str, str]) -> dict[str, str]:
+    """Which column each field is read from: the one named explicitly, else the first alias that is there."""
+    by_alias: dict[str, str] = {}
+    for column in columns:
+        by_alias.setdefault(column.strip().casefold().replace(" ", "_").replace("-", "_"), column)
+    named = set(explicit.values())
+    mapping: dict[str, str] = {}
+    for name, aliases in ALIASES.items():
+        if name in explicit:
+            if explicit[name]:
+                mapping[name] = explicit[name]
+            continue
+        found = next((by_alias[alias] for alias in aliases if alias in by_alias), None)
+        if found is not None and found not in named:
+            mapping[name] = found
+    return mapping
+
+
+def _at(place: str, mapping: Mapping[str, str], name: str) -> str:
+    return join_place(place, mapping.get(name) or name)
