@@ -1,0 +1,191 @@
+"""Criteria answered by a check: their parameters read, described and run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from rubricweb.engine.answer import Answer
+from rubricweb.engine.checks.base import CannotCheck, Check, CheckResult
+from rubricweb.engine.checks.registry import CHECKS, PLUGIN_FAULTS
+from rubricweb.engine.errors import FaultList, join_place, nearest, shortened, shown
+from rubricweb.engine.report import GradingError
+from rubricweb.engine.submission import Submission
+
+if TYPE_CHECKING:
+    from rubricweb.engine.criterion import Criterion
+
+MAX_MESSAGE = 500
+
+
+def check_params(name: object, params: object, faults: FaultList, place: str = "") -> dict[str, Any] | None:
+    """Read a criterion's ``check`` and ``params``; what is wrong goes to ``faults`` and gives None.
+
+    The result is plain JSON data with every default written out, so that a later default does not change a
+    stored rubric; parameters that are not set are left out. Faults are placed at ``check`` and ``params.…``
+    under ``place``: ``criteria[2].params.keywords[0]``.
+    """
+    check = _named(name, faults, join_place(place, "check"))
+    if check is None:
+        return None
+    if params is not None and not isinstance(params, Mapping):
+        faults.add(join_place(place, "params"), shown(params), "an object of parameters by name")
+        return None
+    try:
+        read = check.params.model_validate(_plain(params or {}))
+    except ValidationError as error:
+        for detail in _telling(error):
+            where, found, allowed = _fault(detail, check)
+            faults.add(join_place(join_place(place, "params"), where), found, allowed)
+        return None
+    written = read.model_dump(mode="json", by_alias=True)
+    return {key: value for key, value in written.items() if value is not None}
+
+
+def describe_check(name: str, params: Mapping[str, Any] | None = None) -> str:
+    """What is asked, in one sentence for a reviewer: ``Contains at least one of: summary, key points``.
+
+    Without readable parameters the check's general description. Raises ValueError for an unknown name.
+    """
+    check = CHECKS.get(name)
+    if check is None:
+        raise ValueError(f"unknown check {name!r}; allowed: {nearest(str(name), CHECKS)}")
+    if check.describe is None:
+        return check.description
+    try:
+        return check.describe(check.params.model_validate(_plain(params or {})))
+    except ValidationError:
+        return check.description
+
+
+def run_check(criterion: Criterion, submission: Submission) -> Answer | GradingError:
+    """Measure a submission by the check of a criterion: an Answer with value and reason, or the error.
+
+    The value is clipped to 0 to 1, unless the criterion's weight is 0. Nothing a check raises gets out
+    (an interruption does): its error says ``check_crashed`` and ``ValueError: …``, or the kind with which
+    the check itself declined. Other kinds: ``unknown_check``, ``bad_params``, ``bad_value``.
+    """
+    faults = FaultList()
+    check = _named(criterion.check, faults, "check")
+    if check is None:
+        return _error(criterion, "unknown_check", "; ".join(map(str, faults)))
+    try:
+        params = check.params.model_validate(_plain(criterion.params))
+    except ValidationError as error:
+        where, found, allowed = _fault(_telling(error)[0], check)
+        place = join_place("params", where)
+        return _error(criterion, "bad_params", f"{place}: found {found}; allowed: {allowed}")
+    return _measured(check, params, criterion, submission)
+
+
+def _measured(
+    check: Check, params: BaseModel, criterion: Criterion, submission: Submission
+) -> Answer | GradingError:
+    try:
+        result = check.run(submission, params)
+        if not isinstance(result, CheckResult):
+            return _error(criterion, "bad_value", f"returned {shown(result)}; allowed: a CheckResult")
+        number, reason = as_number(result.value), str(result.reason)
+    except CannotCheck as error:
+        return _error(criterion, error.kind, error.message)
+    except Exception as error:
+        return _error(criterion, "check_crashed", f"{type(error).__name__}: {error}")
+    if number is None:
+        return _error(criterion, "bad_value", f"returned {shown(result.value)}; allowed: a finite number")
+    return Answer(verdict=None, reason=reason, value=number if criterion.weight == 0 else clipped(number))
+
+
+def as_number(value: object) -> float | None:
+    """What a check returned as a float (True is 1.0), or None when it is no finite number."""
+    try:
+        number = float(value)  # type: ignore[arg-type]  # numpy's and Decimal's numbers are welcome as well
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number + 0.0 if math.isfinite(number) and not isinstance(value, str | bytes) else None
+
+
+def clipped(value: float) -> float:
+    """The nearest number from 0 to 1."""
+    return min(1.0, max(0.0, value))
+
+
+def _named(name: object, faults: FaultList, place: str) -> Check | None:
+    if isinstance(name, str) and name in CHECKS:
+        return CHECKS[name]
+    if isinstance(name, str) and name in PLUGIN_FAULTS:
+        faults.add(
+            place,
+            f"the check {name}, which could not be loaded ({PLUGIN_FAULTS[name].found})",
+            "one that can",
+        )
+    else:
+        faults.add(place, shown(name), nearest(name if isinstance(name, str) else "", CHECKS))
+    return None
+
+
+def _error(criterion: Criterion, kind: str, message: str) -> GradingError:
+    return GradingError(criterion=criterion.name, kind=kind, message=shortened(message, MAX_MESSAGE))
+
+
+def _telling(error: ValidationError) -> list[ErrorDetails]:
+    """The faults without those that only follow: a list whose entries are refused is also "too short"."""
+    details = error.errors(include_url=False)
+    places = [detail["loc"] for detail in details]
+    return [
+        detail
+        for detail in details
+        if detail["type"] != "too_short"
+        or not any(place[:-1] == detail["loc"] and place != detail["loc"] for place in places)
+    ]
+
+
+def _fault(detail: ErrorDetails, check: Check) -> tuple[str, str, str]:
+    """Where in the params, what was found there, and what is allowed."""
+    where = ""
+    for step in detail["loc"]:
+        where = join_place(where, f"[{step}]" if isinstance(step, int) else str(step))
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        names = [field.alias or name for name, field in check.params.model_fields.items()]
+        return (
+            where,
+            "an unknown parameter",
+            nearest(str(detail["loc"][-1]), names) if names else "no parameters",
+        )
+    if kind == "missing":
+        return where, "nothing", _description(check, str(detail["loc"][0]))
+    said = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    if kind == "string_pattern_mismatch":
+        found = detail["input"]
+        return where, shown(found), "text" if isinstance(found, str) and not found.strip() else said
+    if kind in ("too_short", "too_long"):
+        context = detail["ctx"]
+        bound = (
+            f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
+        )
+        return where, f"{context['actual_length']} entries", bound
+    if kind == "tuple_type":
+        return where, shown(detail["input"]), "a list"
+    if kind.startswith("string_too"):
+        said = said[0].lower() + said[1:]
+    return where, shown(detail["input"]), said
+
+
+def _description(check: Check, name: str) -> str:
+    for field_name, field in check.params.model_fields.items():
+        if name in (field_name, field.alias) and field.description:
+            return field.description[0].lower() + field.description[1:]
+    return "a value"
+
+
+def _plain(value: Any) -> Any:
+    """Frozen parameters as the plain data they were read from."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
