@@ -6,6 +6,16 @@ group ``rubricweb.checks``.
 
 from rubricweb.engine.checks.base import CannotCheck, Check, CheckParams, CheckResult, NoParams
 from rubricweb.engine.checks.criteria import check_params, describe_check, run_check
+from rubricweb.engine.checks.evaluators import AllReport, AllRubric, RubricPart, RubricReport, WeightedRubric
+from rubricweb.engine.checks.published import (
+    CheckRubric,
+    ContainsKeywords,
+    JsonSchema,
+    LengthBetween,
+    MatchesRegex,
+    NoForbiddenPhrases,
+    threshold_rubric,
+)
 from rubricweb.engine.checks.registry import BUILT_IN, CHECKS, ENTRY_POINTS, PLUGIN_FAULTS, load_plugins
 
 __all__ = [
@@ -13,15 +23,27 @@ __all__ = [
     "CHECKS",
     "ENTRY_POINTS",
     "PLUGIN_FAULTS",
+    "AllReport",
+    "AllRubric",
     "CannotCheck",
     "Check",
     "CheckParams",
     "CheckResult",
+    "CheckRubric",
+    "ContainsKeywords",
+    "JsonSchema",
+    "LengthBetween",
+    "MatchesRegex",
+    "NoForbiddenPhrases",
     "NoParams",
+    "RubricPart",
+    "RubricReport",
+    "WeightedRubric",
     "check_params",
     "describe_check",
     "load_plugins",
     "run_check",
+    "threshold_rubric",
 ]
 
 # Last, when everything a package's checks may import from here is there.

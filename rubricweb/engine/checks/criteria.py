@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from rubricweb.engine.answer import Answer
@@ -72,31 +72,30 @@ def run_check(criterion: Criterion, submission: Submission) -> Answer | GradingE
     faults = FaultList()
     check = _named(criterion.check, faults, "check")
     if check is None:
-        return _error(criterion, "unknown_check", "; ".join(map(str, faults)))
+        return _error(criterion.name, "unknown_check", "; ".join(map(str, faults)))
     try:
         params = check.params.model_validate(_plain(criterion.params))
     except ValidationError as error:
         where, found, allowed = _fault(_telling(error)[0], check)
         place = join_place("params", where)
-        return _error(criterion, "bad_params", f"{place}: found {found}; allowed: {allowed}")
-    return _measured(check, params, criterion, submission)
+        return _error(criterion.name, "bad_params", f"{place}: found {found}; allowed: {allowed}")
+    return isolated(lambda: check.run(submission, params), name=criterion.name, weight=criterion.weight)
 
 
-def _measured(
-    check: Check, params: BaseModel, criterion: Criterion, submission: Submission
-) -> Answer | GradingError:
+def isolated(measure: Callable[[], CheckResult], *, name: str | None, weight: float) -> Answer | GradingError:
+    """What one measurement came to; whatever it raises, but for an interruption, becomes its error."""
     try:
-        result = check.run(submission, params)
+        result = measure()
         if not isinstance(result, CheckResult):
-            return _error(criterion, "bad_value", f"returned {shown(result)}; allowed: a CheckResult")
+            return _error(name, "bad_value", f"returned {shown(result)}; allowed: a CheckResult")
         number, reason = as_number(result.value), str(result.reason)
     except CannotCheck as error:
-        return _error(criterion, error.kind, error.message)
+        return _error(name, error.kind, error.message)
     except Exception as error:
-        return _error(criterion, "check_crashed", f"{type(error).__name__}: {error}")
+        return _error(name, "check_crashed", f"{type(error).__name__}: {error}")
     if number is None:
-        return _error(criterion, "bad_value", f"returned {shown(result.value)}; allowed: a finite number")
-    return Answer(verdict=None, reason=reason, value=number if criterion.weight == 0 else clipped(number))
+        return _error(name, "bad_value", f"returned {shown(result.value)}; allowed: a finite number")
+    return Answer(verdict=None, reason=reason, value=number if weight == 0 else clipped(number))
 
 
 def as_number(value: object) -> float | None:
@@ -127,8 +126,8 @@ def _named(name: object, faults: FaultList, place: str) -> Check | None:
     return None
 
 
-def _error(criterion: Criterion, kind: str, message: str) -> GradingError:
-    return GradingError(criterion=criterion.name, kind=kind, message=shortened(message, MAX_MESSAGE))
+def _error(name: str | None, kind: str, message: str) -> GradingError:
+    return GradingError(criterion=name, kind=kind, message=shortened(message, MAX_MESSAGE))
 
 
 def _telling(error: ValidationError) -> list[ErrorDetails]:
