@@ -1,18 +1,19 @@
-"""The verdict that stands for a unit when several people labelled it."""
+"""The label that stands for a unit when several people labelled it."""
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TypeVar
 
-from rubricweb.engine.verdict import Verdict
+LabelT = TypeVar("LabelT", bound=str)
 
 
-def majority(verdicts: Iterable[Verdict]) -> Verdict | None:
-    """The most frequent verdict; None when there is none or when the lead is shared.
+def majority(labels: Iterable[LabelT]) -> LabelT | None:
+    """The most frequent label (a verdict, an option's own label); None when there is none or a shared lead.
 
     A tie is left open for an adjudicator rather than broken by a rule nobody sees.
     Worked value: MET, MET, UNMET → MET; MET, UNMET → None.
     """
-    counts = Counter(verdicts).most_common(2)
+    counts = Counter(labels).most_common(2)
     if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
         return None
     return counts[0][0]

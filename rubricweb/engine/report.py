@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from rubricweb.engine.answer import Answer
-from rubricweb.engine.rubric import Criterion
-from rubricweb.engine.scoring import Score, outcome_of, value_of
+from rubricweb.engine.outcomes import Outcome, outcome_of, value_of
+from rubricweb.engine.rubric import Criterion, PassRule, Rubric
+from rubricweb.engine.scoring import Score, length_penalty, passed, penalised
+from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
 
 
@@ -121,3 +123,30 @@ def criterion_report(
         value=value_of(outcome_of(criterion, result)),
         votes=tuple(votes),
     )
+
+
+def with_rules(
+    report: EvaluationReport, rubric: Rubric, submission: Submission, *, normalize: bool = True
+) -> EvaluationReport:
+    """The report after the rubric's own rules: the length penalty taken off, then the pass rule asked.
+
+    Limits of a pass rule are of normalised scores: with ``normalize=False`` only ``min_criterion`` can say
+    anything, and it can only say no as long as there is a ``min_score`` too.
+    """
+    penalty = length_penalty(rubric.length_penalty, submission)
+    score = penalised(report.score, penalty, normalize=normalize)
+    outcomes = None
+    if report.report is not None and len(report.report) == len(rubric.criteria):
+        outcomes = [outcome_of(entry, entry.answer) for entry in report.report]
+    verdict = passed(rubric, score, outcomes) if normalize else _raw_passed(rubric, score, outcomes)
+    return report.model_copy(update={"score": score, "length_penalty": penalty, "passed": verdict})
+
+
+def _raw_passed(rubric: Rubric, score: float | None, outcomes: Sequence[Outcome] | None) -> bool | None:
+    rule = rubric.pass_rule
+    if rule is None or rule.min_criterion is None or score is None:
+        return None
+    reached = passed(
+        rubric.model_copy(update={"pass_rule": PassRule(min_criterion=rule.min_criterion)}), score, outcomes
+    )
+    return False if reached is False else (reached if rule.min_score is None else None)

@@ -15,19 +15,38 @@ abstention policies.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from rubricweb.engine.answer import Answer
-from rubricweb.engine.verdict import Verdict
+from rubricweb.engine.outcomes import FAILED, Failed, Outcome, label_outcome, outcome_of, value_of
+from rubricweb.engine.verdict import Label, Verdict
 
 if TYPE_CHECKING:
-    from rubricweb.engine.criterion import Criterion
     from rubricweb.engine.rubric import Rubric
     from rubricweb.engine.rubric_rules import LengthPenalty
     from rubricweb.engine.submission import Submission
+
+__all__ = [
+    "ABSTENTION_POLICIES",
+    "ERROR_POLICIES",
+    "FAILED",
+    "Abstention",
+    "Failed",
+    "OnError",
+    "Outcome",
+    "Score",
+    "contributions",
+    "length_penalty",
+    "outcome_of",
+    "passed",
+    "penalised",
+    "score_groups",
+    "score_holistic",
+    "score_labels",
+    "score_verdicts",
+    "value_of",
+]
 
 Abstention: TypeAlias = Literal["skip", "zero", "partial", "fail"]
 """What CANNOT_ASSESS is worth: out of both sums, 0, half a positive weight, the worst by sign."""
@@ -37,21 +56,6 @@ OnError: TypeAlias = Literal["exclude", "zero", "fail_item"]
 
 ABSTENTION_POLICIES: Final = get_args(Abstention)
 ERROR_POLICIES: Final = get_args(OnError)
-
-
-class Failed(Enum):
-    """The outcome of a question that got no answer after all retries."""
-
-    FAILED = "failed"
-
-    def __repr__(self) -> str:
-        return "FAILED"
-
-
-FAILED: Final = Failed.FAILED
-
-Outcome: TypeAlias = Verdict | float | Failed
-"""What came of one criterion: a verdict, a value from 0 to 1 (any finite one of weight 0), or FAILED."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,46 +155,6 @@ def score_groups(
     }
 
 
-def outcome_of(criterion: Criterion, answer: Answer | None) -> Outcome:
-    """What an answer to a criterion comes to; None, no answer, is FAILED.
-
-    An option is worth its value, a not-applicable one CANNOT_ASSESS; a check's number is clipped to 0 to 1
-    unless its weight is 0. Options poor 0, good 1: the answer "good" gives 1.0. Raises ValueError for an
-    answer that does not fit the criterion: MET to a choice, an unknown label, a number that is not finite.
-    """
-    if answer is None:
-        return FAILED
-    if answer.verdict is not None:
-        if answer.verdict is not Verdict.CANNOT_ASSESS and not criterion.is_binary:
-            raise ValueError(
-                f"{answer.verdict} answers a {criterion.kind} criterion; allowed: {_allowed(criterion)}"
-            )
-        return answer.verdict
-    if answer.option is not None:
-        if not criterion.is_multi_choice:
-            raise ValueError(
-                f"the option {answer.option!r} answers a {criterion.kind} criterion; "
-                f"allowed: {_allowed(criterion)}"
-            )
-        option = criterion.options[criterion.find_option_by_label(answer.option)]
-        return Verdict.CANNOT_ASSESS if option.na else option.value
-    value = answer.value
-    if not criterion.is_check or value is None or not math.isfinite(value):
-        raise ValueError(
-            f"the value {value!r} answers a {criterion.kind} criterion; allowed: {_allowed(criterion)}"
-        )
-    return float(value) if criterion.weight == 0 else _clamp01(value)
-
-
-def value_of(outcome: Outcome) -> float | None:
-    """The number an outcome stands for, None for an abstention or a failure: MET is 1.0."""
-    if isinstance(outcome, Failed) or outcome is Verdict.CANNOT_ASSESS:
-        return None
-    if isinstance(outcome, Verdict):
-        return 1.0 if outcome is Verdict.MET else 0.0
-    return float(outcome)
-
-
 def passed(rubric: Rubric, score: float | None, outcomes: Sequence[Outcome] | None) -> bool | None:
     """Whether a submission passes by the rubric's rule; None without a rule or when it cannot be said.
 
@@ -239,35 +203,88 @@ def length_penalty(rule: LengthPenalty | None, submission: Submission) -> float:
     return rule.penalty_at_cap * math.pow(share, rule.exponent)
 
 
-def score_holistic(weights: Sequence[float], llm_score: float | None, *, normalize: bool = True) -> Score:
+def penalised(score: float | None, penalty: float, *, normalize: bool = True) -> float | None:
+    """The score less a length penalty, never below 0 when normalised; None stays None.
+
+    0.4 less 0.5 is 0.0, or −0.1 as a raw sum.
+    """
+    if score is None:
+        return None
+    return max(0.0, score - penalty) if normalize else score - penalty
+
+
+def score_labels(
+    rubric: Rubric,
+    labels: Sequence[Label | float | None],
+    *,
+    normalize: bool = True,
+    abstention: Abstention = "skip",
+    on_error: OnError = "exclude",
+) -> Score:
+    """Score one submission from one label per criterion.
+
+    A label is a verdict (or its text), an option's label, or a number for a check. None is a gap: it is not
+    covered and counts as a failure does. Weights (10, 5, −3) labelled MET, None, UNMET: score 10/10,
+    coverage 13/18. Raises ValueError naming the criterion for an unknown label, and for another number of
+    labels than criteria.
+    """
+    if len(labels) != len(rubric.criteria):
+        raise ValueError(f"{len(labels)} labels for {len(rubric.criteria)} criteria; allowed: one each")
+    outcomes = []
+    for i, (criterion, label) in enumerate(zip(rubric.criteria, labels, strict=True)):
+        try:
+            outcomes.append(label_outcome(criterion, label))
+        except ValueError as error:
+            raise ValueError(f"labels[{i}] ({criterion.name}): {error}") from None
+    return score_verdicts(
+        rubric.weights, outcomes, normalize=normalize, abstention=abstention, on_error=on_error
+    )
+
+
+def score_holistic(
+    weights: Sequence[float],
+    llm_score: float | None,
+    *,
+    normalize: bool = True,
+    checked: Mapping[int, Outcome] | None = None,
+    abstention: Abstention = "skip",
+    on_error: OnError = "exclude",
+) -> Score:
     """Score one submission from a judge's single number, clamped to 0–100; None is a failed call.
 
     raw = llm/100 · P, or −N·(1 − llm/100) when nothing is positive, so that it compares with the other
-    graders: weights (10, 5, −3) and 85 give raw 0.85 · 15 = 12.75, score 0.85. Raises ValueError for NaN.
+    graders: weights (10, 5, −3) and 85 give raw 0.85 · 15 = 12.75, score 0.85. ``checked`` holds the
+    outcomes, by 0-based index, of criteria the judge was not asked about: the number then stands for the
+    others, and all add up. Weights (10, 10) with 85 and a check of 0.5 at the second: raw 8.5 + 5, score
+    0.675. Raises ValueError for NaN and as ``score_verdicts`` does.
     """
+    checked = checked or {}
+    judged = [i for i in range(len(weights)) if i not in checked]
+    outcomes: list[Outcome] = [checked.get(i, Verdict.MET) for i in range(len(weights))]
+    _check(weights, outcomes, abstention, on_error)
     if llm_score is None:
-        return Score(None, None, 0.0)
+        reached = [i in checked and value_of(outcomes[i]) is not None for i in range(len(weights))]
+        return Score(None, None, _coverage(weights, reached))
     if math.isnan(llm_score):
         raise ValueError("the judge's score is NaN; allowed: a number from 0 to 100")
-    _check_weights(weights)
     share = min(100.0, max(0.0, llm_score)) / 100.0
-    positive, negative = _sides(weights)
+    positive, negative = _sides([weights[i] for i in judged])
     raw = (share * positive if positive > 0 else -negative * (1.0 - share)) + 0.0
-    if not normalize:
-        score = raw
-    elif positive == 0 and negative == 0:
-        score = 0.0
-    else:
-        score = share  # raw / P and 1 + raw / N both come back to it
-    return Score(score, raw, 1.0, llm_raw_score=llm_score)
-
-
-def _allowed(criterion: Criterion) -> str:
-    if criterion.is_binary:
-        return ", ".join(Verdict)
-    if criterion.is_multi_choice:
-        return ", ".join(option.label for option in criterion.options)
-    return "a finite number"
+    if not checked:
+        alone = 0.0 if positive == 0 and negative == 0 else share  # raw / P and 1 + raw / N come back to it
+        return Score(alone if normalize else raw, raw, 1.0, llm_raw_score=llm_score)
+    coverage = _coverage(weights, [value_of(outcome) is not None for outcome in outcomes])
+    if on_error == "fail_item" and any(isinstance(outcome, Failed) for outcome in checked.values()):
+        return Score(None, None, coverage, llm_raw_score=llm_score)
+    terms = {
+        i: value
+        for i in checked
+        if (value := _value(weights[i], outcomes[i], abstention, on_error)) is not None
+    }
+    raw = math.fsum([raw, *(weights[i] * value for i, value in terms.items())]) + 0.0
+    valued = [weights[i] for i in (*judged, *terms)]
+    score = _normalised(raw, weights, valued) if normalize else raw
+    return Score(score, raw, coverage, llm_raw_score=llm_score)
 
 
 def _check(weights: Sequence[float], outcomes: Sequence[Outcome], abstention: str, on_error: str) -> None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.errors import UnreadableReply
-from rubricweb.engine.report import EvaluationReport
+from rubricweb.engine.report import EvaluationReport, with_rules
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query, Submission, ToGrade
 
@@ -28,7 +28,8 @@ class Prompt:
     ``schema`` is the pydantic model a JSON reply must fit; ``criteria`` are the 0-based indexes of the
     criteria it asks about, in the order they are numbered in the text (all of them for a holistic
     question). With ``reply_format="yes_no"`` the judge answers in prose and the schema must not be sent
-    along.
+    along. ``options`` holds, for every criterion asked about, the labels of its options in the order they
+    were numbered; it is empty when all are binary.
     """
 
     system: str
@@ -36,6 +37,11 @@ class Prompt:
     schema: type[BaseModel]
     criteria: tuple[int, ...]
     reply_format: ReplyFormat = "json"
+    options: tuple[tuple[str, ...], ...] = ()
+
+    def options_at(self, position: int) -> tuple[str, ...]:
+        """The labels shown for the criterion at this place of ``criteria``; none for a binary one."""
+        return self.options[position] if self.options else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ class Autograder(ABC):
         query: Query | None = None,
         reference: str | None = None,
     ) -> EvaluationReport:
-        """Judge, then aggregate: the whole of what ``Rubric.grade`` asks of an autograder."""
+        """Judge, aggregate, then apply the rubric's length penalty and pass rule."""
         submission = Submission.of(to_grade, query, reference)
         context: dict[str, Any] = {"reference": submission.reference, "guidelines": rubric.guidelines or None}
         results = await self.judge(
@@ -93,7 +99,10 @@ class Autograder(ABC):
             query=submission.query,
             **_accepted(self.judge, context),
         )
-        return await self.aggregate(results)
+        report = await self.aggregate(results)
+        if rubric.pass_rule is None and rubric.length_penalty is None:
+            return report
+        return with_rules(report, rubric, submission, normalize=self.normalize)
 
 
 def _published_shape(submission: Submission) -> str | dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rubricweb.engine.rubric import Criterion
@@ -18,6 +18,12 @@ TAGS = (
     "guidelines",
     "met_example",
     "unmet_example",
+    "options",
+    "option",
+    "examples",
+    "example",
+    "verdict",
+    "reason",
     "query",
     "turn",
     "reference",
@@ -61,21 +67,29 @@ def joined(blocks: Iterable[str]) -> str:
     return "\n\n".join(part for part in blocks if part)
 
 
-def criterion_blocks(criterion: Criterion) -> str:
-    """One criterion with its type and the help written for it."""
+def criterion_blocks(criterion: Criterion, order: Sequence[int] = ()) -> str:
+    """One criterion with its type, the help written for it and its options in the order given."""
     return joined(
         [
             f"<criterion_type>{criterion_type(criterion)}</criterion_type>",
             inline("criterion", criterion.requirement),
             *(block(tag, text) for tag, text in _help(criterion)),
+            _options_block(criterion, order) if criterion.is_multi_choice else "",
         ]
     )
 
 
-def criteria_block(criteria: Iterable[Criterion]) -> str:
-    """Several criteria, numbered from 1 in the order given."""
+def criteria_block(
+    criteria: Iterable[Criterion], orders: Iterable[Sequence[int]] | None = None, *, values: bool = False
+) -> str:
+    """Several criteria, numbered from 1 in the order given, each with its options in theirs.
+
+    ``values`` shows what each option is worth, for a judge that has to add up.
+    """
+    criteria = list(criteria)
     lines = ["<criteria>"]
-    for number, criterion in enumerate(criteria, start=1):
+    shown = [range(len(criterion.options)) for criterion in criteria] if orders is None else orders
+    for number, (criterion, order) in enumerate(zip(criteria, shown, strict=True), start=1):
         attributes = {
             "number": str(number),
             "type": criterion_type(criterion),
@@ -83,6 +97,8 @@ def criteria_block(criteria: Iterable[Criterion]) -> str:
         }
         lines.append(inline("criterion", criterion.requirement, **attributes))
         lines.extend(inline(tag, text, number=str(number)) for tag, text in _help(criterion))
+        if criterion.is_multi_choice:
+            lines.append(_options_block(criterion, order, of=number, values=values))
     lines.append("</criteria>")
     return "\n".join(lines)
 
@@ -106,6 +122,23 @@ def guidelines_block(guidelines: str) -> str:
 def criterion_type(criterion: Criterion) -> str:
     """``negative`` for an error to avoid, else ``positive``."""
     return "negative" if criterion.weight < 0 else "positive"
+
+
+def _options_block(
+    criterion: Criterion, order: Sequence[int], *, of: int | None = None, values: bool = False
+) -> str:
+    attributes = {} if of is None else {"criterion_number": str(of)}
+    lines = [_opened("options", attributes | {"scale": str(criterion.scale_type)})]
+    for number, index in enumerate(order, start=1):
+        option = criterion.options[index]
+        shown = {"number": str(number)}
+        if values and not option.na:
+            shown["value"] = _weight(option.value)
+        if option.na:
+            shown["not_applicable"] = "true"
+        lines.append(inline("option", option.label, **shown))
+    lines.append("</options>")
+    return "\n".join(lines)
 
 
 def _help(criterion: Criterion) -> list[tuple[str, str]]:

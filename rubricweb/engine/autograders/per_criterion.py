@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from rubricweb.engine.autograders.base import Answer, Prompt, Reading, ReplyFormat
+from rubricweb.engine.autograders.base import Answer, Prompt, Reading
 from rubricweb.engine.autograders.generate import PerCriterionGenerateFn
 from rubricweb.engine.autograders.material import (
     criterion_blocks,
@@ -14,11 +14,16 @@ from rubricweb.engine.autograders.material import (
     joined,
     submission_blocks,
 )
-from rubricweb.engine.autograders.outputs import PerCriterionOutput
+from rubricweb.engine.autograders.option_order import option_order
+from rubricweb.engine.autograders.option_reply import chosen_option
+from rubricweb.engine.autograders.outputs import ChoiceOutput, PerCriterionOutput, choice_schema
 from rubricweb.engine.autograders.prompted import (
     FailedCall,
+    GraderOptions,
     VerdictAutograder,
     as_rubric,
+    asked_about,
+    check_results,
     criterion_reports,
     fitted,
 )
@@ -26,7 +31,6 @@ from rubricweb.engine.errors import UnreadableReply, shortened
 from rubricweb.engine.parsers.yes_no import read_yes_no
 from rubricweb.engine.report import CriterionReport
 from rubricweb.engine.rubric import Criterion, Rubric
-from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.submission import Query, Submission, ToGrade
 from rubricweb.engine.verdict import Verdict
 
@@ -35,47 +39,42 @@ class PerCriterionGrader(VerdictAutograder):
     """Asks about every criterion in a call of its own.
 
     ``reply_format="yes_no"`` asks for prose led by *Yes* (present, MET) or *No*, for models that cannot
-    write JSON; the whole reply is then the reason.
+    write JSON; the whole reply is then the reason. A criterion with options is asked for in JSON all the
+    same, and its schema allows its labels only.
     """
 
     schema = PerCriterionOutput
     reply_formats = ("json", "yes_no")
     system_prompt_names = {"json": "per_criterion", "yes_no": "per_criterion_yes_no"}
+    options_prompt_name = "per_criterion_choice"
     default_generate_fn_name = "default_per_criterion_generate_fn"
 
     def __init__(
         self,
         generate_fn: PerCriterionGenerateFn | None = None,
-        *,
-        system_prompt: str | None = None,
-        normalize: bool = True,
-        reply_format: ReplyFormat = "json",
-        abstention: Abstention = "skip",
-        on_error: OnError = "exclude",
+        **options: Unpack[GraderOptions],
     ) -> None:
-        super().__init__(
-            generate_fn,
-            system_prompt=system_prompt,
-            normalize=normalize,
-            reply_format=reply_format,
-            abstention=abstention,
-            on_error=on_error,
-        )
+        super().__init__(generate_fn, **options)
 
     def prompts(
         self, submission: Submission, rubric: Rubric, *, only: Sequence[int] | None = None
     ) -> list[Prompt]:
-        before, after = guidelines_block(rubric.guidelines), submission_blocks(submission)
-        return [
-            Prompt(
-                system=self.system_prompt,
-                user=joined([before, criterion_blocks(rubric.criteria[index]), after]),
-                schema=self.schema,
-                criteria=(index,),
-                reply_format=self.reply_format,
-            )
-            for index in (range(len(rubric.criteria)) if only is None else only)
-        ]
+        return [self._prompt(submission, rubric, index) for index in asked_about(rubric, only)]
+
+    def _prompt(self, submission: Submission, rubric: Rubric, index: int) -> Prompt:
+        criterion = rubric.criteria[index]
+        order = option_order(criterion, submission, self.option_seed)
+        user = joined(
+            [
+                guidelines_block(rubric.guidelines),
+                criterion_blocks(criterion, order),
+                submission_blocks(submission),
+            ]
+        )
+        if not criterion.is_multi_choice:
+            return Prompt(self.system_prompt, user, self.schema, (index,), self.reply_format)
+        labels = tuple(criterion.options[i].label for i in order)
+        return Prompt(self.system_for(options=True), user, choice_schema(labels), (index,), options=(labels,))
 
     def read(self, prompt: Prompt, reply: str, rubric: Rubric) -> Reading:
         if prompt.reply_format == "json":
@@ -87,6 +86,11 @@ class PerCriterionGrader(VerdictAutograder):
         return Reading({prompt.criteria[0]: Answer(verdict, reply.strip())})
 
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
+        labels = prompt.options_at(0)
+        if labels:
+            choice: ChoiceOutput = fitted(ChoiceOutput, data)
+            chosen = chosen_option(choice.option, labels)
+            return Reading({prompt.criteria[0]: Answer(None, choice.explanation, option=chosen)})
         output: PerCriterionOutput = fitted(PerCriterionOutput, data)
         return Reading({prompt.criteria[0]: Answer(Verdict(output.criterion_status), output.explanation)})
 
@@ -101,13 +105,13 @@ class PerCriterionGrader(VerdictAutograder):
     ) -> list[CriterionReport]:
         """Ask all questions at once; report every criterion in order, a failed call as its own error."""
         whole = as_rubric(rubric, guidelines)
-        prompts = self.prompts(Submission.of(to_grade, query, reference), whole)
+        submission = Submission.of(to_grade, query, reference)
+        prompts = self.prompts(submission, whole)
         results = await asyncio.gather(*(self.ask(prompt, whole) for prompt in prompts))
         failures = {
             prompt.criteria[0]: result
             for prompt, result in zip(prompts, results, strict=True)
             if isinstance(result, FailedCall)
         }
-        return criterion_reports(
-            whole, [result for result in results if isinstance(result, Reading)], failures
-        )
+        readings = [result for result in results if isinstance(result, Reading)]
+        return criterion_reports(whole, readings, failures, check_results(whole, submission))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
+from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Autograder, Prompt, Reading, ReplyFormat
 from rubricweb.engine.autograders.generate import GenerateFn, default_generate_fn
 from rubricweb.engine.autograders.templates import system_prompt as default_system_prompt
@@ -22,9 +25,25 @@ from rubricweb.engine.scoring import (
     Abstention,
     OnError,
     outcome_of,
+    score_groups,
     score_verdicts,
 )
 from rubricweb.engine.submission import Submission
+
+if TYPE_CHECKING:
+    from rubricweb.engine.autograders.few_shot import Example
+
+
+class GraderOptions(TypedDict, total=False):
+    """What every prompted autograder takes beside its ``generate_fn``; see PromptedAutograder."""
+
+    system_prompt: str | None
+    normalize: bool
+    reply_format: ReplyFormat
+    abstention: Abstention
+    on_error: OnError
+    option_seed: int | None
+    examples: Mapping[int, Sequence[Example]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +65,17 @@ class PromptedAutograder(Autograder):
     ``generate_fn``, by default the endpoint of the environment. ``system_prompt`` replaces the default one
     word for word. ``abstention`` and ``on_error`` are the policies of ``engine/scoring.py``. Raises
     ValueError for an unknown policy or a reply format this grader cannot read.
+
+    ``option_seed`` gives every submission an order of its own in which options are shown (see
+    ``option_order``); None keeps the rubric's. ``examples`` are shown with the criterion at their 0-based
+    index. Criteria that are checks are never asked about. A default system prompt is chosen by whether a
+    question has options; one of your own has to ask for ``criterion_status`` or ``option`` accordingly.
     """
 
     schema: ClassVar[type[BaseModel]]
     reply_formats: ClassVar[tuple[ReplyFormat, ...]] = ("json",)
     system_prompt_names: ClassVar[Mapping[ReplyFormat, str]]
+    options_prompt_name: ClassVar[str]
     default_generate_fn_name: ClassVar[str]
 
     def __init__(
@@ -62,6 +87,8 @@ class PromptedAutograder(Autograder):
         reply_format: ReplyFormat = "json",
         abstention: Abstention = "skip",
         on_error: OnError = "exclude",
+        option_seed: int | None = None,
+        examples: Mapping[int, Sequence[Example]] | None = None,
     ) -> None:
         super().__init__(normalize=normalize)
         _check_choice("reply_format", reply_format, self.reply_formats)
@@ -71,6 +98,9 @@ class PromptedAutograder(Autograder):
         self.reply_format: ReplyFormat = reply_format
         self.abstention: Abstention = abstention
         self.on_error: OnError = on_error
+        self.option_seed = option_seed
+        self.examples: Mapping[int, Sequence[Example]] = {} if examples is None else dict(examples)
+        self._system_prompt_given = system_prompt is not None
         self.system_prompt = (
             default_system_prompt(self.system_prompt_names[reply_format])
             if system_prompt is None
@@ -91,6 +121,12 @@ class PromptedAutograder(Autograder):
         """
         return self.reading(prompt, read_json_reply(reply))
 
+    def system_for(self, *, options: bool) -> str:
+        """The system prompt of a question, by whether any of its criteria has options."""
+        if self._system_prompt_given or not options:
+            return self.system_prompt
+        return default_system_prompt(self.options_prompt_name)
+
     @abstractmethod
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
         """What a reply says once it is plain data. Raises UnreadableReply when it does not fit the schema."""
@@ -102,7 +138,7 @@ class PromptedAutograder(Autograder):
         """
         generate = self.generate_fn or default_generate_fn(self.default_generate_fn_name)
         try:
-            reply = await generate(prompt.system, prompt.user)
+            reply = await generate(prompt.system, prompt.user, **_accepted_schema(generate, prompt))
             if isinstance(reply, str):
                 return self.read(prompt, reply, rubric)
             return self.reading(prompt, _plain(reply))
@@ -114,14 +150,16 @@ class VerdictAutograder(PromptedAutograder):
     """A prompted autograder whose result is one verdict per criterion."""
 
     async def aggregate(self, judge_results: Sequence[CriterionReport]) -> EvaluationReport:
-        """Score the verdicts by ``engine/scoring.py``; a criterion without a verdict counts as failed."""
-        score = score_verdicts(
-            [criterion.weight for criterion in judge_results],
-            [outcome_of(criterion, criterion.answer) for criterion in judge_results],
-            normalize=self.normalize,
-            abstention=self.abstention,
-            on_error=self.on_error,
-        )
+        """Score the answers by ``engine/scoring.py``; a criterion without one counts as failed."""
+        weights = [criterion.weight for criterion in judge_results]
+        outcomes = [outcome_of(criterion, criterion.answer) for criterion in judge_results]
+        policy: dict[str, Any] = {
+            "normalize": self.normalize,
+            "abstention": self.abstention,
+            "on_error": self.on_error,
+        }
+        score = score_verdicts(weights, outcomes, **policy)
+        names = [criterion.group for criterion in judge_results]
         return EvaluationReport(
             score=score.score,
             raw_score=score.raw_score,
@@ -129,6 +167,7 @@ class VerdictAutograder(PromptedAutograder):
             report=list(judge_results),
             coverage=score.coverage,
             errors=tuple(criterion.error for criterion in judge_results if criterion.error is not None),
+            groups=score_groups(names, weights, outcomes, **policy) if any(names) else None,
         )
 
 
@@ -138,15 +177,35 @@ def as_rubric(criteria: Rubric | Iterable[Criterion], guidelines: str | None) ->
 
 
 def criterion_reports(
-    rubric: Rubric, readings: Iterable[Reading], failures: Mapping[int, FailedCall]
+    rubric: Rubric,
+    readings: Iterable[Reading],
+    failures: Mapping[int, FailedCall],
+    checked: Mapping[int, Answer | GradingError] | None = None,
 ) -> list[CriterionReport]:
-    """One report per criterion: its answer from whichever reading has it, else its failure."""
-    answers = {index: answer for reading in readings for index, answer in reading.answers.items()}
+    """One report per criterion: its answer from whichever reading has it or its check, else its failure."""
+    results: dict[int, Answer | GradingError] = dict(checked or {})
+    results |= {index: answer for reading in readings for index, answer in reading.answers.items()}
     left_out = FailedCall("missing_criterion", "the reply left this criterion out")
     return [
-        criterion_report(criterion, answers.get(index) or failures.get(index, left_out).about(criterion.name))
+        criterion_report(criterion, results.get(index) or failures.get(index, left_out).about(criterion.name))
         for index, criterion in enumerate(rubric.criteria)
     ]
+
+
+def asked_about(rubric: Rubric, only: Sequence[int] | None) -> tuple[int, ...]:
+    """The criteria, all or ``only`` some, that a judge is asked about: all but the checks."""
+    indexes = range(len(rubric.criteria)) if only is None else only
+    return tuple(index for index in indexes if not rubric.criteria[index].is_check)
+
+
+def check_results(rubric: Rubric, submission: Submission) -> dict[int, Answer | GradingError]:
+    """What the rubric's checks say, by 0-based criterion index."""
+    indexes = [index for index, criterion in enumerate(rubric.criteria) if criterion.is_check]
+    if not indexes:
+        return {}
+    # By name, because checks are built on criteria and answers: an import above would close a circle.
+    checks = importlib.import_module("rubricweb.engine.checks")
+    return {index: checks.run_check(rubric.criteria[index], submission) for index in indexes}
 
 
 def fitted(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:
@@ -155,6 +214,15 @@ def fitted(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:
         return schema.model_validate(data)
     except ValidationError as error:
         raise UnreadableReply(_first_fault(error)) from None
+
+
+def _accepted_schema(generate: Any, prompt: Prompt) -> dict[str, type[BaseModel]]:
+    """The schema as a keyword, for a function that declares it: the published signature does not."""
+    try:
+        declared = "schema" in inspect.signature(generate).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {"schema": prompt.schema} if declared else {}
 
 
 def _plain(reply: object) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 @cache
 def system_prompt(name: str) -> str:
     """The default system prompt ``prompts/<name>.txt``, the paragraphs shared between prompts filled in."""
-    shared = {part: _text(part) for part in ("frame", "verdicts")}
+    shared = {part: _text(part) for part in ("frame", "options", "verdicts")}
     return fill(_text(name), shared)
 
 

@@ -1,0 +1,36 @@
+"""Which option a judge's reply chose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rubricweb.engine.autograders.material import neutralised
+from rubricweb.engine.errors import UnreadableReply, shortened
+
+
+def chosen_option(said: str, shown: Sequence[str]) -> str:
+    """The label among those ``shown``, in the order they were numbered, that a reply named.
+
+    A label counts after strip and casefold, also in the spelling the prompt gave it. Else the number it was
+    shown under, from 1, unless labels carry other numbers of their own: of "4 - High" shown as number 1 and
+    "1 - Low" as number 4, nobody knows which one "1" means. Raises UnreadableReply for anything else.
+    """
+    wanted = said.strip().casefold()
+    for spelled in (_spelled, neutralised):
+        matches = [label for label in shown if spelled(label).casefold() == wanted]
+        if len(matches) == 1:
+            return matches[0]
+    if not wanted.isdecimal() or not wanted.isascii() or not 1 <= int(wanted[:9]) <= len(shown):
+        raise UnreadableReply(f"no option is called {shortened(said, 120)!r}; allowed: {', '.join(shown)}")
+    for number, label in enumerate(shown, start=1):
+        own = re.match(r"\d+", label)
+        if own is not None and own.group() != str(number):
+            raise UnreadableReply(
+                f"{wanted!r} may be a number of the list or of a label; allowed: {', '.join(shown)}"
+            )
+    return shown[int(wanted) - 1]
+
+
+def _spelled(label: str) -> str:
+    return label

@@ -1,0 +1,182 @@
+"""Plain data read as the parts of a rubric: its head, its sections, its criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from rubricweb.engine.criterion import Criterion, Option, contradictions, filled_in
+from rubricweb.engine.errors import FaultList, join_place, nearest, shown
+from rubricweb.engine.field_types import Guidelines, Name, Title
+from rubricweb.engine.rubric_rules import LengthPenalty, PassRule
+
+MAX_CRITERIA = 1_000
+
+Entry: TypeAlias = tuple[str, Any]
+"""What stands for a criterion, with its place."""
+
+RUBRIC_KEYS = ("title", "guidelines", "criteria", "sections", "pass_rule", "length_penalty")
+_SECTION_KEYS = ("title", "name", "criteria")
+_RULES: dict[str, type[PassRule] | type[LengthPenalty]] = {
+    "pass_rule": PassRule,
+    "length_penalty": LengthPenalty,
+}
+
+
+def read_head(data: Mapping[Any, Any], faults: FaultList, place: str) -> dict[str, Any]:
+    """Everything a rubric says beside its criteria, as keywords for Rubric."""
+    for key in data:
+        if key not in RUBRIC_KEYS:
+            faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), RUBRIC_KEYS))
+    head: dict[str, Any] = {}
+    for field, kind in (("title", Title), ("guidelines", Guidelines)):
+        if data.get(field) is not None:
+            head[field] = _fitted(TypeAdapter(kind), data[field], faults, join_place(place, field), ())
+    for field, rule in _RULES.items():
+        if data.get(field) is not None:
+            here = join_place(place, field)
+            head[field] = _fitted(TypeAdapter(rule), data[field], faults, here, tuple(rule.model_fields))
+    return head
+
+
+def _fitted(
+    adapter: TypeAdapter[Any], value: Any, faults: FaultList, place: str, known: Sequence[str]
+) -> Any:
+    if known and not isinstance(value, Mapping | BaseModel):
+        faults.add(place, shown(value), f"an object with {', '.join(known)}")
+        return None
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        add_faults(faults, error, place, known)
+        return None
+
+
+def read_entries(data: Mapping[Any, Any], faults: FaultList, place: str) -> list[Entry] | None:
+    """The criteria of an object with ``criteria``, ``sections`` or both, those without a section first."""
+    has_sections = data.get("sections") is not None
+    if "criteria" not in data and not has_sections:
+        faults.add(join_place(place, "criteria"), "nothing", "a list of criteria")
+        return None
+    entries: list[Entry] | None = []
+    if not has_sections or data.get("criteria") is not None:
+        entries = listed(data.get("criteria"), faults, join_place(place, "criteria"))
+    if not has_sections:
+        return entries
+    sections, here = data["sections"], join_place(place, "sections")
+    if not isinstance(sections, list | tuple):
+        faults.add(here, shown(sections), "a list of sections, each with title and criteria")
+        return None
+    read = [_section(section, faults, f"{here}[{i}]") for i, section in enumerate(sections)]
+    if entries is None or any(part is None for part in read):
+        return None
+    return entries + [entry for part in read if part is not None for entry in part]
+
+
+def _section(section: Any, faults: FaultList, place: str) -> list[Entry] | None:
+    """A section's criteria, each with the section's title as its group."""
+    if not isinstance(section, Mapping):
+        faults.add(place, shown(section), "an object with title and criteria")
+        return None
+    for key in section:
+        if key not in _SECTION_KEYS:
+            faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), _SECTION_KEYS))
+    titles = [key for key in ("title", "name") if section.get(key) is not None]
+    if len(titles) != 1:
+        found = "nothing" if not titles else "both title and name"
+        faults.add(join_place(place, "title"), found, "a title (or a name), which becomes the group")
+        return None
+    group = _fitted(TypeAdapter(Name), section[titles[0]], faults, join_place(place, titles[0]), ())
+    if group is None and isinstance(section[titles[0]], str) and not section[titles[0]].strip():
+        faults.add(join_place(place, titles[0]), "an empty text", "a title, which becomes the group")
+    entries = listed(section.get("criteria"), faults, join_place(place, "criteria"))
+    if entries is None:
+        return None
+    return [(where, _grouped(entry, group, faults, where)) for where, entry in entries]
+
+
+def _grouped(entry: Any, group: str | None, faults: FaultList, place: str) -> Any:
+    if not isinstance(entry, Mapping) or group is None:
+        return entry
+    own = entry.get("group")
+    if own is not None and not (isinstance(own, str) and own.strip() == group):
+        faults.add(join_place(place, "group"), shown(own), f"no group, or the section's own: {group}")
+    return {**entry, "group": group}
+
+
+def listed(
+    value: Any, faults: FaultList, place: str, *, allowed: str = "a list of criteria"
+) -> list[Entry] | None:
+    if not isinstance(value, list | tuple):
+        faults.add(place, shown(value), allowed)
+        return None
+    return [(f"{place}[{i}]", entry) for i, entry in enumerate(value)]
+
+
+def check_criterion(entry: Any, faults: FaultList, place: str) -> Criterion | None:
+    if isinstance(entry, Criterion):
+        return entry
+    if not isinstance(entry, Mapping):
+        faults.add(place, shown(entry), "an object with weight and requirement")
+        return None
+    before = faults.total
+    fields = filled_in(entry)
+    criterion = None
+    try:
+        criterion = Criterion.model_validate(fields)
+    except ValidationError as error:
+        add_faults(faults, error, place, tuple(Criterion.model_fields))
+    for fault in contradictions(fields):
+        faults.add(join_place(place, fault.place), fault.found, fault.allowed)
+    return criterion if faults.total == before else None
+
+
+def check_together(
+    criteria: Iterable[Criterion | None], faults: FaultList, place: str, places: Sequence[str]
+) -> None:
+    """What only shows between criteria (None is an unreadable one): none, too many, a name twice."""
+    criteria = list(criteria)
+    if not criteria:
+        faults.add(place, "an empty list", "at least one criterion")
+    if len(criteria) > MAX_CRITERIA:
+        faults.add(place, f"{len(criteria):,} criteria", f"at most {MAX_CRITERIA:,}")
+    first: dict[str, int] = {}
+    for i, criterion in enumerate(criteria):
+        if criterion is None or criterion.name is None:
+            continue
+        name = criterion.name.casefold()
+        if name in first:
+            found = f"the name {criterion.name!r} again (as {places[first[name]]})"
+            faults.add(join_place(places[i], "name"), found, "a different name for every criterion")
+        first.setdefault(name, i)
+
+
+def add_faults(faults: FaultList, error: ValidationError, place: str, known: Sequence[str]) -> None:
+    """Pydantic's errors as faults; a criterion's contradictions are left to ``contradictions``."""
+    for detail in error.errors(include_url=False):
+        where = join_place(place, _path(detail))
+        context = detail.get("ctx", {})
+        if detail["type"] == "contradiction":
+            continue
+        if detail["type"] == "refused":
+            faults.add(where, context["found"], context["allowed"])
+        elif detail["type"] == "missing":
+            what = "text that says what to look for" if detail["loc"][-1] == "requirement" else "a text"
+            faults.add(where, "nothing", what)
+        elif detail["type"] == "extra_forbidden":
+            keys = Option.model_fields if "options" in detail["loc"][:-1] else known
+            faults.add(where, "an unknown key", nearest(str(detail["loc"][-1]), keys))
+        elif detail["type"] == "model_type":
+            faults.add(where, shown(detail["input"]), "an object with label and value")
+        else:
+            faults.add(where, shown(detail["input"]), detail["msg"])
+
+
+def _path(detail: ErrorDetails) -> str:
+    path = ""
+    for step in detail["loc"]:
+        path = join_place(path, f"[{step}]" if isinstance(step, int) else step)
+    return path
