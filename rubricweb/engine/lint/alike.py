@@ -14,6 +14,9 @@ from rubricweb.engine.lint.language import NEGATING, stem, words
 NEAR = 0.75
 """Share of their meaning-carrying words that two requirements have in common to count as nearly the same."""
 
+MIRRORED = 0.6
+"""The same for one that asks for a thing and one that punishes its lack: there fewer words prove as much."""
+
 FEW_STEMS = 4
 """Requirements with fewer such words are too short to be compared by them."""
 
@@ -46,7 +49,7 @@ def _duplicates(sight: Sight) -> Iterator[Hit]:
 
 
 def _near_duplicates(sight: Sight) -> Iterator[Hit]:
-    for one, other in _near_pairs(sight.criteria):
+    for one, other in _near_pairs(sight.criteria, NEAR):
         if _turns(one) != _turns(other) or _normalised(one.requirement) == _normalised(other.requirement):
             continue
         if _differ_in_one_fact(one, other):
@@ -61,7 +64,7 @@ def _near_duplicates(sight: Sight) -> Iterator[Hit]:
 
 
 def _mirrored(sight: Sight) -> Iterator[Hit]:
-    for one, other in _near_pairs(sight.criteria, ignoring=_NEGATING_STEMS):
+    for one, other in _near_pairs(sight.criteria, MIRRORED, ignoring=_NEGATING_STEMS):
         if not one.weight or not other.weight or (one.weight > 0) == (other.weight > 0):
             continue
         if _turns(one) == _turns(other) or _differ_in_one_fact(one, other):
@@ -128,9 +131,10 @@ _PHRASED = ("contains_keywords", "no_forbidden_phrases")
 
 
 def _near_pairs(
-    all_criteria: Sequence[DraftCriterion], ignoring: frozenset[str] = frozenset()
+    all_criteria: Sequence[DraftCriterion], share: float, ignoring: frozenset[str] = frozenset()
 ) -> Iterator[tuple[DraftCriterion, DraftCriterion]]:
-    """Pairs of long enough requirements at least NEAR alike, found over bit sets: it runs while one types."""
+    """Pairs of long enough requirements with that share in common, found over bit sets: it runs while "
+    "one types."""
     bits: dict[str, int] = {}
     masks = []
     for criterion in all_criteria:
@@ -140,10 +144,10 @@ def _near_pairs(
                 (criterion, sum(1 << bits.setdefault(word, len(bits)) for word in stems), len(stems))
             )
     for (one, mask, size), (other, other_mask, other_size) in combinations(masks, 2):
-        if size < NEAR * other_size or other_size < NEAR * size:
+        if size < share * other_size or other_size < share * size:
             continue
         common = (mask & other_mask).bit_count()
-        if common >= NEAR * (size + other_size - common):
+        if common >= share * (size + other_size - common):
             yield one, other
 
 
@@ -225,9 +229,9 @@ MIRRORED_CRITERIA = Rule(
     name="mirrored_criteria",
     title="Rewarded for having it, punished for lacking it",
     explanation=(
-        "One criterion rewards a thing and another takes points for its absence, in nearly the same "
-        "words: the "
-        "thing counts twice and the score swings by both weights."
+        "One criterion rewards a thing and another takes points for its absence, in nearly the same words: "
+        "the thing counts twice and the score swings by both weights. Found from "
+        f"{MIRRORED:.0%} of the words in common, the negation aside."
     ),
     severity="hint",
     find=_mirrored,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rubricweb.engine.lint.base import CriterionEvidence, Example, Hit, Rule, Sight
 from rubricweb.engine.lint.draft import DraftCriterion
@@ -88,7 +88,7 @@ def sign_test(higher: int, lower: int) -> float | None:
         return None
     # Whole numbers first: 2**n leaves the range of floats long before a quotient does.
     tail = sum(math.comb(n, k) for k in range(min(higher, lower) + 1))
-    return min(1.0, 2 * tail / 2**n)
+    return min(1.0, 2 * tail / (1 << n))
 
 
 def _with_evidence(sight: Sight) -> Iterator[tuple[DraftCriterion, CriterionEvidence]]:
@@ -103,14 +103,23 @@ def _abstains(criterion: DraftCriterion, label: str) -> bool:
     return any(option.abstains and option.label.casefold() == name for option in criterion.options)
 
 
-_CAPITAL = ({"requirement": "Names the capital."},)
-
-
-def _shown(**fields: object) -> Example:
-    labels = {"MET": 12, "UNMET": 8}
-    return Example(
-        _CAPITAL, (CriterionEvidence(**({"criterion": 0, "items": 20, "labels": labels} | fields)),)
-    )  # type: ignore[arg-type]  # keyword by keyword
+def _shown(
+    labels: Mapping[str, int] | None = None,
+    *,
+    alpha: float | None = None,
+    judge_higher: int = 0,
+    judge_lower: int = 0,
+) -> Example:
+    evidence = CriterionEvidence(
+        criterion=0,
+        items=20,
+        labels=labels or {"MET": 12, "UNMET": 8},
+        alpha=alpha,
+        alpha_units=20,
+        judge_higher=judge_higher,
+        judge_lower=judge_lower,
+    )
+    return Example(({"requirement": "Names the capital."},), (evidence,))
 
 
 NEVER_VARIES = Rule(
@@ -150,8 +159,8 @@ LOW_AGREEMENT = Rule(
     ),
     severity="warning",
     find=_low_agreement,
-    triggers=_shown(alpha=0.15, alpha_units=20),
-    passes=_shown(alpha=0.75, alpha_units=20),
+    triggers=_shown(alpha=0.15),
+    passes=_shown(alpha=0.75),
     reads="data",
 )
 JUDGE_BIAS = Rule(

@@ -30,7 +30,7 @@ def _joined(says: str, says_or_nouns: str, other: str) -> re.Pattern[str]:
 
 
 _NAMES_AND_EXPLAINS = _joined(SAYS, SAYS_OR_NOUNS, rf"{DOES_OTHER}|does\s+not")
-_NAME_AND_EXPLAIN = _joined(SAY, SAY_OR_NOUN, DO_OTHER)
+_NAME_AND_EXPLAIN = _joined(SAY, SAY_OR_NOUN, rf"{DO_OTHER}|(?:must|should)(?:\s+not)?\s+\w+")
 _TWO_QUESTIONS = re.compile(
     r"\b(?:and|or)\s+(?:(?:if|when)\b[^,?.]*,\s*)?(?P<says>does|do|is|are|has|have|it\s+relies)\s+"
     r"(?:it|its|they|their|the|there|this|not|on)\b",
@@ -48,7 +48,9 @@ _SUBORDINATE = re.compile(
     re.IGNORECASE,
 )
 _INFINITIVE = re.compile(r"(?<!needs)(?<!has)(?<!ought)\s+to\s+\w+", re.IGNORECASE)
-_SENTENCES = re.compile(r"[^.!?;\n]+(?:[.](?=\w)[^.!?;\n]+)*[.!?;]?")
+_ONE_WORD = re.compile(r"\s*(?:[a-z]+ly\s+)?\S*\s*", re.IGNORECASE)
+_ONE_OBJECT = re.compile(r"\b(?:on|upon|to|with|for|about|of|in|at|from)\s*\Z", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?:[^.!?;\n]|\n(?=[ \t]*[a-z])|\.(?=\w))+[.!?;]?")
 _SECOND = re.compile(
     rf"\s+(?:{SUBJECT}\s+)?(?:also\s+)?(?P<verb>{SAYS}|{SAYS_OR_NOUNS}{_OBJECT})\b", re.IGNORECASE
 )
@@ -57,11 +59,11 @@ _FIRST = re.compile(
 )
 
 _QUALITY = (
-    r"(?:accurate|actionable|appropriate|balanced|believable|brief|clear|coherent|complete|comprehensive"
+    r"(?:accurate|actionable|appropriate|balanced|believable|brief|clean|clear|coherent|complete|comprehensive"
     r"|concise|consistent|convincing|correct|creative|detailed|earned|empathetic|engaging|factual|fluent"
     r"|friendly|grammatical|helpful|honest|logical|natural|neutral|objective|organi[sz]ed|original|polite"
     r"|precise|professional|readable|relevant|respectful|satisfying|short|specific|structured|succinct"
-    r"|surprising|thorough|truthful|understandable|unique|unified)"
+    r"|surprising|thorough|truthful|understandable|up-to-date|unique|unified)"
 )
 _QUALITIES = re.compile(
     rf"\b{_QUALITY}(?:ly)?,?\s+(?P<join>and)\s+(?:[a-z]+ly\s+)?{_QUALITY}(?:ly)?\b", re.IGNORECASE
@@ -74,9 +76,14 @@ def _find(sight: Sight) -> Iterator[Hit]:
         if span is None:
             continue
         words = " ".join(criterion.requirement[slice(*span)].split())
+        either = words.lower().startswith("or ")
         yield Hit(
-            f"Asks for two things at once (“{words}”): a submission with only one of them has no right "
-            f"verdict.",
+            f"Asks about two things at once (“{words}”): "
+            + (
+                "MET does not say which of them was there."
+                if either
+                else "a submission with only one of them has no right verdict."
+            ),
             "Make it two criteria, each with its own weight, or say that one of the two is enough.",
             criterion.index,
             span=span,
@@ -107,8 +114,8 @@ def _verbs(sentence: str) -> Span | None:
     from_here = plain_form.end() if plain_form else 0
     for match in pattern.finditer(sentence, from_here):
         before = sentence[from_here : match.start()]
-        if len(before.split()) < 2 and not plain_form:
-            continue  # "explains or illustrates the rule": two words for one act
+        if _ONE_WORD.fullmatch(before) or _ONE_OBJECT.search(before):
+            continue  # "explains or illustrates the rule", "relies on or repeats it": words for one act
         if match["says"] is None and _SUBORDINATE.search(before):
             continue
         if plain_form and (_INFINITIVE.search(before) or _SUBORDINATE.search(before)):

@@ -93,7 +93,7 @@ def _criterion(index: int, entry: Any) -> DraftCriterion:
         _option(option) for option in _listed(fields.get("options")) if isinstance(option, Mapping)
     )
     check = _text(fields.get("check"))
-    kind: Kind = "check" if check else ("choice" if options else "binary")
+    kind: Kind = "check" if check else "choice" if options else "binary"
     explained = any(
         _text(fields.get(field)).strip() for field in ("guidance", "met_example", "unmet_example")
     )

@@ -19,7 +19,9 @@ FEW_CRITERIA = 3
 """Below so many criteria the balance of a rubric says nothing."""
 
 _START = rf"\s*(?:{SUBJECT}\s+)?(?:also\s+)?"
-_A = r"(?:(?:a|an|any|one|some|at\s+least\s+one|multiple|several)\s+)?(?:\w+\s+){0,2}?"
+_A = (
+    r"(?:(?:a|an|any|one|some|at\s+least\s+one|multiple|several)\s+)?(?:(?!no\b|not\b|without\b)\w+\s+){0,2}?"
+)
 _NOT = (
     r"(?:does\s+not|doesn['’]t|do\s+not|don['’]t|did\s+not|never|must\s+not|should\s+not|is\s+not|isn['’]t)"
 )
@@ -30,8 +32,8 @@ _NOT_BAD = re.compile(
     rf"|(?:be\s+)?{BAD_QUALITY}|{BAD_ACT})"
     rf"|(?:contains|includes|makes|has|gives|provides|uses)\s+no\s+(?:\w+\s+){{0,2}}?{ERROR_NOUN}"
     rf"|is\s+(?:entirely\s+|completely\s+)?free\s+(?:of|from)"
-    rf"|avoids\s+(?!(?:answering|addressing|responding|mentioning|taking|giving|asking|discussing|the\s+question))"
-    rf"|refrains\s+from)\b",
+    rf"|avoids(?!\s+(?:answering|addressing|responding|mentioning|taking|giving|asking|discussing|the\s+question))"
+    rf"|refrains\s+from|(?:should|must)\s+not)\b",
     re.IGNORECASE,
 )
 _BAD = re.compile(

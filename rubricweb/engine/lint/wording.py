@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rubricweb.engine.lint.base import Hit, Rule, Sight, criteria
 from rubricweb.engine.lint.draft import DraftCriterion
-from rubricweb.engine.lint.language import first_sentence, one_of, words
+from rubricweb.engine.lint.language import SAYS, SAYS_OR_NOUNS, SUBJECT, first_sentence, one_of, words
 
 MAX_WORDS = 60
 """Words of a requirement, brackets aside, beyond which readers start to skip."""
@@ -24,25 +24,35 @@ _VAGUE = (
 )
 _VAGUELY = (
     r"(?:acceptably|adequately|appropriately|badly|clearly|effectively|excellently|meaningfully|nicely|poorly"
-    r"|properly|reasonably|satisfactorily|sensibly|sufficiently|suitably|thoroughly|well)"
+    r"|properly|reasonably|satisfactorily|sensibly|sufficiently|suitably|thoroughly"
+    r"|(?<!\bas\s)well)"
 )
 _GENERIC_NOUNS = (
     "response answer advice information explanation explanations language structure detail details format "
     "formatting tone summary manner way style writing flow instructions guidance context examples example "
     "recommendations recommendation suggestions questions level degree extent wording quality length amount "
     "code text output content job understanding analysis reasoning arguments argument vocabulary words "
-    "sentences overview description conclusion introduction ending title"
+    "sentences overview description conclusion introduction ending title tips steps"
 )
 _GENERIC = one_of(_GENERIC_NOUNS.split())
 _CLAUSE_END = r"(?=\s*(?:[.,;:!?\n]|$|\band\b|\bor\b|\bas\s+opposed\b))"
 _RESTS_ON_VAGUE = re.compile(
     rf"\b(?:is|are|be|feels?|seems?|sounds?|looks?|reads?|remains?|stays?)\s+(?:(?:very|both|overall|\w+ly)\s+)?"
     rf"(?:[a-z]+,?\s+and\s+)?(?P<predicate>{_VAGUE}){_CLAUSE_END}"
+    rf"|\bquality\s+is\s+(?P<quality>high|good|low|poor){_CLAUSE_END}"
     rf"|\b(?P<noun>{_VAGUE})(?:,?\s+and\s+\w+|,\s*\w+)?\s+(?:\w+\s+)?{_GENERIC}{_CLAUSE_END}"
-    rf"|\b(?P<adverb>{_VAGUELY}){_CLAUSE_END}",
+    rf"|(?<=\w\s)(?P<adverb>{_VAGUELY}){_CLAUSE_END}",
     re.IGNORECASE,
 )
-_ANY_VAGUE = re.compile(rf"\b(?:{_VAGUE}|{_VAGUELY})\b", re.IGNORECASE)
+_SHORT_VAGUE = re.compile(
+    rf"\b(?:{_VAGUELY}|well[-\s]\w+ed|(?:high|good)[-\s]quality|helpful|useful|clear|appropriate|adequate)\b",
+    re.IGNORECASE,
+)
+_OF_SOMETHING_ELSE = re.compile(
+    rf"\b(?:which|because|since|if|when|could|might|may|leads?|leading|to\s+[a-z]+)\b"
+    rf"|\A\s*(?:{SUBJECT}\s+)?(?:[a-z]+ly\s+)?(?:{SAYS}|{SAYS_OR_NOUNS}|fails\s+to\s+\w+)\b.*\b(?:that|are|is)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _MEASURABLE = re.compile(
     r"\d|\b(?:at\s+least|at\s+most|no\s+more\s+than|fewer\s+than|more\s+than|exactly|such\s+as|e\.\s?g|i\.\s?e"
     r"|for\s+example|including|that\s+is|namely|meaning|defined\s+as|one|two|three|four|five|because|by\s+\w+ing"
@@ -51,11 +61,12 @@ _MEASURABLE = re.compile(
 )
 _TASTE = re.compile(
     r"\b(?:beautiful(?:ly)?|believable|captivating|clever(?:ly)?|compelling(?:ly)?|convincing(?:ly)?"
-    r"|creative(?:ly)?|creativity|elegant(?:ly)?|empathetic(?:ally)?|empathy|engaging(?:ly)?|enjoyable|fluent(?:ly)?"
-    r"|friendly|funny|humorous(?:ly)?|insightful|interesting|natural\s+and|natural[\s-]sounding"
-    r"|(?:feels?|sounds?)\s+\w*\s*natural|original|originality|persuasive(?:ly)?|poetic|polite(?:ly)?"
-    r"|professional\s+(?:tone|manner|language|style)|satisfying|sophisticated|tactful(?:ly)?|tasteful"
-    r"|unflinching|vivid(?:ly)?|witty|warm\s+tone|emotionally\s+\w+)\b",
+    r"|creative(?:ly)?|creativity|elegant(?:ly)?|empathetic(?:ally)?|empathy"
+    r"|engaging(?=\s*(?:[.,;?!]|$|and\b|tone\b|style\b|way\b|manner\b|opening\b))|engagingly|enjoyable"
+    r"|fluent(?:ly)?|(?<!-)friendly|funny|humorous(?:ly)?|insightful|interesting|natural[\s-]sounding"
+    r"|(?:feels?|sounds?)\s+natural|(?:is|an|and)\s+original|originality|persuasive(?:ly)?|poetic"
+    r"|polite(?:ly)?|professional\s+(?:tone|manner|language|style)|satisfying|sophisticated|tactful(?:ly)?"
+    r"|tasteful|vivid(?:ly)?|witty|warm\s+tone|emotionally\s+\w+)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
@@ -80,8 +91,8 @@ def _unobservable(sight: Sight) -> Iterator[Hit]:
             continue
         match = _RESTS_ON_VAGUE.search(criterion.plain)
         if match is None and len(words(criterion.plain)) <= SHORT_WORDS:
-            match = _ANY_VAGUE.search(criterion.plain)
-        if match is None:
+            match = _SHORT_VAGUE.search(criterion.plain)
+        if match is None or _OF_SOMETHING_ELSE.search(criterion.plain[: match.start() + 2]):
             continue
         group = match.lastgroup or 0
         span = match.span(group)
