@@ -20,7 +20,8 @@ from rubricweb.engine.report import CriterionReport, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.submission import Submission
-from rubricweb.engine.voting import DEFAULT_RULES, VOTE_RULES, Scale, Tally, rule_for, tally
+from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
+from rubricweb.engine.voting import Tally, rule_for, tally
 
 __all__ = ["Member", "PanelGrader", "VotePrompt"]
 

@@ -11,9 +11,8 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.report import GradingError, Vote
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.verdict import Verdict
+from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES
 from rubricweb.engine.voting import (
-    DEFAULT_RULES,
-    VOTE_RULES,
     flip_share,
     labels_of,
     rule_for,
