@@ -7,6 +7,7 @@ import pytest
 
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.formats import FORMATS
+from rubricweb.engine.lint import RULES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -14,8 +15,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 @pytest.mark.parametrize(
     ("document", "names"),
-    [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS)],
-    ids=["autograders", "formats"],
+    [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS), ("lint.md", RULES)],
+    ids=["autograders", "formats", "lint rules"],
 )
 def test_every_registered_name_has_a_heading(document: str, names: dict[str, object]) -> None:
     headings = re.findall(r"^### `(.+)`$", (ROOT / "docs" / document).read_text(), re.MULTILINE)
