@@ -153,7 +153,7 @@ def _near_pairs(
 
 def _turns(criterion: DraftCriterion) -> bool:
     """Whether the requirement is about something being absent."""
-    return not NEGATING.isdisjoint(words(criterion.requirement))
+    return not NEGATING.isdisjoint(criterion.words)
 
 
 def _differ_in_one_fact(one: DraftCriterion, other: DraftCriterion) -> bool:

@@ -17,6 +17,7 @@ from rubricweb.engine.lint.language import (
 )
 
 _JOIN = r"\b(?:and/or|and\s+then|and|or|but|then)\s+"
+_JOINING = re.compile(r"\s(?:and|or|but|then)(?:/or)?\s", re.IGNORECASE)
 _BETWEEN = r"(?:(?:also|then|either|both|instead|not|never|[a-z]+ly)\s+){0,2}"
 # A word that is a noun too is a verb when something it can act on follows.
 _OBJECT = r"(?=\s+(?:the|a|an|that|how|why|what|whether|when|which|any|at|no|its|it|them|all|each|every|\d))"
@@ -65,9 +66,7 @@ _QUALITY = (
     r"|precise|professional|readable|relevant|respectful|satisfying|short|specific|structured|succinct"
     r"|surprising|thorough|truthful|understandable|up-to-date|unique|unified)"
 )
-_QUALITIES = re.compile(
-    rf"\b{_QUALITY}(?:ly)?,?\s+(?P<join>and)\s+(?:[a-z]+ly\s+)?{_QUALITY}(?:ly)?\b", re.IGNORECASE
-)
+_QUALITIES = re.compile(rf"\b{_QUALITY}(?:ly)?,?\s+and\s+(?:[a-z]+ly\s+)?{_QUALITY}(?:ly)?\b", re.IGNORECASE)
 
 
 def _find(sight: Sight) -> Iterator[Hit]:
@@ -98,7 +97,7 @@ def join_of(text: str) -> Span | None:
     """
     for sentence in _SENTENCES.finditer(text):
         start, body = sentence.start(), sentence.group()
-        found = _verbs(body) or _span(_QUALITIES.search(body))
+        found = (_verbs(body) or _span(_QUALITIES.search(body))) if _JOINING.search(body) else None
         if found is not None:
             return start + found[0], start + found[1]
     return _second_sentence(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from rubricweb.engine.lint.language import content_stems, plain
+from rubricweb.engine.lint.language import content_stems, plain, words
 
 Kind: TypeAlias = Literal["binary", "choice", "check"]
 
@@ -57,6 +57,11 @@ class DraftCriterion:
     def stems(self) -> frozenset[str]:
         """The stems of the words that carry its meaning."""
         return content_stems(self.requirement)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words in lower case: a cheap way to see that a rule cannot apply."""
+        return frozenset(words(self.requirement))
 
     @property
     def asks_a_judge(self) -> bool:

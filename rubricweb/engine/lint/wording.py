@@ -15,18 +15,24 @@ MAX_WORDS = 60
 SHORT_WORDS = 8
 """Words up to which one vague word is the whole requirement."""
 
+_VAGUE_WORDS = (
+    "acceptable adequate appropriate bad clear decent effective excellent fine good great helpful ideal "
+    "meaningful "
+    "nice optimal poor proper reasonable satisfactory sensible sound sufficient suitable useful "
+    "thorough valuable"
+)
+_VAGUE_ADVERBS = (
+    "acceptably adequately appropriately badly clearly effectively excellently meaningfully nicely "
+    "poorly properly "
+    "reasonably satisfactorily sensibly sufficiently suitably thoroughly"
+)
 _VAGUE = (
     r"(?:well[-\s](?:written|structured|organi[sz]ed|reasoned|formatted|explained|crafted|done)"
     r"|(?:high|good|low|poor)[-\s]quality|easy\s+to\s+(?:understand|follow|read)"
-    r"|acceptable|adequate|appropriate|bad|clear|decent|effective|excellent|fine|good|great|helpful|ideal"
-    r"|meaningful|nice|optimal|poor|proper|reasonable|satisfactory|sensible|sound|sufficient|suitable|useful"
-    r"|thorough|valuable)"
+    rf"|{one_of(_VAGUE_WORDS.split())})"
 )
-_VAGUELY = (
-    r"(?:acceptably|adequately|appropriately|badly|clearly|effectively|excellently|meaningfully|nicely|poorly"
-    r"|properly|reasonably|satisfactorily|sensibly|sufficiently|suitably|thoroughly"
-    r"|(?<!\bas\s)well)"
-)
+_VAGUELY = rf"(?:{one_of(_VAGUE_ADVERBS.split())}|(?<!\bas\s)well)"
+_HINTING = frozenset(f"{_VAGUE_WORDS} {_VAGUE_ADVERBS} well quality easy".split())
 _GENERIC_NOUNS = (
     "response answer advice information explanation explanations language structure detail details format "
     "formatting tone summary manner way style writing flow instructions guidance context examples example "
@@ -87,7 +93,9 @@ _POINTING = r"\b(?:see|cf\.?|as\s+in|same\s+as|unlike|besides|apart\s+from|excep
 
 def _unobservable(sight: Sight) -> Iterator[Hit]:
     for criterion in _judged(sight):
-        if criterion.explained or criterion.options or _MEASURABLE.search(criterion.requirement):
+        if criterion.explained or criterion.options or _HINTING.isdisjoint(criterion.words):
+            continue
+        if _MEASURABLE.search(criterion.requirement):
             continue
         match = _RESTS_ON_VAGUE.search(criterion.plain)
         if match is None and len(words(criterion.plain)) <= SHORT_WORDS:
