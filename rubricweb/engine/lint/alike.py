@@ -71,8 +71,7 @@ def _mirrored(sight: Sight) -> Iterator[Hit]:
             continue
         yield Hit(
             f"{_listed([one, other])} are two sides of one thing: having it gains points and lacking it "
-            f"loses "
-            "them again.",
+            "loses them again.",
             "Keep one side, with the weight the thing deserves.",
             one.index,
             (other.index,),
@@ -88,9 +87,8 @@ def _names_alike(sight: Sight) -> Iterator[Hit]:
             other = seen.setdefault(key, criterion)
             if other is not criterion and _confusable(criterion.name, other.name):
                 yield Hit(
-                    f"The names “{other.name}” and “{criterion.name}” are easily taken for each other "
-                    f"in tables "
-                    "and label files.",
+                    f"The names “{other.name}” and “{criterion.name}” are easily taken for each other in "
+                    "tables and label files.",
                     "Give one of them a name that says what is different.",
                     other.index,
                     (criterion.index,),
@@ -112,8 +110,7 @@ def _check_repeats(sight: Sight) -> Iterator[Hit]:
             if (topic and topic.search(text)) or any(phrase in text for phrase in phrases):
                 yield Hit(
                     f"{_listed([criterion, check])} look at the same thing: the check “{check.check}” "
-                    f"and the "
-                    "judge may disagree, and both count.",
+                    "and the judge may disagree, and both count.",
                     "Leave it to the check, or ask the judge only for what the check cannot see.",
                     criterion.index,
                     (check.index,),
@@ -208,10 +205,8 @@ NEAR_DUPLICATES = Rule(
     title="Nearly the same requirement",
     explanation=(
         f"Two requirements share at least {NEAR:.0%} of the words that carry meaning (endings cut off, "
-        f"little "
-        f"words left out, at least {FEW_STEMS} of them). Pairs that differ in a number or in exactly "
-        f"one word, "
-        "as when a sentence is repeated for two cities, are taken for two things."
+        f"little words left out, at least {FEW_STEMS} of them). Pairs that differ in a number or in "
+        "exactly one word, as when a sentence is repeated for two cities, are taken for two things."
     ),
     severity="warning",
     find=_near_duplicates,
@@ -253,10 +248,8 @@ NAMES_LOOK_ALIKE = Rule(
     title="Names that are easily confused",
     explanation=(
         "Labels are joined to criteria by name. Names that differ in one letter, in signs between "
-        "words, or in "
-        "characters that look the same (0 and O, 1 and l) send labels to the wrong column. Numbered "
-        "names, such "
-        "as step_1 and step_2, are left alone."
+        "words, or in characters that look the same (0 and O, 1 and l) send labels to the wrong column. "
+        "Numbered names, such as step_1 and step_2, are left alone."
     ),
     severity="hint",
     find=_names_alike,
@@ -274,8 +267,7 @@ CHECK_REPEATS_CRITERION = Rule(
     title="A check and a judge look at the same thing",
     explanation=(
         "A check answers without a model, always the same way. A judged criterion about the same "
-        "length, format "
-        "or phrases is paid for, can contradict it, and doubles the weight."
+        "length, format or phrases is paid for, can contradict it, and doubles the weight."
     ),
     severity="hint",
     find=_check_repeats,

@@ -140,8 +140,7 @@ OFTEN_CANNOT_ASSESS = Rule(
     title="Often impossible to assess",
     explanation=(
         f"At least {OFTEN_ABSTAINED:.0%} of the labels abstain, over {MIN_ITEMS} items or more: the "
-        f"criterion does "
-        "not fit the items it is asked about, and scores rest on less than they seem to."
+        "criterion does not fit the items it is asked about, and scores rest on less than they seem to."
     ),
     severity="warning",
     find=_often_abstained,
@@ -154,8 +153,7 @@ LOW_AGREEMENT = Rule(
     title="People disagree about it",
     explanation=(
         f"Krippendorff's α among people is below {LOW_ALPHA} over {MIN_ITEMS} units or more. No judge "
-        f"can be held "
-        "against labels that people do not agree on: the criterion comes first."
+        "can be held against labels that people do not agree on: the criterion comes first."
     ),
     severity="warning",
     find=_low_agreement,
@@ -168,8 +166,7 @@ JUDGE_BIAS = Rule(
     title="The judge leans to one side",
     explanation=(
         "Where judge and people differ, it is nearly always in one direction: a sign test over those "
-        "items gives "
-        f"p below {BIAS_P}. Differences of that kind do not average out over items."
+        f"items gives p below {BIAS_P}. Differences of that kind do not average out over items."
     ),
     severity="warning",
     find=_judge_bias,

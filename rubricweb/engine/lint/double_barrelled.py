@@ -143,10 +143,10 @@ DOUBLE_BARRELLED = Rule(
     title="Two requirements in one criterion",
     explanation=(
         "A criterion gets one verdict. When “and” or “or” joins two requirements, a submission that "
-        "meets only "
-        "one of them is MET for one reader and UNMET for the next. Found are a second verb of the response "
-        "(“names the city and explains why”), two qualities (“accurate and concise”), two questions, and a "
-        "second sentence that asks for more. Lists of nouns, brackets and quotations are left alone."
+        "meets only one of them is MET for one reader and UNMET for the next. Found are a second verb "
+        "of the response (“names the city and explains why”), two qualities (“accurate and concise”), "
+        "two questions, and a second sentence that asks for more. Lists of nouns, brackets and "
+        "quotations are left alone."
     ),
     severity="warning",
     find=_find,

@@ -17,28 +17,27 @@ SUBJECT = (
 """What a requirement calls the thing it is about."""
 
 _SAYING = (
-    "acknowledge add admit advise advocate analyse analyze apologise apologize argue assert attribute avoid "
-    "bring caution cite clarify classify compare compute conclude contrast correct criticise criticize "
-    "define "
-    "demonstrate describe direct discourage discuss distinguish elaborate emphasise emphasize encourage "
-    "enumerate explain explore express greet highlight hint identify illustrate imply include inform inquire "
-    "instruct interpret introduce invite justify mention offer omit outline phrase praise prescribe prompt "
-    "propose provide rank reassure recognise recognize recommend refer refrain refuse remind repeat rephrase "
-    "specify stipulate suggest summarise summarize tell thank translate urge warn"
+    "acknowledge add admit advise advocate analyse analyze apologise apologize argue assert attribute "
+    "avoid bring caution cite clarify classify compare compute conclude contrast correct criticise "
+    "criticize define demonstrate describe direct discourage discuss distinguish elaborate emphasise "
+    "emphasize encourage enumerate explain explore express greet highlight hint identify illustrate "
+    "imply include inform inquire instruct interpret introduce invite justify mention offer omit "
+    "outline phrase praise prescribe prompt propose provide rank reassure recognise recognize recommend "
+    "refer refrain refuse remind repeat rephrase specify stipulate suggest summarise summarize tell "
+    "thank translate urge warn"
 )
 """Verbs whose subject in a requirement is almost always the response itself."""
 
 _SAYING_OR_NOUN = (
-    "address answer ask comment count counsel detail document explain give label limit list name note "
+    "address answer ask comment count counsel detail document give label limit list name note "
     "present question quote reference report request show state stress structure support use"
 )
 """The same, but their -s form is also a plural noun, or a verb that often has another subject."""
 
 _OTHER = (
-    "be begin calculate comply confirm contain cover do end fit follow handle have incorporate keep maintain "
-    "make match meet open organise organize possess produce read remain respect return solve sound "
-    "start stay "
-    "tailor take write"
+    "be begin calculate comply confirm contain cover do end fit follow handle have incorporate keep "
+    "maintain make match meet open organise organize possess produce read remain respect return solve "
+    "sound start stay tailor take write"
 )
 """Verbs that in a subordinate clause usually belong to something else."""
 

@@ -39,8 +39,7 @@ def _ties(sight: Sight) -> Iterator[Hit]:
         if tied:
             yield Hit(
                 f"“{tied[0].label}” and “{tied[1].label}” are both worth {tied[0].value:g}: a step of "
-                f"the scale "
-                "that does not count.",
+                "the scale that does not count.",
                 "Give them different values, merge them, or call the scale nominal.",
                 criterion.index,
             )
@@ -171,8 +170,7 @@ NO_ABSTAINING_OPTION = Rule(
     title="No way to abstain",
     explanation=(
         "A binary criterion always offers CANNOT_ASSESS; a choice only what its options offer. Without "
-        "one that "
-        "abstains, submissions it does not apply to get an arbitrary answer."
+        "one that abstains, submissions it does not apply to get an arbitrary answer."
     ),
     severity="hint",
     find=_no_abstention,
@@ -184,8 +182,7 @@ VAGUE_OPTIONS = Rule(
     title="Options that do not say what they look like",
     explanation=(
         "1 to 5, or poor, fair, good: everyone has an own scale. Labels that describe, or guidance that "
-        "does, "
-        "are what makes raters agree."
+        "does, are what makes raters agree."
     ),
     severity="hint",
     find=_vague,

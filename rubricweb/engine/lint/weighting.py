@@ -75,8 +75,7 @@ def _negated(sight: Sight) -> Iterator[Hit]:
             words = " ".join(match["words"].split())
             yield Hit(
                 f"“{words} …” under a weight of {criterion.weight:+g} is a double negative: MET takes "
-                f"points from "
-                "a submission for not doing it, and is easily given to one that does.",
+                "points from a submission for not doing it, and is easily given to one that does.",
                 "Ask for the thing itself with a positive weight, or name the fault in one word, such "
                 "as “omits”.",
                 criterion.index,
@@ -156,8 +155,7 @@ DOMINANT_CRITERION = Rule(
     title="One criterion over half of the weight",
     explanation=(
         f"With {FEW_CRITERIA} or more weighted criteria, one that carries over half of Σ|w| decides the "
-        f"score "
-        "alone; the others cannot make up for it."
+        "score alone; the others cannot make up for it."
     ),
     severity="warning",
     find=_dominant,
@@ -182,8 +180,7 @@ NO_NEGATIVE_CRITERION = Rule(
     title="No criterion for an error",
     explanation=(
         "When every weight is positive, a submission that does everything asked and also lies scores in "
-        "full. "
-        f"Rubrics of fewer than {FEW_CRITERIA} weighted criteria are left alone."
+        f"full. Rubrics of fewer than {FEW_CRITERIA} weighted criteria are left alone."
     ),
     severity="hint",
     find=_no_negative,
@@ -206,8 +203,7 @@ TOO_MANY_CRITERIA = Rule(
     title="More criteria than people read with care",
     explanation=(
         f"Beyond {MAX_CRITERIA} criteria that somebody has to read, reviews take long and get careless. "
-        f"Checks "
-        "are not counted: they cost nobody's attention."
+        "Checks are not counted: they cost nobody's attention."
     ),
     severity="hint",
     find=_too_many,

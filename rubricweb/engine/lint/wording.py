@@ -17,14 +17,12 @@ SHORT_WORDS = 8
 
 _VAGUE_WORDS = (
     "acceptable adequate appropriate bad clear decent effective excellent fine good great helpful ideal "
-    "meaningful "
-    "nice optimal poor proper reasonable satisfactory sensible sound sufficient suitable useful "
-    "thorough valuable"
+    "meaningful nice optimal poor proper reasonable satisfactory sensible sound sufficient suitable "
+    "useful thorough valuable"
 )
 _VAGUE_ADVERBS = (
     "acceptably adequately appropriately badly clearly effectively excellently meaningfully nicely "
-    "poorly properly "
-    "reasonably satisfactorily sensibly sufficiently suitably thoroughly"
+    "poorly properly reasonably satisfactorily sensibly sufficiently suitably thoroughly"
 )
 _VAGUE = (
     r"(?:well[-\s](?:written|structured|organi[sz]ed|reasoned|formatted|explained|crafted|done)"
@@ -187,9 +185,8 @@ UNOBSERVABLE_WORDS = Rule(
     title="Words that cannot be observed",
     explanation=(
         "Good, appropriate, adequate, clear, high-quality: when such a word carries the requirement and "
-        "nothing "
-        "beside it can be pointed at, the verdict is the reader's taste. A number, an example, a reason or "
-        "guidance in the criterion keeps this rule quiet."
+        "nothing beside it can be pointed at, the verdict is the reader's taste. A number, an example, "
+        "a reason or guidance in the criterion keeps this rule quiet."
     ),
     severity="warning",
     find=_unobservable,
@@ -201,8 +198,7 @@ MISSING_ANCHOR = Rule(
     title="A matter of degree without an example",
     explanation=(
         "Engaging, original, polite and the like can be judged, but only against something. An example "
-        "of MET "
-        "and one of UNMET, or guidance, gives people and judges the same border."
+        "of MET and one of UNMET, or guidance, gives people and judges the same border."
     ),
     severity="hint",
     find=_missing_anchor,
@@ -220,8 +216,7 @@ TOO_LONG = Rule(
     title="Too long to hold in mind",
     explanation=(
         f"Beyond {MAX_WORDS} words, brackets not counted, a requirement is usually several, or an "
-        f"explanation "
-        "that belongs in guidance."
+        "explanation that belongs in guidance."
     ),
     severity="hint",
     find=_too_long,
@@ -233,8 +228,7 @@ QUESTION_FORM = Rule(
     title="A question instead of a statement",
     explanation=(
         "MET says that the requirement is true of the submission. A question is not true or false, and "
-        "one asked "
-        "about a fault turns the meaning of “yes” round."
+        "one asked about a fault turns the meaning of “yes” round."
     ),
     severity="hint",
     find=_question_form,
@@ -246,8 +240,7 @@ REFERS_TO_OTHER_CRITERION = Rule(
     title="Points at another criterion",
     explanation=(
         "Criteria are shown and asked one at a time, and their order can change: “as above” and “see "
-        "C1” then "
-        "point at nothing."
+        "C1” then point at nothing."
     ),
     severity="warning",
     find=_refers_elsewhere,
