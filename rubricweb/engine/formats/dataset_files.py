@@ -39,6 +39,7 @@ def read_dataset(
     columns: Mapping[str, str] | None = None,
     rubric: Rubric | None = None,
     needs: Iterable[str] = (),
+    item_needs: Iterable[str] = (),
     max_bytes: int = MAX_FILE_BYTES,
 ) -> DatasetFile:
     """Read a whole dataset file, in the format its name says, or its content when the name does not.
@@ -46,7 +47,8 @@ def read_dataset(
     What another program wrote is recognised by its shape and translated; ``recognised`` then names it.
     ``columns`` says field by field (the keys of ALIASES) which column to read it from, an empty text that
     it is not in the file; fields it leaves out are found by their usual names. ``rubric`` is the dataset's
-    where the file brings none; ``needs`` are keys a dataset object must have. Items without an id get one
+    where the file brings none; ``needs`` are keys a dataset object must have, ``item_needs`` fields every
+    item must have beside its submission (``rubric``: its own or the dataset's). Items without an id get one
     derived from their content, the same on every import. A submission that comes again under another
     rubric of its own may repeat its id: such items are numbered ``id#2``, ``id#3``.
 
@@ -59,7 +61,7 @@ def read_dataset(
     header = source.header
     if header.rubric is None and not header.rubric_is_faulty and rubric is not None:
         header = dataclasses.replace(header, rubric=rubric)
-    reader = ItemReader(header, explicit, cells=source.cells, faults=faults)
+    reader = ItemReader(header, explicit, cells=source.cells, faults=faults, needs=item_needs)
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
     reader.check_whole(empty=not items)
     _raise(faults, source)

@@ -112,7 +112,7 @@ class DatasetFile:
             for rater, row in item.labels.items():
                 reasons = item.label_reasons.get(rater) or (None,) * len(row)
                 found += [
-                    LabelRecord(0, item.id, name, rater, label, reason or "")  # type: ignore[arg-type]
+                    LabelRecord(0, item.id, name, rater, label, reason or "")
                     for name, label, reason in zip(rubric.names, row, reasons, strict=True)
                     if label is not None
                 ]

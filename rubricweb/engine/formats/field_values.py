@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, InvalidText, join_place, shown
-from rubricweb.engine.formats.dataset_values import Prompt
+from rubricweb.engine.formats.dataset_values import MAX_ID, Prompt
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import unstorable
 
-MAX_NESTING = 100
-"""Levels of lists and objects in one value: what is deeper cannot be written again."""
+MAX_NESTING = 40
+"""Levels of lists and objects in one value: deeper ones could be read as JSON and not be written as YAML."""
+
+
+_NUMBER = re.compile(r"#[0-9]{1,9}\Z")
+"""What tells items apart that repeat an id."""
 
 
 def read_text(value: Any, place: str, faults: FaultList) -> str | None:
@@ -27,6 +32,26 @@ def read_text(value: Any, place: str, faults: FaultList) -> str | None:
         faults.add(place, broken, "text")
         return None
     return value
+
+
+def read_id(value: Any, place: str, faults: FaultList) -> str | None:
+    """An id as text: a text or whole number of at most MAX_ID characters, a numbered one of a few more."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        faults.add(place, shown(value), "a text or a whole number")
+        return None
+    if isinstance(value, int) and value.bit_length() > 128:
+        faults.add(place, shown(value), "a text or a whole number")
+        return None
+    id = str(value).strip()
+    if not id:
+        faults.add(place, "an empty text", "a text or a whole number, or no id at all")
+    elif len(_NUMBER.sub("", id)) > MAX_ID or len(id) > MAX_ID + 10:
+        faults.add(place, f"{len(id):,} characters", f"at most {MAX_ID}")
+    elif unstorable(id):
+        faults.add(place, str(unstorable(id)), "text")
+    return id or None
 
 
 def read_prompt(value: Any, place: str, faults: FaultList) -> Prompt | None:

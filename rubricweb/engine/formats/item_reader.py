@@ -10,13 +10,19 @@ from typing import Any
 from rubricweb.engine.errors import FaultList, InvalidText, join_place, nearest, shown
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
-    MAX_ID,
     Header,
     ItemRecord,
     LabelRow,
     Prompt,
 )
-from rubricweb.engine.formats.field_values import canonical, is_chat_text, read_prompt, read_text, storable
+from rubricweb.engine.formats.field_values import (
+    canonical,
+    is_chat_text,
+    read_id,
+    read_prompt,
+    read_text,
+    storable,
+)
 from rubricweb.engine.formats.item_labels import (
     read_label_row,
     read_rater_reasons,
@@ -44,16 +50,24 @@ class ItemReader:
     """Turns records into items one by one, remembering what must hold for all of them together.
 
     ``explicit`` is which column a field is read from, as ``read_dataset`` takes it; ``cells`` says that lists
-    and objects are written as JSON in text cells. Faults go to ``faults``.
+    and objects are written as JSON in text cells. ``needs`` are fields no item may leave out, beside the
+    submission; a rubric may also be the dataset's. Faults go to ``faults``.
     """
 
     def __init__(
-        self, header: Header, explicit: Mapping[str, str], *, cells: bool, faults: FaultList
+        self,
+        header: Header,
+        explicit: Mapping[str, str],
+        *,
+        cells: bool,
+        faults: FaultList,
+        needs: Iterable[str] = (),
     ) -> None:
         self.header = header
         self.explicit = explicit
         self.cells = cells
         self.faults = faults
+        self.needs = frozenset(needs)
         self.places_by_id: dict[str, str] = {}
         self.graded_by_id: dict[str, object] = {}
         self.columns_seen: set[str] = set()
@@ -76,13 +90,18 @@ class ItemReader:
         description = read_text(values.get("description"), _at(place, mapping, "description"), self.faults)
         rubric, rubric_is_faulty = self._rubric(values.get("rubric"), _at(place, mapping, "rubric"))
         in_force = rubric or (None if rubric_is_faulty else self.header.rubric)
-        if rubric_is_faulty or (rubric is None and self.header.rubric_is_faulty):
+        labels_unchecked = rubric_is_faulty or (rubric is None and self.header.rubric_is_faulty)
+        for name in sorted(self.needs):
+            is_there = (in_force or labels_unchecked) if name == "rubric" else values.get(name) is not None
+            if not is_there:
+                self.faults.add(_at(place, mapping, name), "nothing", f"a {name} for every item")
+        if labels_unchecked:
             values = {name: value for name, value in values.items() if name not in _LABEL_FIELDS}
         truth, reasons = self._ground_truth(values, in_force, place)
         labels, label_reasons = self._labels(values, in_force, place)
         metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
         id_place = _at(place, mapping, "id")
-        given_id = self._given_id(values.get("id"), id_place)
+        given_id = read_id(values.get("id"), id_place, self.faults)
         graded = (submission, thinking, canonical(prompt), reference) if rubric is not None else None
         id = self._own_id(given_id, graded, place, id_place)
         if self.faults.total > before or submission is None:
@@ -215,24 +234,6 @@ class ItemReader:
             key: storable(given, join_place(place, f"metadata.{key}"), self.faults)
             for key, given in metadata.items()
         }
-
-    def _given_id(self, value: Any, place: str) -> str | None:
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            self.faults.add(place, shown(value), "a text or a whole number")
-            return None
-        if isinstance(value, int) and value.bit_length() > 128:
-            self.faults.add(place, shown(value), "a text or a whole number")
-            return None
-        id = str(value).strip()
-        if not id:
-            self.faults.add(place, "an empty text", "a text or a whole number, or no id at all")
-        elif len(id) > MAX_ID:
-            self.faults.add(place, f"{len(id):,} characters", f"at most {MAX_ID}")
-        elif unstorable(id):
-            self.faults.add(place, str(unstorable(id)), "text")
-        return id or None
 
     def _own_id(self, id: str | None, graded: object, place: str, id_place: str) -> str | None:
         """The id, numbered ``id#2``, ``id#3`` where a submission comes again under a rubric of its own.

@@ -168,13 +168,10 @@ def _regex(value: Any, place: str, faults: FaultList) -> Fields:
     return _pattern(_text(value, place, faults))
 
 
-def _json(where: str) -> Callable[[Any, str, FaultList], Fields]:
-    def build(value: Any, place: str, faults: FaultList) -> Fields:
-        if value is not None and not isinstance(value, dict):
-            faults.add(place, shown(value), "a JSON schema as an object, or no value")
-        return {"check": "json_schema", "params": {"schema": value or {}, "where": where}}
-
-    return build
+def _is_json(value: Any, place: str, faults: FaultList) -> Fields:
+    if value is not None and not isinstance(value, dict):
+        faults.add(place, shown(value), "a JSON schema as an object, or no value")
+    return {"check": "json_schema", "params": {"schema": value or {}, "source": "whole"}}
 
 
 def _word_count(value: Any, place: str, faults: FaultList) -> Fields:
@@ -201,8 +198,7 @@ _KINDS: dict[str, Callable[[Any, str, FaultList], Fields]] = {
     "icontains-any": _contains("any", case_sensitive=False),
     "starts-with": _starts_with,
     "regex": _regex,
-    "is-json": _json("whole"),
-    "contains-json": _json("anywhere"),
+    "is-json": _is_json,
     "word-count": _word_count,
     "llm-rubric": _graded,
     "model-graded-closedqa": _graded,
