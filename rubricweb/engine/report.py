@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_validator
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.outcomes import Outcome, outcome_of, value_of
@@ -99,7 +99,7 @@ class EvaluationReport(BaseModel):
     score: float | None
     raw_score: float | None = None
     llm_raw_score: float | None = None
-    report: list[CriterionReport] | None = None
+    report: list[SerializeAsAny[CriterionReport]] | None = None
     coverage: float | None = None
     errors: tuple[GradingError, ...] = ()
     explanation: str | None = None

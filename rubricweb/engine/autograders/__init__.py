@@ -9,6 +9,9 @@ from rubricweb.engine.autograders.base import (
     ReplyFormat,
     UnreadableReply,
 )
+from rubricweb.engine.autograders.by_vote import Member, VoteGrader, VotePrompt
+from rubricweb.engine.autograders.cascade import CascadeGrader, Stage
+from rubricweb.engine.autograders.few_shot import Candidate, Example, Examples, Overlap, draw_examples
 from rubricweb.engine.autograders.generate import (
     GenerateFn,
     OneShotGenerateFn,
@@ -22,6 +25,7 @@ from rubricweb.engine.autograders.outputs import (
     PerCriterionOutput,
     RubricAsJudgeOutput,
 )
+from rubricweb.engine.autograders.panel import PanelGrader
 from rubricweb.engine.autograders.per_criterion import PerCriterionGrader
 from rubricweb.engine.autograders.prompted import PromptedAutograder
 from rubricweb.engine.autograders.rubric_as_judge import RubricAsJudgeGrader
@@ -36,11 +40,18 @@ __all__ = [
     "AUTOGRADERS",
     "Answer",
     "Autograder",
+    "Candidate",
+    "CascadeGrader",
     "CriterionEvaluation",
+    "Example",
+    "Examples",
     "GenerateFn",
+    "Member",
     "OneShotGenerateFn",
     "OneShotOutput",
     "Overall",
+    "Overlap",
+    "PanelGrader",
     "PerCriterionGenerateFn",
     "PerCriterionGrader",
     "PerCriterionOneShotGrader",
@@ -52,5 +63,9 @@ __all__ = [
     "RubricAsJudgeGenerateFn",
     "RubricAsJudgeGrader",
     "RubricAsJudgeOutput",
+    "Stage",
     "UnreadableReply",
+    "VoteGrader",
+    "VotePrompt",
+    "draw_examples",
 ]

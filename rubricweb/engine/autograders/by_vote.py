@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Autograder, Prompt, Reading
 from rubricweb.engine.autograders.one_shot import PerCriterionOneShotGrader
-from rubricweb.engine.autograders.prompted import FailedCall, VerdictAutograder, as_rubric
+from rubricweb.engine.autograders.prompted import (
+    FailedCall,
+    VerdictAutograder,
+    as_rubric,
+    check_results,
+    scored_report,
+)
 from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError, Vote
 from rubricweb.engine.rubric import Criterion, Rubric
-from rubricweb.engine.scoring import (
-    ABSTENTION_POLICIES,
-    ERROR_POLICIES,
-    Abstention,
-    OnError,
-    outcome_of,
-    score_verdicts,
-)
+from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, Abstention, OnError
 from rubricweb.engine.submission import Query, Submission, ToGrade
 
 Votes: TypeAlias = Mapping[int, Sequence[Vote]]
@@ -166,24 +164,12 @@ class VoteGrader(Autograder):
             for cast in await asyncio.gather(*(self._cast(one, submission, whole) for one in asked)):
                 for index, vote in cast.items():
                     votes.setdefault(index, []).append(vote)
-        return self.combine(whole, votes, _checked(whole, submission))
+        return self.combine(whole, votes, check_results(whole, submission))
 
     async def aggregate(self, judge_results: Sequence[CriterionReport]) -> EvaluationReport:
         """Score the settled answers by ``engine/scoring.py``; a criterion without one counts as failed."""
-        score = score_verdicts(
-            [criterion.weight for criterion in judge_results],
-            [outcome_of(criterion, criterion.answer) for criterion in judge_results],
-            normalize=self.normalize,
-            abstention=self.abstention,
-            on_error=self.on_error,
-        )
-        return EvaluationReport(
-            score=score.score,
-            raw_score=score.raw_score,
-            llm_raw_score=score.llm_raw_score,
-            report=list(judge_results),
-            coverage=score.coverage,
-            errors=tuple(criterion.error for criterion in judge_results if criterion.error is not None),
+        return scored_report(
+            judge_results, normalize=self.normalize, abstention=self.abstention, on_error=self.on_error
         )
 
     async def _cast(self, asked: VotePrompt, submission: Submission, rubric: Rubric) -> dict[int, Vote]:
@@ -204,12 +190,6 @@ class VoteGrader(Autograder):
             else:
                 votes |= self.votes_of(again, rubric, second)
         return votes
-
-
-def askable(rubric: Rubric, only: Sequence[int] | None = None) -> list[int]:
-    """The 0-based criteria a judge can be asked about, among ``only``: all that are not checks."""
-    indexes = range(len(rubric.criteria)) if only is None else only
-    return [index for index in indexes if rubric.criteria[index].kind != "check"]
 
 
 def missing_votes(
@@ -262,11 +242,3 @@ def _to_ask_again(grader: VerdictAutograder, prompt: Prompt, first: Reading | Fa
         return first.missing
     lists = isinstance(grader, PerCriterionOneShotGrader)
     return prompt.criteria if lists and first.kind == "unreadable_reply" else ()
-
-
-def _checked(rubric: Rubric, submission: Submission) -> dict[int, Answer | GradingError]:
-    indexes = [index for index, criterion in enumerate(rubric.criteria) if criterion.kind == "check"]
-    if not indexes:
-        return {}
-    checks: Any = importlib.import_module("rubricweb.engine.checks")
-    return {index: checks.run_check(rubric.criteria[index], submission) for index in indexes}

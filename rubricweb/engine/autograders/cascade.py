@@ -15,13 +15,12 @@ from rubricweb.engine.autograders.by_vote import (
     VoteGrader,
     VotePrompt,
     Votes,
-    askable,
     by_name,
     in_order,
     unanswered,
 )
 from rubricweb.engine.autograders.panel import PanelGrader
-from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.autograders.prompted import VerdictAutograder, asked_about
 from rubricweb.engine.report import CriterionReport, GradingError, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError, outcome_of
@@ -156,7 +155,7 @@ class CascadeGrader(VoteGrader):
     ) -> list[VotePrompt]:
         votes = votes or {}
         waiting: dict[int, list[int]] = {}
-        for index in askable(rubric, only):
+        for index in asked_about(rubric, only):
             way = self.way(rubric.criteria[index], votes.get(index, ()))
             if way.settled is None:
                 waiting.setdefault(way.stage, []).append(index)

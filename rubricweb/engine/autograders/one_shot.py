@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from pydantic import ValidationError
 
 from rubricweb.engine.autograders.base import Answer, Prompt, Reading
+from rubricweb.engine.autograders.few_shot_blocks import list_example_blocks
 from rubricweb.engine.autograders.generate import OneShotGenerateFn
 from rubricweb.engine.autograders.material import criteria_block, guidelines_block, joined, submission_blocks
 from rubricweb.engine.autograders.option_order import option_order
@@ -66,6 +67,7 @@ class PerCriterionOneShotGrader(VerdictAutograder):
             [
                 guidelines_block(rubric.guidelines),
                 criteria_block(criteria, orders),
+                list_example_blocks(rubric, indexes, self.examples, submission=submission),
                 submission_blocks(submission),
             ]
         )

@@ -10,12 +10,12 @@ from rubricweb.engine.autograders.by_vote import (
     VoteGrader,
     VotePrompt,
     Votes,
-    askable,
     by_name,
     in_order,
     missing_votes,
     unanswered,
 )
+from rubricweb.engine.autograders.prompted import asked_about
 from rubricweb.engine.report import CriterionReport, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError
@@ -78,7 +78,7 @@ class PanelGrader(VoteGrader):
         votes: Votes | None = None,
     ) -> list[VotePrompt]:
         return missing_votes(
-            self.members, self.repeats, submission, rubric, only=askable(rubric, only), votes=votes or {}
+            self.members, self.repeats, submission, rubric, only=asked_about(rubric, only), votes=votes or {}
         )
 
     def tally(self, criterion: Criterion, votes: Sequence[Vote]) -> Tally:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from rubricweb.engine.autograders.base import Answer, Prompt, Reading
+from rubricweb.engine.autograders.few_shot_blocks import example_blocks
 from rubricweb.engine.autograders.generate import PerCriterionGenerateFn
 from rubricweb.engine.autograders.material import (
     criterion_blocks,
@@ -68,6 +69,7 @@ class PerCriterionGrader(VerdictAutograder):
             [
                 guidelines_block(rubric.guidelines),
                 criterion_blocks(criterion, order),
+                example_blocks(criterion, self.examples.get(index, ()), submission=submission),
                 submission_blocks(submission),
             ]
         )

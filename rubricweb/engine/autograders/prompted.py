@@ -151,24 +151,29 @@ class VerdictAutograder(PromptedAutograder):
 
     async def aggregate(self, judge_results: Sequence[CriterionReport]) -> EvaluationReport:
         """Score the answers by ``engine/scoring.py``; a criterion without one counts as failed."""
-        weights = [criterion.weight for criterion in judge_results]
-        outcomes = [outcome_of(criterion, criterion.answer) for criterion in judge_results]
-        policy: dict[str, Any] = {
-            "normalize": self.normalize,
-            "abstention": self.abstention,
-            "on_error": self.on_error,
-        }
-        score = score_verdicts(weights, outcomes, **policy)
-        names = [criterion.group for criterion in judge_results]
-        return EvaluationReport(
-            score=score.score,
-            raw_score=score.raw_score,
-            llm_raw_score=score.llm_raw_score,
-            report=list(judge_results),
-            coverage=score.coverage,
-            errors=tuple(criterion.error for criterion in judge_results if criterion.error is not None),
-            groups=score_groups(names, weights, outcomes, **policy) if any(names) else None,
+        return scored_report(
+            judge_results, normalize=self.normalize, abstention=self.abstention, on_error=self.on_error
         )
+
+
+def scored_report(
+    criteria: Sequence[CriterionReport], *, normalize: bool, abstention: Abstention, on_error: OnError
+) -> EvaluationReport:
+    """The report on one submission from those on its criteria; one without an answer counts as failed."""
+    weights = [criterion.weight for criterion in criteria]
+    outcomes = [outcome_of(criterion, criterion.answer) for criterion in criteria]
+    policy: dict[str, Any] = {"normalize": normalize, "abstention": abstention, "on_error": on_error}
+    score = score_verdicts(weights, outcomes, **policy)
+    names = [criterion.group for criterion in criteria]
+    return EvaluationReport(
+        score=score.score,
+        raw_score=score.raw_score,
+        llm_raw_score=score.llm_raw_score,
+        report=list(criteria),
+        coverage=score.coverage,
+        errors=tuple(criterion.error for criterion in criteria if criterion.error is not None),
+        groups=score_groups(names, weights, outcomes, **policy) if any(names) else None,
+    )
 
 
 def as_rubric(criteria: Rubric | Iterable[Criterion], guidelines: str | None) -> Rubric:

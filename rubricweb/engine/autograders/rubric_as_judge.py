@@ -56,6 +56,8 @@ class RubricAsJudgeGrader(PromptedAutograder):
         generate_fn: RubricAsJudgeGenerateFn | None = None,
         **options: Unpack[GraderOptions],
     ) -> None:
+        if options.get("examples"):
+            raise ValueError("examples for a holistic grader; allowed: none, they show single verdicts")
         super().__init__(generate_fn, **options)
 
     def prompts(

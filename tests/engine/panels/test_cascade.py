@@ -186,3 +186,13 @@ def test_a_cascade_can_be_carried_by_somebody_else_and_resumed():
 def test_a_cascade_that_makes_no_sense_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         CascadeGrader(**({"stages": [PerCriterionGrader()]} | arguments))
+
+
+def test_a_reports_plain_data_keep_the_way_through_the_stages():
+    cheap = Judge(paris=["CANNOT_ASSESS"], short=["MET"], rude=["UNMET"])
+    cascade = CascadeGrader([PerCriterionGrader(cheap), PerCriterionGrader(Judge(paris=["MET"]))])
+    report = asyncio.run(RUBRIC.grade("A city.", autograder=cascade))
+    first = report.model_dump(mode="json")["report"][0]
+    assert first["answered_by"] == "stage 2"
+    assert first["escalations"] == [{"stage": "stage 1", "reason": "abstention"}]
+    assert [vote["judge"] for vote in first["votes"]] == ["stage 1", "stage 2"]

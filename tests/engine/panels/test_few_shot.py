@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rubricweb.engine.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
 from rubricweb.engine.autograders.few_shot import (
     Candidate,
     Example,
@@ -219,3 +220,38 @@ def test_examples_share_the_total_evenly():
     assert (text.count("q" * 125 + " […8,750"), text.count("r" * 125 + " […8,750")) == (4, 4)
     assert text.count("x" * 249 + " […8,501 characters left out…] " + "x" * 250) == 4
     assert len(text) < 4_000 + 4 * 300
+
+
+def test_each_question_shows_the_examples_of_its_criterion_before_the_response():
+    drawn = draw_examples(RUBRIC, [candidate(1), candidate(2, "UNMET", None)], 2, seed=1)
+    grader = PerCriterionGrader(examples=drawn.by_criterion)
+    about_paris, about_clarity = (p.user for p in grader.prompts(Submission("Paris it is"), RUBRIC))
+    assert (about_paris.count("<verdict>"), about_paris.count("<example>")) == (2, 2)
+    assert (about_clarity.count("<option>Good"), about_clarity.count("<example>")) == (1, 1)
+    assert (
+        about_paris.index("Names Paris") < about_paris.index("</examples>") < about_paris.index("Paris it is")
+    )
+    (only_clarity,) = grader.prompts(Submission("Paris it is"), RUBRIC, only=[1])
+    assert only_clarity.user == about_clarity
+
+
+def test_a_list_of_criteria_shows_examples_under_the_numbers_it_uses():
+    drawn = draw_examples(RUBRIC, [candidate(1)], 1, seed=1)
+    grader = PerCriterionOneShotGrader(examples=drawn.by_criterion)
+    (prompt,) = grader.prompts(Submission("Paris it is"), RUBRIC, only=[1])
+    assert '<option criterion_number="1">Good</option>' in prompt.user
+    assert "<verdict" not in prompt.user
+    (whole,) = grader.prompts(Submission("Paris it is"), RUBRIC)
+    assert '<verdict criterion_number="1">MET</verdict>' in whole.user
+    assert whole.user.count("answer 1") == 1
+
+
+def test_without_examples_the_question_is_what_it_was():
+    plain, empty = PerCriterionGrader(), PerCriterionGrader(examples={})
+    assert plain.prompts(Submission("x"), RUBRIC) == empty.prompts(Submission("x"), RUBRIC)
+    assert "<examples>" not in plain.prompts(Submission("x"), RUBRIC)[0].user
+
+
+def test_a_grader_of_the_whole_takes_no_examples_of_parts():
+    with pytest.raises(ValueError, match="holistic"):
+        RubricAsJudgeGrader(examples={0: [Example("a", Submission("x"), "MET")]})

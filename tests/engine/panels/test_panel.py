@@ -262,3 +262,25 @@ def test_a_rule_by_name_leaves_other_scales_to_their_defaults():
         "ordinal": "mean",
         "nominal": "unanimous",
     }
+
+
+PLAIN = {"check": "no_forbidden_phrases", "params": {"phrases": ["word"]}}
+WITH_A_CHECK = Rubric.from_dict(
+    {
+        "pass_rule": {"min_score": 0.75},
+        "criteria": [
+            {"weight": 3, "requirement": "Names Paris", "group": "facts"},
+            {"weight": 1, "name": "plain", "group": "form", **PLAIN},
+        ],
+    }
+)
+
+
+def test_checks_are_answered_once_without_votes_and_the_rubrics_rules_apply():
+    judge = Judge(paris=["MET", "MET"])
+    report = grade(PanelGrader([member("a", judge)], repeats=2), WITH_A_CHECK, "word " * 9)
+    assert judge.asked == ["paris", "paris"]
+    assert (report.report[1].value, report.report[1].votes) == (0.0, ())
+    assert report.score == 0.75  # 3 of 4
+    assert report.passed is True
+    assert {group: score.score for group, score in report.groups.items()} == {"facts": 1.0, "form": 0.0}
