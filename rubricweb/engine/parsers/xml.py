@@ -33,7 +33,9 @@ class XMLParser(Parser):
     ) -> None:
         super().__init__(extract_fn)
         self.answer_field = answer_field
-        self._fields = [(field,) if isinstance(field, str) else tuple(field) for field in fields]
+        if isinstance(fields, str):
+            raise ValueError(f"fields is the text {fields!r}; allowed: a list of tag names")
+        self._fields = [tuple(field) if isinstance(field, tuple | list) else (field,) for field in fields]
         _refuse_bad_fields(self._fields)
 
     def parse(self, text: str, strip: bool = True, last: bool = False) -> SimpleNamespace:
