@@ -51,9 +51,9 @@ def _often_abstained(sight: Sight) -> Iterator[Hit]:
 def _low_agreement(sight: Sight) -> Iterator[Hit]:
     for criterion, seen in _with_evidence(sight):
         if seen.alpha is not None and seen.alpha < LOW_ALPHA and seen.alpha_units >= MIN_ITEMS:
+            shown = round(seen.alpha, 2) + 0.0  # turns -0.0 into 0.0
             yield Hit(
-                f"People disagree: α = {seen.alpha:.2f} over {seen.alpha_units} items with two labels "
-                f"or more.",
+                f"People disagree: α = {shown:.2f} over {seen.alpha_units} items with two labels or more.",
                 "Read the items they differ on, then reword it, or add guidance and examples.",
                 criterion.index,
             )

@@ -45,6 +45,12 @@ def test_alpha_counts_when_it_is_defined_and_rests_on_ten_units():
     assert rules(alpha=None, alpha_units=50) == []
 
 
+def test_an_alpha_that_rounds_to_nothing_carries_no_sign():
+    evidence = CriterionEvidence(criterion=0, items=20, labels={}, alpha=-0.001, alpha_units=20)
+    (finding,) = lint_data(RUBRIC, [evidence])
+    assert "α = 0.00 over 20 items" in finding.message
+
+
 def test_a_judge_leans_when_its_differences_nearly_all_go_one_way():
     assert rules(judge_higher=8) == ["judge_bias"]
     assert rules(judge_lower=8) == ["judge_bias"]
