@@ -19,6 +19,7 @@ from rubricweb.engine.autograders.outputs import (
     PerCriterionOutput,
     RubricAsJudgeOutput,
 )
+from rubricweb.engine.datasets import DataItem, RubricDataset
 from rubricweb.engine.errors import InvalidFile, InvalidRubric, UnreadableReply
 from rubricweb.engine.report import CriterionReport, EvaluationReport
 from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
@@ -30,6 +31,7 @@ __all__ = [
     "CriterionEvaluation",
     "CriterionReport",
     "CriterionVerdict",
+    "DataItem",
     "EvaluationReport",
     "InvalidFile",
     "InvalidRubric",
@@ -43,6 +45,7 @@ __all__ = [
     "Rubric",
     "RubricAsJudgeGenerateFn",
     "RubricAsJudgeOutput",
+    "RubricDataset",
     "Submission",
     "UnreadableReply",
     "Verdict",
