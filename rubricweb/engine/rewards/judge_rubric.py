@@ -46,6 +46,7 @@ class JudgeRubric(Rubric):
 
     def __init__(
         self,
+        *,
         judge_model: str = DEFAULT_JUDGE_MODEL,
         judge_prompt: str = DEFAULT_JUDGE_PROMPT,
         judge_sampling_args: Mapping[str, Any] | None = None,

@@ -31,9 +31,9 @@ class Tally:
         forget_results(state)
         self._show()
 
-    @property
-    def score(self) -> RolloutScore:
-        """The rollout's reward and metrics so far."""
+    def finish(self) -> RolloutScore:
+        """Say how much of the weights the reward rests on, now that every function has been called."""
+        self._state["coverage"] = reward_coverage(self._weights, self._rewards)
         return RolloutScore(reward=self._state["reward"], metrics=dict(self._metrics))
 
     def add(self, name: str, weight: float, found: float | Failure) -> None:
@@ -51,7 +51,6 @@ class Tally:
         self._state["reward"] = total_reward(self._weights, self._rewards)
         self._state["metrics"] = dict(self._metrics)
         self._state["errors"] = list(self._errors)
-        self._state["coverage"] = reward_coverage(self._weights, self._rewards)
 
 
 def set_advantages(states: Sequence[Rollout]) -> None:

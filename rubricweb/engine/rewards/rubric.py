@@ -130,7 +130,7 @@ class Rubric:
             for state in states:
                 forget_results(state)
             raise
-        return [tally.score for tally in tallies]
+        return [tally.finish() for tally in tallies]
 
     async def _call(self, signature: Signature, states: Sequence[Rollout]) -> Sequence[float | Failure]:
         """One function's number, or why there is none, for every rollout."""

@@ -357,6 +357,20 @@ def test_a_column_only_other_groups_have_is_an_error_of_the_rollout_and_no_refus
     assert [error.kind for error in states[1]["errors"]] == ["missing_argument"]
 
 
+@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "in a group of rubrics"])
+def test_a_rubric_with_a_scoring_of_its_own_takes_part(wrapped):
+    class Constant(vf.Rubric):
+        async def score_group(self, states):
+            for state in states:
+                state["reward"], state["metrics"] = 0.25, {"constant": 0.25}
+
+    states = vf.states_from(ROWS)
+    rubric = vf.RubricGroup([Constant(), vf.Rubric([correct])]) if wrapped else Constant()
+    asyncio.run(vf.score_groups_of(rubric, states))
+    assert [state["reward"] for state in states] == ([1.25, 1.25, 0.25] if wrapped else [0.25] * 3)
+    assert all(state["metrics"]["constant"] == 0.25 for state in states)
+
+
 def test_states_that_cannot_be_grouped_are_refused_with_their_places():
     states = [vf.State(input={"example_id": 1}), {"completion": "x"}, {"example_id": [1]}]
     with pytest.raises(vf.InvalidRewards) as refused:

@@ -57,7 +57,13 @@ def test_functions_can_ask_for_everything_a_judge_is_made_of():
         return 0.0
 
     client, parser = ScriptedClient(), vf.Parser()
-    rubric = vf.JudgeRubric("a-model", "{response}?", {"temperature": 0.5}, client, parser)
+    rubric = vf.JudgeRubric(
+        judge_model="a-model",
+        judge_prompt="{response}?",
+        judge_sampling_args={"temperature": 0.5},
+        judge_client=client,
+        parser=parser,
+    )
     rubric.add_reward_func(look)
     score(rubric, state_of())
     assert seen == {
