@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic_core import PydanticCustomError
 
-from rubricweb.engine.errors import Fault, nearest, shown
+from rubricweb.engine.errors import Fault, FaultList, nearest, shortened, shown
 from rubricweb.engine.field_types import (
+    MAX_REQUIREMENT,
     Flag,
     Label,
     LongText,
@@ -23,6 +24,7 @@ from rubricweb.engine.field_types import (
     refusal,
 )
 from rubricweb.engine.frozen_params import FrozenParams
+from rubricweb.engine.parsers.plain_text import unstorable
 
 Kind: TypeAlias = Literal["binary", "choice", "check"]
 """How a criterion is assessed: met or not met, one of its options, a function without a judge."""
@@ -97,8 +99,9 @@ class Criterion(BaseModel):
 
     ``kind`` follows from the fields: ``options`` make a *choice* (at least two that are not ``na``;
     ``scale_type`` ordinal unless said otherwise), ``check`` a *check* (a name in ``engine.checks.CHECKS``
-    with its ``params``; without a requirement it carries the check's own description), anything else is
-    *binary*. ``aggregation`` names the vote rule a panel uses here; None leaves it to the panel.
+    with its ``params``, every default written out; without a requirement it says what the check asks),
+    anything else is *binary*. ``aggregation`` names the vote rule a panel uses here; None leaves it to
+    the panel.
 
     Raises pydantic's ValidationError (a ValueError) for a weight that is not a finite number, an empty
     requirement, and fields that contradict each other.
@@ -191,10 +194,8 @@ def filled_in(fields: Mapping[Any, Any]) -> dict[str, Any]:
         filled["kind"] = _kind_of(filled)
     if filled["kind"] == "choice" and filled.get("scale_type") is None:
         filled["scale_type"] = "ordinal"
-    if filled["kind"] == "check" and filled.get("requirement") is None:
-        described = _description_of(filled.get("check"))
-        if described is not None:
-            filled["requirement"] = described
+    if filled["kind"] == "check" and isinstance(filled.get("check"), str):
+        filled |= _check_fields(filled)
     return filled
 
 
@@ -219,6 +220,10 @@ def contradictions(fields: Mapping[str, Any]) -> Iterator[Fault]:
         yield from _option_faults(fields.get("options"))
     if kind == "check" and not fields.get("check"):
         yield Fault("check", "nothing", "the name of a check")
+    elif kind == "check" and isinstance(fields["check"], str) and _are_params(fields.get("params")):
+        faults = FaultList()
+        _checks().check_params(fields["check"].strip(), fields.get("params"), faults)
+        yield from faults
     yield from _aggregation_faults(fields)
 
 
@@ -266,9 +271,24 @@ def _aggregation_faults(fields: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("aggregation", shown(rule), nearest(rule, allowed))
 
 
-def _description_of(check: Any) -> str | None:
-    """The description of a check by its name; None when there is no such check."""
-    # By name, because checks are built on criteria: an import here would close a circle.
-    registry = importlib.import_module("rubricweb.engine.checks").CHECKS
-    found = registry.get(check) if isinstance(check, str) else None
-    return None if found is None else str(found.description)
+def _check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A check's parameters with every default written out, and what it asks where no requirement says so."""
+    name, params = fields["check"].strip(), fields.get("params")
+    filled: dict[str, Any] = {}
+    read = _checks().check_params(name, params, FaultList()) if _are_params(params) else None
+    if read is not None:
+        filled["params"] = read
+    if fields.get("requirement") is None and name:
+        # A check that will be refused stands for itself, so that the refusal is about the check alone.
+        described = None if read is None else shortened(_checks().describe_check(name, read), MAX_REQUIREMENT)
+        filled["requirement"] = name if described is None or unstorable(described) else described
+    return filled
+
+
+def _are_params(value: Any) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+def _checks() -> Any:
+    # By name, because checks are built on criteria: an import above would close a circle.
+    return importlib.import_module("rubricweb.engine.checks")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeAlias
 
@@ -114,7 +115,23 @@ def _params(value: object) -> FrozenParams:
         return FrozenParams()
     if not isinstance(value, Mapping):
         raise refusal(shown(value), "an object of parameters")
+    _check_storable(value, "")
     return value if isinstance(value, FrozenParams) else FrozenParams(value)
+
+
+def _check_storable(value: object, place: str) -> None:
+    """Refuse what no JSON column and no file holds: characters that cannot be stored, NaN, infinities."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            _check_storable(str(key), place)
+            _check_storable(inner, f"{place}.{key}" if place else str(key))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _check_storable(inner, place)
+    elif isinstance(value, str) and (broken := unstorable(value)):
+        raise refusal(f"{broken} ({place})", "text")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise refusal(f"{shown(value)} ({place})", "a finite number")
 
 
 def _flag(value: object) -> bool:

@@ -10,7 +10,20 @@ from typing import Literal, TypeAlias
 
 from rubricweb.engine.rubric import Criterion, Rubric
 
-Aspect: TypeAlias = Literal["renamed", "reworded", "reweighted", "regrouped", "guidance", "tags", "examples"]
+Aspect: TypeAlias = Literal[
+    "renamed",
+    "reworded",
+    "reweighted",
+    "regrouped",
+    "kind",
+    "options",
+    "scale",
+    "check",
+    "vote rule",
+    "guidance",
+    "tags",
+    "examples",
+]
 
 MAX_DIFF_WORDS = 4_000
 """Words per text that are compared one by one; longer texts are shown as wholly replaced."""
@@ -62,9 +75,12 @@ class RubricDiff:
     title_changed: bool
     guidelines: tuple[Segment, ...]
     """The word diff of the guidelines, empty when they are equal."""
+    pass_rule_changed: bool = False
+    length_penalty_changed: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.changes or self.reordered or self.title_changed or self.guidelines)
+        rules = self.pass_rule_changed or self.length_penalty_changed
+        return bool(self.changes or self.reordered or self.title_changed or self.guidelines or rules)
 
     @property
     def added(self) -> tuple[Change, ...]:
@@ -81,10 +97,21 @@ class RubricDiff:
         for change in self.changes:
             for aspect in change.aspects:
                 counts[aspect] = counts.get(aspect, 0) + 1
-        words = {"guidance": "with other guidance", "tags": "retagged", "examples": "with other examples"}
+        words = {
+            "kind": "of another kind",
+            "options": "with other options",
+            "scale": "on another scale",
+            "check": "checked otherwise",
+            "vote rule": "with another vote rule",
+            "guidance": "with other guidance",
+            "tags": "retagged",
+            "examples": "with other examples",
+        }
         order = ("added", "removed", "reworded", "reweighted", "renamed", "regrouped", *words)
         parts = [f"{counts[kind]} {words.get(kind, kind)}" for kind in order if counts.get(kind)]
         whole = (
+            ("pass rule changed", self.pass_rule_changed),
+            ("length penalty changed", self.length_penalty_changed),
             ("title changed", self.title_changed),
             ("guidelines changed", bool(self.guidelines)),
             ("order changed", self.reordered),
@@ -125,6 +152,8 @@ def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
         guidelines=()
         if before.guidelines == after.guidelines
         else word_diff(before.guidelines, after.guidelines),
+        pass_rule_changed=before.pass_rule != after.pass_rule,
+        length_penalty_changed=before.length_penalty != after.length_penalty,
     )
 
 
@@ -186,6 +215,14 @@ def _aspects(before: Criterion, after: Criterion, *, was_numbered: bool) -> tupl
         ("reweighted", before.weight != after.weight),
         ("renamed", before.name != after.name and not was_numbered),
         ("regrouped", before.group != after.group),
+        ("kind", before.kind != after.kind),
+        ("options", before.kind == after.kind and before.options != after.options),
+        ("scale", before.kind == after.kind and before.scale_type != after.scale_type),
+        (
+            "check",
+            before.kind == after.kind and (before.check, before.params) != (after.check, after.params),
+        ),
+        ("vote rule", before.aggregation != after.aggregation),
         ("guidance", before.guidance != after.guidance),
         ("tags", before.tags != after.tags),
         (

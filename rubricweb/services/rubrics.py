@@ -101,7 +101,10 @@ def read_draft(text: str) -> dict[str, Any]:
     head = data if isinstance(data, dict) else {"criteria": data}
     entries = head.get("criteria")
     if not faults and not _is_draft(head):
-        _check_storable(engine.Rubric.from_dict(data))
+        content = engine.Rubric.from_dict(data)
+        _check_storable(content)
+        head = content.to_dict()  # sections become the groups a form can show
+        entries = head["criteria"]
     if not _is_draft(head) or (not isinstance(data, dict) and not entries):
         lines = lines_of(text, [fault.place for fault in faults])
         placed = [Fault(_with_line(fault.place, lines), fault.found, fault.allowed) for fault in faults]

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from rubricweb.engine.errors import MAX_FAULTS, InvalidRubric
-from rubricweb.engine.rubric import MAX_CRITERIA, MAX_NAME, MAX_REQUIREMENT, Criterion, Rubric
+from rubricweb.engine.rubric import (
+    MAX_CRITERIA,
+    MAX_NAME,
+    MAX_REQUIREMENT,
+    Criterion,
+    LengthPenalty,
+    Option,
+    PassRule,
+    Rubric,
+)
 
 
 def refusal(data) -> str:
@@ -207,22 +216,57 @@ texts = st.text(
 ).filter(str.strip)
 lines = texts.filter(lambda text: not set(text.strip()) & set("\n\r\t\x0b\x0c\x85\u2028\u2029"))
 weights = st.floats(-1e6, 1e6) | st.integers(-1000, 1000)
-criteria = st.builds(
-    Criterion,
-    requirement=texts,
-    weight=weights,
-    name=st.none() | lines,
-    group=st.none() | lines,
-    guidance=st.none() | texts,
-    tags=st.lists(lines, max_size=3).map(tuple),
-    met_example=st.none() | texts,
-    unmet_example=st.none() | texts,
+shares = st.floats(0, 1)
+everything = {
+    "requirement": texts,
+    "weight": weights,
+    "name": st.none() | lines,
+    "group": st.none() | lines,
+    "guidance": st.none() | texts,
+    "tags": st.lists(lines, max_size=3).map(tuple),
+    "met_example": st.none() | texts,
+    "unmet_example": st.none() | texts,
+}
+options = st.lists(
+    st.builds(Option, label=lines, value=shares, na=st.booleans()),
+    min_size=2,
+    max_size=6,
+    unique_by=lambda option: option.label.casefold(),
+).filter(lambda several: sum(not option.na for option in several) >= 2)
+criteria = (
+    st.builds(Criterion, **everything, aggregation=st.none() | st.sampled_from(["majority", "any"]))
+    | st.builds(
+        Criterion,
+        **everything,
+        options=options.map(tuple),
+        scale_type=st.none() | st.sampled_from(["ordinal", "nominal"]),
+        aggregation=st.none() | st.just("mode"),
+    )
+    | st.builds(
+        Criterion,
+        **(everything | {"requirement": st.none() | texts}),
+        check=st.just("contains_keywords"),
+        params=st.builds(lambda words: {"keywords": words}, st.lists(lines, min_size=1, max_size=3)),
+    )
+)
+pass_rules = st.builds(PassRule, min_score=st.none() | shares, min_criterion=shares) | st.builds(
+    PassRule, min_score=shares
+)
+length_penalties = st.builds(
+    LengthPenalty,
+    free_budget=st.integers(0, 100),
+    max_cap=st.integers(101, 10_000),
+    penalty_at_cap=shares,
+    exponent=st.floats(0.1, 5),
+    counts=st.sampled_from(["ALL", "OUTPUT_ONLY", "THINKING_ONLY"]),
 )
 rubrics = st.builds(
     Rubric,
     st.lists(criteria, min_size=1, max_size=5, unique_by=lambda c: c.name.casefold() if c.name else object()),
     title=lines | st.just(""),
     guidelines=texts | st.just(""),
+    pass_rule=st.none() | pass_rules,
+    length_penalty=st.none() | length_penalties,
 )
 
 

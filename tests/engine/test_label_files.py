@@ -4,6 +4,7 @@ import pytest
 
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.label_files import LabelRecord, read_labels
+from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict
 
 HEADER = "item_id,criterion,rater,verdict,reason\n"
@@ -67,3 +68,41 @@ def test_jsonl_values_of_the_wrong_type_are_refused():
 )
 def test_files_without_labels_are_refused(data, filename):
     assert len(faults(data, filename)) == 1
+
+
+SCALE = Rubric.from_dict(
+    [
+        {"name": "city", "requirement": "Names Paris"},
+        {
+            "name": "clear",
+            "requirement": "How clear?",
+            "options": [{"label": "=Low"}, {"label": "2", "value": 0.5}, {"label": "High", "value": 1}],
+        },
+        {"name": "size", "check": "length_between", "params": {"max": 10}},
+    ]
+)
+OWN = Rubric.from_dict(
+    [{"name": "clear", "requirement": "x", "options": [{"label": "Yes"}, {"label": "No"}]}]
+)
+
+
+def test_the_verdict_of_a_choice_is_an_option_as_the_rubric_writes_it():
+    data = HEADER + "i,City,ann,met,\ni,clear,ann, high ,\ni,clear,bob,'=low,\nj,clear,ann,yes,\n"
+    labels = read_labels(data.encode(), filename="x.csv", rubric=SCALE, own_rubrics={"j": OWN})
+    assert [label.verdict for label in labels] == [Verdict.MET, "High", "=Low", "Yes"]
+    line = b'{"item_id": "i", "criterion": "clear", "rater": "ann", "verdict": 2}'
+    (label,) = read_labels(line, filename="x.jsonl", rubric=SCALE)
+    assert label.verdict == "2"
+
+
+def test_labels_a_rubric_does_not_know_are_refused_with_what_it_knows():
+    data = HEADER + "i,clear,ann,MET,\ni,city,ann,High,\ni,town,ann,MET,\ni,size,ann,1,\nj,clear,ann,High,\n"
+    with pytest.raises(InvalidFile) as refused:
+        read_labels(data.encode(), filename="x.csv", rubric=SCALE, own_rubrics={"j": OWN})
+    assert [(fault.place, fault.found, fault.allowed) for fault in refused.value.faults] == [
+        ("line 2: verdict", 'the text "MET"', "=Low, 2, High"),
+        ("line 3: verdict", 'the text "High"', "MET, UNMET, CANNOT_ASSESS"),
+        ("line 4: criterion", 'the text "town"', "one of city, clear, size"),
+        ("line 5: verdict", "a label for the check size", "no line: a check answers for itself"),
+        ("line 6: verdict", 'the text "High"', "Yes, No"),
+    ]

@@ -169,3 +169,38 @@ def test_every_format_streams_and_refuses_labels_that_do_not_fit(name):
         head = HEAD if items[0].ground_truth else DatasetHead()
         with pytest.raises(ValueError, match="item '1' has"):
             list(FORMATS[name].write_ground_truth(items, head))
+
+
+CHOICES = Rubric.from_dict(
+    [
+        {
+            "name": "clear",
+            "requirement": "How clear?",
+            "options": [{"label": label, "value": 0.5} for label in (*PAYLOADS[:4], "Low", "-3.5")],
+        },
+        {"name": "size", "check": "length_between", "params": {"max": 10}},
+    ]
+)
+
+
+def test_option_labels_come_back_from_every_form_of_ground_truth():
+    labels = [option.label for option in CHOICES.criteria[0].options]
+    items = [GroundTruthItem(str(i), "text", (label, None)) for i, label in enumerate(labels)]
+    head = DatasetHead(rubric=CHOICES)
+    table = "".join(ground_truth_csv(items, head))
+    for row in list(csv.reader(io.StringIO(table)))[1:]:
+        assert row[3] == "-3.5" or row[3][0] in "'L"
+    read = read_labels(table.encode(), filename="x.csv", rubric=CHOICES)
+    assert [record.verdict for record in read] == labels
+    for write in (ground_truth_jsonl, autorubric_dataset):
+        lines = "".join(write(items, head))
+        found = (
+            json.loads(lines)["items"] if write is autorubric_dataset else map(json.loads, lines.splitlines())
+        )
+        assert [item["ground_truth"] for item in found] == [[label, None] for label in labels]
+
+
+def test_what_a_check_measured_is_written_as_its_number():
+    row = VerdictRow("i", "size", "run 1", 0.25, rater_kind="check")
+    assert "".join(verdicts_csv([row])).splitlines()[1].startswith("i,size,run 1,0.25,")
+    assert json.loads("".join(verdicts_jsonl([row])))["verdict"] == 0.25

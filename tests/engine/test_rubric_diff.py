@@ -1,6 +1,6 @@
 """The semantic diff between rubric versions, and the shares of weight beside it."""
 
-from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
 from rubricweb.engine.rubric_diff import rubric_diff, word_diff
 from rubricweb.engine.weight_shares import weight_shares
 
@@ -92,3 +92,44 @@ def test_weights_that_cannot_be_read_have_no_share():
     assert weight_shares([3, None, float("nan"), 1]) == (0.75, None, None, 0.25)
     assert weight_shares([0, 0]) == (None, None)
     assert weight_shares([]) == ()
+
+
+SCALE = Criterion(
+    name="clear",
+    requirement="How clear?",
+    options=(Option(label="Low"), Option(label="High", value=1.0)),
+)
+SIZE = Criterion(name="size", requirement="Is short", check="length_between", params={"max": 100})
+
+
+def test_every_way_to_assess_a_criterion_that_changed_is_named():
+    after = [
+        SCALE.model_copy(
+            update={
+                "options": (Option(label="Low"), Option(label="High", value=0.9)),
+                "scale_type": "nominal",
+                "aggregation": "mode",
+            }
+        ),
+        Criterion(name="size", requirement="Is short", check="length_between", params={"max": 200}),
+    ]
+    diff = rubric_diff(Rubric([SCALE, SIZE]), Rubric(after))
+    assert [change.aspects for change in diff.changes] == [("options", "scale", "vote rule"), ("check",)]
+    assert diff.summary == (
+        "1 with other options",
+        "1 on another scale",
+        "1 checked otherwise",
+        "1 with another vote rule",
+    )
+
+
+def test_a_criterion_of_another_kind_is_not_also_said_to_have_other_options():
+    diff = rubric_diff(Rubric([Criterion(name="clear", requirement="How clear?")]), Rubric([SCALE]))
+    assert [change.aspects for change in diff.changes] == [("kind",)]
+
+
+def test_changed_rules_are_a_change_of_the_rubric():
+    after = Rubric([CITY], pass_rule=PassRule(min_score=0.5), length_penalty=LengthPenalty())
+    diff = rubric_diff(Rubric([CITY]), after)
+    assert diff
+    assert (diff.unchanged, diff.summary) == (1, ("pass rule changed", "length penalty changed"))

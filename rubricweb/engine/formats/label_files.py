@@ -1,12 +1,12 @@
-"""Labels by several raters as files: one verdict per line."""
+"""Labels by several raters as files: one label per line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rubricweb.engine.errors import FaultList, InvalidFile, InvalidText, join_place, shown
+from rubricweb.engine.errors import FaultList, InvalidFile, InvalidText, join_place, nearest, shown
 from rubricweb.engine.formats.formulas import restored
 from rubricweb.engine.formats.records import (
     MAX_FILE_BYTES,
@@ -16,8 +16,8 @@ from rubricweb.engine.formats.records import (
     jsonl_records,
 )
 from rubricweb.engine.parsers.plain_text import decode, unstorable
-from rubricweb.engine.rubric import MAX_NAME
-from rubricweb.engine.verdict import ALLOWED_VERDICTS, Verdict
+from rubricweb.engine.rubric import MAX_NAME, Criterion, Rubric
+from rubricweb.engine.verdict import ALLOWED_VERDICTS, Label, Verdict
 
 KEY_FIELDS = {"item_id": 200, "criterion": MAX_NAME, "rater": 120}
 """What names a label, with the characters each may have."""
@@ -27,21 +27,34 @@ FIELDS = (*KEY_FIELDS, "verdict", "reason")
 
 @dataclass(frozen=True, slots=True)
 class LabelRecord:
-    """One rater's verdict on one criterion of one item; ``reason`` is empty when none was given."""
+    """One rater's label on one criterion of one item; ``reason`` is empty when none was given.
+
+    ``verdict`` is a Verdict, or an option's own label where the rubric has a choice.
+    """
 
     line: int
     item_id: str
     criterion: str
     rater: str
-    verdict: Verdict
+    verdict: Label
     reason: str = ""
 
 
-def read_labels(data: bytes, *, filename: str, max_bytes: int = MAX_FILE_BYTES) -> tuple[LabelRecord, ...]:
+def read_labels(
+    data: bytes,
+    *,
+    filename: str,
+    max_bytes: int = MAX_FILE_BYTES,
+    rubric: Rubric | None = None,
+    own_rubrics: Mapping[str, Rubric] | None = None,
+) -> tuple[LabelRecord, ...]:
     """Read a CSV or JSONL file with item_id, criterion, rater, verdict and optionally reason.
 
-    Further columns are ignored. Raises InvalidFile with all faults at once, each placed by line: empty
-    keys, unknown verdicts, two verdicts of one rater on the same criterion of the same item.
+    With a ``rubric`` (or ``own_rubrics`` by item id, which come first) the criterion has to be in it, and
+    the verdict column holds an option's label where that criterion is a choice; without one only verdicts
+    are taken. Further columns are ignored. Raises InvalidFile with all faults at once, each placed by line:
+    empty keys, unknown criteria and labels, two labels of one rater on the same criterion of the same item,
+    labels for a check, which nobody but the check answers.
     """
     try:
         text = decode(data, max_bytes=max_bytes)
@@ -57,7 +70,10 @@ def read_labels(data: bytes, *, filename: str, max_bytes: int = MAX_FILE_BYTES) 
     else:
         records = jsonl_records(text, faults)
     lines_by_key: dict[tuple[str, str, str], int] = {}
-    labels = tuple(label for record in records if (label := _label(record, lines_by_key, faults)) is not None)
+    rubrics = _Rubrics(rubric, own_rubrics or {})
+    labels = tuple(
+        label for record in records if (label := _label(record, lines_by_key, rubrics, faults)) is not None
+    )
     if not labels and not faults:
         faults.add("", "no labels", f"lines with {', '.join(FIELDS)}")
     faults.raise_as(InvalidFile)
@@ -70,12 +86,35 @@ def _restored(records: Iterator[PlacedRecord]) -> Iterator[PlacedRecord]:
         yield PlacedRecord(record.place, cells)
 
 
+class _Rubrics:
+    """The criteria in force for an item, by casefolded name; None when no rubric is known."""
+
+    def __init__(self, rubric: Rubric | None, own: Mapping[str, Rubric]) -> None:
+        self._shared = None if rubric is None else _by_name(rubric)
+        self._own = own
+        self._read: dict[str, dict[str, Criterion]] = {}
+
+    def criteria(self, item_id: str) -> dict[str, Criterion] | None:
+        if item_id not in self._own:
+            return self._shared
+        if item_id not in self._read:
+            self._read[item_id] = _by_name(self._own[item_id])
+        return self._read[item_id]
+
+
+def _by_name(rubric: Rubric) -> dict[str, Criterion]:
+    return {name.casefold(): criterion for name, criterion in zip(rubric.names, rubric.criteria, strict=True)}
+
+
 def _label(
-    record: PlacedRecord, lines_by_key: dict[tuple[str, str, str], int], faults: FaultList
+    record: PlacedRecord,
+    lines_by_key: dict[tuple[str, str, str], int],
+    rubrics: _Rubrics,
+    faults: FaultList,
 ) -> LabelRecord | None:
     line = int(record.place.removeprefix("line "))
     keys = [_key(record, name, faults) for name in KEY_FIELDS]
-    verdict = _verdict(record.data.get("verdict"), join_place(record.place, "verdict"), faults)
+    verdict = _answer(record, keys[0], keys[1], rubrics, faults)
     reason = _reason(record.data.get("reason"), join_place(record.place, "reason"), faults)
     if verdict is None or reason is None:
         return None
@@ -108,6 +147,35 @@ def _key(record: PlacedRecord, name: str, faults: FaultList) -> str | None:
         faults.add(place, unstorable(text) or f"{len(text):,} characters", f"a text of at most {limit}")
         return None
     return text
+
+
+def _answer(
+    record: PlacedRecord, item_id: str | None, name: str | None, rubrics: _Rubrics, faults: FaultList
+) -> Label | None:
+    """The label in the verdict column, as the criterion itself writes it."""
+    value, place = record.data.get("verdict"), join_place(record.place, "verdict")
+    criteria = None if item_id is None else rubrics.criteria(item_id)
+    if criteria is None:
+        return _verdict(value, place, faults)
+    if name is None:
+        return None
+    criterion = criteria.get(name.casefold())
+    if criterion is None:
+        names = [str(one.name) for one in criteria.values()]
+        faults.add(join_place(record.place, "criterion"), shown(name), nearest(name, names))
+        return None
+    if criterion.is_check:
+        faults.add(place, f"a label for the check {criterion.name}", "no line: a check answers for itself")
+        return None
+    if criterion.is_binary:
+        return _verdict(value, place, faults)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    allowed = [option.label for option in criterion.options]
+    if isinstance(value, str) and value.strip().casefold() in map(str.casefold, allowed):
+        return allowed[criterion.find_option_by_label(value)]
+    faults.add(place, "nothing" if value is None else shown(value), ", ".join(allowed))
+    return None
 
 
 def _verdict(value: Any, place: str, faults: FaultList) -> Verdict | None:

@@ -12,7 +12,7 @@ from typing import Any
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query
-from rubricweb.engine.verdict import Verdict
+from rubricweb.engine.verdict import Label
 
 GROUND_TRUTH_RATER = "ground_truth"
 """The rater's name in long form for labels that are settled."""
@@ -22,7 +22,8 @@ GROUND_TRUTH_RATER = "ground_truth"
 class VerdictRow:
     """One rater's result on one criterion of one item.
 
-    ``verdict`` is None when the rater gave none; ``error`` then says why. ``rater_kind`` is what the rater
+    ``verdict`` is a Verdict, an option's own label or a check's value; None when the rater gave none, and
+    ``error`` then says why. ``rater_kind`` is what the rater
     is (human, judge, adjudication, ground_truth). ``weight`` and ``group`` are the criterion's; ``run``
     names the run of a judge; ``recorded_at`` is an ISO 8601 time. What does not apply is None.
     """
@@ -30,7 +31,7 @@ class VerdictRow:
     item_id: str
     criterion: str
     rater: str
-    verdict: Verdict | None
+    verdict: Label | float | None
     reason: str = ""
     rater_kind: str | None = None
     error: str | None = None
@@ -45,12 +46,14 @@ class VerdictRow:
 class GroundTruthItem:
     """One item with its settled labels, one per criterion of the rubric in force, None where none is.
 
+    A label is a Verdict, or an option's own label where the criterion is a choice; a check has none.
+
     ``rubric``, ``prompt`` and ``reference`` are the item's own; None means "as the dataset says".
     """
 
     id: str
     submission: str
-    ground_truth: tuple[Verdict | None, ...] | None
+    ground_truth: tuple[Label | None, ...] | None
     ground_truth_reasons: tuple[str | None, ...] | None = None
     thinking: str | None = None
     prompt: Query | None = None
