@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rubricweb.engine.agreement.intervals import Floats
+from rubricweb.engine.agreement.intervals import Floats, divide
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def accuracy(counts: Floats) -> Floats:
 
     (met_met + unmet_unmet) / n. Counts 40, 10, 5, 45 give 85 / 100 = 0.85.
     """
-    return _divide(counts[..., 0] + counts[..., 3], counts.sum(axis=-1))
+    return divide(counts[..., 0] + counts[..., 3], counts.sum(axis=-1))
 
 
 def balanced_accuracy(counts: Floats) -> Floats:
@@ -42,8 +42,8 @@ def balanced_accuracy(counts: Floats) -> Floats:
     Brodersen et al. (2010). Counts 40, 10, 5, 45 give (40/50 + 45/50) / 2 = 0.85; 9, 1, 80, 10 give
     (0.9 + 0.1111) / 2 = 0.5056 although the accuracy is 0.19.
     """
-    met = _divide(counts[..., 0], counts[..., 0] + counts[..., 1])
-    unmet = _divide(counts[..., 3], counts[..., 2] + counts[..., 3])
+    met = divide(counts[..., 0], counts[..., 0] + counts[..., 1])
+    unmet = divide(counts[..., 3], counts[..., 2] + counts[..., 3])
     return (met + unmet) / 2
 
 
@@ -52,7 +52,7 @@ def precision(counts: Floats) -> Floats:
 
     Counts 40, 10, 5, 45 give 40 / 45 = 0.8889.
     """
-    return _divide(counts[..., 0], counts[..., 0] + counts[..., 2])
+    return divide(counts[..., 0], counts[..., 0] + counts[..., 2])
 
 
 def recall(counts: Floats) -> Floats:
@@ -60,7 +60,7 @@ def recall(counts: Floats) -> Floats:
 
     Counts 40, 10, 5, 45 give 40 / 50 = 0.8.
     """
-    return _divide(counts[..., 0], counts[..., 0] + counts[..., 1])
+    return divide(counts[..., 0], counts[..., 0] + counts[..., 1])
 
 
 def f1(counts: Floats) -> Floats:
@@ -68,7 +68,7 @@ def f1(counts: Floats) -> Floats:
 
     2·met_met / (2·met_met + met_unmet + unmet_met). Counts 40, 10, 5, 45 give 80 / 95 = 0.8421.
     """
-    return _divide(2 * counts[..., 0], 2 * counts[..., 0] + counts[..., 1] + counts[..., 2])
+    return divide(2 * counts[..., 0], 2 * counts[..., 0] + counts[..., 1] + counts[..., 2])
 
 
 def mcc(counts: Floats) -> Floats:
@@ -81,9 +81,4 @@ def mcc(counts: Floats) -> Floats:
     # The root of each factor apart: the product of four margins overflows float precision long before its
     # root.
     margins = np.sqrt(a + b) * np.sqrt(c + d) * np.sqrt(a + c) * np.sqrt(b + d)
-    return _divide(a * d - b * c, margins)
-
-
-def _divide(top: Floats, bottom: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(bottom == 0, np.nan, top / bottom)
+    return divide(a * d - b * c, margins)

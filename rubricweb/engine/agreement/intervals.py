@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -61,6 +61,17 @@ def resampled_sums(contributions: Floats, *, resamples: int, seed: int) -> Float
     """
     clusters, terms = contributions.shape
     sums = np.empty((resamples, terms))
+    for start, times in resampled_times(clusters, resamples=resamples, seed=seed):
+        sums[start : start + len(times)] = times @ contributions
+    return sums
+
+
+def resampled_times(clusters: int, *, resamples: int, seed: int) -> Iterator[tuple[int, Floats]]:
+    """How often each of `clusters` clusters is drawn in each bootstrap resample, a block at a time.
+
+    Yields (first resample of the block, (rows × clusters) counts); every row adds up to `clusters`. The same
+    seed gives the same draws whatever is computed from them.
+    """
     generator = np.random.default_rng(seed)
     block = max(1, _DRAWS_AT_ONCE // max(1, clusters))
     for start in range(0, resamples, block):
@@ -68,8 +79,42 @@ def resampled_sums(contributions: Floats, *, resamples: int, seed: int) -> Float
         drawn = generator.integers(0, clusters, size=(rows, clusters))
         drawn += np.arange(rows)[:, None] * clusters
         times = np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters)
-        sums[start : start + rows] = times.astype(np.float64) @ contributions
+        yield start, times.astype(np.float64)
+
+
+def cluster_sums(terms: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """(kept clusters × terms): the rows of `terms` (units × terms) added up within each cluster.
+
+    `clusters` is (units,); clusters without a unit are left out. [[1.0], [2.0], [4.0]] in clusters 3, 5, 3
+    give [[5.0], [2.0]].
+    """
+    kept, places = np.unique(clusters, return_inverse=True)
+    sums = np.zeros((len(kept), terms.shape[1]))
+    np.add.at(sums, places, terms)
     return sums
+
+
+def cluster_figure(
+    terms: Floats,
+    clusters: NDArray[np.int64],
+    statistic: Statistic,
+    *,
+    n: int | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Figure:
+    """A statistic of the column sums of `terms` (units × terms), with a bootstrap over the units' clusters.
+
+    `statistic` maps (… × terms) to (…), NaN where undefined; `n` defaults to the number of units. Without
+    units, or undefined: None. With one cluster: no interval.
+    """
+    n = len(terms) if n is None else n
+    if len(terms) == 0:
+        return Figure(None, None, None, n)
+    contributions = cluster_sums(terms, clusters)
+    drawn = resamples if len(contributions) > 1 else 0
+    sums = resampled_sums(contributions, resamples=drawn, seed=seed)
+    return bootstrap_figure(contributions, sums, statistic, n=n)
 
 
 def percentile_interval(
@@ -126,3 +171,31 @@ def share_figure(successes: Floats, totals: Floats, sums: Floats) -> Figure:
     with np.errstate(invalid="ignore"):
         low_high = percentile_interval(sums[:, 0] / sums[:, 1])
     return Figure(value, low_high[0], low_high[1], n)
+
+
+def mean_share_figure(
+    shares: Floats, clusters: NDArray[np.int64], *, resamples: int = 1000, seed: int = 0
+) -> Figure:
+    """Mean of one share per unit, each in [0, 1], with a bootstrap over the units' clusters.
+
+    A mean of exactly 0 or 1 has no spread to resample and gets Wilson's interval over the clusters. Shares
+    1, 0.5, 0 → 0.5. None without units.
+    """
+    terms = np.stack([shares, np.ones(len(shares))], axis=1)
+    figure = cluster_figure(terms, clusters, mean_of_sums, resamples=resamples, seed=seed)
+    if figure.value is None or 0 < figure.value < 1:
+        return figure
+    count = len(np.unique(clusters))
+    bounds = wilson(round(figure.value * count), count)
+    return figure if bounds is None else Figure(figure.value, bounds[0], bounds[1], figure.n)
+
+
+def mean_of_sums(sums: Floats) -> Floats:
+    """(…,): the first of two sums divided by the second, NaN where the second is 0: [3, 4] → 0.75."""
+    return divide(sums[..., 0], sums[..., 1])
+
+
+def divide(top: Floats, bottom: Floats) -> Floats:
+    """Elementwise quotient, NaN where `bottom` is 0: that is undefined here, never infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(bottom == 0, np.nan, top / bottom)

@@ -1,12 +1,15 @@
-"""Agreement of two raters beyond chance: Cohen's κ."""
+"""Agreement of two raters beyond chance: Cohen's κ, plain and weighted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from rubricweb.engine.agreement.intervals import Floats
+
+Weighting = Literal["identity", "linear", "quadratic"]
 
 
 def cohen_kappa(tables: Floats) -> Floats:
@@ -25,6 +28,43 @@ def cohen_kappa(tables: Floats) -> Floats:
         expected = chance / (n * n)
         kappa = (observed - expected) / (1 - expected)
     return np.where((n == 0) | (chance == n * n), np.nan, kappa)
+
+
+def weighted_kappa(tables: Floats, weighting: Weighting = "quadratic") -> Floats:
+    """Weighted κ of square tables over the full, ordered option list, at most 1.
+
+    `tables` is (… × labels × labels); returns (…), NaN without units or when both raters gave every unit the
+    same one label. Cohen (1968): κ_w = 1 − Σ v·o / Σ v·e, where v is the disagreement of two options
+    (|i − j| for linear, its square for quadratic weights), o the observed counts and e the product of the
+    margins over n. Options that nobody used keep their place on the scale: leaving them out would move the
+    others together. On three levels [[2, 1, 0], [0, 1, 0], [0, 0, 2]] quadratic: Σ v·o = 1, margins 3, 1, 2
+    and 2, 2, 2, Σ v·e = (3·2·1 + 3·2·4 + 1·2·1 + 1·2·1 + 2·2·4 + 2·2·1) / 6 = 9, κ_w = 1 − 1/9 = 0.8889.
+    """
+    disagreement = 1 - agreement_weights(tables.shape[-1], weighting)
+    n = tables.sum(axis=(-2, -1))
+    observed = (tables * disagreement).sum(axis=(-2, -1))
+    margins = tables.sum(axis=-1)[..., :, None] * tables.sum(axis=-2)[..., None, :]
+    expected = (margins * disagreement).sum(axis=(-2, -1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(expected == 0, np.nan, 1 - n * observed / expected)
+
+
+def agreement_weights(levels: int, weighting: Weighting) -> Floats:
+    """(levels × levels) of how much two options agree: 1 on the diagonal, 0 at the ends of the scale.
+
+    identity: 1 or 0 · linear: 1 − |i − j| / (levels − 1) · quadratic: 1 − (i − j)² / (levels − 1)².
+    Three levels, options 1 and 2: 0, 0.5 and 0.75. Raises ValueError for another name.
+    """
+    places = np.arange(levels, dtype=np.float64)
+    apart: Floats = np.abs(places[:, None] - places[None, :])
+    longest = max(1, levels - 1)
+    if weighting == "identity":
+        return np.eye(levels)
+    if weighting == "linear":
+        return 1.0 - apart / longest
+    if weighting == "quadratic":
+        return 1 - apart * apart / (longest * longest)
+    raise ValueError(f"weighting is {weighting!r}; allowed are identity, linear and quadratic")
 
 
 def label_table(one: Sequence[str | None], other: Sequence[str | None]) -> tuple[tuple[str, ...], Floats]:

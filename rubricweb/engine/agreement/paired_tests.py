@@ -1,0 +1,259 @@
+"""Tests of two or more runs over the same units: could the difference be chance?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rubricweb.engine.agreement.correlation import Scores, paired_scores
+from rubricweb.engine.agreement.distributions import (
+    chi_square_tail,
+    fair_coin_two_sided,
+    normal_two_sided,
+    t_two_sided,
+)
+from rubricweb.engine.agreement.intervals import Figure, Floats, cluster_figure, mean_of_sums
+from rubricweb.engine.agreement.ratings import cluster_codes
+
+EXACT_BELOW_DISCORDANT = 25
+EXACT_UP_TO_DIFFERENCES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """Whether two runs say MET equally often on one binary criterion.
+
+    `n` units have a verdict in both: `both`, `only_one`, `only_other` and `neither` say in which it is true.
+    `difference` is the other's share minus the first's. `exact` tells the binomial test (then `statistic` is
+    None) from χ². `p` is None without units.
+    """
+
+    n: int
+    both: int
+    only_one: int
+    only_other: int
+    neither: int
+    difference: Figure
+    statistic: float | None
+    p: float | None
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wilcoxon:
+    """Signed-rank test of paired scores.
+
+    `n` differences are not zero and `zeros` are; `above` is the rank sum of the positive differences (other
+    minus one), `below` that of the negative ones, `statistic` the smaller. `exact` tells the exact
+    distribution from the normal approximation. `statistic` and `p` are None when no difference is left.
+    """
+
+    n: int
+    zeros: int
+    above: float
+    below: float
+    statistic: float | None
+    p: float | None
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PairedT:
+    """Paired t test: `t`, its degrees of freedom and two-sided `p`, None below two items or without spread.
+
+    `n` counts items: with several units per item, each item enters once with its mean difference.
+    """
+
+    n: int
+    t: float | None
+    df: int | None
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CochranQ:
+    """Whether several runs say MET equally often: `q`, degrees of freedom, `p`; None when undefined."""
+
+    n: int
+    q: float | None
+    df: int | None
+    p: float | None
+
+
+def mcnemar(
+    one: Sequence[bool | None],
+    other: Sequence[bool | None],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> McNemar:
+    """McNemar's test of two yes/no columns over the same units: both MET, or both right against a reference.
+
+    None on either side leaves a unit out. McNemar (1947): of b + c units where the two differ, half should go
+    each way. Below 25 of them the exact binomial test, else χ² = (|b − c| − 1)² / (b + c) with one degree of
+    freedom (Edwards 1948). Without any, p is 1. The units should be independent, one per item: test one
+    criterion at a time and adjust with `holm`. Raises ValueError on unequal lengths.
+
+    Worked: 1 and 4 discordant → p = 2·(1 + 5) / 32 = 0.375; 10 and 30 → (20 − 1)² / 40 = 9.025, p = 0.00266.
+    """
+    items = range(len(one)) if clusters is None else clusters
+    if not len(one) == len(other) == len(items):
+        raise ValueError(
+            "both columns and clusters must cover the same units; "
+            f"found {len(one)}, {len(other)} and {len(items)}"
+        )
+    kept = [
+        (bool(a), bool(b), item)
+        for a, b, item in zip(one, other, cluster_codes(items).tolist(), strict=True)
+        if a is not None and b is not None
+    ]
+    first = np.array([a for a, _, _ in kept], dtype=np.bool_)
+    second = np.array([b for _, b, _ in kept], dtype=np.bool_)
+    only_one, only_other = int((first & ~second).sum()), int((~first & second).sum())
+    terms = np.stack([second.astype(np.float64) - first, np.ones(len(kept))], axis=1)
+    cells = np.array([item for _, _, item in kept], dtype=np.int64)
+    discordant = only_one + only_other
+    exact = discordant < EXACT_BELOW_DISCORDANT
+    statistic = None if exact else (abs(only_one - only_other) - 1) ** 2 / discordant
+    if not kept:
+        p = None
+    elif statistic is None:
+        p = fair_coin_two_sided(only_one, discordant)
+    else:
+        p = chi_square_tail(statistic, 1)
+    return McNemar(
+        n=len(kept),
+        both=int((first & second).sum()),
+        only_one=only_one,
+        only_other=only_other,
+        neither=int((~first & ~second).sum()),
+        difference=cluster_figure(terms, cells, mean_of_sums, resamples=resamples, seed=seed),
+        statistic=statistic,
+        p=p,
+        exact=exact,
+    )
+
+
+def wilcoxon(one: Scores, other: Scores) -> Wilcoxon:
+    """Wilcoxon's signed-rank test of the differences other − one, two-sided.
+
+    None on either side leaves a unit out. Wilcoxon (1945): zero differences are set aside (and counted), the
+    others ranked by size, ties sharing their mean rank. Without ties or zeros and with at most 50 differences
+    the distribution is exact; otherwise normal with the variance corrected for ties and no continuity
+    correction. Differences within 1e-12 of the largest score are equal: scores are sums of weights, and 0.3
+    is not more than 0.1 + 0.2. Raises ValueError on unequal lengths.
+
+    Worked: differences 1, 2, 3, −4, 5 → above 11, below 4; 7 of the 32 sign patterns give 4 or less,
+    p = 2·7 / 32 = 0.4375.
+    """
+    first, second, _ = paired_scores(one, other, None)
+    differences = _without_rounding(second - first, first, second)
+    moved = differences[differences != 0]
+    n, zeros = len(moved), len(differences) - len(moved)
+    if n == 0:
+        return Wilcoxon(0, zeros, 0.0, 0.0, None, None, False)
+    _, place, tied = np.unique(np.abs(moved), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(tied) - (tied - 1) / 2)[place]
+    above, below = float(ranks[moved > 0].sum()), float(ranks[moved < 0].sum())
+    statistic = min(above, below)
+    exact = bool((tied == 1).all()) and zeros == 0 and n <= EXACT_UP_TO_DIFFERENCES
+    if exact:
+        p = min(1.0, 2 * _sign_patterns_up_to(round(statistic), n) / 2**n)
+    else:
+        correction = float((tied**3 - tied).sum()) / 2
+        spread = math.sqrt((n * (n + 1) * (2 * n + 1) - correction) / 24)
+        p = normal_two_sided((statistic - n * (n + 1) / 4) / spread)
+    return Wilcoxon(n, zeros, above, below, statistic, p, exact)
+
+
+def paired_t(one: Scores, other: Scores, clusters: Sequence[Hashable] | None = None) -> PairedT:
+    """Student's paired t test of the differences other − one, two-sided.
+
+    None on either side leaves a unit out; with several units per item each item counts once, with its mean
+    difference. Student (1908): t = mean / (s / √n), n − 1 degrees of freedom. Undefined below two items and
+    when all differences are the same. Raises ValueError on unequal lengths.
+
+    Worked: differences 1, 2, 3 → t = 2 / (1 / √3) = 3.4641, df 2, p = 0.0742.
+    """
+    first, second, items = paired_scores(one, other, clusters)
+    differences = _without_rounding(_item_means(second - first, items), first, second)
+    n = len(differences)
+    if n < 2 or np.ptp(differences) == 0:
+        return PairedT(n, None, None, None)
+    t = float(differences.mean() / (differences.std(ddof=1) / math.sqrt(n)))
+    return PairedT(n, t, n - 1, t_two_sided(t, n - 1))
+
+
+def cochran_q(columns: Sequence[Sequence[bool | None]]) -> CochranQ:
+    """Cochran's Q: whether several yes/no columns over the same units are true equally often.
+
+    Units with a gap in any column are left out. Cochran (1950): Q = (k − 1)(k Σ G² − (Σ G)²) /
+    (k Σ L − Σ L²) for k columns with G and units with L trues, χ² with k − 1 degrees of freedom. Undefined
+    below two columns and when on every unit all columns say the same. Raises ValueError when the lengths
+    differ.
+
+    Worked: columns 1 1 1 0, 1 0 1 0, 0 0 1 0 → G = 3, 2, 1, L = 2, 1, 3, 0; Q = 2·(3·14 − 36) /
+    (18 − 14) = 3, df 2, p = e^−1.5 = 0.2231.
+    """
+    if len({len(column) for column in columns}) > 1:
+        raise ValueError(
+            f"all columns must cover the same units; found lengths {sorted({len(one) for one in columns})}"
+        )
+    rows = [row for row in zip(*columns, strict=True) if None not in row]
+    runs = len(columns)
+    table = np.array(rows, dtype=np.int64).reshape(len(rows), runs)
+    per_run, per_unit = table.sum(axis=0), table.sum(axis=1)
+    bottom = int(runs * per_unit.sum() - (per_unit**2).sum())
+    if runs < 2 or bottom == 0:
+        return CochranQ(len(rows), None, None, None)
+    q = (runs - 1) * int(runs * (per_run**2).sum() - per_run.sum() ** 2) / bottom
+    return CochranQ(len(rows), q, runs - 1, chi_square_tail(q, runs - 1))
+
+
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Adjusted p values, in the given order, that keep the chance of any false alarm below the level.
+
+    Holm (1979): the i-th smallest of m is multiplied by m − i + 1, never falls below the one before it and
+    never exceeds 1. None stays None and is no test: it does not count in m. Raises ValueError outside [0, 1].
+
+    Worked: 0.01, 0.04, 0.03, None → 0.03, 0.06, 0.06, None.
+    """
+    for place, p in enumerate(p_values):
+        if p is not None and not 0 <= p <= 1:
+            raise ValueError(f"p_values[{place}] is {p}; allowed are 0 … 1 and None")
+    tests = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for done, (p, place) in enumerate(tests):
+        highest = min(1.0, max(highest, p * (len(tests) - done)))
+        adjusted[place] = highest
+    return tuple(adjusted)
+
+
+def _sign_patterns_up_to(rank_sum: int, n: int) -> int:
+    """How many of the 2ⁿ sets of the ranks 1 … n add up to at most `rank_sum`."""
+    ways = [1] + [0] * rank_sum
+    for rank in range(1, n + 1):
+        for total in range(rank_sum, rank - 1, -1):
+            ways[total] += ways[total - rank]
+    return sum(ways)
+
+
+def _without_rounding(differences: Floats, first: Floats, second: Floats) -> Floats:
+    """The differences, those that are equal but for rounding made equal and those that are nothing made 0."""
+    if len(differences) == 0:
+        return differences
+    step = 1e-12 * max(1e-300, float(np.abs(first).max()), float(np.abs(second).max()))
+    rounded: Floats = np.round(differences / step) * step
+    return rounded
+
+
+def _item_means(differences: Floats, items: NDArray[np.int64]) -> Floats:
+    _, places, units = np.unique(items, return_inverse=True, return_counts=True)
+    means: Floats = np.bincount(places, weights=differences) / units
+    return means

@@ -1,0 +1,138 @@
+"""What a table of any number of options says about a judge measured against a reference.
+
+Every function takes tables (… × options × options) of counts, rows the reference and columns the judge, over
+the full option list, and returns (…), NaN where undefined, so that one call serves the observed table and
+all its resamples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rubricweb.engine.agreement.intervals import Floats, cluster_sums, divide
+
+LEAST_LEVELS_WITH_NEIGHBOURS = 3
+
+
+def equal_share(tables: Floats) -> Floats:
+    """Share of units with equal options, in [0, 1]; undefined without units.
+
+    [[2, 1], [0, 1]] gives 3 / 4.
+    """
+    return divide(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))
+
+
+def recalls(tables: Floats) -> Floats:
+    """(… × options): of the units the reference gave an option, the share the judge gave it too.
+
+    NaN for an option the reference never used. [[2, 1], [0, 1]] gives [2/3, 1].
+    """
+    return divide(np.diagonal(tables, axis1=-2, axis2=-1), tables.sum(axis=-1))
+
+
+def precisions(tables: Floats) -> Floats:
+    """(… × options): of the units the judge gave an option, the share the reference gave it too.
+
+    NaN for an option the judge never used. [[2, 1], [0, 1]] gives [1, 1/2].
+    """
+    return divide(np.diagonal(tables, axis1=-2, axis2=-1), tables.sum(axis=-2))
+
+
+def f1s(tables: Floats) -> Floats:
+    """(… × options): harmonic mean of precision and recall, 2·both / (reference's + judge's).
+
+    NaN for an option neither used. [[2, 1], [0, 1]] gives [4/5, 2/3].
+    """
+    used = tables.sum(axis=-1) + tables.sum(axis=-2)
+    return divide(2 * np.diagonal(tables, axis1=-2, axis2=-1), used)
+
+
+def macro_recall(tables: Floats) -> Floats:
+    """Mean recall over the options the reference used, in [0, 1]. [[2, 1], [0, 1]] gives 5/6."""
+    return _mean_of_defined(recalls(tables))
+
+
+def macro_precision(tables: Floats) -> Floats:
+    """Mean precision over the options the judge used, in [0, 1]. [[2, 1], [0, 1]] gives 3/4."""
+    return _mean_of_defined(precisions(tables))
+
+
+def macro_f1(tables: Floats) -> Floats:
+    """Mean F1 over the options either side used, in [0, 1]. [[2, 1], [0, 1]] gives 11/15 = 0.7333."""
+    return _mean_of_defined(f1s(tables))
+
+
+def balanced_accuracy(tables: Floats) -> Floats:
+    """Mean recall over the options the reference used, in [0, 1]; undefined unless it used at least two.
+
+    Brodersen et al. (2010) for two options, its usual extension for more. [[2, 1], [0, 1]] gives 5/6.
+    """
+    used = (tables.sum(axis=-1) > 0).sum(axis=-1)
+    return np.where(used < 2, np.nan, macro_recall(tables))
+
+
+def mcc(tables: Floats) -> Floats:
+    """Matthews correlation for any number of options, at most 1; undefined when a side used only one.
+
+    Gorodkin (2004): (c·s − Σ p·t) / √((s² − Σ p²)(s² − Σ t²)) with s units, c of them equal, p the judge's
+    and t the reference's count of each option; for two options it is Matthews (1975).
+    [[2, 1], [0, 1]]: (3·4 − (2·3 + 2·1)) / √((16 − 8)(16 − 10)) = 4 / √48 = 0.5774.
+    """
+    n = tables.sum(axis=(-2, -1))
+    reference, judged = tables.sum(axis=-1), tables.sum(axis=-2)
+    equal = np.trace(tables, axis1=-2, axis2=-1)
+    top = equal * n - (reference * judged).sum(axis=-1)
+    # The root of each factor apart: their product overflows float precision long before its root.
+    spread = np.sqrt(n * n - (judged**2).sum(axis=-1)) * np.sqrt(n * n - (reference**2).sum(axis=-1))
+    return divide(top, spread)
+
+
+def adjacent_share(tables: Floats) -> Floats:
+    """Share of units whose options are equal or neighbours on the ordered list, in [0, 1].
+
+    Undefined without units and with fewer than three options, where it could only be 1.
+    [[1, 1, 1], [0, 1, 0], [0, 0, 1]] gives 4 / 5.
+    """
+    if tables.shape[-1] < LEAST_LEVELS_WITH_NEIGHBOURS:
+        return np.full(tables.shape[:-2], np.nan)
+    near = (_steps(tables) <= 1).astype(np.float64)
+    return divide((tables * near).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
+
+
+def mean_steps_apart(tables: Floats) -> Floats:
+    """Mean number of steps between the options on the ordered list, 0 … options − 1; undefined without units.
+
+    [[1, 1, 1], [0, 1, 0], [0, 0, 1]] gives (1 + 2) / 5 = 0.6.
+    """
+    return divide((tables * _steps(tables)).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
+
+
+def counts_by_cluster(
+    reference: NDArray[np.int64], judged: NDArray[np.int64], clusters: NDArray[np.int64], levels: int
+) -> Floats:
+    """(kept clusters × levels²): units per cell of the table, clusters without a unit left out.
+
+    The three are (units,): codes in 0 … levels − 1 without gaps, and the cluster of each unit.
+    """
+    if levels == 0 or len(reference) == 0:
+        return np.zeros((0, levels * levels))
+    cells = np.zeros((len(reference), levels * levels))
+    cells[np.arange(len(reference)), reference * levels + judged] = 1
+    return cluster_sums(cells, clusters)
+
+
+def square(sums: Floats) -> Floats:
+    """(… × levels²) → (… × levels × levels)."""
+    levels = round(sums.shape[-1] ** 0.5)
+    return sums.reshape(*sums.shape[:-1], levels, levels)
+
+
+def _steps(tables: Floats) -> Floats:
+    places = np.arange(tables.shape[-1])
+    return np.abs(np.subtract.outer(places, places)).astype(np.float64)
+
+
+def _mean_of_defined(shares: Floats) -> Floats:
+    defined = ~np.isnan(shares)
+    return divide(np.where(defined, shares, 0).sum(axis=-1), defined.sum(axis=-1).astype(np.float64))
