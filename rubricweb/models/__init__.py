@@ -2,7 +2,7 @@
 
 from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.journal import JournalEntry
-from rubricweb.models.judgements import Judgement
+from rubricweb.models.judgements import Judgement, Vote
 from rubricweb.models.reviews import Adjudication, Cause, QueueState, Rater, Review, ReviewQueue, ReviewState
 from rubricweb.models.rubrics import Criterion, Rubric, RubricVersion
 from rubricweb.models.runs import (
@@ -42,4 +42,5 @@ __all__ = [
     "RunSummary",
     "Team",
     "User",
+    "Vote",
 ]

@@ -1,11 +1,16 @@
 """Datasets and the submissions in them. An item never changes once it is stored."""
 
+import hashlib
+import json
+
 from django.conf import settings
 from django.db import models
 
 from rubricweb.engine.submission import Submission
 from rubricweb.models.rubrics import RubricVersion
 from rubricweb.models.teams import Team
+
+SEALS = ("dev", "test")
 
 
 class Dataset(models.Model):
@@ -17,6 +22,12 @@ class Dataset(models.Model):
     reference = models.TextField(null=True)
     # The rubric that came in the same file, if one did.
     rubric_version = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    # A half of a split: dev to draw examples from, test to judge the judge on; empty for all others.
+    sealed_as = models.CharField(max_length=10, blank=True)
+    # SHA-256 over the items and labels a half was sealed with, and how alike the halves came out.
+    seal = models.CharField(max_length=64, blank=True)
+    split_of = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="halves")
+    split_report = models.JSONField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -24,7 +35,14 @@ class Dataset(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-id"]
-        constraints = [models.UniqueConstraint(fields=["team", "name"], name="dataset_name_unique_in_team")]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name"], name="dataset_name_unique_in_team"),
+            models.CheckConstraint(
+                condition=models.Q(sealed_as="", seal="")
+                | (models.Q(sealed_as__in=SEALS) & ~models.Q(seal="")),
+                name="dataset_seal_known",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -42,6 +60,8 @@ class Item(models.Model):
     reference = models.TextField(null=True)
     description = models.TextField(blank=True)
     metadata = models.JSONField(default=dict)
+    # `content_hash(…)` of what a judge is shown: the same words under another key are the same words.
+    content_hash = models.CharField(max_length=64, blank=True)
     rubric_version = models.ForeignKey(
         RubricVersion, on_delete=models.PROTECT, null=True, related_name="items"
     )
@@ -53,6 +73,8 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["dataset", "key"], name="item_key_unique_in_dataset"),
             models.UniqueConstraint(fields=["dataset", "position"], name="item_position_unique_in_dataset"),
         ]
+        # Items of other datasets with the same words.
+        indexes = [models.Index(fields=["content_hash"], name="item_content_hash")]
 
     def __str__(self) -> str:
         return self.key
@@ -65,3 +87,13 @@ class Item(models.Model):
             query=self.prompt if self.prompt is not None else self.dataset.prompt,
             reference=self.reference if self.reference is not None else self.dataset.reference,
         )
+
+
+def content_hash(submission: str, thinking: str | None, prompt: object) -> str:
+    """SHA-256 in hex of what an item says; `prompt` is the item's own or else its dataset's.
+
+    Equal for equal words whatever the key, the metadata and the labels; a missing part differs from an
+    empty one.
+    """
+    said = json.dumps([submission, thinking, prompt], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(said.encode()).hexdigest()

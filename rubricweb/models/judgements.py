@@ -1,8 +1,7 @@
-"""The atom of everything: one verdict on one criterion of one item by one rater."""
+"""The atom of everything: one answer to one criterion of one item by one rater."""
 
 from django.db import models
 
-from rubricweb.engine.verdict import Verdict
 from rubricweb.models.datasets import Item
 from rubricweb.models.reviews import Review
 from rubricweb.models.rubrics import Criterion
@@ -10,7 +9,12 @@ from rubricweb.models.runs import JudgeCall, Run
 
 
 class Judgement(models.Model):
-    """People and judges fill in the same form; a failure is an error, never a verdict."""
+    """People, judges and checks fill in the same form; a failure is an error, never an answer.
+
+    `verdict` is the label that was answered: MET, UNMET or CANNOT_ASSESS to a binary criterion, the chosen
+    option's label as the rubric writes it to a choice (CANNOT_ASSESS there only from a panel that could not
+    settle). `value` is what a check found. Exactly one of verdict, value and error_kind is set.
+    """
 
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="judgements")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="judgements")
@@ -19,7 +23,10 @@ class Judgement(models.Model):
     review = models.ForeignKey(Review, on_delete=models.CASCADE, null=True, related_name="judgements")
     judge = models.CharField(max_length=200, blank=True)
     repeat = models.PositiveSmallIntegerField(default=0)
-    verdict = models.CharField(max_length=20, null=True)
+    verdict = models.CharField(max_length=200, null=True)
+    value = models.FloatField(null=True)
+    # From 0 to 1; null when nobody said.
+    confidence = models.FloatField(null=True)
     reason = models.TextField(blank=True)
     error_kind = models.CharField(max_length=40, null=True)
     error_message = models.TextField(blank=True)
@@ -34,14 +41,15 @@ class Judgement(models.Model):
                 name="judgement_by_run_or_review",
             ),
             models.CheckConstraint(
-                condition=models.Q(verdict__isnull=False, error_kind__isnull=True)
-                | models.Q(verdict__isnull=True, error_kind__isnull=False),
-                name="judgement_verdict_or_error",
+                condition=models.Q(verdict__isnull=False, value__isnull=True, error_kind__isnull=True)
+                | models.Q(verdict__isnull=True, value__isnull=False, error_kind__isnull=True)
+                | models.Q(verdict__isnull=True, value__isnull=True, error_kind__isnull=False),
+                name="judgement_one_answer",
             ),
             models.CheckConstraint(
-                condition=models.Q(verdict__isnull=True)
-                | models.Q(verdict__in=[verdict.value for verdict in Verdict]),
-                name="judgement_verdict_known",
+                condition=models.Q(confidence__isnull=True)
+                | models.Q(confidence__gte=0.0, confidence__lte=1.0),
+                name="judgement_confidence_is_a_share",
             ),
             models.UniqueConstraint(
                 fields=["run", "item", "criterion", "judge", "repeat"],
@@ -60,4 +68,46 @@ class Judgement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.verdict or self.error_kind} for {self.criterion_id} of {self.item_id}"
+        answer = self.value if self.value is not None else self.verdict or self.error_kind
+        return f"{answer} for {self.criterion_id} of {self.item_id}"
+
+
+class Vote(models.Model):
+    """What one judge of a panel answered once; the panel's own answer is the Judgement made of its votes."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="votes")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="votes")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="votes")
+    judge = models.CharField(max_length=200)
+    repeat = models.PositiveSmallIntegerField(default=0)
+    # The stage of a cascade that asked, from 0.
+    stage = models.PositiveSmallIntegerField(default=0)
+    weight = models.FloatField(default=1.0)
+    verdict = models.CharField(max_length=200, null=True)
+    confidence = models.FloatField(null=True)
+    reason = models.TextField(blank=True)
+    error_kind = models.CharField(max_length=40, null=True)
+    error_message = models.TextField(blank=True)
+    call = models.ForeignKey(JudgeCall, on_delete=models.SET_NULL, null=True, related_name="votes")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "item", "criterion", "judge", "repeat", "stage"], name="vote_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(verdict__isnull=False, error_kind__isnull=True)
+                | models.Q(verdict__isnull=True, error_kind__isnull=False),
+                name="vote_label_or_error",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(confidence__isnull=True)
+                | models.Q(confidence__gte=0.0, confidence__lte=1.0),
+                name="vote_confidence_is_a_share",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge}: {self.verdict or self.error_kind} for {self.criterion_id} of {self.item_id}"

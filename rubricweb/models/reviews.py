@@ -3,7 +3,6 @@
 from django.conf import settings
 from django.db import models
 
-from rubricweb.engine.verdict import Verdict
 from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.rubrics import Criterion, RubricVersion
 from rubricweb.models.runs import Run
@@ -115,11 +114,11 @@ class Cause(models.TextChoices):
 
 
 class Adjudication(models.Model):
-    """The verdict that stands for one criterion of one item, whatever the raters said."""
+    """The label that stands for one criterion of one item, whatever the raters said: see Judgement."""
 
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="adjudications")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="adjudications")
-    verdict = models.CharField(max_length=20)
+    verdict = models.CharField(max_length=200)
     cause = models.CharField(max_length=20, choices=Cause.choices)
     reason = models.TextField(blank=True)
     decided_by = models.ForeignKey(
@@ -130,10 +129,6 @@ class Adjudication(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["item", "criterion"], name="adjudication_once"),
-            models.CheckConstraint(
-                condition=models.Q(verdict__in=[verdict.value for verdict in Verdict]),
-                name="adjudication_verdict_known",
-            ),
             models.CheckConstraint(
                 condition=models.Q(cause__in=Cause.values), name="adjudication_cause_known"
             ),

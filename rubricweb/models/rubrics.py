@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from rubricweb import engine
+from rubricweb.engine.criterion import KINDS, SCALE_TYPES
 from rubricweb.models.teams import Team
 
 
@@ -36,6 +37,9 @@ class RubricVersion(models.Model):
     number = models.PositiveIntegerField(null=True)
     title = models.CharField(max_length=200, blank=True)
     guidelines = models.TextField(blank=True)
+    # engine.PassRule and engine.LengthPenalty as plain data.
+    pass_rule = models.JSONField(null=True)
+    length_penalty = models.JSONField(null=True)
     note = models.CharField(max_length=300, blank=True)
     published_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -62,10 +66,16 @@ class RubricVersion(models.Model):
             criteria=[criterion.to_engine() for criterion in self.criteria.all()],
             title=self.title,
             guidelines=self.guidelines,
+            pass_rule=None if self.pass_rule is None else engine.PassRule(**self.pass_rule),
+            length_penalty=None
+            if self.length_penalty is None
+            else engine.LengthPenalty(**self.length_penalty),
         )
 
 
 class Criterion(models.Model):
+    """One thing to look for, in one of the engine's three kinds; fields of the other kinds are empty."""
+
     version = models.ForeignKey(RubricVersion, on_delete=models.CASCADE, related_name="criteria")
     position = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
@@ -76,12 +86,32 @@ class Criterion(models.Model):
     tags = models.JSONField(default=list)
     met_example = models.TextField(blank=True)
     unmet_example = models.TextField(blank=True)
+    kind = models.CharField(max_length=20, default="binary")
+    # A choice: [{label, value, na}] in the order people and judges are shown by default.
+    options = models.JSONField(default=list)
+    scale_type = models.CharField(max_length=20, blank=True)
+    # The vote rule of panels for this criterion; empty leaves it to the panel.
+    aggregation = models.CharField(max_length=40, blank=True)
+    # A check: its name in engine.checks.CHECKS, and what it is called with.
+    check_name = models.CharField(max_length=100, blank=True)
+    params = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["version_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["version", "position"], name="criterion_position_unique"),
             models.UniqueConstraint(fields=["version", "name"], name="criterion_name_unique"),
+            models.CheckConstraint(condition=models.Q(kind__in=KINDS), name="criterion_kind_known"),
+            models.CheckConstraint(
+                condition=(models.Q(kind="check") & ~models.Q(check_name=""))
+                | (~models.Q(kind="check") & models.Q(check_name="")),
+                name="criterion_check_has_a_name",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind="choice", scale_type__in=SCALE_TYPES)
+                | (~models.Q(kind="choice") & models.Q(scale_type="")),
+                name="criterion_choice_has_a_scale",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -97,4 +127,10 @@ class Criterion(models.Model):
             tags=tuple(self.tags),
             met_example=self.met_example or None,
             unmet_example=self.unmet_example or None,
+            kind=self.kind,
+            options=tuple(engine.Option(**option) for option in self.options),
+            scale_type=self.scale_type or None,
+            aggregation=self.aggregation or None,
+            check=self.check_name or None,
+            params=self.params,
         )

@@ -33,6 +33,12 @@ class Run(models.Model):
     normalize = models.BooleanField(default=True)
     abstention = models.CharField(max_length=20, default="skip")
     on_error = models.CharField(max_length=20, default="exclude")
+    # Orders the options a judge is shown; null shows them as the rubric lists them.
+    option_seed = models.PositiveBigIntegerField(null=True)
+    # {members: [{judge, weight}], rule, repeats, …}; null is a single judge asked once.
+    panel = models.JSONField(null=True)
+    # {dataset_id, item_ids, seed, n}: labelled items the judge is shown; null shows none.
+    few_shot = models.JSONField(null=True)
     state = models.CharField(max_length=20, choices=RunState.choices, default=RunState.RUNNING)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -79,6 +85,10 @@ class RunItem(models.Model):
     raw_score = models.FloatField(null=True)
     llm_raw_score = models.FloatField(null=True)
     coverage = models.FloatField(null=True)
+    # By the rubric's pass rule; null without a rule and without a score.
+    passed = models.BooleanField(null=True)
+    # What the submission's length took off the score.
+    length_penalty = models.FloatField(default=0.0)
     errors = models.PositiveIntegerField(default=0)
     # Holistic grading answers once per item: its reason, or the error that took its place.
     reason = models.TextField(blank=True)
@@ -155,6 +165,9 @@ class RunCriterionSummary(models.Model):
     unmet = models.PositiveIntegerField()
     cannot_assess = models.PositiveIntegerField()
     errors = models.PositiveIntegerField()
+    # Choices and checks: the mean of the values that were found, and a choice's answers by label.
+    values_mean = models.FloatField(null=True)
+    options = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["run_id", "criterion__position"]

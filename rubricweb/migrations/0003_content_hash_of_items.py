@@ -1,0 +1,28 @@
+"""Items stored before they were hashed get their hash; running it again changes nothing."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.db import migrations
+
+BATCH_SIZE = 500
+
+
+def hash_items(apps: Any, schema_editor: Any) -> None:
+    items = apps.get_model("rubricweb", "Item").objects.using(schema_editor.connection.alias)
+    waiting = items.filter(content_hash="").select_related("dataset").order_by("pk")
+    last = 0
+    while batch := list(waiting.filter(pk__gt=last)[:BATCH_SIZE]):
+        for item in batch:
+            prompt = item.prompt if item.prompt is not None else item.dataset.prompt
+            said = json.dumps([item.submission, item.thinking, prompt], sort_keys=True, separators=(",", ":"))
+            item.content_hash = hashlib.sha256(said.encode()).hexdigest()
+        items.bulk_update(batch, ["content_hash"])
+        last = batch[-1].pk
+
+
+class Migration(migrations.Migration):
+    dependencies = [("rubricweb", "0002_choices_checks_panels_and_splits")]
+
+    operations = [migrations.RunPython(hash_items, migrations.RunPython.noop, elidable=True)]
