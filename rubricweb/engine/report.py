@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pydantic import BaseModel, ConfigDict, SerializeAsAny, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.outcomes import Outcome, outcome_of, value_of
@@ -51,6 +51,15 @@ class Vote(BaseModel):
         return self
 
 
+class Escalation(BaseModel):
+    """A stage of a cascade whose answer was not taken, and the condition that sent the criterion on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    stage: str
+    reason: str
+
+
 class CriterionReport(Criterion):
     """A criterion with its result.
 
@@ -58,6 +67,7 @@ class CriterionReport(Criterion):
     what scoring used, from 0 to 1 (any finite number for a check of weight 0); None when the answer abstains
     or there is none. Without an answer ``error`` says why: a failure is never an UNMET, what it is worth is
     decided by the error policy of ``engine/scoring.py``. ``votes`` are a panel's single answers.
+    ``answered_by`` is the stage of a cascade whose result this is, after the ``escalations`` before it.
     """
 
     verdict: Verdict | None
@@ -66,6 +76,8 @@ class CriterionReport(Criterion):
     option: str | None = None
     value: float | None = None
     votes: tuple[Vote, ...] = ()
+    answered_by: str | None = None
+    escalations: tuple[Escalation, ...] = ()
 
     @property
     def answer(self) -> Answer | None:
@@ -99,7 +111,7 @@ class EvaluationReport(BaseModel):
     score: float | None
     raw_score: float | None = None
     llm_raw_score: float | None = None
-    report: list[SerializeAsAny[CriterionReport]] | None = None
+    report: list[CriterionReport] | None = None
     coverage: float | None = None
     errors: tuple[GradingError, ...] = ()
     explanation: str | None = None

@@ -35,8 +35,8 @@ class Member:
     """One judge of a panel: how it is asked, the name its votes carry, what they weigh.
 
     ``weight`` is finite and at least 0; a judge of weight 0 is heard by the rules that count votes, not by
-    those that weigh them. Raises ValueError for another weight, an empty name, or a grader that gives no
-    answer per criterion.
+    those that weigh them. The grader's own policies of scoring play no part; those of the panel do. Raises
+    ValueError for another weight, an empty name, or a grader that gives no answer per criterion.
     """
 
     grader: VerdictAutograder

@@ -6,9 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict
-
-from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.by_vote import (
     Checked,
     Member,
@@ -21,7 +18,7 @@ from rubricweb.engine.autograders.by_vote import (
 )
 from rubricweb.engine.autograders.panel import PanelGrader
 from rubricweb.engine.autograders.prompted import VerdictAutograder, asked_about
-from rubricweb.engine.report import CriterionReport, GradingError, Vote, criterion_report
+from rubricweb.engine.report import CriterionReport, Escalation, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError, outcome_of
 from rubricweb.engine.submission import Submission
@@ -41,26 +38,6 @@ class Stage:
 
     name: str
     panel: PanelGrader
-
-
-class Escalation(BaseModel):
-    """A stage whose answer was not taken, and why."""
-
-    model_config = ConfigDict(frozen=True)
-
-    stage: str
-    reason: Condition
-
-
-class StagedReport(CriterionReport):
-    """A criterion's result with its way through the cascade.
-
-    ``answered_by``: the stage whose answer (or error) this is, None for a check. ``escalations``: the stages
-    before it, in order. ``votes`` holds the votes of all of them.
-    """
-
-    answered_by: str | None = None
-    escalations: tuple[Escalation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,25 +143,18 @@ class CascadeGrader(VoteGrader):
         ]
 
     def combine(self, rubric: Rubric, votes: Votes, checked: Checked | None = None) -> list[CriterionReport]:
-        """One StagedReport per criterion."""
-        reports: list[CriterionReport] = []
+        reports = []
         for index, criterion in enumerate(rubric.criteria):
-            if criterion.kind == "check":
-                reports.append(_staged(criterion, (checked or {}).get(index, unanswered(criterion)), ()))
+            if criterion.is_check:
+                result = (checked or {}).get(index, unanswered(criterion))
+                reports.append(criterion_report(criterion, result))
                 continue
             cast = in_order(self._judges, votes.get(index, ()))
             way = self.way(criterion, cast)
-            settled = way.settled
-            result = (settled.answer or settled.error) if settled else None
-            reports.append(
-                _staged(
-                    criterion,
-                    result or unanswered(criterion),
-                    cast,
-                    self.stages[way.stage].name,
-                    way.escalations,
-                )
-            )
+            settled = None if way.settled is None else way.settled.answer or way.settled.error
+            report = criterion_report(criterion, settled or unanswered(criterion), cast)
+            through = {"answered_by": self.stages[way.stage].name, "escalations": way.escalations}
+            reports.append(report.model_copy(update=through))
         return reports
 
     def _is_low(self, confidence: float | None) -> bool:
@@ -226,15 +196,3 @@ def _conditions(given: Collection[Condition] | None, min_confidence: float | Non
 
 def _of_stage(stage: Stage, votes: Sequence[Vote]) -> list[Vote]:
     return [vote for vote in votes if vote.judge in stage.panel.judges]
-
-
-def _staged(
-    criterion: Criterion,
-    result: Answer | GradingError,
-    votes: Sequence[Vote],
-    answered_by: str | None = None,
-    escalations: tuple[Escalation, ...] = (),
-) -> StagedReport:
-    plain = criterion_report(criterion, result, votes)
-    fields = {name: getattr(plain, name) for name in CriterionReport.model_fields}
-    return StagedReport(**fields, answered_by=answered_by, escalations=escalations)

@@ -88,7 +88,7 @@ class PanelGrader(VoteGrader):
     def combine(self, rubric: Rubric, votes: Votes, checked: Checked | None = None) -> list[CriterionReport]:
         reports = []
         for index, criterion in enumerate(rubric.criteria):
-            if criterion.kind == "check":
+            if criterion.is_check:
                 result = (checked or {}).get(index, unanswered(criterion))
                 reports.append(criterion_report(criterion, result))
                 continue

@@ -9,7 +9,7 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.autograders.cascade import CascadeGrader, Stage, confidence_of
 from rubricweb.engine.autograders.panel import Member, PanelGrader
-from rubricweb.engine.report import Vote
+from rubricweb.engine.report import EvaluationReport, Vote
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
@@ -192,7 +192,9 @@ def test_a_reports_plain_data_keep_the_way_through_the_stages():
     cheap = Judge(paris=["CANNOT_ASSESS"], short=["MET"], rude=["UNMET"])
     cascade = CascadeGrader([PerCriterionGrader(cheap), PerCriterionGrader(Judge(paris=["MET"]))])
     report = asyncio.run(RUBRIC.grade("A city.", autograder=cascade))
-    first = report.model_dump(mode="json")["report"][0]
+    plain = report.model_dump(mode="json")
+    assert EvaluationReport.model_validate(plain) == report
+    first = plain["report"][0]
     assert first["answered_by"] == "stage 2"
     assert first["escalations"] == [{"stage": "stage 1", "reason": "abstention"}]
     assert [vote["judge"] for vote in first["votes"]] == ["stage 1", "stage 2"]
