@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from rubricweb.engine import Criterion, CriterionVerdict, Rubric
-from rubricweb.engine.datasets import DataItem, RubricDataset, overlap
+from rubricweb.engine import Criterion, CriterionVerdict, DataItem, Rubric, RubricDataset
+from rubricweb.engine.datasets import overlap
 from rubricweb.engine.errors import InvalidFile
 
 MET, UNMET, UNSURE = CriterionVerdict.MET, CriterionVerdict.UNMET, CriterionVerdict.CANNOT_ASSESS
@@ -33,6 +33,20 @@ MIXED = Rubric.from_dict(
             ],
         },
     ]
+)
+
+
+KEPT = (
+    "id",
+    "submission",
+    "description",
+    "thinking",
+    "ground_truth",
+    "ground_truth_reasons",
+    "labels",
+    "label_reasons",
+    "metadata",
+    "group",
 )
 
 
@@ -227,18 +241,7 @@ def test_every_format_keeps_every_label_and_text(tmp_path, ending):
         assert loaded.get_item_rubric(index) == data.get_item_rubric(index)
         assert loaded.get_item_prompt(index) == data.get_item_prompt(index)
         assert loaded.get_item_reference_submission(index) == data.get_item_reference_submission(index)
-        for name in [
-            "id",
-            "submission",
-            "description",
-            "thinking",
-            "ground_truth",
-            "ground_truth_reasons",
-            "labels",
-            "label_reasons",
-            "metadata",
-            "group",
-        ]:
+        for name in KEPT:
             assert getattr(loaded[index], name) == getattr(data[index], name), name
     if ending in ("json", "yaml", "parquet"):
         assert loaded == data
