@@ -90,24 +90,16 @@ class CascadeGrader(VoteGrader):
     def judges(self) -> Mapping[str, Member]:
         return self._judges
 
-    def escalated(self, stage: int, criterion: Criterion, votes: Sequence[Vote]) -> Condition | None:
-        """Why the criterion goes on from this stage (0-based), given all its votes there; None: it stays.
+    def escalated(self, criterion: Criterion, votes: Sequence[Vote]) -> Condition | None:
+        """Why the criterion goes on, given all votes so far; None: it stays where it is.
 
-        Confidence is what the votes state (``Tally.answer.confidence``), else the agreement of at least two
-        votes; where neither is known it is not low. MET, MET, UNMET with ``min_confidence=0.8`` and
-        disagreement not a condition: agreement 0.667, ``low_confidence``.
+        The votes of the last stage that has any decide; the last stage of all escalates nothing, nor does a
+        criterion without votes. Confidence is what the votes state, else the agreement of at least two; where
+        neither is known it is not low. MET, MET, UNMET with ``min_confidence=0.8`` and disagreement not a
+        condition: agreement 0.667, ``low_confidence``.
         """
-        if stage == len(self.stages) - 1:
-            return None
-        settled = self.stages[stage].panel.tally(criterion, votes)
-        holds: dict[Condition, bool] = {
-            "error": settled.answer is None,
-            "abstention": settled.answer is not None
-            and outcome_of(criterion, settled.answer) is Verdict.CANNOT_ASSESS,
-            "disagreement": settled.agreement is not None and settled.agreement < 1.0,
-            "low_confidence": self._is_low(confidence_of(settled, votes)),
-        }
-        return next((reason for reason in self.escalate_on if holds[reason]), None)
+        voted = [number for number, stage in enumerate(self.stages) if _of_stage(stage, votes)]
+        return self._leaves(voted[-1], criterion, votes) if voted else None
 
     def way(self, criterion: Criterion, votes: Sequence[Vote]) -> Way:
         """Follow one criterion through the stages as far as its votes reach."""
@@ -116,7 +108,7 @@ class CascadeGrader(VoteGrader):
             cast = _of_stage(stage, votes)
             if len(cast) < len(stage.panel.members) * stage.panel.repeats:
                 return Way(number, tuple(escalations), None)
-            reason = self.escalated(number, criterion, cast)
+            reason = self._leaves(number, criterion, cast)
             if reason is None:
                 return Way(number, tuple(escalations), stage.panel.tally(criterion, cast))
             escalations.append(Escalation(stage=stage.name, reason=reason))
@@ -151,11 +143,27 @@ class CascadeGrader(VoteGrader):
                 continue
             cast = in_order(self._judges, votes.get(index, ()))
             way = self.way(criterion, cast)
-            settled = None if way.settled is None else way.settled.answer or way.settled.error
-            report = criterion_report(criterion, settled or unanswered(criterion), cast)
-            through = {"answered_by": self.stages[way.stage].name, "escalations": way.escalations}
+            settled = way.settled
+            found = None if settled is None else settled.answer or settled.error
+            report = criterion_report(criterion, found or unanswered(criterion), cast)
+            stage = None if settled is None else self.stages[way.stage].name
+            through = {"answered_by": stage, "escalations": way.escalations}
             reports.append(report.model_copy(update=through))
         return reports
+
+    def _leaves(self, number: int, criterion: Criterion, votes: Sequence[Vote]) -> Condition | None:
+        if number == len(self.stages) - 1:
+            return None
+        cast = _of_stage(self.stages[number], votes)
+        settled = self.stages[number].panel.tally(criterion, cast)
+        holds: dict[Condition, bool] = {
+            "error": settled.answer is None,
+            "abstention": settled.answer is not None
+            and outcome_of(criterion, settled.answer) is Verdict.CANNOT_ASSESS,
+            "disagreement": settled.agreement is not None and settled.agreement < 1.0,
+            "low_confidence": self._is_low(confidence_of(settled, cast)),
+        }
+        return next((reason for reason in self.escalate_on if holds[reason]), None)
 
     def _is_low(self, confidence: float | None) -> bool:
         return self.min_confidence is not None and confidence is not None and confidence < self.min_confidence

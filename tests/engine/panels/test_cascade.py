@@ -9,7 +9,7 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.autograders.cascade import CascadeGrader, Stage, confidence_of
 from rubricweb.engine.autograders.panel import Member, PanelGrader
-from rubricweb.engine.report import EvaluationReport, Vote
+from rubricweb.engine.report import EvaluationReport, GradingError, Vote
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
@@ -115,13 +115,13 @@ def two_stages(**settings):
 def test_low_confidence_is_what_the_votes_state_before_it_is_their_agreement():
     cascade = two_stages(escalate_on={"low_confidence"}, min_confidence=0.8)
     criterion = RUBRIC.criteria[0]
-    assert cascade.escalated(0, criterion, [vote("MET", 0.79)]) == "low_confidence"
-    assert cascade.escalated(0, criterion, [vote("MET", 0.8)]) is None
-    assert cascade.escalated(0, criterion, [vote("MET")]) is None  # nobody knows: not low
+    assert cascade.escalated(criterion, [vote("MET", 0.79)]) == "low_confidence"
+    assert cascade.escalated(criterion, [vote("MET", 0.8)]) is None
+    assert cascade.escalated(criterion, [vote("MET")]) is None  # nobody knows: not low
     differing = [vote("MET"), vote("MET", repeat=1), vote("UNMET", repeat=2)]
-    assert cascade.escalated(0, criterion, differing) == "low_confidence"  # agreement 2/3
+    assert cascade.escalated(criterion, differing) == "low_confidence"  # agreement 2/3
     sure = [vote("MET", 0.9), vote("MET", 0.9, repeat=1), vote("UNMET", 0.1, repeat=2)]
-    assert cascade.escalated(0, criterion, sure) is None
+    assert cascade.escalated(criterion, sure) is None
 
 
 def test_confidence_is_unknown_for_one_silent_vote_and_for_none():
@@ -135,9 +135,17 @@ def test_confidence_is_unknown_for_one_silent_vote_and_for_none():
 def test_the_first_condition_that_holds_is_the_reason():
     cascade = two_stages(min_confidence=0.9)
     votes = [vote("MET", 0.1), vote("UNMET", 0.1, repeat=1)]
-    assert cascade.escalated(0, RUBRIC.criteria[0], votes) == "disagreement"
-    assert cascade.escalated(0, RUBRIC.criteria[0], []) == "error"
-    assert cascade.escalated(1, RUBRIC.criteria[0], []) is None
+    assert cascade.escalated(RUBRIC.criteria[0], votes) == "disagreement"
+    failed = Vote(judge="stage 1", error=GradingError(criterion="C1", kind="timeout", message="slow"))
+    assert cascade.escalated(RUBRIC.criteria[0], [failed]) == "error"
+
+
+def test_the_last_stage_and_a_criterion_without_votes_escalate_nothing():
+    cascade, criterion = two_stages(), RUBRIC.criteria[0]
+    assert cascade.escalated(criterion, []) is None
+    unsure = [vote("CANNOT_ASSESS"), vote("CANNOT_ASSESS", judge="stage 2")]
+    assert cascade.escalated(criterion, unsure[:1]) == "abstention"
+    assert cascade.escalated(criterion, unsure) is None
 
 
 def test_a_cascade_can_be_carried_by_somebody_else_and_resumed():
@@ -162,6 +170,7 @@ def test_a_cascade_can_be_carried_by_somebody_else_and_resumed():
         "MET",
         "missing_criterion",
     ]
+    assert [entry.answered_by for entry in waiting] == [None, "cheap", None]
     votes[0].append(held_back)
     votes[2].append(vote("UNMET", judge="maxi"))
     assert cascade.prompts(SUBMISSION, RUBRIC, votes=votes) == []
