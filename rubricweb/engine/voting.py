@@ -21,6 +21,21 @@ from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.verdict import Verdict
 from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES, Ballots, Scale
 
+__all__ = [
+    "ABSTAINED",
+    "DEFAULT_RULES",
+    "VOTE_RULES",
+    "Scale",
+    "Tally",
+    "Vote",
+    "flip_share",
+    "labels_of",
+    "rule_for",
+    "scale_of",
+    "standpoint",
+    "tally",
+]
+
 ABSTAINED: Final = -1
 """The standpoint of a vote that abstains; others are positions in ``labels_of``."""
 
