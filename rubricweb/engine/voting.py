@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Final
@@ -225,9 +225,15 @@ def _values(criterion: Criterion) -> tuple[Fraction, ...]:
 def _answer(
     criterion: Criterion, final: int, backing: Sequence[tuple[Vote, Answer]], voices: int, rule: str
 ) -> Answer:
-    """The final answer with the first backing vote's reason, led by how the votes fell."""
+    """The final answer with the first backing vote's reason; of several, led by how the votes fell."""
+    if final == ABSTAINED:
+        verdict, option = _abstention(criterion, [answer for _, answer in backing])
+    elif criterion.kind == "binary":
+        verdict, option = Verdict(labels_of(criterion)[final]), None
+    else:
+        verdict, option = None, labels_of(criterion)[final]
     if len(backing) == voices == 1:
-        return backing[0][1]
+        return replace(backing[0][1], verdict=verdict, option=option)
     stated = [answer.confidence for _, answer in backing if answer.confidence is not None]
     confidence = math.fsum(stated) / len(stated) if stated and len(stated) == len(backing) else None
     label = "abstain" if final == ABSTAINED else f"say {labels_of(criterion)[final]}"
@@ -235,12 +241,6 @@ def _answer(
     if backing:
         vote, answer = backing[0]
         reason = f"{reason} {vote.judge}: {answer.reason}" if answer.reason else reason
-    if final == ABSTAINED:
-        verdict, option = _abstention(criterion, [answer for _, answer in backing])
-    elif criterion.kind == "binary":
-        verdict, option = Verdict(labels_of(criterion)[final]), None
-    else:
-        verdict, option = None, labels_of(criterion)[final]
     return Answer(verdict, reason, option=option, confidence=confidence)
 
 

@@ -227,6 +227,11 @@ def test_the_reason_says_how_the_votes_fell_and_quotes_one_that_agrees():
     assert tally(choice(), votes("Poor", "Good")).answer.reason == "0 of 2 votes say Okay (mean)."
 
 
+def test_the_verdict_has_the_rubrics_own_spelling_of_an_option():
+    assert tally(choice(), votes(" good")).answer == answer("Good")
+    assert tally(choice(), votes("n/a")).answer == answer("N/A")
+
+
 def test_confidence_is_the_mean_of_the_agreeing_votes_when_all_of_them_state_one():
     def cast(*pairs):
         return [Vote(judge=f"J{i}", answer=answer(v, confidence=c)) for i, (v, c) in enumerate(pairs)]
