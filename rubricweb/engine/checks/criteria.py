@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.checks.base import CannotCheck, Check, CheckResult
 from rubricweb.engine.checks.registry import CHECKS, PLUGIN_FAULTS
-from rubricweb.engine.errors import FaultList, join_place, nearest, shortened, shown
+from rubricweb.engine.errors import Fault, FaultList, join_place, nearest, shortened, shown
 from rubricweb.engine.report import GradingError
 from rubricweb.engine.submission import Submission
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rubricweb.engine.criterion import Criterion
 
 MAX_MESSAGE = 500
+MAX_DEPTH = 100
+"""Levels of nesting in parameters, such as those of a JSON schema."""
 
 
 def check_params(name: object, params: object, faults: FaultList, place: str = "") -> dict[str, Any] | None:
@@ -35,12 +37,10 @@ def check_params(name: object, params: object, faults: FaultList, place: str = "
     if params is not None and not isinstance(params, Mapping):
         faults.add(join_place(place, "params"), shown(params), "an object of parameters by name")
         return None
-    try:
-        read = check.params.model_validate(_plain(params or {}))
-    except ValidationError as error:
-        for detail in _telling(error):
-            where, found, allowed = _fault(detail, check)
-            faults.add(join_place(join_place(place, "params"), where), found, allowed)
+    read = _read(check, params or {})
+    if not isinstance(read, BaseModel):
+        for fault in read:
+            faults.add(join_place(place, fault.place), fault.found, fault.allowed)
         return None
     written = read.model_dump(mode="json", by_alias=True)
     return {key: value for key, value in written.items() if value is not None}
@@ -56,10 +56,8 @@ def describe_check(name: str, params: Mapping[str, Any] | None = None) -> str:
         raise ValueError(f"unknown check {name!r}; allowed: {nearest(str(name), CHECKS)}")
     if check.describe is None:
         return check.description
-    try:
-        return check.describe(check.params.model_validate(_plain(params or {})))
-    except ValidationError:
-        return check.description
+    read = _read(check, params or {})
+    return check.describe(read) if isinstance(read, BaseModel) else check.description
 
 
 def run_check(criterion: Criterion, submission: Submission) -> Answer | GradingError:
@@ -73,12 +71,9 @@ def run_check(criterion: Criterion, submission: Submission) -> Answer | GradingE
     check = _named(criterion.check, faults, "check")
     if check is None:
         return _error(criterion.name, "unknown_check", "; ".join(map(str, faults)))
-    try:
-        params = check.params.model_validate(_plain(criterion.params))
-    except ValidationError as error:
-        where, found, allowed = _fault(_telling(error)[0], check)
-        place = join_place("params", where)
-        return _error(criterion.name, "bad_params", f"{place}: found {found}; allowed: {allowed}")
+    params = _read(check, criterion.params)
+    if not isinstance(params, BaseModel):
+        return _error(criterion.name, "bad_params", str(params[0]))
     return isolated(lambda: check.run(submission, params), name=criterion.name, weight=criterion.weight)
 
 
@@ -130,6 +125,16 @@ def _error(name: str | None, kind: str, message: str) -> GradingError:
     return GradingError(criterion=name, kind=kind, message=shortened(message, MAX_MESSAGE))
 
 
+def _read(check: Check, params: Mapping[str, Any]) -> BaseModel | list[Fault]:
+    """The check's parameters, or what is wrong with them, placed under ``params``."""
+    try:
+        return check.params.model_validate(_plain(params))
+    except _TooDeep:
+        return [Fault("params", "values nested too deeply", f"at most {MAX_DEPTH} levels")]
+    except ValidationError as error:
+        return [_fault(detail, check) for detail in _telling(error)]
+
+
 def _telling(error: ValidationError) -> list[ErrorDetails]:
     """The faults without those that only follow: a list whose entries are refused is also "too short"."""
     details = error.errors(include_url=False)
@@ -142,36 +147,34 @@ def _telling(error: ValidationError) -> list[ErrorDetails]:
     ]
 
 
-def _fault(detail: ErrorDetails, check: Check) -> tuple[str, str, str]:
-    """Where in the params, what was found there, and what is allowed."""
-    where = ""
+def _fault(detail: ErrorDetails, check: Check) -> Fault:
+    place = "params"
     for step in detail["loc"]:
-        where = join_place(where, f"[{step}]" if isinstance(step, int) else str(step))
+        place = join_place(place, f"[{step}]" if isinstance(step, int) else str(step))
     kind = detail["type"]
     if kind == "extra_forbidden":
         names = [field.alias or name for name, field in check.params.model_fields.items()]
-        return (
-            where,
-            "an unknown parameter",
-            nearest(str(detail["loc"][-1]), names) if names else "no parameters",
-        )
+        allowed = nearest(str(detail["loc"][-1]), names) if names else "no parameters"
+        return Fault(place, "an unknown parameter", allowed)
     if kind == "missing":
-        return where, "nothing", _description(check, str(detail["loc"][0]))
-    said = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    if kind == "string_pattern_mismatch":
-        found = detail["input"]
-        return where, shown(found), "text" if isinstance(found, str) and not found.strip() else said
+        return Fault(place, "nothing", _description(check, str(detail["loc"][0])))
     if kind in ("too_short", "too_long"):
         context = detail["ctx"]
         bound = (
             f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
         )
-        return where, f"{context['actual_length']} entries", bound
+        return Fault(place, f"{context['actual_length']} entries", bound)
+    return Fault(place, shown(detail["input"]), _allowed(detail))
+
+
+def _allowed(detail: ErrorDetails) -> str:
+    found, kind = detail["input"], detail["type"]
     if kind == "tuple_type":
-        return where, shown(detail["input"]), "a list"
-    if kind.startswith("string_too"):
-        said = said[0].lower() + said[1:]
-    return where, shown(detail["input"]), said
+        return "a list"
+    if kind == "string_pattern_mismatch" and isinstance(found, str) and not found.strip():
+        return "text"
+    said = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    return said[0].lower() + said[1:] if kind.startswith("string_") else said
 
 
 def _description(check: Check, name: str) -> str:
@@ -181,10 +184,16 @@ def _description(check: Check, name: str) -> str:
     return "a value"
 
 
-def _plain(value: Any) -> Any:
+class _TooDeep(Exception):
+    pass
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
     """Frozen parameters as the plain data they were read from."""
+    if depth > MAX_DEPTH:
+        raise _TooDeep
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): _plain(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_plain(inner, depth + 1) for inner in value]
     return value

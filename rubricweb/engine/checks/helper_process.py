@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -16,8 +17,8 @@ from typing import Any
 
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_FAULTS_SHOWN = 3
-_MAX_ALONE = 500
-"""Longest text read as one formula when it marks none: a sentence of that length is prose."""
+_MAX_BARE = 500
+"""Longest text read as one formula when it marks none."""
 
 
 def main(task: str) -> None:
@@ -60,13 +61,13 @@ def schema_faults(schema_json: str, instance: Any) -> list[str]:
     validator = validator_of(schema_json)
     if validator.is_valid(instance):
         return []
-    faults = []
-    for error in islice(validator.iter_errors(instance), MAX_FAULTS_SHOWN):
+    faults: dict[str, None] = {}
+    for error in islice(validator.iter_errors(instance), 10 * MAX_FAULTS_SHOWN):
         place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
         message = " ".join(error.message[:1000].split())
         message = message if len(message) <= 200 else message[:199] + "…"
-        faults.append(f"{place.lstrip('.')}: {message}" if place else message)
-    return faults
+        faults[f"{place.lstrip('.')}: {message}" if place else message] = None
+    return list(faults)[:MAX_FAULTS_SHOWN]
 
 
 def _answer_schema(question: dict[str, Any]) -> list[str]:
@@ -74,18 +75,26 @@ def _answer_schema(question: dict[str, Any]) -> list[str]:
 
 
 def _answer_math(question: dict[str, Any]) -> dict[str, Any]:
-    """Whether the last formula of ``text`` equals ``reference``; None for what cannot be read."""
+    """Whether the formula ``text`` arrives at equals ``reference``; None for what cannot be read."""
     math_verify = importlib.import_module("math_verify")
     # Its own time limit uses signals and is off: this process is the limit.
     parse = functools.partial(math_verify.parse, parsing_timeout=None)
-    reference = parse(question["reference"]) or parse(f"${question['reference']}$")
-    text = question["text"]
-    found = parse(text) or (parse(f"${text}$") if len(text) <= _MAX_ALONE and "$" not in text else [])
+    reference, found = (
+        parse(text) or (parse(f"${text}$") if _is_bare_formula(text) else [])
+        for text in (question["reference"], question["text"])
+    )
     return {
         "reference": str(reference[0]) if reference else None,
         "found": str(found[0]) if found else None,
         "equal": bool(reference and found and math_verify.verify(reference, found, timeout_seconds=None)),
     }
+
+
+def _is_bare_formula(text: str) -> bool:
+    """Whether an unmarked text is a formula and not prose, which would be read as a product of letters."""
+    if len(text) > _MAX_BARE or "$" in text or not re.search(r"[A-Za-z0-9]", text):
+        return False
+    return not re.search(r"[^\W\d_]{3,}", re.sub(r"\\[A-Za-z]+", " ", text))
 
 
 def _prepare_schema() -> None:

@@ -55,7 +55,7 @@ class ContainsKeywords(CheckRubric):
         keywords: Iterable[str],
         *,
         mode: Literal["all", "any", "fraction"] = "all",
-        match: Match = "word",
+        match: Match = "substring",
         case_sensitive: bool = False,
     ) -> None:
         params = {"mode": mode, "match": match, "case_sensitive": case_sensitive}
@@ -66,7 +66,7 @@ class NoForbiddenPhrases(CheckRubric):
     """The words or phrases of which none may appear."""
 
     def __init__(
-        self, phrases: Iterable[str], *, match: Match = "word", case_sensitive: bool = False
+        self, phrases: Iterable[str], *, match: Match = "substring", case_sensitive: bool = False
     ) -> None:
         params = {"match": match, "case_sensitive": case_sensitive}
         super().__init__("no_forbidden_phrases", {"phrases": _texts(phrases)} | params)

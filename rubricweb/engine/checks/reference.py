@@ -111,7 +111,8 @@ def run_numeric_tolerance(submission: Submission, params: NumericToleranceParams
     near = difference <= allowed
     return CheckResult(
         float(near),
-        f"found {found:.12g}; expected {expected:.12g}" + (f" ± {allowed:.12g}" if allowed else ""),
+        f"found {float(found):.12g}; expected {float(expected):.12g}"
+        + (f" ± {float(allowed):.12g}" if allowed else ""),
     )
 
 

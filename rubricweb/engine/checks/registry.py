@@ -61,7 +61,7 @@ def _add(point: EntryPoint, into: MutableMapping[str, Check]) -> Fault | None:
     except (Exception, SystemExit) as error:
         return Fault(place, f"{type(error).__name__}: {error}", "a module that can be imported")
     if not isinstance(check, Check):
-        return Fault(place, f"a {type(check).__name__}", "a Check")
+        return Fault(place, f"something of type {type(check).__name__}", "a Check")
     if check.name != point.name:
         return Fault(place, f"a check named {check.name!r}", "the entry point's own name")
     if check.name in into:

@@ -21,7 +21,7 @@ class ContainsKeywordsParams(CheckParams):
     mode: Literal["all", "any", "fraction"] = Field(
         "all", description="all: every keyword; any: at least one; fraction: the share that is found"
     )
-    match: Match = Field("word", description="word: not inside a longer word; substring: anywhere")
+    match: Match = Field("substring", description="substring: anywhere; word: not inside a longer word")
     case_sensitive: bool = Field(False, description="Whether capitals matter")
 
 
@@ -47,7 +47,7 @@ class NoForbiddenPhrasesParams(CheckParams):
     """Which phrases must not appear."""
 
     phrases: Phrases = Field(description="The words or phrases that must not appear")
-    match: Match = Field("word", description="word: not inside a longer word; substring: anywhere")
+    match: Match = Field("substring", description="substring: anywhere; word: not inside a longer word")
     case_sensitive: bool = Field(False, description="Whether capitals matter")
 
 
