@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rubricweb.engine.autograders import AUTOGRADERS
+from rubricweb.engine.checks import BUILT_IN
 from rubricweb.engine.formats import FORMATS
 from rubricweb.engine.lint import RULES
 
@@ -15,8 +16,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 @pytest.mark.parametrize(
     ("document", "names"),
-    [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS), ("lint.md", RULES)],
-    ids=["autograders", "formats", "lint rules"],
+    [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS), ("lint.md", RULES), ("checks.md", BUILT_IN)],
+    ids=["autograders", "formats", "lint rules", "checks"],
 )
 def test_every_registered_name_has_a_heading(document: str, names: dict[str, object]) -> None:
     headings = re.findall(r"^### `(.+)`$", (ROOT / "docs" / document).read_text(), re.MULTILINE)
