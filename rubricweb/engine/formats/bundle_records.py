@@ -1,0 +1,125 @@
+"""What people and judges said, as a bundle keeps it: one record per answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from rubricweb.engine.errors import FaultList, nearest, shown
+from rubricweb.engine.formats.field_values import read_text
+from rubricweb.engine.formats.records import jsonl_records
+from rubricweb.engine.verdict import ALLOWED_VERDICTS, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class BundledJudgement:
+    """One rater's answer on one criterion of one item.
+
+    At most one of ``verdict`` (binary), ``option`` (an option's label) and ``value`` (a check's) is set; none
+    when the rater failed, ``error`` then says why and ``error_kind`` what sort of failure it was.
+    ``rater_kind`` is human, judge or another word; ``run`` and ``judge`` name the run and model, ``repeat``
+    counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. What does not apply is None.
+    """
+
+    item_id: str
+    criterion: str
+    rater: str
+    rater_kind: str | None = None
+    verdict: Verdict | None = None
+    option: str | None = None
+    value: float | None = None
+    reason: str = ""
+    evidence: tuple[str, ...] = ()
+    confidence: float | None = None
+    error: str | None = None
+    error_kind: str | None = None
+    run: str | None = None
+    judge: str | None = None
+    repeat: int = 0
+    recorded_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BundledAdjudication:
+    """What was settled on one criterion of one item, by whom and why; the answer as in BundledJudgement."""
+
+    item_id: str
+    criterion: str
+    adjudicator: str | None = None
+    verdict: Verdict | None = None
+    option: str | None = None
+    value: float | None = None
+    reason: str = ""
+    recorded_at: str | None = None
+
+
+Row = TypeVar("Row", BundledJudgement, BundledAdjudication)
+
+_REQUIRED = ("item_id", "criterion", "rater")
+_NUMBERS = ("value", "confidence")
+
+
+def read_rows(kind: type[Row], text: str, name: str, faults: FaultList) -> tuple[Row, ...]:
+    """Rows of one kind from JSON lines; what is wrong goes to ``faults``, placed ``name line 3: verdict``."""
+    inside = FaultList()
+    known = [one.name for one in fields(kind)]
+    rows: list[Row] = []
+    for record in jsonl_records(text, inside):
+        before = inside.total
+        for key in record.data:
+            if key not in known:
+                inside.add(f"{record.place}: {key}", "an unknown key", nearest(key, known))
+        values = {
+            key: _value(key, value, f"{record.place}: {key}", inside)
+            for key, value in record.data.items()
+            if key in known
+        }
+        for key in _REQUIRED:
+            if key in known and not values.get(key):
+                inside.add(f"{record.place}: {key}", "nothing", "a text")
+        answers = [key for key in ("verdict", "option", "value") if values.get(key) is not None]
+        if len(answers) > 1:
+            inside.add(record.place, f"{' and '.join(answers)}", "one of verdict, option and value")
+        if inside.total == before:
+            rows.append(kind(**values))
+    for fault in inside:
+        faults.add(f"{name} {fault.place}", fault.found, fault.allowed)
+    faults.total += inside.total - len(list(inside))
+    return tuple(rows)
+
+
+def _value(key: str, value: Any, place: str, faults: FaultList) -> Any:
+    if key == "verdict" and value is not None:
+        try:
+            return Verdict(value)
+        except ValueError:
+            faults.add(place, shown(value), ALLOWED_VERDICTS)
+            return None
+    if key == "evidence":
+        if not isinstance(value, list):
+            faults.add(place, shown(value), "a list of texts")
+            return ()
+        return tuple(read_text(one, f"{place}[{i}]", faults) or "" for i, one in enumerate(value))
+    if key == "repeat":
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1_000_000:
+            faults.add(place, shown(value), "a whole number from 0 on")
+            return 0
+        return value
+    if key in _NUMBERS:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+            faults.add(place, shown(value), "a finite number")
+            return None
+        return float(value)
+    if key == "reason" and value is None:
+        faults.add(place, shown(value), "text")
+    return read_text(value, place, faults)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond what a float holds
+        return False

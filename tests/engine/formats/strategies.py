@@ -1,0 +1,129 @@
+"""Datasets and answers as hypothesis draws them: whatever a reader may have read."""
+
+import string
+
+from hypothesis import strategies as st
+
+from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.rubric import Rubric
+from rubricweb.engine.verdict import Verdict
+
+RUBRIC = Rubric.from_dict(
+    {
+        "title": "Mixed",
+        "criteria": [
+            {"name": "binary", "weight": -2, "requirement": "Blames the reader"},
+            {
+                "name": "choice",
+                "weight": 3,
+                "requirement": "How clear?",
+                "options": [
+                    {"label": "=Not", "value": 0},
+                    {"label": "Very | so", "value": 1},
+                    {"label": "N/A", "na": True},
+                ],
+            },
+        ],
+    }
+)
+OTHER = Rubric.from_dict([{"requirement": "Is short", "weight": 0}])
+
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+TEXTS = st.text(CHARACTERS, max_size=12)
+FILLED = TEXTS.filter(lambda text: text.strip())
+NAMES = st.text(string.ascii_letters + "#-_é", min_size=1, max_size=8)
+CHATS = st.lists(
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "content": TEXTS | st.none()}),
+    min_size=1,
+    max_size=2,
+)
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**20), 10**20)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def label_rows(rubric):
+    def labels(criterion):
+        options = [option.label for option in criterion.options] or list(Verdict)
+        return st.none() | st.sampled_from(options)
+
+    return st.tuples(*(labels(criterion) for criterion in rubric.criteria))
+
+
+@st.composite
+def item_records(draw, id):
+    rubric = draw(st.sampled_from([None, RUBRIC, OTHER]))
+    rows = label_rows(rubric or RUBRIC)
+    truth = draw(st.none() | rows)
+    raters = draw(st.dictionaries(NAMES, rows, max_size=2))
+    reasons = st.tuples(*[st.none() | TEXTS] * len((rubric or RUBRIC).criteria))
+    metadata = st.dictionaries(FILLED, PLAIN.filter(lambda value: value is not None), max_size=2)
+    return ItemRecord(
+        id,
+        draw(FILLED),
+        draw(st.none() | FILLED),
+        draw(st.none() | CHATS | FILLED.filter(lambda text: not text.lstrip().startswith("["))),
+        draw(st.none() | FILLED),
+        rubric,
+        draw(FILLED | st.just("")),
+        draw(metadata),
+        truth,
+        draw(st.none() | reasons) if truth is not None else None,
+        raters,
+        {rater: draw(reasons) for rater in raters if draw(st.booleans())},
+    )
+
+
+@st.composite
+def dataset_files(draw):
+    ids = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    return DatasetFile(
+        draw(NAMES | st.just("")),
+        draw(st.none() | CHATS | FILLED.filter(lambda text: not text.lstrip().startswith("["))),
+        RUBRIC,
+        draw(st.none() | FILLED),
+        tuple(draw(item_records(id)) for id in ids),
+    )
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+ANSWERS = st.one_of(
+    st.just({}),
+    st.fixed_dictionaries({"verdict": st.sampled_from(Verdict)}),
+    st.fixed_dictionaries({"option": FILLED}),
+    st.fixed_dictionaries({"value": FLOATS}),
+)
+MAYBE = st.none() | TEXTS
+JUDGEMENTS = st.builds(
+    lambda answer, **fields: BundledJudgement(**fields, **answer),
+    ANSWERS,
+    item_id=NAMES,
+    criterion=NAMES,
+    rater=NAMES,
+    rater_kind=MAYBE,
+    reason=TEXTS,
+    evidence=st.lists(TEXTS, max_size=2).map(tuple),
+    confidence=st.none() | st.floats(0, 1),
+    error=MAYBE,
+    error_kind=MAYBE,
+    run=MAYBE,
+    judge=MAYBE,
+    repeat=st.integers(0, 9),
+    recorded_at=MAYBE,
+)
+ADJUDICATIONS = st.builds(
+    lambda answer, **fields: BundledAdjudication(**fields, **answer),
+    ANSWERS,
+    item_id=NAMES,
+    criterion=NAMES,
+    adjudicator=MAYBE,
+    reason=TEXTS,
+    recorded_at=MAYBE,
+)
