@@ -31,8 +31,8 @@ class LimitedProcess:
         self.timeout_seconds = timeout_seconds
         self._turn = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0
         self._unread = b""
+        os.register_at_fork(after_in_child=self._forget)
 
     def ask(self, question: dict[str, Any]) -> Any:
         """The helper's answer, plain JSON data.
@@ -40,11 +40,6 @@ class LimitedProcess:
         Raises CannotCheck (``timed_out``) after ``timeout_seconds`` or when the helper died, as it does
         when its memory is used up; RuntimeError with the helper's own words when its function crashed.
         """
-        if self._owner != os.getpid():
-            # After a fork the lock may be held by a thread that no longer exists, and the pipes are shared.
-            self._turn = threading.Lock()
-            self._process = None
-            self._owner = os.getpid()
         with self._turn:
             try:
                 answer = self._answer(question)
@@ -67,6 +62,11 @@ class LimitedProcess:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+    def _forget(self) -> None:
+        """Let a forked process start anew: the lock may be held by no thread of it, the pipes are shared."""
+        self._turn = threading.Lock()
+        self._process, self._unread = None, b""
 
     def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
         process = self._process or self._start()

@@ -29,8 +29,8 @@ _Finite = Annotated[float, Field(allow_inf_nan=False)]
 _Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 _NUMBER = re.compile(
-    r"(?<![\w.,])[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d{1,400})(?:\.\d{1,400})?(?:[eE][+\-]?\d{1,4})?(?![\d])"
-    r"|(?<![\w.,])[+\-\u2212]?\.\d{1,400}(?:[eE][+\-]?\d{1,4})?(?!\d)"
+    r"(?<![\w.])[+\-\u2212]?(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d{1,400})(?:\.\d{1,400})?(?:[eE][+\-]?\d{1,4})?(?!\.?\d)"
+    r"|(?<![\w.])[+\-\u2212]?\.\d{1,400}(?:[eE][+\-]?\d{1,4})?(?!\.?\d)"
 )
 # No traps: an overflow is infinite and far from every reference, not an exception.
 _EXACT = Context(prec=60, traps=[])

@@ -4,10 +4,12 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import pytest
 
 from rubricweb.engine.checks import CHECKS, CannotCheck
+from rubricweb.engine.checks.reference import numbers_in
 from rubricweb.engine.submission import Submission
 
 
@@ -79,6 +81,25 @@ def test_thousands_the_typographers_minus_and_enormous_numbers():
     assert measured("numeric_tolerance", "9" * 300, expected=1).value == 0.0
 
 
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("(1,2)", ["1", "2"]),
+        ("1,234, and 12,345,678.9.", ["1234", "12345678.9"]),
+        ("1,2345", ["1", "2345"]),
+        ("on 2024-05-17", ["2024", "5", "17"]),
+        ("5-3=2", ["5", "3", "2"]),
+        ("$-5, +.5, 10% and 7kg", ["-5", "0.5", "10", "7"]),
+        ("version 1.2.3 of B2", []),
+        ("٣", ["3"]),
+        ("1.5e3 1E-2", ["1500", "0.01"]),
+        ("", []),
+    ],
+)
+def test_numbers_as_a_reader_sees_them(text, numbers):
+    assert numbers_in(text) == [Decimal(number) for number in numbers]
+
+
 def test_which_number_counts():
     assert measured("numeric_tolerance", "3 of 7", expected=3, which="first").value == 1.0
     assert measured("numeric_tolerance", "3 of 7", expected=3).value == 0.0
@@ -137,6 +158,28 @@ def test_threads_get_their_own_answers():
     with ThreadPoolExecutor(4) as pool:
         values = pool.map(lambda n: measured("math_equivalence", f"${n}$", str(n - n % 2)).value, range(20))
         assert list(values) == [1.0, 0.0] * 10  # even numbers equal themselves, odd ones the number before
+
+
+def test_a_forked_process_asks_a_helper_of_its_own():
+    program = """
+import os
+from rubricweb.engine.checks import CHECKS
+from rubricweb.engine.submission import Submission
+def value(text):
+    schema = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}
+    check = CHECKS["json_schema"]
+    return check.run(Submission(text), check.params.model_validate({"schema": schema})).value
+assert value("1") == 1.0
+child = os.fork()
+answers = [value(text) for text in (["1", "2", "3"] if child else ["x", "[]", "{}"]) * 50]
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    print(set(answers))
+else:
+    os._exit(0 if set(answers) == {0.0} else 1)
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "{1.0}"
 
 
 def test_without_the_extra_the_check_says_what_to_install():

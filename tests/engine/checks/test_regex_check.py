@@ -42,9 +42,9 @@ def test_letters_of_every_script_and_line_breaks():
     ],
 )
 def test_a_catastrophic_pattern_is_answered_within_a_second(pattern, text):
-    started = time.perf_counter()
+    started = time.process_time()
     assert measured(text, pattern=pattern).value == 0.0
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_too_much_work_is_an_error_and_not_a_zero():
