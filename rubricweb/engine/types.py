@@ -12,7 +12,7 @@ from rubricweb.engine.autograders.outputs import (
     RubricAsJudgeOutput,
 )
 from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError
-from rubricweb.engine.rubric import Criterion
+from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import CriterionVerdict, Verdict
 
@@ -23,8 +23,11 @@ __all__ = [
     "CriterionVerdict",
     "EvaluationReport",
     "GradingError",
+    "LengthPenalty",
     "OneShotGenerateFn",
     "OneShotOutput",
+    "Option",
+    "PassRule",
     "PerCriterionGenerateFn",
     "PerCriterionOutput",
     "RubricAsJudgeGenerateFn",

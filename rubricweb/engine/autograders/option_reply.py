@@ -21,7 +21,7 @@ def chosen_option(said: str, shown: Sequence[str]) -> str:
         matches = [label for label in shown if spelled(label).casefold() == wanted]
         if len(matches) == 1:
             return matches[0]
-    if not wanted.isdecimal() or not wanted.isascii() or not 1 <= int(wanted[:9]) <= len(shown):
+    if wanted not in map(str, range(1, len(shown) + 1)):
         raise UnreadableReply(f"no option is called {shortened(said, 120)!r}; allowed: {', '.join(shown)}")
     for number, label in enumerate(shown, start=1):
         own = re.match(r"\d+", label)
