@@ -255,3 +255,11 @@ def test_a_dataset_of_the_published_format_brings_its_choices():
     assert [criterion.scale_type for criterion in rubric.criteria] == ["nominal", None, None, "ordinal"]
     assert rubric.criteria[0].aggregation == "weighted_mode"
     assert [option.na for option in rubric.criteria[3].options] == [False, False, True]
+
+
+def test_the_rubric_on_the_page_about_scores_is_one():
+    page = Path(__file__).parents[2].joinpath("docs", "scoring.md").read_text("utf-8")
+    rubric = Rubric.from_yaml(page.split("```yaml\n")[1].split("```")[0])
+    assert [criterion.kind for criterion in rubric.criteria] == ["binary", "binary", "choice", "check"]
+    assert [criterion.group for criterion in rubric.criteria] == ["Accuracy", "Accuracy", "Style", "Style"]
+    assert rubric.pass_rule == PassRule(min_score=0.7, min_criterion=0.5)
