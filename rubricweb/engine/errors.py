@@ -34,6 +34,11 @@ class Fault:
     found: str
     allowed: str
 
+    def __post_init__(self) -> None:
+        # Half a surrogate pair is a common fault of its own; a refusal must still be fit for any page or log.
+        for name in ("place", "found", "allowed"):
+            object.__setattr__(self, name, encodable(getattr(self, name)))
+
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
         return f"{where}found {self.found}; allowed: {self.allowed}"
@@ -131,12 +136,17 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         if not value.strip():
             return "an empty text"
-        return f"the text {json.dumps(shortened(value), ensure_ascii=False)}"
+        return f"the text {json.dumps(encodable(shortened(value)), ensure_ascii=False)}"
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list | tuple):
         return "a list" if value else "an empty list"
     return f"a {type(value).__name__}"
+
+
+def encodable(text: str) -> str:
+    """The text with halves of surrogate pairs written out, so that it can be encoded: ``\\ud800``."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def shortened(text: str, limit: int = 60) -> str:

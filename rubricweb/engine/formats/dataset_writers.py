@@ -21,8 +21,9 @@ def write_dataset(file: DatasetFile, format: FileFormat) -> Iterator[bytes]:
 
     JSON, YAML and Parquet keep the dataset whole: ``read_dataset`` gives an equal one. JSONL and CSV have no
     place for what items share, so every line carries what is in force for it; the dataset's name is not in
-    them. In CSV and Parquet an empty text (in CSV a blank one) reads back as missing, and a prompt that is itself a conversation
-    written as JSON as that conversation. Raises ValueError for another format or without pyarrow.
+    them. In CSV and Parquet an empty text (in CSV a blank one) reads back as missing, and a prompt that is a
+    conversation written as JSON as that conversation. Raises ValueError for another format or without
+    pyarrow.
     """
     if format not in DATASET_FORMATS:
         raise ValueError(f"unknown dataset format {format!r}; allowed: {', '.join(DATASET_FORMATS)}")
