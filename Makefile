@@ -32,9 +32,7 @@ LOCK := --upgrade --universal --python-version 3.11 --generate-hashes --no-heade
 lock: .venv/.stamp-test ## Pin the newest versions that pyproject.toml allows
 	@$(uv) pip compile $(LOCK) pyproject.toml -o requirements.txt
 	@$(uv) pip compile $(LOCK) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
-	@printf 'hatchling==1.27.0\neditables\n' | $(uv) pip compile $(LOCK) - -o requirements-build.txt
-
-
+	@printf 'hatchling==1.27.0\neditables\n' | { $(uv) pip compile $(LOCK) - -o requirements-build.txt; }
 
 clean: ## Remove caches and what tests leave behind
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache htmlcov .coverage test-results
