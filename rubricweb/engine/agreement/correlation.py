@@ -134,7 +134,7 @@ def paired_scores(
 
 
 def score_column(side: str, scores: Scores) -> Floats:
-    """(units,) the scores as numbers, NaN for None; `side` names them in the ValueError on an infinite one."""
+    """(units,) of numbers, NaN for None; `side` names the column in the ValueError on an infinite score."""
     numbers = np.array([np.nan if score is None else score for score in scores], dtype=np.float64)
     if np.isinf(numbers).any():
         place = int(np.flatnonzero(np.isinf(numbers))[0])
@@ -153,7 +153,7 @@ def _scaled(scores: Floats) -> Floats:
 
 def _ratio(top: Floats, one: Floats, other: Floats, scale: Floats | float) -> Floats:
     flat = (one <= _SAME * scale) | (other <= _SAME * scale)
-    bottom = np.sqrt(np.where(flat, 0, one)) * np.sqrt(np.where(flat, 0, other))
+    bottom = np.sqrt(np.where(flat, 0, one * other))
     return np.clip(divide(top, bottom), -1, 1)
 
 
