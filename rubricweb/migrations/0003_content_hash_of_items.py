@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import unicodedata
 from typing import Any
 
 from django.db import migrations
@@ -16,10 +17,24 @@ def hash_items(apps: Any, schema_editor: Any) -> None:
     while batch := list(waiting.filter(pk__gt=last)[:BATCH_SIZE]):
         for item in batch:
             prompt = item.prompt if item.prompt is not None else item.dataset.prompt
-            said = json.dumps([item.submission, item.thinking, prompt], sort_keys=True, separators=(",", ":"))
+            said = json.dumps([plain(as_text(prompt)), plain(item.submission)])
             item.content_hash = hashlib.sha256(said.encode()).hexdigest()
         items.bulk_update(batch, ["content_hash"])
         last = batch[-1].pk
+
+
+def as_text(prompt: Any) -> str:
+    if not isinstance(prompt, list):
+        return prompt or ""
+    return "\n".join(f"{turn.get('role', 'unknown')}: {turn_text(turn.get('content'))}" for turn in prompt)
+
+
+def turn_text(content: Any) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, default=str)
+
+
+def plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 class Migration(migrations.Migration):

@@ -1,8 +1,5 @@
 """Datasets and the submissions in them. An item never changes once it is stored."""
 
-import hashlib
-import json
-
 from django.conf import settings
 from django.db import models
 
@@ -60,7 +57,7 @@ class Item(models.Model):
     reference = models.TextField(null=True)
     description = models.TextField(blank=True)
     metadata = models.JSONField(default=dict)
-    # `content_hash(…)` of what a judge is shown: the same words under another key are the same words.
+    # The engine's `content_digest` of prompt and submission: the same words under another key are the same.
     content_hash = models.CharField(max_length=64, blank=True)
     rubric_version = models.ForeignKey(
         RubricVersion, on_delete=models.PROTECT, null=True, related_name="items"
@@ -87,13 +84,3 @@ class Item(models.Model):
             query=self.prompt if self.prompt is not None else self.dataset.prompt,
             reference=self.reference if self.reference is not None else self.dataset.reference,
         )
-
-
-def content_hash(submission: str, thinking: str | None, prompt: object) -> str:
-    """SHA-256 in hex of what an item says; `prompt` is the item's own or else its dataset's.
-
-    Equal for equal words whatever the key, the metadata and the labels; a missing part differs from an
-    empty one.
-    """
-    said = json.dumps([submission, thinking, prompt], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(said.encode()).hexdigest()

@@ -139,6 +139,7 @@ def draft_source(rubric: Rubric, format: str) -> str:
     draft = {key: rubric.draft.get(key) or "" for key in ("title", "guidelines")}
     shown = {key: value for key, value in draft.items() if value}
     shown["criteria"] = rubric.draft.get("criteria") or []
+    shown |= {key: rubric.draft[key] for key in ("pass_rule", "length_penalty") if rubric.draft.get(key)}
     if format == "json":
         return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
     return dump_yaml(shown)

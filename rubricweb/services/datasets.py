@@ -1,18 +1,19 @@
 """Bringing submissions in: a file becomes a whole dataset or nothing at all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
 from rubricweb import engine
+from rubricweb.engine.autograders.few_shot import content_digest
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
 from rubricweb.engine.formats.label_files import LabelRecord
-from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, RubricVersion, Team, User
-from rubricweb.services import reviews, rubrics
+from rubricweb.services import rubrics
 from rubricweb.services.journal import record
+from rubricweb.services.labels import store_labels
 
 GROUND_TRUTH_RATER = "ground truth"
 
@@ -29,8 +30,8 @@ def import_dataset(
     """Reads a dataset file and stores it in one transaction.
 
     A rubric in the file becomes version 1 of a new rubric, items' own rubrics become frozen versions,
-    ground truth becomes submitted reviews by the rater "ground truth". Raises Invalid with every fault,
-    Conflict when the name is taken.
+    ground truth becomes submitted reviews by the rater "ground truth", labels by rater become submitted
+    reviews of those raters. Raises Invalid with every fault, Conflict when the name is taken.
     """
     try:
         file = read_dataset(data, filename=filename, columns=columns)
@@ -52,7 +53,8 @@ def import_dataset(
             created_by=by,
         )
         items = _store_items(dataset, file)
-        _store_ground_truth(dataset, file, items, by=by)
+        _store_ground_truth(dataset, file, by=by)
+        _store_labels(dataset, file.labels, by=by, queue_name=f"Labels of {dataset.name}")
         record(team, by, "imported", dataset, items=len(items), file=filename)
     return dataset
 
@@ -80,50 +82,43 @@ def _store_items(dataset: Dataset, file: DatasetFile) -> list[Item]:
         if text is not None and item.rubric is not None:
             distinct.setdefault(text, item.rubric)
     versions = dict(zip(distinct, rubrics.store_versions(distinct.values()), strict=True))
-    return Item.objects.bulk_create(
-        [
-            Item(
-                dataset=dataset,
-                key=item.id,
-                position=position,
-                submission=item.submission,
-                thinking=item.thinking,
-                prompt=item.prompt,
-                reference=item.reference,
-                description=item.description,
-                metadata=item.metadata,
-                rubric_version=versions[text] if text is not None else None,
-            )
-            for position, (text, item) in enumerate(zip(texts, file.items, strict=True))
-        ],
-        batch_size=500,
-    )
-
-
-def _store_ground_truth(dataset: Dataset, file: DatasetFile, items: list[Item], *, by: User | None) -> None:
-    labels = []
-    for record_, item in zip(file.items, items, strict=True):
-        rubric = record_.rubric or file.rubric
-        if record_.ground_truth is None or rubric is None:
-            continue
-        reasons = record_.ground_truth_reasons or (None,) * len(record_.ground_truth)
-        labels += [
-            LabelRecord(
-                line=0,
-                item_id=item.key,
-                criterion=str(criterion.name),
-                rater=GROUND_TRUTH_RATER,
-                verdict=Verdict(verdict),
-                reason=reason or "",
-            )
-            for criterion, verdict, reason in zip(rubric.criteria, record_.ground_truth, reasons, strict=True)
-            if verdict is not None
-        ]
-    if labels:
-        reviews.store_labels(
-            dataset,
-            dataset.rubric_version,
-            labels,
-            by=by,
-            queue_name=f"Ground truth of {dataset.name}"[:200],
+    rows = [
+        Item(
+            dataset=dataset,
+            key=item.id,
+            position=position,
+            submission=item.submission,
+            thinking=item.thinking,
+            prompt=item.prompt,
+            reference=item.reference,
+            description=item.description,
+            metadata=item.metadata,
+            rubric_version=versions[text] if text is not None else None,
         )
+        for position, (text, item) in enumerate(zip(texts, file.items, strict=True))
+    ]
+    for row in rows:
+        row.content_hash = content_digest(row.to_engine())
+    return Item.objects.bulk_create(rows, batch_size=500)
+
+
+def _store_ground_truth(dataset: Dataset, file: DatasetFile, *, by: User | None) -> None:
+    labels = []
+    for item in file.items:
+        rubric = file.rubric_for(item)
+        if item.ground_truth is None or rubric is None:
+            continue
+        reasons = item.ground_truth_reasons or (None,) * len(item.ground_truth)
+        labels += [
+            LabelRecord(0, item.id, name, GROUND_TRUTH_RATER, label, reason or "")
+            for name, label, reason in zip(rubric.names, item.ground_truth, reasons, strict=True)
+            if label is not None
+        ]
+    _store_labels(dataset, labels, by=by, queue_name=f"Ground truth of {dataset.name}")
+
+
+def _store_labels(
+    dataset: Dataset, labels: Sequence[LabelRecord], *, by: User | None, queue_name: str
+) -> None:
+    if labels:
+        store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name[:200])

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from rubricweb import engine
 from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
@@ -14,7 +15,7 @@ from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Te
 from rubricweb.services import datasets, rubrics
 
 Label = tuple[str, str, str]
-"""(item key, criterion name, verdict)"""
+"""(item key, criterion name, label)"""
 
 
 @transaction.atomic
@@ -54,8 +55,7 @@ def _numbered(name: str) -> Iterator[str]:
 
 def _version_like(rubric: Rubric, content: engine.Rubric) -> RubricVersion | None:
     for version in rubric.versions.prefetch_related("criteria").order_by("-number"):
-        stored = version.to_engine()
-        if (stored.guidelines, stored.criteria) == (content.guidelines, content.criteria):
+        if _criteria(version.to_engine()) == _criteria(content):
             return version
     return None
 
@@ -121,33 +121,38 @@ def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
             versions[row.rubric_version_id] = _criteria(row.rubric_version.to_engine())
         if versions[row.rubric_version_id] != _criteria(item.rubric):
             return False
-    labels = _labels(file)
-    return not labels or labels == _stored_labels(dataset)
+    truth, labels = (
+        _truth(file),
+        [(label.item_id, label.criterion, str(label.verdict)) for label in file.labels],
+    )
+    return (not truth or truth == _stored_labels(dataset, of_truth=True)) and (
+        not labels or sorted(labels) == _stored_labels(dataset, of_truth=False)
+    )
 
 
 def _criteria(rubric: engine.Rubric | None) -> object:
-    return None if rubric is None else (rubric.guidelines, rubric.criteria)
+    if rubric is None:
+        return None
+    return rubric.guidelines, rubric.criteria, rubric.pass_rule, rubric.length_penalty
 
 
-def _labels(file: DatasetFile) -> set[Label]:
-    found = set()
+def _truth(file: DatasetFile) -> list[Label]:
+    found = []
     for item in file.items:
         rubric = file.rubric_for(item)
         if rubric is not None and item.ground_truth is not None:
-            for criterion, verdict in zip(rubric.criteria, item.ground_truth, strict=True):
-                if verdict is not None:
-                    found.add((item.id, str(criterion.name), str(verdict)))
-    return found
+            for name, label in zip(rubric.names, item.ground_truth, strict=True):
+                if label is not None:
+                    found.append((item.id, name, str(label)))
+    return sorted(found)
 
 
-def _stored_labels(dataset: Dataset) -> set[Label]:
+def _stored_labels(dataset: Dataset, *, of_truth: bool) -> list[Label]:
+    """Labels that came in files: the ground truth, or those of everybody else under whatever name."""
     rows = Judgement.objects.filter(
-        review__queue__dataset=dataset,
-        review__queue__imported=True,
-        review__rater__name=datasets.GROUND_TRUTH_RATER,
-        verdict__isnull=False,
+        review__queue__dataset=dataset, review__queue__imported=True, verdict__isnull=False
     )
-    return {
-        (key, name, str(verdict))
-        for key, name, verdict in rows.values_list("item__key", "criterion__name", "verdict")
-    }
+    is_truth = Q(review__rater__name=datasets.GROUND_TRUTH_RATER)
+    fields = ("item__key", "criterion__name", "verdict")
+    said = rows.filter(is_truth if of_truth else ~is_truth).values_list(*fields)
+    return sorted((key, name, str(label)) for key, name, label in said)

@@ -1,17 +1,15 @@
 """Work of people: queues, reviews with their verdicts, imported labels, adjudication."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
-from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.label_files import LabelRecord, read_labels
+from rubricweb.engine.errors import Fault
 from rubricweb.engine.ground_truth import majority
-from rubricweb.engine.verdict import Verdict
+from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import (
     Adjudication,
@@ -34,6 +32,9 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.reviews import holding, require_visible
 from rubricweb.services.journal import record
+from rubricweb.services.labels import allowed_answers, checked_label, refused
+from rubricweb.services.labels import import_labels as import_labels  # people's labels are reviews too
+from rubricweb.services.labels import require_rubric as require_rubric  # asked before runs as well
 from rubricweb.services.teams import rater_for
 
 REASON_MAX = 10_000
@@ -60,7 +61,7 @@ def create_queue(
     """
     name = name.strip()
     if not name:
-        raise _invalid("name", "A queue needs a name.")
+        raise refused("name", "A queue needs a name.")
     if ReviewQueue.objects.filter(team=team, name=name).exists():
         raise Conflict(f"The team already has a queue called {name!r}.")
     able = set(
@@ -70,16 +71,16 @@ def create_queue(
     )
     unable = [str(user) for user in raters if user.pk not in able]
     if unable:
-        raise _invalid("raters", f"Only annotators and above can review; {', '.join(unable)} cannot.")
+        raise refused("raters", f"Only annotators and above can review; {', '.join(unable)} cannot.")
     if not able:
-        raise _invalid("raters", "Choose at least one person to review.")
+        raise refused("raters", "Choose at least one person to review.")
     if not 1 <= raters_per_item <= len(able):
-        raise _invalid(
+        raise refused(
             "raters_per_item",
             f"{raters_per_item} raters per item need at least that many people; {len(able)} were chosen.",
         )
     if run is not None and run.dataset_id != dataset.pk:
-        raise _invalid("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
+        raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
     require_rubric(dataset, rubric_version)
     queue = ReviewQueue.objects.create(
         team=team,
@@ -95,25 +96,6 @@ def create_queue(
     queue.raters.set([rater_for(team, user) for user in raters])
     record(team, by, "opened", queue)
     return queue
-
-
-def require_rubric(dataset: Dataset, rubric_version: RubricVersion | None) -> None:
-    """Refuses a dataset in which some items would have no rubric at all."""
-    items = Item.objects.filter(dataset=dataset)
-    if not items.exists():
-        raise _invalid("dataset", f"{dataset} has no items.")
-    if rubric_version is None:
-        missing = items.filter(rubric_version=None).count()
-        if missing:
-            raise _invalid(
-                "rubric_version",
-                f"{missing} items of {dataset} bring no rubric of their own; choose a rubric version.",
-            )
-
-
-def _invalid(place: str, message: str) -> Invalid:
-    """A refusal about one argument, named as the fault's place so that a form can answer beside it."""
-    return Invalid(message, [Fault(place, "this value", message)])
 
 
 @transaction.atomic
@@ -191,11 +173,13 @@ def _rater_in(queue: ReviewQueue, user: User) -> Rater:
 
 @transaction.atomic
 def save_verdict(
-    review: Review, criterion_id: int, *, verdict: Verdict | None, reason: str | None = None
+    review: Review, criterion_id: int, *, verdict: Label | None, reason: str | None = None
 ) -> Judgement | None:
-    """Stores one verdict of a draft at once; `verdict=None` takes it back, `reason=None` leaves it as it is.
+    """Stores one label of a draft at once; `verdict=None` takes it back, `reason=None` leaves it as it is.
 
-    Safe to repeat: the newest call wins. Raises Conflict once the review is submitted.
+    `verdict` is MET, UNMET or CANNOT_ASSESS, or an option's label where the criterion is a choice. Safe to
+    repeat: the newest call wins. Raises Invalid naming what is allowed, Conflict once the review is
+    submitted.
     """
     _open_draft(review)
     criterion = criteria_of(review).filter(pk=criterion_id).first()
@@ -208,11 +192,12 @@ def save_verdict(
     if verdict is None:
         Judgement.objects.filter(review=review, criterion=criterion).delete()
         return None
+    label = checked_label(criterion, verdict)
     judgement, _ = Judgement.objects.update_or_create(
         review=review,
         criterion=criterion,
-        defaults={"verdict": verdict.value} | ({} if reason is None else {"reason": reason}),
-        create_defaults={"item": review.item, "verdict": verdict.value, "reason": reason or ""},
+        defaults={"verdict": label} | ({} if reason is None else {"reason": reason}),
+        create_defaults={"item": review.item, "verdict": label, "reason": reason or ""},
     )
     return judgement
 
@@ -222,7 +207,7 @@ class Answer:
     """What a whole form says about one criterion; `verdict` None is one left open."""
 
     criterion_id: int
-    verdict: Verdict | None
+    verdict: Label | None
     reason: str
 
 
@@ -250,21 +235,25 @@ def save_note(review: Review, *, note: str | None = None, flagged: bool | None =
 
 @transaction.atomic
 def submit(review: Review, *, now: datetime) -> None:
-    """Ends the draft. Raises Invalid naming the criteria without a verdict; a second call is a no-op."""
+    """Ends the draft. Raises Invalid naming the criteria without an answer; a second call is a no-op.
+
+    Checks need no answer: they are computed from the submission.
+    """
     locked = Review.objects.select_for_update().get(pk=review.pk)
     if locked.state == ReviewState.SUBMITTED:
         review.refresh_from_db()
         return
     _open_draft(review)
     answered = Judgement.objects.filter(review=review).values("criterion_id")
-    missing = list(criteria_of(review).exclude(pk__in=answered).order_by("position"))
+    asked = criteria_of(review).exclude(kind="check")
+    missing = list(asked.exclude(pk__in=answered).order_by("position"))
     if missing:
         raise Invalid(
             "One criterion still needs a verdict."
             if len(missing) == 1
             else f"{len(missing)} criteria still need a verdict.",
             [
-                Fault(place=str(criterion.name), found="nothing", allowed="MET, UNMET or CANNOT_ASSESS")
+                Fault(place=str(criterion.name), found="nothing", allowed=allowed_answers(criterion))
                 for criterion in missing
             ],
         )
@@ -311,27 +300,28 @@ def criteria_of(review: Review) -> QuerySet[Criterion]:
 
 @transaction.atomic
 def adjudicate(
-    item: Item, criterion: Criterion, *, by: User, verdict: Verdict, cause: str, reason: str = ""
+    item: Item, criterion: Criterion, *, by: User, verdict: Label, cause: str, reason: str = ""
 ) -> Adjudication:
     """Decides one criterion of one item; deciding again replaces the decision, the journal keeps both.
 
-    A reason is required when the verdict goes against the majority of submitted reviews. Withheld while the
-    decider is still to review the item blind.
+    `verdict` is a label as `save_verdict` takes it. A reason is required when it goes against the majority of
+    submitted reviews. Withheld while the decider is still to review the item blind.
     """
     require_visible(by, item)
     if cause not in Cause.values:
         raise Invalid(f"{cause!r} is not a cause. Allowed: {', '.join(Cause.values)}.")
+    label = checked_label(criterion, verdict)
     labels = Judgement.objects.filter(
         item=item, criterion=criterion, review__state=ReviewState.SUBMITTED, verdict__isnull=False
     ).values_list("verdict", flat=True)
-    most = majority(Verdict(label) for label in labels if label)
-    if most is not None and most != verdict and not reason.strip():
-        raise Invalid(f"Most raters said {most}. To decide {verdict}, give the reason.")
+    most = majority(str(one) for one in labels)
+    if most is not None and most != label and not reason.strip():
+        raise Invalid(f"Most raters said {most}. To decide {label}, give the reason.")
     adjudication, _ = Adjudication.objects.update_or_create(
         item=item,
         criterion=criterion,
         defaults={
-            "verdict": verdict.value,
+            "verdict": label,
             "cause": cause,
             "reason": reason.strip()[:REASON_MAX],
             "decided_by": by,
@@ -343,150 +333,7 @@ def adjudicate(
         "adjudicated",
         item,
         criterion=criterion.name,
-        verdict=verdict.value,
+        verdict=label,
         cause=cause,
     )
     return adjudication
-
-
-def import_labels(
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    *,
-    by: User | None,
-    data: bytes,
-    filename: str,
-    queue_name: str = "",
-) -> ReviewQueue:
-    """Reads a file of people's labels (item_id, criterion, rater, verdict, reason) into a closed queue.
-
-    Raises Invalid with every fault: unknown items, criteria or verdicts, doubled labels.
-    """
-    try:
-        labels = read_labels(data, filename=filename)
-    except InvalidFile as error:
-        count = len(error.faults)
-        raise Invalid(
-            f"{filename}: {count} fault{'s' * (count != 1)}, nothing was imported.", error.faults
-        ) from error
-    stem = filename.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return store_labels(
-        dataset, rubric_version, labels, by=by, queue_name=queue_name or stem, filename=filename
-    )
-
-
-@transaction.atomic
-def store_labels(
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    labels: Sequence[LabelRecord],
-    *,
-    by: User | None,
-    queue_name: str,
-    filename: str = "",
-) -> ReviewQueue:
-    """Labels as submitted reviews of a closed queue, one review per (item, rater); all or nothing."""
-    team = dataset.team
-    queue_name = queue_name.strip()[:200] or "Imported labels"
-    if ReviewQueue.objects.filter(team=team, name=queue_name).exists():
-        raise Conflict(f"The team already has a queue called {queue_name!r}; give these labels another name.")
-    require_rubric(dataset, rubric_version)
-    items = {item.key: item for item in Item.objects.filter(dataset=dataset).only("key", "rubric_version_id")}
-    versions = {
-        item.rubric_version_id or (rubric_version.pk if rubric_version else None) for item in items.values()
-    }
-    criteria: dict[tuple[int | None, str], int] = {
-        (criterion.version_id, criterion.name.strip().casefold()): criterion.pk
-        for criterion in Criterion.objects.filter(version_id__in=versions).only("version_id", "name")
-    }
-    resolved = _resolve(labels, items, criteria, rubric_version)
-    raters = {name: _named_rater(team, name) for name in {label.rater for label, _, _ in resolved}}
-    per_item: dict[int, set[str]] = defaultdict(set)
-    for label, item, _ in resolved:
-        per_item[item.pk].add(label.rater)
-    queue = ReviewQueue.objects.create(
-        team=team,
-        name=queue_name,
-        dataset=dataset,
-        rubric_version=rubric_version,
-        raters_per_item=max((len(names) for names in per_item.values()), default=1),
-        blind=False,
-        imported=True,
-        state=QueueState.CLOSED,
-        created_by=by,
-    )
-    queue.raters.set(raters.values())
-    now = queue.created_at
-    pairs = sorted({(item.pk, label.rater) for label, item, _ in resolved})
-    reviews = Review.objects.bulk_create(
-        [
-            Review(
-                queue=queue,
-                item_id=item_id,
-                rater=raters[name],
-                state=ReviewState.SUBMITTED,
-                submitted_at=now,
-            )
-            for item_id, name in pairs
-        ],
-        batch_size=500,
-    )
-    by_pair = dict(zip(pairs, reviews, strict=True))
-    Judgement.objects.bulk_create(
-        [
-            Judgement(
-                review=by_pair[item.pk, label.rater],
-                item_id=item.pk,
-                criterion_id=criterion_id,
-                verdict=label.verdict.value,
-                reason=label.reason,
-            )
-            for label, item, criterion_id in resolved
-        ],
-        batch_size=500,
-    )
-    record(team, by, "imported labels", queue, labels=len(resolved), raters=len(raters), file=filename)
-    return queue
-
-
-def _resolve(
-    labels: Iterable[LabelRecord],
-    items: dict[str, Item],
-    criteria: dict[tuple[int | None, str], int],
-    rubric_version: RubricVersion | None,
-) -> list[tuple[LabelRecord, Item, int]]:
-    """Each label with its item row and criterion id; refuses all faults at once."""
-    resolved: list[tuple[LabelRecord, Item, int]] = []
-    faults: list[Fault] = []
-    seen: dict[tuple[int, int, str], int] = {}
-    for label in labels:
-        place = f"line {label.line}"
-        item = items.get(label.item_id)
-        if item is None:
-            faults.append(Fault(f"{place}: item_id", repr(label.item_id), "the id of an item in the dataset"))
-            continue
-        version_id = item.rubric_version_id or (rubric_version.pk if rubric_version else None)
-        criterion_id = criteria.get((version_id, label.criterion.strip().casefold()))
-        if criterion_id is None:
-            faults.append(
-                Fault(f"{place}: criterion", repr(label.criterion), "the name of a criterion of the rubric")
-            )
-            continue
-        first = seen.setdefault((item.pk, criterion_id, label.rater), label.line)
-        if first != label.line:
-            faults.append(
-                Fault(place, f"the same item, criterion and rater as line {first}", "one label each")
-            )
-            continue
-        resolved.append((label, item, criterion_id))
-    if faults:
-        raise Invalid(f"{len(faults)} labels do not fit the dataset; nothing was imported.", faults[:200])
-    if not resolved:
-        raise Invalid("The file holds no labels.")
-    return resolved
-
-
-def _named_rater(team: Team, name: str) -> Rater:
-    """The rater of this name; a member is found by rater name, user name or shown name."""
-    rater = Rater.objects.filter(team=team).filter(Q(name=name) | Q(user__username=name)).first()
-    return rater or Rater.objects.create(team=team, name=name[:120])

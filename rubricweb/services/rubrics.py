@@ -1,6 +1,5 @@
 """Writing rubrics: drafts that keep whatever was typed, and published versions that never change."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,12 +10,13 @@ from rubricweb import engine
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.parsers.json_text import parse_json
-from rubricweb.engine.parsers.plain_text import decode, unstorable
+from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_lines import lines_of
 from rubricweb.engine.parsers.yaml_text import parse_yaml
-from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, check_rubric
+from rubricweb.engine.rubric import MAX_TITLE, check_rubric
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
+from rubricweb.services.drafts import as_draft, is_draft
 from rubricweb.services.journal import record
 
 
@@ -100,60 +100,14 @@ def read_draft(text: str) -> dict[str, Any]:
     check_rubric(data, faults)
     head = data if isinstance(data, dict) else {"criteria": data}
     entries = head.get("criteria")
-    if not faults and not _is_draft(head):
-        content = engine.Rubric.from_dict(data)
-        _check_storable(content)
-        head = content.to_dict()  # sections become the groups a form can show
+    if not faults and not is_draft(head):
+        head = engine.Rubric.from_dict(data).to_dict()  # sections become the groups a form can show
         entries = head["criteria"]
-    if not _is_draft(head) or (not isinstance(data, dict) and not entries):
+    if not is_draft(head) or (not isinstance(data, dict) and not entries):
         lines = lines_of(text, [fault.place for fault in faults])
         placed = [Fault(_with_line(fault.place, lines), fault.found, fault.allowed) for fault in faults]
         raise Invalid(f"The text has {_faults(len(placed))}.", placed)
-    return {
-        "title": head.get("title") or "",
-        "guidelines": head.get("guidelines") or "",
-        "criteria": [
-            {key: value for key, value in entry.items() if key != "kind" and value is not None}
-            for entry in entries or []
-        ],
-    }
-
-
-def _is_draft(head: Mapping[Any, Any]) -> bool:
-    """Whether plain data has a draft's shape, however incomplete."""
-    entries = head.get("criteria")
-    if not set(head) <= {"title", "guidelines", "criteria"} or not isinstance(entries, list | None):
-        return False
-    if any(not isinstance(head.get(key), str | None) for key in ("title", "guidelines")):
-        return False
-    return len(entries or []) <= MAX_CRITERIA and all(_is_draft_criterion(entry) for entry in entries or [])
-
-
-_DRAFT_FIELDS = {
-    "weight",
-    "requirement",
-    "name",
-    "group",
-    "guidance",
-    "tags",
-    "met_example",
-    "unmet_example",
-    "kind",
-}
-
-
-def _is_draft_criterion(entry: Any) -> bool:
-    if not isinstance(entry, dict) or not set(entry) <= _DRAFT_FIELDS:
-        return False
-    weight, tags = entry.get("weight"), entry.get("tags")
-    if isinstance(weight, bool) or not isinstance(weight, int | float | str | None):
-        return False
-    if isinstance(weight, int | float) and not abs(weight) < math.inf:
-        return False  # NaN and the infinities have no place in a JSON column
-    if entry.get("kind", "binary") != "binary" or not isinstance(tags, list | None):
-        return False
-    texts = [value for key, value in entry.items() if key not in ("weight", "tags")] + (tags or [])
-    return all(isinstance(text, str | None) and not (text and unstorable(text)) for text in texts)
+    return as_draft(head)
 
 
 def _with_line(place: str, lines: Mapping[str, int]) -> str:
@@ -189,8 +143,6 @@ def store_versions(
 ) -> list[RubricVersion]:
     """Frozen rows for engine rubrics, in order; without a `rubric` they belong to items."""
     contents = list(contents)
-    for content in contents:
-        _check_storable(content)
     versions = RubricVersion.objects.bulk_create(
         [
             RubricVersion(
@@ -198,6 +150,8 @@ def store_versions(
                 number=first_number + offset if rubric else None,
                 title=content.title,
                 guidelines=content.guidelines,
+                pass_rule=content.pass_rule.to_dict() if content.pass_rule else None,
+                length_penalty=content.length_penalty.to_dict() if content.length_penalty else None,
                 note=note,
                 published_by=by,
             )
@@ -218,6 +172,12 @@ def store_versions(
                 tags=list(criterion.tags),
                 met_example=criterion.met_example or "",
                 unmet_example=criterion.unmet_example or "",
+                kind=criterion.kind,
+                options=[option.to_dict() for option in criterion.options],
+                scale_type=criterion.scale_type or "",
+                aggregation=criterion.aggregation or "",
+                check_name=criterion.check or "",
+                params=dict(criterion.params),
             )
             for version, content in zip(versions, contents, strict=True)
             for position, criterion in enumerate(content.criteria)
@@ -225,27 +185,6 @@ def store_versions(
         batch_size=500,
     )
     return versions
-
-
-def _check_storable(content: engine.Rubric) -> None:
-    """Refuses what the rows have no column for, so that nothing of a rubric is lost on the way in."""
-    faults = [
-        Fault(f"criteria[{i}].kind", f"a {criterion.kind} criterion", "binary criteria, met or not met")
-        for i, criterion in enumerate(content.criteria)
-        if not criterion.is_binary
-    ]
-    faults += [
-        Fault(f"criteria[{i}].aggregation", str(criterion.aggregation), "no vote rule of a criterion's own")
-        for i, criterion in enumerate(content.criteria)
-        if criterion.aggregation
-    ]
-    faults += [
-        Fault(field, "a rule", "a rubric without it")
-        for field in ("pass_rule", "length_penalty")
-        if getattr(content, field) is not None
-    ]
-    if faults:
-        raise Invalid(f"This rubric cannot be stored here: it has {_faults(len(faults))}.", faults)
 
 
 def _title(title: str) -> str:
