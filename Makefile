@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format lock clean distclean
+.PHONY: help run test oracles check format lock clean distclean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ run: .venv/.stamp-run ## Start rubricweb with the demo team (options: make run A
 
 test: .venv/.stamp-test ## Run every test; on PostgreSQL and Redis when DATABASE_URL and CELERY_BROKER_URL are set
 	$(BIN)/pytest $(ARGS)
+
+oracles: .venv/.stamp-test .venv-oracles/.stamp ## Compare scores with the published libraries themselves
+	RUBRICWEB_ORACLES=.venv-oracles/bin/python $(BIN)/pytest tests/engine/oracles $(ARGS)
 
 check: .venv/.stamp-test ## Lint, formatting, types, floors, templates, migrations
 	$(BIN)/ruff check .
@@ -32,14 +35,15 @@ LOCK := --upgrade --universal --python-version 3.11 --generate-hashes --no-heade
 lock: .venv/.stamp-test ## Pin the newest versions that pyproject.toml allows
 	@$(uv) pip compile $(LOCK) pyproject.toml -o requirements.txt
 	@$(uv) pip compile $(LOCK) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
+	@$(uv) pip compile $(LOCK) --group pyproject.toml:oracles -o requirements-oracles.txt
 	@printf 'hatchling==1.27.0\neditables\n' | { $(uv) pip compile $(LOCK) - -o requirements-build.txt; }
 
 clean: ## Remove caches and what tests leave behind
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache htmlcov .coverage test-results
-	find . -name __pycache__ -not -path './.venv/*' -not -path './.tools/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './.venv*/*' -not -path './.tools/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Also remove the virtual environment; data in var/ stays
-	rm -rf .venv .tools
+	rm -rf .venv .venv-oracles .tools
 
 # ── The virtual environment ────────────────────────────────────────────────────────────────────────
 
@@ -61,6 +65,12 @@ install = $(uv) pip install --quiet --python $(BIN)/python
 .venv/.stamp-test: requirements-dev.txt .venv/.stamp-run
 	@echo "Installing what its tests need"
 	@$(install) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+.venv-oracles/.stamp: requirements-oracles.txt | .tools/.ready
+	@echo "Installing the published libraries"
+	@$(uv) venv --quiet --clear --python 'python>=3.11' .venv-oracles
+	@$(uv) pip install --quiet --python .venv-oracles/bin/python --require-hashes -r requirements-oracles.txt
 	@touch $@
 
 $(BIN)/python: | .tools/.ready
