@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -66,16 +67,24 @@ def frozen(judge_id: str, config: JudgeConfig) -> dict[str, Any]:
 
 
 def thawed(run: Run) -> JudgeConfig:
-    """The run's judge ready to be called: its key fetched, the offline judge at today's address."""
-    stored = dict(run.judge)
-    judge_id = stored.pop("id")
-    config = JudgeConfig(**stored)
+    """The run's judge ready to be called."""
+    return ready(run.judge, run.endpoint)
+
+
+def ready(stored: Mapping[str, Any], endpoint: JudgeEndpoint | None) -> JudgeConfig:
+    """What `frozen` kept, ready to be called: its key fetched, the offline judge at today's address.
+
+    `endpoint` is the row that `endpoint_of` names, None for the built-in judges.
+    """
+    fields = dict(stored)
+    judge_id = fields.pop("id")
+    config = JudgeConfig(**fields)
     if judge_id == OFFLINE:
         if not settings.OFFLINE_JUDGE_URL:
             raise NotFound("offline judge: OFFLINE_JUDGE_URL is not set, `rubricweb serve` sets it,")
         return replace(config, base_url=settings.OFFLINE_JUDGE_URL, api_key=None)
-    if run.endpoint is not None:
-        return replace(config, api_key=_unseal(run.endpoint.sealed_key) or None)
+    if endpoint is not None:
+        return replace(config, api_key=_unseal(endpoint.sealed_key) or None)
     return replace(config, api_key=settings.OPENAI_API_KEY or None)
 
 
