@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from rubricweb.engine.errors import Fault, FaultList, nearest, shortened, shown
@@ -122,7 +122,7 @@ class Criterion(BaseModel):
     scale_type: Annotated[ScaleType | None, _one_of(SCALE_TYPES)] = None
     aggregation: Name = None
     check: Name = None
-    params: Params = FrozenParams()
+    params: Params = Field(default_factory=FrozenParams)
 
     @model_validator(mode="before")
     @classmethod

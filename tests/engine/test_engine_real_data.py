@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.dataset_files import preview, read_dataset
 from rubricweb.engine.formats.label_files import read_labels
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.parsers.yes_no import read_yes_no
 from rubricweb.engine.rubric import Rubric
+from rubricweb.engine.scoring import score_labels
 
 
 @pytest.fixture
@@ -62,9 +62,12 @@ def test_the_health_conversations_have_a_rubric_each(prepared):
     assert preview(data, "healthbench_items.jsonl").mapping["rubric"] == "rubric"
 
 
-def test_multiple_choice_is_refused_by_name_not_read_as_binary(prepared):
+def test_a_multiple_choice_dataset_is_read_and_its_ground_truth_scored(prepared):
     data = (prepared.parent / "autorubric_multichoice_example.json").read_bytes()
-    with pytest.raises(InvalidFile) as refused:
-        read_dataset(data, filename="example.json")
-    places = [fault.place for fault in refused.value.faults]
-    assert places == [f"rubric.criteria[{i}].scale_type" for i in (0, 1, 4)]
+    dataset = read_dataset(data, filename="example.json")
+    kinds = [criterion.kind for criterion in dataset.rubric.criteria]
+    assert kinds == ["choice", "choice", "binary", "binary", "choice"]
+    scores = [score_labels(dataset.rubric_for(item), item.ground_truth) for item in dataset.items]
+    # everything is as good as it can be: 10 + 4 + 10 + 6 of 30; then 0 + 0 of 14, with 22 of 38 judged
+    assert [score.score for score in scores[:2]] == [1.0, 0.0]
+    assert scores[1].coverage == pytest.approx(22 / 38)
