@@ -1,0 +1,86 @@
+"""The page about formats: complete, and every example on it is read by its reader."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rubricweb.engine import RubricDataset
+from rubricweb.engine.errors import FaultList
+from rubricweb.engine.formats.bundle_records import BundledJudgement, read_rows
+from rubricweb.engine.formats.dataset_files import read_dataset
+from rubricweb.engine.formats.dataset_values import ALIASES
+from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
+from rubricweb.engine.formats.label_files import read_labels
+from rubricweb.engine.formats.rubric_files import read_rubric
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text()
+
+EXAMPLES = dict(re.findall(r"`([a-z]+\.[a-z]+)`:\n\n```[a-z]+\n(.*?)```", PAGE, re.DOTALL))
+
+RECOGNISED = {
+    "log.json": "inspect-log",
+    "tests.yaml": "promptfoo",
+    "export.json": "label-studio",
+    "rollouts.jsonl": "verifiers",
+    "samples.jsonl": "openai-evals",
+    "events.jsonl": "openai-evals-log",
+}
+
+
+@pytest.mark.parametrize("filename", EXAMPLES)
+def test_every_example_is_read(filename):
+    data = EXAMPLES[filename].encode()
+    if filename == "rubric.yaml":
+        assert [criterion.kind for criterion in read_rubric(data, filename=filename).criteria] == [
+            "binary",
+            "binary",
+            "choice",
+            "check",
+        ]
+    elif filename == "labels.csv":
+        assert len(read_labels(data, filename=filename)) == 2
+    elif filename == "judgements.jsonl":
+        faults = FaultList()
+        assert len(read_rows(BundledJudgement, data.decode(), filename, faults)) == 1
+        assert not faults
+    else:
+        formats = {**DOCUMENTS, **RECORDS}
+        title = formats[RECOGNISED[filename]].title if filename in RECOGNISED else ""
+        assert read_dataset(data, filename=filename).recognised == title
+
+
+def test_there_is_an_example_of_everything():
+    assert set(EXAMPLES) == {
+        *RECOGNISED,
+        "rubric.yaml",
+        "replies.json",
+        "items.jsonl",
+        "items.csv",
+        "items.yaml",
+        "labels.csv",
+        "judgements.jsonl",
+    }
+
+
+def test_every_foreign_format_has_a_heading():
+    headings = re.findall(r"^### `(.+)`$", PAGE, re.MULTILINE)
+    assert {*DOCUMENTS, *RECORDS} <= set(headings)
+
+
+def test_every_field_and_alias_is_named():
+    for name, aliases in ALIASES.items():
+        for word in (name, *aliases):
+            assert re.search(rf"\b{word}\b", PAGE), word
+
+
+def test_the_python_example_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(code, names)
+    train, test = names["train"], names["test"]
+    assert isinstance(train, RubricDataset)
+    # Five MET and five UNMET of ten: four for training are two of each.
+    assert sorted(str(item.ground_truth[0]) for item in train) == ["MET", "MET", "UNMET", "UNMET"]
+    assert (len(train), len(test)) == (4, 6)
