@@ -47,10 +47,11 @@ def read_dataset(
     What another program wrote is recognised by its shape and translated; ``recognised`` then names it.
     ``columns`` says field by field (the keys of ALIASES) which column to read it from, an empty text that
     it is not in the file; fields it leaves out are found by their usual names. ``rubric`` is the dataset's
-    where the file brings none; ``needs`` are keys a dataset object must have, ``item_needs`` fields every
-    item must have beside its submission (``rubric``: its own or the dataset's). Items without an id get one
-    derived from their content, the same on every import. A submission that comes again under another
-    rubric of its own may repeat its id: such items are numbered ``id#2``, ``id#3``.
+    where the file brings none, and goes before what a translation made up; ``needs`` are keys a dataset
+    object must have, ``item_needs`` fields every item must have beside its submission (``rubric``: its own
+    or the dataset's). Items without an id get one derived from their content, the same on every import. A
+    submission that comes again under another rubric of its own may repeat its id: such items are numbered
+    ``id#2``, ``id#3``.
 
     Raises InvalidFile with all faults at once, each placed by line or ``items[i]``: what is no text, no
     submission, repeated ids, rubrics with faults, ground truth of the wrong length or with unknown labels.
@@ -59,8 +60,9 @@ def read_dataset(
     explicit = _checked_columns(columns, faults)
     source = open_source(data, filename, max_bytes, faults, needs)
     header = source.header
-    if header.rubric is None and not header.rubric_is_faulty and rubric is not None:
-        header = dataclasses.replace(header, rubric=rubric)
+    brings_none = header.rubric is None and not header.rubric_is_faulty
+    if rubric is not None and (brings_none or source.recognised):
+        header = dataclasses.replace(header, rubric=rubric, rubric_is_faulty=False)
     reader = ItemReader(header, explicit, cells=source.cells, faults=faults, needs=item_needs)
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
     reader.check_whole(empty=not items)

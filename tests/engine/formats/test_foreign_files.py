@@ -7,6 +7,7 @@ import pytest
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.dataset_files import preview, read_dataset
 from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
+from rubricweb.engine.rubric import Rubric
 from tests.engine.formats import samples
 
 
@@ -247,3 +248,40 @@ def test_an_evals_log_gives_items_and_labels():
     (item,) = file.items
     assert (item.id, item.submission, item.reference) == ("capitals.dev.0", "Lyon", "Paris")
     assert labels(file) == [("capitals.dev.0", "correct", "capitals.dev", "UNMET", "")]
+
+
+# ── What comes beside ────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_rubric_beside_the_file_goes_before_a_made_up_one():
+    rubric = Rubric.from_dict(
+        [
+            {"name": "grounded", "requirement": "Rests on the source"},
+            {
+                "name": "tone",
+                "weight": 2,
+                "requirement": "How does it sound?",
+                "options": [{"label": "friendly", "value": 1}, {"label": "rude", "value": 0}],
+            },
+            {
+                "name": "stars",
+                "requirement": "How many?",
+                "options": [{"label": str(n), "value": n / 4} for n in range(5)],
+            },
+        ]
+    )
+    file = read(samples.LABEL_STUDIO, rubric=rubric)
+    assert file.rubric is rubric
+    assert file.items[0].labels["ann@example.org"] == ("MET", "friendly", "4")
+
+
+def test_data_never_gives_way_to_what_was_said_about_it():
+    task = samples.LABEL_STUDIO[0] | {"data": {"text": "s", "labels": ["x"], "ground_truth": "y"}}
+    (item,) = read([task, samples.LABEL_STUDIO[1]]).items[:1]
+    assert item.metadata == {"data_labels": ["x"], "data_ground_truth": "y"}
+    rollout = samples.VERIFIERS[0] | {"group": "mine", "submission": "other"}
+    (item,) = read([rollout], "x.jsonl").items
+    assert (item.submission, item.group, item.metadata["submission"]) == ("4", "3", "other")
+    sample = samples.OPENAI_EVALS[0] | {"prompt": "other", "id": 5}
+    (item,) = read([sample], "x.jsonl").items
+    assert (item.id, item.prompt[0]["role"], item.metadata) == ("5", "system", {"prompt": "other"})

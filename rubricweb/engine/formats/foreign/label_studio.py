@@ -46,6 +46,9 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
         data = {str(key): value for key, value in child(record.data, "data").items()}
         if "submission" not in data and "text" in data:
             data["submission"] = data.pop("text")
+        for taken in (GROUND_TRUTH, "labels"):  # these fields are what the annotators said
+            if taken in data:
+                data[f"data_{taken}"] = data.pop(taken)
         labels: dict[str, dict[str, str]] = {}
         for place, rater, results in _raters(record, faults):
             row = _answers(results, place, questions, faults)

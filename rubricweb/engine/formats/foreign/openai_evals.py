@@ -40,8 +40,13 @@ def _translate_samples(records: list[PlacedRecord], faults: FaultList) -> Transl
             )
             continue
         rest = {k: v for k, v in record.data.items() if k not in ("input", "ideal", *_OUTPUT_KEYS)}
-        reference = one_reference(record.data.get("ideal"), join_place(record.place, "ideal"), faults)
-        item = {"prompt": record.data.get("input"), "submission": output, "reference": reference} | rest
+        item = {
+            "id": rest.pop("id", None),
+            "prompt": record.data.get("input"),
+            "submission": output,
+            "reference": one_reference(record.data.get("ideal"), join_place(record.place, "ideal"), faults),
+            "metadata": rest,
+        }
         translated.append(PlacedRecord(record.place, item))
     return Translation(records=tuple(translated))
 

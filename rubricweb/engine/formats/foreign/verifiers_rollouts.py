@@ -46,7 +46,7 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
             key = str(example)
             rollouts[key] = rollouts.get(key, 0) + 1
             item["id"] = f"{key}-{rollouts[key]}"
-            item["group"] = key
+            data["group"] = key
         translated.append(PlacedRecord(record.place, item | {"metadata": without_empty(data)}))
     return Translation(records=tuple(translated))
 
