@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, model_validator
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.outcomes import Outcome, outcome_of, value_of
@@ -89,6 +90,22 @@ class CriterionReport(Criterion):
         return None if self.value is None else Answer(None, self.reason, value=self.value)
 
 
+def _ungrouped_restored(value: Any) -> Any:
+    return {name or None: score for name, score in value.items()} if isinstance(value, Mapping) else value
+
+
+def _ungrouped_named(groups: dict[str | None, Score] | None) -> dict[str, Score] | None:
+    return None if groups is None else {name or "": score for name, score in groups.items()}
+
+
+Groups: TypeAlias = Annotated[
+    dict[str | None, Score] | None,
+    BeforeValidator(_ungrouped_restored),
+    PlainSerializer(_ungrouped_named, when_used="json"),
+]
+"""Scores by group; JSON has no None for a key, so that the ungrouped stand there under an empty name."""
+
+
 class EvaluationReport(BaseModel):
     """The result of grading one submission.
 
@@ -117,7 +134,7 @@ class EvaluationReport(BaseModel):
     explanation: str | None = None
     passed: bool | None = None
     length_penalty: float = 0.0
-    groups: dict[str | None, Score] | None = None
+    groups: Groups = None
 
 
 def criterion_report(
