@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from rubricweb.engine.agreement import Figure, Ratings, alpha_nominal
+from rubricweb.engine.agreement import Figure, Ratings, alpha_interval, alpha_nominal, alpha_ordinal
 
 
 def test_three_units_worked_by_hand():
@@ -80,5 +80,27 @@ def test_ten_thousand_units_of_twenty_raters_take_well_under_three_seconds():
     )
     started = time.perf_counter()
     figure = alpha_nominal(ratings, resamples=1000)
+    assert time.perf_counter() - started < 3
+    assert figure.low < figure.value < figure.high
+
+
+@pytest.mark.parametrize(
+    "alpha", [alpha_nominal, alpha_ordinal, alpha_interval], ids=lambda one: one.__name__
+)
+def test_every_alpha_of_many_units_and_raters_takes_well_under_three_seconds(alpha):
+    generator = np.random.default_rng(0)
+    levels = ("poor", "weak", "fair", "good", "best")
+    truth = generator.integers(0, 5, size=10_000)
+    ratings = Ratings(
+        raters=tuple(range(20)),
+        units=tuple(range(10_000)),
+        labels=levels,
+        codes=np.clip(truth + generator.integers(-1, 2, size=(20, 10_000)), 0, 4),
+        clusters=np.arange(10_000),
+        levels=levels,
+        values=(0.0, 0.25, 0.5, 0.75, 1.0),
+    )
+    started = time.perf_counter()
+    figure = alpha(ratings, resamples=1000)
     assert time.perf_counter() - started < 3
     assert figure.low < figure.value < figure.high

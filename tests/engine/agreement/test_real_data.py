@@ -1,4 +1,4 @@
-"""Known answers for 14 binary criteria judged by experts and by recorded LLM judges."""
+"""Known answers for binary criteria judged by experts, and for ordered ones, both with recorded judges."""
 
 import collections
 import csv
@@ -6,13 +6,28 @@ import json
 import os
 import pathlib
 
+import krippendorff
+import numpy as np
 import pytest
+import scipy.stats
+from sklearn import metrics
 
-from rubricweb.engine.agreement import Ratings, alpha_nominal, compare_labels
+from rubricweb.engine.agreement import (
+    Ratings,
+    alpha_nominal,
+    alpha_ordinal,
+    compare_labels,
+    compare_options,
+    compare_scores,
+    fleiss_kappa,
+    human_ceiling,
+    prediction_powered_mean,
+)
 
 FOLDER = os.environ.get("RUBRICWEB_REAL_DATA")
 pytestmark = pytest.mark.skipif(
-    not FOLDER, reason="RUBRICWEB_REAL_DATA is not set: point it at the folder that holds prepared/ttcw_*.*"
+    not FOLDER,
+    reason="RUBRICWEB_REAL_DATA is not set: point it at the folder that holds prepared/ and llm_rubric/",
 )
 
 
@@ -54,3 +69,112 @@ def test_a_recorded_judge_against_the_majority_of_experts(expert_rows):
     assert found.mcc.value == pytest.approx(0.1474, abs=5e-5)
     assert found.reference_met_rate.value == pytest.approx(0.1488, abs=5e-5)
     assert found.judged_met_rate.value == pytest.approx(0.7897, abs=5e-5)
+
+
+def test_fleiss_kappa_of_the_experts(expert_rows):
+    """Eleven experts, three per unit: who sits in which seat does not matter."""
+    figure = fleiss_kappa(Ratings.from_triples(expert_rows, cluster_of=lambda unit: unit[0]))
+    assert (figure.n, figure.value) == (504, pytest.approx(0.1410, abs=5e-5))
+
+
+def test_the_ceiling_of_the_experts_is_low_too(expert_rows):
+    found = human_ceiling(Ratings.from_triples(expert_rows, cluster_of=lambda unit: unit[0]))
+    assert found.n == 504
+    # Three verdicts per unit, so a share of equal pairs is 1 or 1/3.
+    votes = collections.defaultdict(list)
+    for unit, _, verdict in expert_rows:
+        votes[unit].append(verdict)
+    unanimous = sum(len(set(verdicts)) == 1 for verdicts in votes.values())
+    assert found.pair_accuracy.value == pytest.approx((unanimous + (504 - unanimous) / 3) / 504)
+    assert found.kappa.low < found.kappa.value < 0.3
+
+
+def test_labels_of_a_third_of_the_stories_correct_a_generous_judge(expert_rows):
+    votes = collections.defaultdict(list)
+    for unit, _, verdict in expert_rows:
+        votes[unit].append(verdict == "MET")
+    path = pathlib.Path(FOLDER) / "prepared" / "ttcw_recorded_judges.jsonl"
+    judged = {
+        (record["item_id"], record["criterion"]): record["verdict"]
+        for record in map(json.loads, path.read_text().splitlines())
+        if record["judge"] == "gpt4"
+    }
+    units = sorted(votes)
+    stories = sorted({item for item, _ in units})[::3]
+    found = prediction_powered_mean(
+        [float(sum(votes[unit]) > 1) if unit[0] in stories else None for unit in units],
+        [float(judged[unit] == "MET") for unit in units],
+        [unit[0] for unit in units],
+    )
+    assert found.judged_only.value == pytest.approx(0.7897, abs=5e-5)
+    assert found.estimate.low < 0.1488 < found.estimate.high < found.judged_only.low
+
+
+QUESTIONS = ("Q0", "Q3", "Q7")
+
+
+@pytest.fixture(scope="module")
+def conversation_rows():
+    """(question, dialogue, annotator) → "1" … "4" or "0"; an annotator's last answer stands."""
+    path = pathlib.Path(FOLDER) / "llm_rubric" / "human_judges_synth_all_FIXED_ANON.tsv"
+    with path.open(newline="") as file:
+        return {
+            (question, row["text_id"], row["annotator_id"]): str(int(float(row[question] or 0)))
+            for row in csv.DictReader(file, delimiter="\t")
+            for question in QUESTIONS
+        }
+
+
+@pytest.mark.parametrize(("question", "expected"), [("Q0", 0.044), ("Q3", 0.315), ("Q7", 0.118)])
+def test_ordinal_alpha_of_people_on_conversations(conversation_rows, question, expected):
+    answers = {
+        (dialogue, who): label
+        for (asked, dialogue, who), label in conversation_rows.items()
+        if asked == question
+    }
+    ratings = Ratings.from_triples(
+        [(dialogue, who, label) for (dialogue, who), label in answers.items()], levels="1234", gaps="0"
+    )
+    figure = alpha_ordinal(ratings)
+    assert figure.value == pytest.approx(expected, abs=5e-4)
+    assert figure.low < figure.value < figure.high
+    table = np.where(ratings.codes < 0, np.nan, ratings.codes)
+    oracle = krippendorff.alpha(table, level_of_measurement="ordinal")
+    assert figure.value == pytest.approx(oracle, abs=1e-12)
+
+
+def test_a_recorded_judges_options_and_expected_scores_against_people():
+    folder = pathlib.Path(FOLDER) / "llm_rubric"
+    with (folder / "human_judges_real_convs_FIXED_ANON.tsv").open(newline="") as file:
+        people = {row["text_id"]: row["Q0"] for row in csv.DictReader(file, delimiter="\t")}
+    with (folder / "gpt-3.5-turbo-16k_real_evaluations_FIXED.tsv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t") if row["criterion"] == "Q0"]
+    said = {row["text_id"]: row["sample_llm"] for row in rows}
+    expected = {
+        row["text_id"]: sum(level * float(row[f"answer{level}_prob"]) for level in range(1, 5))
+        for row in rows
+    }
+    both = [text for text in people if people[text] != "0" and text in said]
+    one, other = [int(people[text]) for text in both], [int(said[text]) for text in both]
+
+    found = compare_options(
+        [people[text] for text in people],
+        [said.get(text) for text in people],
+        list(people),
+        levels="1234",
+        scale_type="ordinal",
+        gaps="0",
+    )
+    assert found.n == len(both)
+    np.testing.assert_array_equal(found.confusion, metrics.confusion_matrix(one, other, labels=range(1, 5)))
+    kappa = metrics.cohen_kappa_score(one, other, weights="quadratic", labels=range(1, 5))
+    assert found.quadratic_kappa.value == pytest.approx(kappa)
+    assert found.steps_apart.value == pytest.approx(np.abs(np.subtract(one, other)).mean())
+
+    judged = [expected[text] for text in both]
+    scores = compare_scores(one, judged)
+    assert scores.rmse.value == pytest.approx(metrics.root_mean_squared_error(one, judged))
+    assert scores.pearson.value == pytest.approx(scipy.stats.pearsonr(one, judged)[0])
+    assert scores.spearman.value == pytest.approx(scipy.stats.spearmanr(one, judged)[0])
+    assert scores.kendall.value == pytest.approx(scipy.stats.kendalltau(one, judged)[0])
+    assert scores.bias_t.p == pytest.approx(scipy.stats.ttest_rel(judged, one).pvalue, abs=1e-9)
