@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rubricweb.engine.agreement import METRICS
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.checks import BUILT_IN
 from rubricweb.engine.formats import FORMATS
@@ -16,8 +17,14 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 @pytest.mark.parametrize(
     ("document", "names"),
-    [("scoring.md", AUTOGRADERS), ("formats.md", FORMATS), ("lint.md", RULES), ("checks.md", BUILT_IN)],
-    ids=["autograders", "formats", "lint rules", "checks"],
+    [
+        ("scoring.md", AUTOGRADERS),
+        ("formats.md", FORMATS),
+        ("lint.md", RULES),
+        ("checks.md", BUILT_IN),
+        ("agreement.md", METRICS),
+    ],
+    ids=["autograders", "formats", "lint rules", "checks", "metrics"],
 )
 def test_every_registered_name_has_a_heading(document: str, names: dict[str, object]) -> None:
     headings = re.findall(r"^### `(.+)`$", (ROOT / "docs" / document).read_text(), re.MULTILINE)
