@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -133,3 +134,12 @@ def test_a_seed_means_the_same_split_in_every_process():
     }
     assert len(said) == 1
     assert said != {""}
+
+
+def test_many_criteria_at_once_are_spread_to_within_one_item_each():
+    draw = Random(5)
+    criteria = [Criterion(name=f"c{i}", weight=1, requirement=f"Criterion {i}") for i in range(14)]
+    rows = [[draw.choice(["MET", "MET", "UNMET"]) for _ in criteria] for _ in range(200)]
+    report = describe_split(*labelled(*rows, rubric=Rubric(criteria)).split_train_test(60, seed=2))
+    for row in report.labels:
+        assert abs(row.train - (row.train + row.test) * 60 / 200) <= 1, row
