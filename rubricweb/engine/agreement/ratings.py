@@ -23,8 +23,9 @@ class Ratings:
 
     `levels` is the full list of options in their order, used or not, and then `labels` is that same list;
     None means that only the labels that were seen are known, in order of first appearance. `values` gives
-    each label its number on an interval scale; None means there are none. Raises ValueError when `labels`
-    and `levels` differ, when there is not one finite value per label, or when a code names no label.
+    each level its number on an interval scale; None means there are none. Raises ValueError when `labels`
+    and `levels` differ, when `values` come without levels or are not one finite number per label, and when a
+    code names no label.
     """
 
     raters: tuple[Hashable, ...]
@@ -39,6 +40,8 @@ class Ratings:
         if self.levels is not None and self.labels != self.levels:
             raise ValueError(f"labels must be the levels {self.levels!r}; found {self.labels!r}")
         if self.values is not None:
+            if self.levels is None:
+                raise ValueError("values belong to levels; found values without levels")
             if len(self.values) != len(self.labels):
                 raise ValueError(
                     f"values must give one number for each of {len(self.labels)} labels; "
@@ -68,11 +71,8 @@ class Ratings:
         gap; its unit and rater are still counted. `cluster_of(unit)` names the item a unit belongs to;
         without it, every unit is its own cluster. `levels` is the full list of options in order, and `values`
         the number of each; labels are then matched after strip and casefold. Raises ValueError when a rater
-        labels the same unit twice, when a label is none of the levels, when two levels match each other, or
-        when `values` come without `levels`.
+        labels the same unit twice, when a label is none of the levels, or when two levels match each other.
         """
-        if values is not None and levels is None:
-            raise ValueError("values belong to levels; found values without levels")
         index = _LabelIndex(levels, gaps)
         unit_index: dict[Hashable, int] = {}
         rater_index: dict[Hashable, int] = {}
@@ -154,13 +154,7 @@ class Ratings:
         levels = tuple(VERDICT_VALUES)
         # One more place at the end, so that a gap's code of −1 stays a gap.
         recode = np.array([*(levels.index(label) for label in self.labels), GAP], dtype=np.int64)
-        return replace(
-            self,
-            labels=levels,
-            levels=levels,
-            codes=recode[self.codes],
-            values=self.values and tuple(VERDICT_VALUES.values()),
-        )
+        return replace(self, labels=levels, levels=levels, codes=recode[self.codes])
 
     def numbers(self) -> NDArray[np.float64]:
         """(raters × units): the value of each label, NaN at gaps; MET is 1 and UNMET 0 without `values`.

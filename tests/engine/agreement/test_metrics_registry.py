@@ -70,6 +70,6 @@ def test_the_same_seed_gives_the_same_interval():
 
 def test_the_example_of_the_page_runs(capsys):
     exec(re.search(r"```python\n(.+?)```", PAGE.read_text(), re.DOTALL).group(1), {})
-    # Units poor poor, fair good, good good (the fourth has one value): values 2, 1, 3 with midranks 1.5, 3, 5.
+    # Units poor poor, fair good, good good, the fourth unpaired: values 2, 1, 3 with midranks 1.5, 3, 5.
     # Observed 2·(3 − 5)² = 8, expected 2·(2·1·2.25 + 2·3·12.25 + 1·3·4) / 5 = 36.
     assert float(capsys.readouterr().out) == pytest.approx(1 - 8 / 36)
