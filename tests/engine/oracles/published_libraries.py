@@ -1,0 +1,93 @@
+"""A program for the environment of ``make oracles``: cases as JSON in, what the published libraries say out.
+
+It imports nothing of rubricweb and asks no model: every generate function answers from the case.
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import asks the network for prices
+
+import autorubric
+import rubric
+from autorubric.types import CannotAssessStrategy
+from autorubric.utils import compute_length_penalty as autorubric_length_penalty
+from rubric.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
+from rubric.utils import compute_length_penalty
+
+
+def by_autorubric(case):
+    """The score of the case's labels, under its abstention policy."""
+    criteria = [
+        autorubric.Criterion(
+            weight=criterion["weight"],
+            requirement=criterion["requirement"],
+            options=[autorubric.CriterionOption(**option) for option in criterion.get("options", ())] or None,
+        )
+        for criterion in case["criteria"]
+    ]
+    return autorubric.Rubric(criteria).compute_score(
+        case["labels"],
+        normalize=case["normalize"],
+        cannot_assess_strategy=CannotAssessStrategy(case["abstention"]),
+    )
+
+
+def by_rubric(case):
+    """score, raw_score and llm_raw_score of the three graders, for a case of plain verdicts."""
+    numbers = {criterion["requirement"]: i for i, criterion in enumerate(case["criteria"])}
+    labels = case["labels"]
+
+    async def one(system_prompt, user_prompt):
+        requirement = user_prompt.split("<criterion>\n")[1].split("\n</criterion>")[0]
+        status = labels[numbers[requirement]]
+        return rubric.PerCriterionOutput(criterion_status=status, explanation="e")
+
+    async def all_at_once(system_prompt, user_prompt):
+        return rubric.OneShotOutput(
+            criteria_evaluations=[
+                rubric.CriterionEvaluation(criterion_number=i + 1, criterion_status=label, explanation="e")
+                for i, label in enumerate(labels)
+                if i not in case["unanswered"]
+            ]
+        )
+
+    async def holistic(system_prompt, user_prompt):
+        return rubric.RubricAsJudgeOutput(overall_score=case["llm_score"], explanation="e")
+
+    whole = rubric.Rubric.from_dict(case["criteria"])
+
+    async def grade_with(grader):
+        report = await whole.grade("text", autograder=grader)
+        return [report.score, report.raw_score, report.llm_raw_score]
+
+    async def grade():
+        return {
+            "per_criterion": await grade_with(PerCriterionGrader(one, normalize=case["normalize"])),
+            "one_shot": await grade_with(PerCriterionOneShotGrader(all_at_once, normalize=case["normalize"])),
+            "rubric_as_judge": await grade_with(RubricAsJudgeGrader(holistic, normalize=case["normalize"])),
+        }
+
+    return asyncio.run(grade())
+
+
+def by_length(case):
+    """What length costs by both libraries."""
+    texts = {"thinking": "word " * case["thinking_words"], "output": "word " * case["output_words"]}
+    return [
+        compute_length_penalty(texts, rubric.LengthPenalty(**case["rule"])),
+        autorubric_length_penalty(texts, autorubric.LengthPenalty(**case["rule"])),
+    ]
+
+
+def main():
+    """Answer every list of cases by the function of its name."""
+    asked = json.load(sys.stdin)
+    answers = {name: [globals()[name](case) for case in cases] for name, cases in asked.items()}
+    json.dump(answers, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
