@@ -2,22 +2,18 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from rubricweb.engine.agreement import Confusion, PairAgreement, Ratings, alpha_nominal, compare_labels
-from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.ground_truth import majority
-from rubricweb.engine.verdict import Verdict
+from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Adjudication,
     Cause,
     Criterion,
     Item,
-    Judgement,
     Review,
     ReviewQueue,
     ReviewState,
@@ -26,13 +22,10 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.comparison_by_kind import CriterionComparison, Evidence, MatrixRow, bias, matrix
+from rubricweb.selectors.comparison_scores import ScoreComparison, compare_item_scores
+from rubricweb.selectors.ground_truth import Unit, ground_truth, labels, run_answers
 from rubricweb.selectors.reviews import hidden_items
-
-Unit = tuple[int, int]
-"""(item id, criterion id): what one verdict is about."""
-
-RULES = ("unanimous", "majority", "adjudicated")
-
 
 # ── What can be compared ─────────────────────────────────────────────────────────────────────────
 
@@ -161,68 +154,22 @@ def criteria_of(run: Run | None, queues: Sequence[ReviewQueue]) -> QuerySet[Crit
 
 
 @dataclass(frozen=True)
-class Truth:
-    """The verdict that stands for a unit, and by which of RULES; None while people are tied."""
-
-    verdict: Verdict | None
-    rule: str
-    labels: int
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a confusion matrix; `share` is its part of the units people gave this verdict, 0 to 1."""
-
-    truth: Verdict
-    judged: Verdict
-    count: int
-    share: float | None
-
-    @property
-    def agrees(self) -> bool:
-        return self.truth == self.judged
-
-
-@dataclass(frozen=True)
-class MatrixRow:
-    """What the judge said where people said `truth`."""
-
-    truth: Verdict
-    cells: tuple[Cell, ...]
-    total: int
-
-
-@dataclass(frozen=True)
-class CriterionComparison:
-    """Judge against ground truth on one criterion, and people among themselves."""
-
-    criterion: Criterion
-    pair: PairAgreement
-    human_alpha: Figure
-    errors: int
-    adjudicated: int
-
-    @property
-    def matrix(self) -> tuple[MatrixRow, ...]:
-        return matrix(self.pair.confusion)
-
-    @property
-    def bias(self) -> float | None:
-        return bias(self.pair)
-
-
-@dataclass(frozen=True)
 class Comparison:
     """A run against the people of some queues.
 
-    `units` counts units with a ground truth; of those the judge gave a verdict on `judged` (`coverage` is
-    their share) and failed on `errors`. `undecided` counts units where people are tied.
+    `units` counts units with a ground truth; of those the judge gave a label on `judged` (`coverage` is
+    their share) and failed on `errors`. `undecided` counts units where people are tied. `overall`,
+    `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only: options of different
+    criteria are no common scale. `scores` compares whole items, whatever the kinds of their criteria.
     """
 
     run: Run
     queues: tuple[ReviewQueue, ...]
     overall: PairAgreement
+    n_binary: int
     human_alpha: Figure
+    ceiling: HumanCeiling
+    scores: ScoreComparison
     raters: int
     units: int
     judged: int
@@ -239,13 +186,13 @@ class Comparison:
     @property
     def on_own_rubrics(self) -> int:
         """Units on a single item's own rubric: they enter the overall figures only."""
-        shared = (row.pair for row in self.criteria)
-        return self.units - sum(pair.n + pair.abstained + pair.missing for pair in shared)
+        return self.units - sum(row.units for row in self.criteria)
 
     @property
     def scale_low(self) -> float:
         """Where the drawings of κ and α must begin so that nothing is cut off: 0, or the tenth below."""
         figures = [figure for row in self.criteria for figure in (row.pair.kappa, row.human_alpha)]
+        figures += [row.options.kappa for row in self.criteria if row.options is not None]
         figures += [self.overall.kappa, self.overall.mcc, self.human_alpha]
         lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
         return min(0.0, math.floor(min(lows, default=0.0) * 10) / 10)
@@ -259,126 +206,68 @@ class Comparison:
         return bias(self.overall)
 
 
-def matrix(confusion: Confusion) -> tuple[MatrixRow, ...]:
-    """The four counts as rows of what people said. 3 and 1 in a row have shares 0.75 and 0.25."""
-    met, unmet = Verdict.MET, Verdict.UNMET
-    rows = []
-    for truth, counts in (
-        (met, ((met, confusion.met_met), (unmet, confusion.met_unmet))),
-        (unmet, ((met, confusion.unmet_met), (unmet, confusion.unmet_unmet))),
-    ):
-        total = sum(count for _, count in counts)
-        cells = tuple(
-            Cell(truth, judged, count, count / total if total else None) for judged, count in counts
-        )
-        rows.append(MatrixRow(truth, cells, total))
-    return tuple(rows)
-
-
-def bias(pair: PairAgreement) -> float | None:
-    """The judge's MET rate less people's over the same units, −1 to 1: positive is a lenient judge.
-
-    Judge 0.79, people 0.15: 0.64. None without units.
-    """
-    judged, reference = pair.judged_met_rate.value, pair.reference_met_rate.value
-    return None if judged is None or reference is None else judged - reference
-
-
-def labels(queues: Sequence[ReviewQueue]) -> dict[Unit, dict[int, Verdict]]:
-    """Submitted verdicts of people: unit → rater id → verdict."""
-    found: dict[Unit, dict[int, Verdict]] = defaultdict(dict)
-    rows = Judgement.objects.filter(
-        review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-    ).values_list("item_id", "criterion_id", "review__rater_id", "verdict")
-    for item_id, criterion_id, rater_id, verdict in rows.order_by(
-        "item_id", "criterion_id", "review__rater_id"
-    ):
-        found[item_id, criterion_id][rater_id] = Verdict(str(verdict))
-    return dict(found)
-
-
-def ground_truth(queues: Sequence[ReviewQueue]) -> dict[Unit, Truth]:
-    """What stands for every labelled unit: an adjudication, else the majority of submitted reviews."""
-    labelled = labels(queues)
-    decided = {
-        (item_id, criterion_id): Verdict(verdict)
-        for item_id, criterion_id, verdict in Adjudication.objects.filter(
-            item__dataset__in={queue.dataset_id for queue in queues}
-        ).values_list("item_id", "criterion_id", "verdict")
-    }
-    truths = {}
-    for unit, by_rater in labelled.items():
-        if unit in decided:
-            truths[unit] = Truth(decided[unit], "adjudicated", len(by_rater))
-        else:
-            rule = "unanimous" if len(set(by_rater.values())) == 1 else "majority"
-            truths[unit] = Truth(majority(by_rater.values()), rule, len(by_rater))
-    return truths
-
-
 def compare(
     run: Run, queues: Sequence[ReviewQueue], *, viewer: User, resamples: int = 1000, seed: int = 0
 ) -> Comparison:
     """Agreement of a run with the people of `queues`, overall and per criterion, with 95 % intervals.
 
     Only units with a decided ground truth count, and none of items the viewer is still to review blind.
-    Abstentions and errors never count as agreement or disagreement: they are counted beside it. Raises
-    Invalid when the queues are over another dataset.
+    Abstentions (CANNOT_ASSESS, an option that says not applicable) and errors never count as agreement or
+    disagreement: they are counted beside it. Raises Invalid when the queues are over another dataset.
     """
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
-    truths = {unit: truth for unit, truth in ground_truth(queues).items() if unit[0] not in hidden}
-    judged, failed = _judged(run)
     by_rater = labels(queues)
+    truths = {unit: truth for unit, truth in ground_truth(queues, by_rater).items() if unit[0] not in hidden}
+    said = run_answers(run)
+    evidence = Evidence(truths, by_rater, said, resamples, seed)
+    others = _not_binary(truths)
     units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
-    per_criterion: dict[int, list[Unit]] = defaultdict(list)
-    for unit in units:
-        per_criterion[unit[1]].append(unit)
-    labelled_per_criterion: dict[int, list[Unit]] = defaultdict(list)
-    for unit in truths:
-        labelled_per_criterion[unit[1]].append(unit)
-
-    def pair(some: Sequence[Unit]) -> PairAgreement:
-        return compare_labels(
-            [truths[unit].verdict for unit in some],
-            [judged.get(unit) for unit in some],
-            [unit[0] for unit in some],
-            resamples=resamples,
-            seed=seed,
-        )
-
-    def alpha(some: Sequence[Unit]) -> Figure:
-        return _alpha(some, by_rater, resamples=resamples, seed=seed)
-
-    criteria: tuple[CriterionComparison, ...] = ()
-    if run.rubric_version_id is not None:
-        criteria = tuple(
-            CriterionComparison(
-                criterion=criterion,
-                pair=pair(per_criterion[criterion.pk]),
-                human_alpha=alpha(labelled_per_criterion[criterion.pk]),
-                errors=sum(unit in failed for unit in per_criterion[criterion.pk]),
-                adjudicated=sum(truths[unit].rule == "adjudicated" for unit in per_criterion[criterion.pk]),
-            )
-            for criterion in Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
-        )
+    binary = [unit for unit in units if unit[1] not in others]
+    labelled_binary = [unit for unit in truths if unit[1] not in others]
     return Comparison(
         run=run,
         queues=tuple(queues),
-        overall=pair(units),
-        human_alpha=alpha(list(truths)),
+        overall=evidence.pair(binary),
+        n_binary=len(binary),
+        human_alpha=evidence.alpha(labelled_binary),
+        ceiling=evidence.ceiling(labelled_binary),
+        scores=compare_item_scores(run, truths, said, hidden, resamples=resamples, seed=seed),
         raters=Review.objects.filter(queue__in=queues, state=ReviewState.SUBMITTED)
         .values("rater")
         .distinct()
         .count(),
         units=len(units),
-        judged=sum(unit in judged for unit in units),
-        errors=sum(unit in failed for unit in units),
+        judged=sum(unit in said.labels for unit in units),
+        errors=sum(unit in said.failed for unit in units),
         undecided=sum(truth.verdict is None for truth in truths.values()),
         adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
         hidden_items=len(hidden),
-        criteria=criteria,
+        criteria=_per_criterion(run, evidence, hidden),
     )
+
+
+def _per_criterion(run: Run, evidence: Evidence, hidden: set[int]) -> tuple[CriterionComparison, ...]:
+    """The criteria of the run's rubric in order; none when every item brings its own."""
+    if run.rubric_version_id is None:
+        return ()
+    labelled: dict[int, list[Unit]] = defaultdict(list)
+    for unit in evidence.truths:
+        labelled[unit[1]].append(unit)
+    checked: dict[int, list[Unit]] = defaultdict(list)
+    for unit in evidence.judged.values:
+        if unit[0] not in hidden:
+            checked[unit[1]].append(unit)
+    criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
+    return tuple(
+        evidence.compared(criterion, labelled[criterion.pk], checked[criterion.pk]) for criterion in criteria
+    )
+
+
+def _not_binary(units: Iterable[Unit]) -> set[int]:
+    """Ids of those criteria of the units that are not binary."""
+    criteria = Criterion.objects.filter(pk__in={unit[1] for unit in units}).exclude(kind="binary")
+    return set(criteria.values_list("pk", flat=True))
 
 
 def overall_agreement(
@@ -388,17 +277,13 @@ def overall_agreement(
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
     truths = ground_truth(queues)
-    judged, _ = _judged(run)
+    others = _not_binary(truths)
     units = sorted(
-        unit for unit, truth in truths.items() if truth.verdict is not None and unit[0] not in hidden
+        unit
+        for unit, truth in truths.items()
+        if truth.verdict is not None and unit[0] not in hidden and unit[1] not in others
     )
-    return compare_labels(
-        [truths[unit].verdict for unit in units],
-        [judged.get(unit) for unit in units],
-        [unit[0] for unit in units],
-        resamples=resamples,
-        seed=seed,
-    )
+    return Evidence(truths, {}, run_answers(run), resamples, seed).pair(units)
 
 
 def _require_same_dataset(run: Run, queues: Sequence[ReviewQueue]) -> None:
@@ -419,36 +304,6 @@ def _hidden(team: Team, viewer: User, dataset_id: int) -> set[int]:
     return set(hidden_items(viewer, team).filter(dataset=dataset_id).values_list("pk", flat=True))
 
 
-def _judged(run: Run) -> tuple[dict[Unit, Verdict], set[Unit]]:
-    """The run's verdicts, and the units where it ended in an error."""
-    verdicts: dict[Unit, Verdict] = {}
-    failed: set[Unit] = set()
-    rows = Judgement.objects.filter(run=run, repeat=0).values_list("item_id", "criterion_id", "verdict")
-    for item_id, criterion_id, verdict in rows:
-        if verdict is None:
-            failed.add((item_id, criterion_id))
-        else:
-            verdicts[item_id, criterion_id] = Verdict(verdict)
-    return verdicts, failed
-
-
-def _alpha(
-    units: Sequence[Unit], by_rater: dict[Unit, dict[int, Verdict]], *, resamples: int, seed: int
-) -> Figure:
-    ratings = Ratings.from_triples(
-        ((unit, rater, str(verdict)) for unit in units for rater, verdict in by_rater[unit].items()),
-        cluster_of=_item_of,
-        gaps=(str(Verdict.CANNOT_ASSESS),),
-    )
-    return alpha_nominal(ratings, resamples=resamples, seed=seed)
-
-
-def _item_of(unit: Hashable) -> Hashable:
-    assert isinstance(unit, tuple)
-    item_id: int = unit[0]
-    return item_id
-
-
 # ── Disagreements ────────────────────────────────────────────────────────────────────────────────
 
 
@@ -459,8 +314,8 @@ class Disagreement:
     item_id: int
     item_key: str
     criterion: Criterion
-    truth: Verdict | None
-    judged: Verdict | None
+    truth: str | None
+    judged: str | None
     votes: tuple[tuple[str, int], ...]
     rule: str
 
@@ -506,9 +361,9 @@ def disagreements(
     """
     if kind and kind not in DISAGREEMENT_KINDS:
         raise Invalid(f"{kind!r} is not a kind of disagreement. Allowed: {', '.join(DISAGREEMENT_KINDS)}.")
-    truths = ground_truth(queues)
     by_rater = labels(queues)
-    verdicts = _judged(run)[0] if run is not None else {}
+    truths = ground_truth(queues, by_rater)
+    verdicts = run_answers(run).labels if run is not None else {}
     hidden = set(hidden_items(viewer, team).values_list("pk", flat=True))
     criteria = Criterion.objects.in_bulk({unit[1] for unit in truths})
     keys = dict(Item.objects.filter(pk__in={unit[0] for unit in truths}).values_list("pk", "key"))

@@ -22,7 +22,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.comparison import Truth, ground_truth
+from rubricweb.selectors.ground_truth import Truth, ground_truth
 from rubricweb.selectors.reviews import require_nothing_hidden
 
 CHUNK = 500

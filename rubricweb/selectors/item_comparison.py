@@ -8,14 +8,13 @@ from django.db.models import Q
 
 from rubricweb.engine.ground_truth import majority
 from rubricweb.engine.submission import Submission
-from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, Criterion, Item, Judgement, ReviewQueue, ReviewState, Run, User
 from rubricweb.selectors.reviews import Voice, require_visible
 
 
 @dataclass(frozen=True)
 class CriterionVoices:
-    """One criterion: people's voices, the judge's, and the verdict that stands by `rule`.
+    """One criterion: people's voices, the judge's, and the label that stands by `rule`.
 
     `rule` is adjudicated, unanimous, majority, tied (then `stands` is None) or "" without any label.
     """
@@ -23,15 +22,15 @@ class CriterionVoices:
     criterion: Criterion
     people: tuple[Voice, ...]
     judges: tuple[Voice, ...]
-    stands: Verdict | None
+    stands: str | None
     rule: str
-    most: Verdict | None
+    most: str | None
     adjudication: Adjudication | None
     decided_by: str
 
     @property
     def differs(self) -> bool:
-        """Somebody's verdict is not what the others say."""
+        """Somebody's label is not what the others say."""
         return len({voice.verdict for voice in (*self.people, *self.judges) if voice.verdict}) > 1
 
 
@@ -77,7 +76,7 @@ def item_comparison(
     for one in judgements:
         rater = one.review.rater if one.review else None
         name = one.judge if rater is None else rater.name if names else f"Rater {numbers[rater.pk]}"
-        voice = Voice(name, rater is None, one.verdict, one.reason, one.error_kind or "")
+        voice = Voice(name, rater is None, one.verdict, one.reason, one.error_kind or "", one.value)
         (judges if rater is None else people)[one.criterion_id].append(voice)
     decided = {
         one.criterion_id: one for one in Adjudication.objects.filter(item=item).select_related("decided_by")
@@ -112,10 +111,10 @@ def _voices(
     adjudication: Adjudication | None,
     names: bool,
 ) -> CriterionVoices:
-    said = [Verdict(voice.verdict) for voice in people if voice.verdict]
+    said = [voice.verdict for voice in people if voice.verdict]
     most = majority(said)
     if adjudication is not None:
-        stands, rule = Verdict(adjudication.verdict), "adjudicated"
+        stands, rule = adjudication.verdict, "adjudicated"
     elif not said:
         stands, rule = None, ""
     else:

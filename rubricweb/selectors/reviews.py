@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from rubricweb.engine.checks import run_check
 from rubricweb.engine.ground_truth import majority
-from rubricweb.engine.verdict import Verdict
+from rubricweb.engine.report import GradingError
+from rubricweb.engine.submission import Submission
 from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import (
     Adjudication,
@@ -287,42 +289,81 @@ def review_for(team: Team, review_id: int, viewer: User) -> Review:
 
 @dataclass(frozen=True)
 class Voice:
-    """What one other rater said about a criterion: a peer or a judge."""
+    """What one other rater said about a criterion: a peer or a judge.
+
+    `value` is what a check found in the judge's run; then there is neither `verdict` nor `error`.
+    """
 
     name: str
     is_judge: bool
     verdict: str | None
     reason: str
     error: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a check found: a value with its reason, or the error (its kind and message) in place of both."""
+
+    value: float | None
+    reason: str
+    error: str = ""
+    message: str = ""
 
 
 @dataclass(frozen=True)
 class Question:
     """One criterion on the review page with the person's own answer so far.
 
-    `advice` is what the queue's judge said, for queues that are not blind; else it is empty.
+    `advice` is what the queue's judge said, for queues that are not blind; else it is empty. A check is
+    answered already: `measured` says how, and nobody is asked.
     """
 
     criterion: Criterion
     verdict: str | None
     reason: str
     advice: tuple[Voice, ...] = ()
+    measured: Measured | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a person answers it."""
+        return self.measured is None
 
 
 def questions(review: Review) -> list[Question]:
-    """The criteria of a review in rubric order, with the rater's own answers only."""
+    """The criteria of a review in rubric order, with the rater's own answers only.
+
+    Checks are computed here and now: they are facts about the submission, not a judge's opinion of it.
+    """
     version_id = review.item.rubric_version_id or review.queue.rubric_version_id
     mine = {judgement.criterion_id: judgement for judgement in Judgement.objects.filter(review=review)}
+    submission = review.item.to_engine()
     found = []
     for criterion in Criterion.objects.filter(version_id=version_id).order_by("position"):
+        if criterion.kind == "check":
+            found.append(Question(criterion, None, "", measured=measured(criterion, submission)))
+            continue
         answer = mine.get(criterion.pk)
         found.append(Question(criterion, answer.verdict if answer else None, answer.reason if answer else ""))
     return found
 
 
+def measured(criterion: Criterion, submission: Submission) -> Measured:
+    """What a check finds in a submission."""
+    answer = run_check(criterion.to_engine(), submission)
+    if isinstance(answer, GradingError):
+        return Measured(None, "", answer.kind, answer.message)
+    return Measured(answer.value, answer.reason)
+
+
 @dataclass(frozen=True)
 class Sheet:
-    """What the review page asks; `open_id` is the criterion to begin with, None without criteria."""
+    """What the review page asks; `open_id` is the criterion to begin with, None without any to answer.
+
+    `total`, `answered` and `missing` are about the questions people answer, not about checks.
+    """
 
     questions: tuple[Question, ...]
     guidelines: str
@@ -330,7 +371,7 @@ class Sheet:
 
     @property
     def total(self) -> int:
-        return len(self.questions)
+        return sum(question.is_asked for question in self.questions)
 
     @property
     def answered(self) -> int:
@@ -338,11 +379,16 @@ class Sheet:
 
     @property
     def missing(self) -> list[Criterion]:
-        return [question.criterion for question in self.questions if question.verdict is None]
+        return [
+            question.criterion
+            for question in self.questions
+            if question.is_asked and question.verdict is None
+        ]
 
     @property
     def open_id(self) -> int | None:
-        first = next(iter([*self.missing, *(question.criterion for question in self.questions)]), None)
+        asked = (question.criterion for question in self.questions if question.is_asked)
+        first = next(iter([*self.missing, *asked]), None)
         return first.pk if first else None
 
 
@@ -354,7 +400,7 @@ def sheet(review: Review, typed: Mapping[int, tuple[str | None, str]] | None = N
     for one in questions(review):
         verdict, reason = typed.get(one.criterion.pk, (one.verdict, one.reason))
         said = tuple(advice.get(one.criterion.pk, ()))
-        asked.append(Question(one.criterion, verdict or one.verdict, reason, said))
+        asked.append(replace(one, verdict=verdict or one.verdict, reason=reason, advice=said))
     return Sheet(tuple(asked), version.guidelines if version else "", review.queue.instructions)
 
 
@@ -416,7 +462,10 @@ def rail(queue: ReviewQueue, viewer: User, *, around: Item, size: int = 200) -> 
 
 @dataclass(frozen=True)
 class Revealed:
-    """One criterion after submitting: mine beside everybody else's, and what stands as ground truth."""
+    """One criterion after submitting: mine beside everybody else's, and what stands as ground truth.
+
+    A check has nobody's label, only what was `measured`.
+    """
 
     criterion: Criterion
     mine: str | None
@@ -424,6 +473,7 @@ class Revealed:
     others: tuple[Voice, ...]
     decided: str | None
     by_adjudication: bool
+    measured: Measured | None = None
 
     @property
     def disagrees(self) -> bool:
@@ -449,7 +499,7 @@ def agreement_with_others(rows: Sequence[Revealed]) -> list[AgreementWith]:
     for row in rows:
         for voice in row.others:
             who = (voice.name, voice.is_judge)
-            errors[who] += voice.verdict is None
+            errors[who] += bool(voice.error)
             both[who] += voice.verdict is not None
             same[who] += voice.verdict is not None and voice.verdict == row.mine
     everybody = sorted(both, key=lambda who: (not who[1], who[0]))
@@ -482,7 +532,7 @@ def reveal(review: Review) -> list[Revealed]:
     for question in questions(review):
         pk = question.criterion.pk
         said = voices.get(pk, [])
-        people = [Verdict(voice.verdict) for rater, voice in said if rater is not None and voice.verdict]
+        people = [voice.verdict for rater, voice in said if rater is not None and voice.verdict]
         decided = adjudicated.get(pk) or majority(people)
         rows.append(
             Revealed(
@@ -492,6 +542,7 @@ def reveal(review: Review) -> list[Revealed]:
                 others=tuple(voice for rater, voice in said if rater != review.rater_id),
                 decided=decided,
                 by_adjudication=pk in adjudicated,
+                measured=question.measured,
             )
         )
     return rows
@@ -516,6 +567,7 @@ def _voices(item: Item, queue: ReviewQueue, run: Run | None) -> dict[int, list[t
             verdict=row.verdict,
             reason=row.reason,
             error=row.error_kind or "",
+            value=row.value,
         )
         voices.setdefault(row.criterion_id, []).append((rater.pk if rater else None, voice))
     return voices
@@ -532,6 +584,6 @@ def voices(item: Item, queue: ReviewQueue | None, run: Run | None, *, viewer: Us
     judged: dict[int, list[Voice]] = {}
     for row in Judgement.objects.filter(run=run, item=item).order_by("repeat"):
         judged.setdefault(row.criterion_id, []).append(
-            Voice(row.judge, True, row.verdict, row.reason, row.error_kind or "")
+            Voice(row.judge, True, row.verdict, row.reason, row.error_kind or "", row.value)
         )
     return judged

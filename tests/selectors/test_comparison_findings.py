@@ -4,11 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from rubricweb.engine.agreement import compare_labels
+from rubricweb.engine.agreement import (
+    Ratings,
+    compare_labels,
+    compare_scores,
+    human_ceiling,
+    prediction_powered_mean,
+)
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import Run
 from rubricweb.selectors.comparison import Comparison
 from rubricweb.selectors.comparison_findings import findings
+from rubricweb.selectors.comparison_scores import ScoreComparison
 
 UNKNOWN = Figure(None, None, None, 0)
 GOOD_PEOPLE = Figure(0.9, 0.85, 0.95, 100)
@@ -24,7 +31,10 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         run=Run(),
         queues=(),
         overall=overall,
+        n_binary=len(pairs),
         human_alpha=alpha,
+        ceiling=human_ceiling(Ratings.from_triples([])),
+        scores=ScoreComparison(compare_scores([], []), prediction_powered_mean([], [])),
         raters=2,
         units=len(pairs),
         judged=len(pairs),

@@ -6,7 +6,7 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Withheld
 from rubricweb.models import Judgement, Rater, Review, ReviewQueue, ReviewState, RubricVersion, User
-from rubricweb.selectors.comparison import ground_truth
+from rubricweb.selectors.ground_truth import ground_truth
 from rubricweb.services import reviews
 from tests import factories
 from tests.factories import Cast

@@ -11,7 +11,8 @@ from rubricweb.api.schemas.rubrics import Criterion
 from rubricweb.api.schemas.shared import Figure, Id, Input, OneOf, Share, Username
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Cause
-from rubricweb.selectors.comparison import DISAGREEMENT_KINDS, RULES
+from rubricweb.selectors.comparison import DISAGREEMENT_KINDS
+from rubricweb.selectors.ground_truth import RULES
 
 Queues = Annotated[
     list[Id],

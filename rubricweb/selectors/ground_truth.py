@@ -1,0 +1,87 @@
+"""What people said about every unit, what stands there, and what a run said."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rubricweb.engine.ground_truth import majority
+from rubricweb.models import Adjudication, Judgement, ReviewQueue, ReviewState, Run
+
+Unit = tuple[int, int]
+"""(item id, criterion id): what one label is about."""
+
+Labels = dict[Unit, dict[int, str]]
+"""Unit → rater id → the label they gave: a verdict, or an option's own label."""
+
+RULES = ("unanimous", "majority", "adjudicated")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The label that stands for a unit, and by which of RULES; None while people are tied."""
+
+    verdict: str | None
+    rule: str
+    labels: int
+
+
+def labels(queues: Sequence[ReviewQueue]) -> Labels:
+    """Submitted labels of people by unit and rater."""
+    found: Labels = defaultdict(dict)
+    rows = Judgement.objects.filter(
+        review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
+    ).values_list("item_id", "criterion_id", "review__rater_id", "verdict")
+    for item_id, criterion_id, rater_id, verdict in rows.order_by(
+        "item_id", "criterion_id", "review__rater_id"
+    ):
+        found[item_id, criterion_id][rater_id] = str(verdict)
+    return dict(found)
+
+
+def ground_truth(queues: Sequence[ReviewQueue], labelled: Labels | None = None) -> dict[Unit, Truth]:
+    """What stands for every labelled unit: an adjudication, else the majority of submitted reviews.
+
+    `labelled` are the `labels` of these queues, for callers that have them already.
+    """
+    labelled = labels(queues) if labelled is None else labelled
+    decided = {
+        (item_id, criterion_id): verdict
+        for item_id, criterion_id, verdict in Adjudication.objects.filter(
+            item__dataset__in={queue.dataset_id for queue in queues}
+        ).values_list("item_id", "criterion_id", "verdict")
+    }
+    truths = {}
+    for unit, by_rater in labelled.items():
+        if unit in decided:
+            truths[unit] = Truth(decided[unit], "adjudicated", len(by_rater))
+        else:
+            rule = "unanimous" if len(set(by_rater.values())) == 1 else "majority"
+            truths[unit] = Truth(majority(by_rater.values()), rule, len(by_rater))
+    return truths
+
+
+@dataclass(frozen=True)
+class RunAnswers:
+    """What a run said: labels of its judge, values of its checks, and the units where it failed."""
+
+    labels: dict[Unit, str] = field(default_factory=dict)
+    values: dict[Unit, float] = field(default_factory=dict)
+    failed: frozenset[Unit] = frozenset()
+
+
+def run_answers(run: Run) -> RunAnswers:
+    """The run's answers, the first of each where it asked several times."""
+    said: dict[Unit, str] = {}
+    values: dict[Unit, float] = {}
+    failed: set[Unit] = set()
+    rows = Judgement.objects.filter(run=run, repeat=0)
+    for item_id, criterion_id, verdict, value in rows.values_list(
+        "item_id", "criterion_id", "verdict", "value"
+    ):
+        if verdict is not None:
+            said[item_id, criterion_id] = verdict
+        elif value is not None:
+            values[item_id, criterion_id] = value
+        else:
+            failed.add((item_id, criterion_id))
+    return RunAnswers(said, values, frozenset(failed))
