@@ -31,20 +31,23 @@ class NoEndpoint(RuntimeError):
 
 
 async def default_per_criterion_generate_fn(
-    system_prompt: str, user_prompt: str, **options: Any
-) -> PerCriterionOutput:
+    system_prompt: str, user_prompt: str, *, schema: type[BaseModel] = PerCriterionOutput, **options: Any
+) -> BaseModel:
     """Ask about one criterion; for PerCriterionGrader.
 
+    The answer has the shape of `schema`: a grader hands in another one for a choice between options.
     `options` are fields of JudgeConfig, such as `model=` or `temperature=`. Raises NoEndpoint when neither
     OPENAI_API_KEY nor OPENAI_BASE_URL is set, JudgeFailure when the endpoint gives no usable answer,
     TypeError for an unknown option. The same holds for the other two.
     """
-    return await _generate(PerCriterionOutput, system_prompt, user_prompt, options)
+    return await _generate(schema, system_prompt, user_prompt, options)
 
 
-async def default_oneshot_generate_fn(system_prompt: str, user_prompt: str, **options: Any) -> OneShotOutput:
+async def default_oneshot_generate_fn(
+    system_prompt: str, user_prompt: str, *, schema: type[BaseModel] = OneShotOutput, **options: Any
+) -> BaseModel:
     """Ask about all criteria at once; for PerCriterionOneShotGrader."""
-    return await _generate(OneShotOutput, system_prompt, user_prompt, options)
+    return await _generate(schema, system_prompt, user_prompt, options)
 
 
 async def default_rubric_as_judge_generate_fn(

@@ -7,7 +7,7 @@ import pytest
 from rubricweb.engine.autograders.one_shot import PerCriterionOneShotGrader
 from rubricweb.engine.autograders.per_criterion import PerCriterionGrader
 from rubricweb.engine.autograders.rubric_as_judge import RubricAsJudgeGrader
-from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.rubric import Criterion, Option, Rubric
 from rubricweb.judges.base import JudgeFailure
 from rubricweb.judges.defaults import (
     DEFAULT_MODEL,
@@ -17,7 +17,7 @@ from rubricweb.judges.defaults import (
     default_rubric_as_judge_generate_fn,
     environment_config,
 )
-from rubricweb.judges.offline.script import Fail, Script
+from rubricweb.judges.offline.script import Fail, Say, Script
 
 RUBRIC = Rubric(
     [Criterion(weight=10, requirement="Mentions Paris"), Criterion(weight=5, requirement="Mentions Rome")]
@@ -48,6 +48,19 @@ def test_a_rubric_is_graded_by_the_endpoint_of_the_environment(environment, grad
     environment()
     report = asyncio.run(RUBRIC.grade("Paris is the capital of France.", autograder=grader))
     assert report.score == pytest.approx(10 / 15, abs=0.005)
+
+
+def test_a_choice_is_asked_in_a_form_of_its_own(environment):
+    options = [
+        Option(label="poor", value=0.0),
+        Option(label="fair", value=0.5),
+        Option(label="good", value=1),
+    ]
+    rubric = Rubric([Criterion(requirement="How precise is it?", options=options)])
+    environment(Script(Say('{"explanation": "Names the city only.", "option": "fair"}')))
+    report = asyncio.run(rubric.grade("Paris.", autograder=PerCriterionGrader()))
+    assert (report.score, report.errors) == (0.5, ())
+    assert report.report[0].option == "fair"
 
 
 def test_a_failing_endpoint_raises_with_its_kind(environment):
