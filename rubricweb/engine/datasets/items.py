@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, InvalidFile
+from rubricweb.engine.formats.content_ids import content_id
 from rubricweb.engine.formats.dataset_values import ItemRecord, LabelRow, Prompt
 from rubricweb.engine.formats.field_values import read_id, read_prompt, read_text, storable
 from rubricweb.engine.formats.item_labels import (
@@ -15,7 +16,6 @@ from rubricweb.engine.formats.item_labels import (
     read_rater_rows,
     read_reason_row,
 )
-from rubricweb.engine.formats.item_reader import content_id
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Label
 

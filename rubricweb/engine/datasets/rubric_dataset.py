@@ -13,10 +13,10 @@ from rubricweb.engine.datasets.items import DataItem
 from rubricweb.engine.datasets.overlaps import seal_of
 from rubricweb.engine.datasets.stratification import stratified_halves
 from rubricweb.engine.errors import FaultList, InvalidFile, shown
+from rubricweb.engine.formats.content_ids import numbered_ids
 from rubricweb.engine.formats.dataset_files import read_dataset
 from rubricweb.engine.formats.dataset_values import DatasetFile, Prompt
 from rubricweb.engine.formats.dataset_writers import header_fields, item_fields, write_dataset
-from rubricweb.engine.formats.item_reader import numbered_ids
 from rubricweb.engine.formats.records import SUFFIXES, format_of
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.scoring import score_labels

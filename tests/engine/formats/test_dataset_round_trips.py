@@ -11,7 +11,7 @@ from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.dataset_writers import DATASET_FORMATS, write_dataset
 from tests.engine.formats.strategies import dataset_files
 
-PATIENT = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def read_back(file, format):

@@ -1,0 +1,32 @@
+"""Ids that follow from what an item says."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable
+
+from rubricweb.engine.formats.dataset_values import Prompt
+from rubricweb.engine.formats.field_values import canonical
+from rubricweb.engine.rubric import Rubric
+
+
+def content_id(
+    submission: str,
+    thinking: str | None,
+    prompt: Prompt | None,
+    reference: str | None,
+    rubric: Rubric | None,
+) -> str:
+    """An id that only depends on what is graded, the same on every machine: ``auto-`` and 16 hex digits.
+
+    The first 64 bits of the SHA-256 of the five values as canonical JSON; prompt, reference and rubric are
+    the item's own.
+    """
+    content = [submission, thinking, prompt, reference, None if rubric is None else rubric.to_dict()]
+    return "auto-" + hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
+
+
+def numbered_ids(base: str) -> Iterable[str]:
+    """``base``, ``base-2``, ``base-3`` …: items of equal content are numbered in file order."""
+    return (base if number == 1 else f"{base}-{number}" for number in itertools.count(1))
