@@ -1,24 +1,24 @@
 """Runs: a run's rows say what is left to do, and starting, resuming and recovering all do just that."""
 
 import os
+import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Avg, Count, Q, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from rubricweb.engine.agreement.means import mean_figure
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder, ReplyFormat
-from rubricweb.engine.verdict import Verdict
+from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
+    Criterion,
     Dataset,
     Item,
-    JudgeCall,
     Judgement,
     RubricVersion,
     Run,
@@ -28,15 +28,34 @@ from rubricweb.models import (
     RunSummary,
     Team,
     User,
+    Vote,
 )
-from rubricweb.services import endpoints
+from rubricweb.services import endpoints, few_shot, panels
 from rubricweb.services.journal import record
 from rubricweb.services.reviews import require_rubric
+from rubricweb.services.run_summaries import summarise
+
+__all__ = [
+    "BELLS",
+    "Enqueue",
+    "cancel_run",
+    "finish_if_done",
+    "give_up",
+    "grader",
+    "needs_judge",
+    "resume_run",
+    "start_run",
+    "summarise",
+    "sweep",
+    "unclaimed",
+    "worker_name",
+]
 
 Enqueue = Callable[[int], object]
 
 # How many bells one start rings: enough for a handful of worker processes to join in.
 BELLS = 8
+MAX_SEED = 2**32
 
 
 @transaction.atomic
@@ -46,32 +65,50 @@ def start_run(
     by: User | None,
     dataset: Dataset,
     rubric_version: RubricVersion | None,
-    judge_id: str,
     enqueue: Enqueue,
+    judge_id: str = "",
     judge: JudgeConfig | None = None,
+    panel: panels.Panel | None = None,
+    few_shot_from: few_shot.FewShot | None = None,
     autograder: str = "per_criterion",
     reply_format: str = "json",
     normalize: bool = True,
+    option_seed: int | None = None,
     name: str = "",
 ) -> Run:
     """A run over every item of the dataset, its work planned as rows, workers rung on commit.
 
     An item's own rubric wins over `rubric_version`. `judge` overrides what `judge_id` stands for
-    (the command line does that). Raises Invalid for unknown names, no items, or items without a rubric.
+    (the command line does that); a `panel` stands in the place of both, and rubrics of checks alone need
+    neither. `option_seed` orders the options a judge is shown; without one a seed is drawn and kept. Nothing
+    is stored when something is refused: Invalid, with its place, for unknown names, no items, items without a
+    rubric, a panel or examples that cannot be.
     """
-    grader(autograder, reply_format, normalize)
     require_rubric(dataset, rubric_version)
-    config = judge or endpoints.choose_judge(team, judge_id)
+    asking = grader(autograder, reply_format, normalize)
+    if option_seed is not None and not 0 <= option_seed < 2**63:
+        raise _invalid("option_seed", str(option_seed), "a whole number from 0")
+    frozen_judge, frozen_panel = _judges(
+        team, dataset, rubric_version, judge_id=judge_id, judge=judge, panel=panel, asking=asking
+    )
+    examples = (
+        few_shot.frozen(few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking)
+        if few_shot_from is not None
+        else None
+    )
     run = Run.objects.create(
         team=team,
         dataset=dataset,
         rubric_version=rubric_version,
         name=name.strip()[:200],
         autograder=autograder,
-        judge=endpoints.frozen(judge_id, config),
-        endpoint_id=endpoints.endpoint_of(judge_id),
+        judge=frozen_judge,
+        endpoint_id=endpoints.endpoint_of(str(frozen_judge["id"])),
         reply_format=reply_format,
         normalize=normalize,
+        option_seed=secrets.randbelow(MAX_SEED) if option_seed is None else option_seed,
+        panel=frozen_panel,
+        few_shot=examples,
         created_by=by,
     )
     default_id = rubric_version.pk if rubric_version else None
@@ -89,6 +126,43 @@ def start_run(
     record(team, by, "started", run, items=planned)
     _ring_on_commit(run, planned, enqueue)
     return run
+
+
+def needs_judge(dataset: Dataset, rubric_version: RubricVersion | None) -> bool:
+    """Whether grading these items asks a judge anything: not when their rubrics hold nothing but checks."""
+    asked = Criterion.objects.exclude(kind="check")
+    items = Item.objects.filter(dataset=dataset)
+    if asked.filter(version__in=items.exclude(rubric_version=None).values("rubric_version")).exists():
+        return True
+    if rubric_version is None or not items.filter(rubric_version=None).exists():
+        return False
+    return asked.filter(version=rubric_version).exists()
+
+
+def _judges(
+    team: Team,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    *,
+    judge_id: str,
+    judge: JudgeConfig | None,
+    panel: panels.Panel | None,
+    asking: PromptedAutograder,
+) -> tuple[Mapping[str, Any], dict[str, Any] | None]:
+    """What the run's row keeps as its judge and its panel."""
+    if panel is not None:
+        if judge_id or judge is not None:
+            raise _invalid("judge", "a judge beside a panel", "one of them: a panel names its own judges")
+        frozen_panel = panels.frozen(team, panel, asking)
+        return panels.as_judge(frozen_panel), frozen_panel
+    if not judge_id and judge is None and not needs_judge(dataset, rubric_version):
+        return panels.NOBODY, None
+    return endpoints.frozen(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
+
+
+def _invalid(place: str, found: str, allowed: str) -> Invalid:
+    fault = Fault(place, found, allowed)
+    return Invalid(str(fault), [fault])
 
 
 @transaction.atomic
@@ -120,17 +194,19 @@ def resume_run(
         failed = failed.filter(error_kind__in=error_kinds)
         failed_items = failed_items.filter(error_kind__in=error_kinds)
     again = Q(pk__in=failed_items.values("pk")) | Q(item_id__in=failed.values("item_id"))
+    # What a holistic judge said stays when only a check failed beside it.
     RunItem.objects.filter(again, run=run).update(
         graded_at=None,
         score=None,
         raw_score=None,
-        llm_raw_score=None,
         coverage=None,
+        passed=None,
+        length_penalty=0.0,
         errors=0,
-        reason="",
         error_kind=None,
         error_message="",
     )
+    _forget_failed_votes(run, failed)
     failed.delete()
     missing = RunItem.objects.filter(run=run, graded_at=None).update(leased_by="", leased_until=None)
     if missing:
@@ -141,6 +217,16 @@ def resume_run(
         _ring_on_commit(run, missing, enqueue)
     run.refresh_from_db()
     return missing
+
+
+def _forget_failed_votes(run: Run, failed: QuerySet[Judgement]) -> None:
+    """Takes away what failed in the last stage that was asked: those votes are asked for again."""
+    same_unit = {"item_id": OuterRef("item_id"), "criterion_id": OuterRef("criterion_id")}
+    later = Vote.objects.filter(run=run, stage__gt=OuterRef("stage"), **same_unit)
+    again = Vote.objects.filter(
+        Exists(failed.filter(**same_unit)), ~Exists(later), run=run, error_kind__isnull=False
+    )
+    Vote.objects.filter(pk__in=list(again.values_list("pk", flat=True))).delete()
 
 
 def _ring_on_commit(run: Run, items: int, enqueue: Enqueue) -> None:
@@ -227,61 +313,3 @@ def give_up(run: Run, why: str, now: datetime) -> None:
         if ended:
             summarise(run)
             record(run.team, None, "gave up on", run, why=why[:500])
-
-
-def summarise(run: Run) -> RunSummary:
-    """Writes the small rows lists and dashboards read; the only function that writes them."""
-    items = RunItem.objects.filter(run=run)
-    scores = list(items.filter(score__isnull=False).order_by("item_id").values_list("score", flat=True))
-    mean = mean_figure([score for score in scores if score is not None])
-    verdicts = Judgement.objects.filter(run=run)
-    tokens = JudgeCall.objects.filter(run=run).aggregate(
-        prompt=Sum("prompt_tokens"),
-        completion=Sum("completion_tokens"),
-        cost=Sum("cost_usd"),
-        unpriced=Count("pk", filter=Q(cost_usd=None, prompt_tokens__gt=0)),
-    )
-    summary, _ = RunSummary.objects.update_or_create(
-        run=run,
-        defaults={
-            "items": items.count(),
-            "scored": len(scores),
-            "score_mean": mean.value,
-            "score_low": mean.low,
-            "score_high": mean.high,
-            "coverage": items.filter(graded_at__isnull=False).aggregate(mean=Avg("coverage"))["mean"],
-            "verdicts": verdicts.filter(verdict__isnull=False).count(),
-            "errors": items.aggregate(total=Sum("errors"))["total"] or 0,
-            "prompt_tokens": tokens["prompt"] or 0,
-            "completion_tokens": tokens["completion"] or 0,
-            "cost_usd": None if tokens["unpriced"] else tokens["cost"],
-        },
-    )
-    RunCriterionSummary.objects.filter(run=run).delete()
-    if run.rubric_version_id is not None:
-        _summarise_criteria(run)
-    return summary
-
-
-def _summarise_criteria(run: Run) -> None:
-    counts = (
-        Judgement.objects.filter(run=run, criterion__version_id=run.rubric_version_id)
-        .values("criterion_id")
-        .annotate(
-            met=Count("pk", filter=Q(verdict=Verdict.MET)),
-            unmet=Count("pk", filter=Q(verdict=Verdict.UNMET)),
-            cannot_assess=Count("pk", filter=Q(verdict=Verdict.CANNOT_ASSESS)),
-            failed=Count("pk", filter=Q(verdict=None)),
-        )
-    )
-    RunCriterionSummary.objects.bulk_create(
-        RunCriterionSummary(
-            run=run,
-            criterion_id=row["criterion_id"],
-            met=row["met"],
-            unmet=row["unmet"],
-            cannot_assess=row["cannot_assess"],
-            errors=row["failed"],
-        )
-        for row in counts
-    )

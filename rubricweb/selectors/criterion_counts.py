@@ -1,0 +1,142 @@
+"""How often each answer was given to a criterion, whatever its kind."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from django.db.models import Count, QuerySet
+
+from rubricweb.engine.agreement.intervals import Figure, wilson
+from rubricweb.engine.agreement.means import mean_figure
+from rubricweb.engine.criterion import Option
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Criterion, Judgement
+
+
+@dataclass(frozen=True)
+class OptionShare:
+    """How often one option was chosen; `share` is among all answers to the criterion (Wilson's interval)."""
+
+    label: str
+    value: float
+    na: bool
+    count: int
+    share: Figure
+
+
+@dataclass(frozen=True)
+class CriterionCounts:
+    """Answers to one criterion: labels with their numbers, and the numbers that a check found."""
+
+    criterion: Criterion
+    labels: Mapping[str, int]
+    errors: int
+    values: tuple[float, ...] = field(default=(), repr=False)
+
+    @property
+    def met(self) -> int:
+        return self.labels.get(Verdict.MET, 0) if self.criterion.kind == "binary" else 0
+
+    @property
+    def unmet(self) -> int:
+        return self.labels.get(Verdict.UNMET, 0) if self.criterion.kind == "binary" else 0
+
+    @property
+    def cannot_assess(self) -> int:
+        """Abstentions: CANNOT_ASSESS, and options that are not applicable."""
+        chosen = self._options
+        return sum(
+            count
+            for label, count in self.labels.items()
+            if (chosen[label].na if label in chosen else label == Verdict.CANNOT_ASSESS)
+        )
+
+    @property
+    def answers(self) -> int:
+        return sum(self.labels.values()) + len(self.values)
+
+    @property
+    def options(self) -> tuple[OptionShare, ...]:
+        """Every option of a choice in the rubric's order; none for other kinds."""
+        answers = self.answers
+        return tuple(
+            OptionShare(
+                label=label,
+                value=option.value,
+                na=option.na,
+                count=(count := self.labels.get(label, 0)),
+                share=share_figure(count, answers),
+            )
+            for label, option in self._options.items()
+        )
+
+    @property
+    def found(self) -> list[float]:
+        """The value of every answer that has one: MET is 1, an option its value, a check its number."""
+        if self.criterion.kind == "check":
+            return list(self.values)
+        if self.criterion.kind == "binary":
+            return [1.0] * self.met + [0.0] * self.unmet
+        return [
+            option.value
+            for label, option in self._options.items()
+            if not option.na
+            for _ in range(self.labels.get(label, 0))
+        ]
+
+    @property
+    def values_mean(self) -> float | None:
+        """Mean value of a choice or check; None for a binary criterion and where nothing has a value."""
+        found = self.found if self.criterion.kind != "binary" else []
+        return math.fsum(found) / len(found) if found else None
+
+    @property
+    def rate(self) -> Figure:
+        """How well the criterion was met, with an interval.
+
+        Binary: the share of MET among MET and UNMET (Wilson). Choice and check: the mean value. Options 0 and
+        1 chosen once and three times: 0.75.
+        """
+        if self.criterion.kind == "binary":
+            return share_figure(self.met, self.met + self.unmet)
+        return mean_figure(self.found)
+
+    @property
+    def _options(self) -> dict[str, Option]:
+        return {option.label: option for option in (Option(**one) for one in self.criterion.options)}
+
+
+def share_figure(count: int, n: int) -> Figure:
+    """`count` of `n` with Wilson's interval; None without any. 3 of 4 → 0.75."""
+    bounds = wilson(count, n)
+    return Figure(count / n, bounds[0], bounds[1], n) if bounds else Figure(None, None, None, 0)
+
+
+def criterion_counts(criteria: Iterable[Criterion], judgements: QuerySet[Judgement]) -> list[CriterionCounts]:
+    """Counts over `judgements`, one per criterion in the order given, even without any. Two queries."""
+    criteria = list(criteria)
+    ids = [criterion.pk for criterion in criteria]
+    rows = judgements.filter(criterion__in=ids).order_by()
+    labels: dict[int, dict[str, int]] = defaultdict(dict)
+    errors: dict[int, int] = {}
+    grouped = rows.filter(value=None).values("criterion_id", "verdict").annotate(n=Count("pk"))
+    for criterion_id, verdict, n in grouped.values_list("criterion_id", "verdict", "n"):
+        if verdict is None:
+            errors[criterion_id] = n
+        else:
+            labels[criterion_id][verdict] = n
+    values: dict[int, list[float]] = defaultdict(list)
+    if any(criterion.kind == "check" for criterion in criteria):
+        measured = rows.filter(value__isnull=False).order_by("criterion_id", "item_id")
+        for criterion_id, value in measured.values_list("criterion_id", "value"):
+            values[criterion_id].append(float(value or 0.0))
+    return [
+        CriterionCounts(
+            criterion=criterion,
+            labels=labels[criterion.pk],
+            errors=errors.get(criterion.pk, 0),
+            values=tuple(values[criterion.pk]),
+        )
+        for criterion in criteria
+    ]

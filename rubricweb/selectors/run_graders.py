@@ -1,0 +1,131 @@
+"""What a run asks with, built from what its row remembers: autograder, option order, examples, panel."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from rubricweb.engine.autograders import (
+    AUTOGRADERS,
+    CascadeGrader,
+    Member,
+    PanelGrader,
+    PromptedAutograder,
+    ReplyFormat,
+    Stage,
+)
+from rubricweb.engine.autograders.cascade import Condition
+from rubricweb.engine.autograders.few_shot import Example
+from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.report import Escalation, Vote
+from rubricweb.engine.rubric import Criterion as EngineCriterion
+from rubricweb.engine.voting import Tally
+from rubricweb.models import Criterion, Item, Run
+
+PER_ITEM = "rubric_as_judge"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What all votes on one criterion came to, after the stages that passed it on."""
+
+    tally: Tally
+    escalations: tuple[Escalation, ...]
+
+
+@dataclass
+class Graders:
+    """The autograders of one run, each built once."""
+
+    run: Run
+    _single: dict[bool, PromptedAutograder] = field(default_factory=dict)
+    _voting: dict[bool, PanelGrader | CascadeGrader] = field(default_factory=dict)
+
+    def single(self, version_id: int) -> PromptedAutograder:
+        """What asks the judge, or every member, about an item of this rubric version.
+
+        Examples belong to the run's own version: an item that brings a rubric along is shown none.
+        """
+        with_examples = bool(self.run.few_shot) and version_id == self.run.rubric_version_id
+        if with_examples not in self._single:
+            self._single[with_examples] = AUTOGRADERS[self.run.autograder](
+                reply_format=cast(ReplyFormat, self.run.reply_format),
+                normalize=self.run.normalize,
+                option_seed=self.run.option_seed,
+                examples=examples_of(self.run) if with_examples else None,
+            )
+        return self._single[with_examples]
+
+    def voting(self, version_id: int) -> PanelGrader | CascadeGrader:
+        """The panel or cascade of a run that has one."""
+        with_examples = bool(self.run.few_shot) and version_id == self.run.rubric_version_id
+        if with_examples not in self._voting:
+            grader = cast(VerdictAutograder, self.single(version_id))
+            self._voting[with_examples] = vote_grader(self.run.panel or {}, grader)
+        return self._voting[with_examples]
+
+
+def vote_grader(panel: Mapping[str, Any], grader: VerdictAutograder) -> PanelGrader | CascadeGrader:
+    """The panel or cascade that a run's `panel` describes, every member asking as `grader` does.
+
+    Raises ValueError, naming what is allowed, for rules, repeats and conditions that do not exist.
+    """
+    cascade = panel.get("cascade")
+    panels = [
+        PanelGrader(
+            [
+                Member(grader, member["name"], member["weight"])
+                for member in panel["members"]
+                if member["stage"] == number
+            ],
+            rule=panel["rule"],
+            repeats=repeats,
+            quorum=panel["quorum"],
+        )
+        for number, repeats in enumerate(cascade["repeats"] if cascade else [panel["repeats"]])
+    ]
+    if cascade is None:
+        return panels[0]
+    return CascadeGrader(
+        [Stage(f"stage {number}", stage) for number, stage in enumerate(panels, start=1)],
+        escalate_on=cast("Sequence[Condition] | None", cascade["escalate_on"]),
+        min_confidence=cascade["min_confidence"],
+    )
+
+
+def settled(
+    grader: PanelGrader | CascadeGrader, criterion: EngineCriterion, votes: Sequence[Vote]
+) -> Settled | None:
+    """What the votes on one criterion come to; None while some are still to come."""
+    if isinstance(grader, CascadeGrader):
+        way = grader.way(criterion, votes)
+        return None if way.settled is None else Settled(way.settled, way.escalations)
+    if len(votes) < len(grader.members) * grader.repeats:
+        return None
+    return Settled(grader.tally(criterion, votes), ())
+
+
+def stage_of(grader: PanelGrader | CascadeGrader, judge: str) -> int:
+    """The stage, from 0, in which this member is asked."""
+    if isinstance(grader, PanelGrader):
+        return 0
+    return next(n for n, stage in enumerate(grader.stages) if judge in stage.panel.judges)
+
+
+def examples_of(run: Run) -> dict[int, tuple[Example, ...]]:
+    """What the judge is shown with each criterion (0-based index in the run's rubric version).
+
+    Labels and reasons are those of the start; a label decided since changes nothing. An item that is gone is
+    shown no more.
+    """
+    drawn: Sequence[Mapping[str, Any]] = (run.few_shot or {}).get("examples", ())
+    items = Item.objects.select_related("dataset").in_bulk({one["item"] for one in drawn})
+    version_criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
+    place = {pk: index for index, pk in enumerate(version_criteria.values_list("pk", flat=True))}
+    examples: dict[int, tuple[Example, ...]] = {}
+    for one in drawn:
+        item = items.get(one["item"])
+        if item is not None:
+            index = place[one["criterion"]]
+            example = Example(item.key, item.to_engine(), one["label"], one["reason"])
+            examples[index] = (*examples.get(index, ()), example)
+    return examples

@@ -1,0 +1,176 @@
+"""Examples for a run's judge: drawn from what people decided about other items, frozen with the run."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder
+from rubricweb.engine.autograders.few_shot import Candidate, Overlap, draw_examples
+from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.submission import Submission
+from rubricweb.errors import Invalid
+from rubricweb.models import (
+    Adjudication,
+    Dataset,
+    Item,
+    Judgement,
+    ReviewQueue,
+    ReviewState,
+    RubricVersion,
+)
+from rubricweb.selectors.comparison import labelled_queues
+from rubricweb.selectors.ground_truth import ground_truth
+
+MAX_EXAMPLES = 20
+TEST = "test"
+
+
+@dataclass(frozen=True)
+class FewShot:
+    """Where examples come from: a labelled dataset or one of its queues, how many per criterion, a seed."""
+
+    dataset: Dataset
+    queue: ReviewQueue | None = None
+    n: int = 3
+    seed: int = 0
+
+
+def frozen(
+    asked: FewShot, *, graded: Dataset, rubric_version: RubricVersion | None, grader: PromptedAutograder
+) -> dict[str, Any]:
+    """The examples as `Run.few_shot` keeps them.
+
+    `{dataset_id, queue_id, item_ids, n, seed, digest, examples: [{criterion, item, label, reason}]}`.
+
+    Labels are adjudications, else the majority of submitted reviews; where people are tied nothing is shown.
+    Raises Invalid with the place: a test half of a split, the graded dataset itself, items that share an id
+    or their words with those to be graded, or nothing to draw.
+    """
+    if not isinstance(grader, VerdictAutograder):
+        allowed = ", ".join(name for name, kind in AUTOGRADERS.items() if issubclass(kind, VerdictAutograder))
+        raise _invalid("autograder", f"examples for {type(grader).__name__}", allowed)
+    if rubric_version is None:
+        raise _invalid(
+            "rubric_version", "no rubric version", "one: labels of items' own rubrics fit no others"
+        )
+    if not 1 <= asked.n <= MAX_EXAMPLES:
+        raise _invalid("few_shot.n", str(asked.n), f"1 to {MAX_EXAMPLES} examples per criterion")
+    if not 0 <= asked.seed < 2**63:
+        raise _invalid("few_shot.seed", str(asked.seed), "a whole number from 0")
+    if asked.dataset.sealed_as == TEST:
+        raise _invalid(
+            "few_shot.dataset", f"{asked.dataset}, sealed as a test half", "a dev half, or another dataset"
+        )
+    if asked.queue is not None and asked.queue.dataset_id != asked.dataset.pk:
+        raise _invalid("few_shot.queue", f"{asked.queue}", f"a queue over {asked.dataset}")
+    if asked.dataset.pk == graded.pk:
+        raise _invalid(
+            "few_shot.dataset", f"{asked.dataset}, which is to be graded", "a dataset with other items"
+        )
+    return _drawn(asked, graded, rubric_version)
+
+
+def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> dict[str, Any]:
+    criteria = list(version.criteria.order_by("position"))
+    queues = [asked.queue] if asked.queue is not None else list(_queues(asked.dataset))
+    labels = _labels(queues, [criterion.pk for criterion in criteria])
+    reasons = _reasons(queues, labels)
+    items = Item.objects.filter(pk__in=labels).select_related("dataset").order_by("position")
+    candidates = {
+        item.key: (
+            item.pk,
+            Candidate(
+                item_id=item.key,
+                submission=item.to_engine(),
+                labels=tuple(labels[item.pk].get(criterion.pk) for criterion in criteria),
+                reasons=tuple(reasons.get((item.pk, criterion.pk), "") for criterion in criteria),
+            ),
+        )
+        for item in items
+    }
+    try:
+        examples = draw_examples(
+            version.to_engine(),
+            [candidate for _, candidate in candidates.values()],
+            asked.n,
+            seed=asked.seed,
+            exclude=_graded(graded),
+        )
+    except Overlap as error:
+        raise _invalid(
+            "few_shot.dataset",
+            f"{len(error.item_ids)} items that are to be graded ({', '.join(error.item_ids[:5])})",
+            "items with other ids and other words than those of the run",
+        ) from error
+    if not examples.by_criterion:
+        raise _invalid(
+            "few_shot.dataset",
+            f"{asked.dataset} without a decided label for this rubric version",
+            "a dataset that people have labelled against it",
+        )
+    return {
+        "dataset_id": asked.dataset.pk,
+        "queue_id": asked.queue.pk if asked.queue is not None else None,
+        "item_ids": sorted(candidates[key][0] for key in examples.item_ids),
+        "n": asked.n,
+        "seed": asked.seed,
+        "digest": examples.digest,
+        "examples": [
+            {
+                "criterion": criteria[index].pk,
+                "item": candidates[example.item_id][0],
+                "label": example.label,
+                "reason": example.reason,
+            }
+            for index, shown in sorted(examples.by_criterion.items())
+            for example in shown
+        ],
+    }
+
+
+def _queues(dataset: Dataset) -> Sequence[ReviewQueue]:
+    return list(labelled_queues(dataset.pk, team=dataset.team))
+
+
+def _labels(queues: Sequence[ReviewQueue], criteria: Sequence[int]) -> dict[int, dict[int, str]]:
+    """Item id → criterion id → the label that stands; tied ones left out."""
+    wanted = set(criteria)
+    labels: dict[int, dict[int, str]] = defaultdict(dict)
+    for (item_id, criterion_id), truth in ground_truth(queues).items():
+        if criterion_id in wanted and truth.verdict is not None:
+            labels[item_id][criterion_id] = str(truth.verdict)
+    return labels
+
+
+def _reasons(
+    queues: Sequence[ReviewQueue], labels: Mapping[int, Mapping[int, str]]
+) -> dict[tuple[int, int], str]:
+    """The adjudicator's reason, else the first one a rater gave for the label that stands."""
+    reasons: dict[tuple[int, int], str] = {}
+    said = Judgement.objects.filter(
+        review__queue__in=queues, review__state=ReviewState.SUBMITTED, item_id__in=labels
+    ).exclude(reason="")
+    decided = Adjudication.objects.filter(item_id__in=labels).exclude(reason="")
+    for rows in (said.order_by("pk"), decided.order_by("-pk")):
+        for item_id, criterion_id, verdict, reason in rows.values_list(
+            "item_id", "criterion_id", "verdict", "reason"
+        ):
+            if labels[item_id].get(criterion_id) == verdict:
+                if rows.model is Adjudication:
+                    reasons[item_id, criterion_id] = reason
+                else:
+                    reasons.setdefault((item_id, criterion_id), reason)
+    return reasons
+
+
+def _graded(dataset: Dataset) -> Iterator[tuple[str, Submission]]:
+    """Key and words of every item that will be graded, a few at a time."""
+    for item in Item.objects.filter(dataset=dataset).select_related("dataset").iterator(chunk_size=500):
+        yield item.key, item.to_engine()
+
+
+def _invalid(place: str, found: str, allowed: str) -> Invalid:
+    fault = Fault(place, found, allowed)
+    return Invalid(str(fault), [fault])

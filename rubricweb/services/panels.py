@@ -1,0 +1,221 @@
+"""Panels and cascades of a run: asked for by name, checked, frozen into the run's row, made ready to ask."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rubricweb.engine.autograders import PromptedAutograder
+from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.errors import Fault
+from rubricweb.errors import Invalid, NotFound
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import JudgeEndpoint, Run, Team
+from rubricweb.selectors.run_graders import vote_grader
+from rubricweb.services import endpoints
+
+MAX_MEMBERS = 20
+PANEL = "panel"
+NO_JUDGE = "none"
+NOBODY: Mapping[str, Any] = {"id": NO_JUDGE, "name": "no judge", "model": "no judge"}
+"""What a run remembers as its judge when its rubrics hold nothing but checks."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One judge of a panel, by the id `endpoints.judges_of` gives it.
+
+    `stage` counts from 0: members of stage 1 are asked where stage 0 escalates. `name` is what its votes
+    carry, by default the judge's own, told apart by a number where two are alike. `config` overrides what
+    `judge_id` stands for.
+    """
+
+    judge_id: str
+    weight: float = 1.0
+    stage: int = 0
+    name: str = ""
+    config: JudgeConfig | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Who votes and how it is settled; members in several stages make a cascade.
+
+    `rule` as in `engine.autograders.PanelGrader`; `repeats` is how often each member is asked, one number or
+    one per stage. `escalate_on` and `min_confidence` are those of `CascadeGrader`.
+    """
+
+    members: Sequence[Member]
+    rule: str | Mapping[str, str] | None = None
+    repeats: int | Sequence[int] = 1
+    quorum: float = 0.0
+    escalate_on: Sequence[str] | None = None
+    min_confidence: float | None = None
+
+
+def frozen(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, Any]:
+    """The panel as `Run.panel` keeps it: `{members, rule, repeats, quorum, cascade}`, judges without keys.
+
+    Every member asks as `grader` does. Raises Invalid with the place of each fault.
+    """
+    if not isinstance(grader, VerdictAutograder):
+        raise _invalid(
+            "autograder",
+            type(grader).__name__,
+            "per_criterion or one_shot: a panel votes on every criterion",
+        )
+    _check_members(panel)
+    stages = 1 + max(member.stage for member in panel.members)
+    repeats = _repeats(panel.repeats, stages)
+    configs = _configs(team, panel.members)
+    names = _names(panel.members, configs)
+    stored: dict[str, Any] = {
+        "members": [
+            {
+                "name": name,
+                "weight": member.weight,
+                "stage": member.stage,
+                "judge": endpoints.frozen(member.judge_id, config),
+            }
+            for member, config, name in zip(panel.members, configs, names, strict=True)
+        ],
+        "rule": panel.rule if panel.rule is None or isinstance(panel.rule, str) else dict(panel.rule),
+        "repeats": repeats[0],
+        "quorum": panel.quorum,
+        "cascade": None,
+    }
+    if stages > 1:
+        stored["cascade"] = {
+            "repeats": repeats,
+            "escalate_on": None if panel.escalate_on is None else list(panel.escalate_on),
+            "min_confidence": panel.min_confidence,
+        }
+    elif panel.escalate_on is not None or panel.min_confidence is not None:
+        raise _invalid(
+            "panel.escalate_on",
+            "conditions in a panel of one stage",
+            "conditions where members have stages 0, 1, …",
+        )
+    try:
+        vote_grader(stored, grader)
+    except (ValueError, TypeError) as error:
+        raise Invalid(str(error), [Fault("panel", "these settings", str(error))]) from error
+    return stored
+
+
+def as_judge(panel: Mapping[str, Any]) -> dict[str, Any]:
+    """What lists and headings call a frozen panel: `{id: "panel", name, model}`.
+
+    "panel of 3", "cascade of 2 stages", "gpt-5, asked 3 times"; the models follow in order.
+    """
+    members = panel["members"]
+    if panel["cascade"]:
+        name = f"cascade of {len(panel['cascade']['repeats'])} stages"
+    elif len(members) > 1:
+        name = f"panel of {len(members)}"
+    else:
+        name = f"{members[0]['name']}, asked {panel['repeats']} times"
+    return {
+        "id": PANEL,
+        "name": name[:200],
+        "model": ", ".join(str(member["judge"]["model"]) for member in members)[:200],
+    }
+
+
+def votes_per_criterion(panel: Mapping[str, Any] | None) -> tuple[int, ...]:
+    """How many votes each stage asks for per criterion: 3 judges asked twice (6,); no panel (1,)."""
+    if panel is None:
+        return (1,)
+    repeats = panel["cascade"]["repeats"] if panel["cascade"] else [panel["repeats"]]
+    sizes = Counter(member["stage"] for member in panel["members"])
+    return tuple(sizes[stage] * count for stage, count in enumerate(repeats))
+
+
+def judges_of(run: Run) -> dict[str, JudgeConfig]:
+    """The judges a run asks, by the name its votes carry, ready to be called; none for checks alone.
+
+    Raises a Refusal when one of them cannot be used.
+    """
+    if run.panel is None:
+        return {} if run.judge["id"] == NO_JUDGE else {str(run.judge["name"]): endpoints.thawed(run)}
+    ids = {member["name"]: endpoints.endpoint_of(member["judge"]["id"]) for member in run.panel["members"]}
+    rows = JudgeEndpoint.objects.filter(team_id=run.team_id).in_bulk([pk for pk in ids.values() if pk])
+    judges = {}
+    for member in run.panel["members"]:
+        pk = ids[member["name"]]
+        if pk is not None and pk not in rows:
+            raise NotFound(f"judge endpoint {pk} of the panel's member {member['name']!r}")
+        judges[str(member["name"])] = endpoints.ready(member["judge"], rows.get(pk) if pk else None)
+    return judges
+
+
+def asks_offline(run: Run) -> bool:
+    """Whether the offline judge is among those the run asks."""
+    asked = [run.judge] if run.panel is None else [member["judge"] for member in run.panel["members"]]
+    return any(judge["id"] == endpoints.OFFLINE for judge in asked)
+
+
+def _check_members(panel: Panel) -> None:
+    if not 1 <= len(panel.members) <= MAX_MEMBERS:
+        raise _invalid("panel.members", f"{len(panel.members)} members", f"1 to {MAX_MEMBERS}")
+    stages = {member.stage for member in panel.members}
+    if stages != set(range(len(stages))):
+        found = ", ".join(map(str, sorted(stages)))
+        raise _invalid("panel.members", f"members of the stages {found}", "stages from 0 without a gap")
+    faults = [
+        Fault(f"panel.members[{i}].weight", repr(member.weight), "a finite number from 0")
+        for i, member in enumerate(panel.members)
+        if not 0.0 <= member.weight < float("inf")
+    ]
+    for i, condition in enumerate(panel.escalate_on or ()):
+        if condition not in CONDITIONS:
+            faults.append(Fault(f"panel.escalate_on[{i}]", repr(condition), ", ".join(CONDITIONS)))
+    if faults:
+        raise Invalid("; ".join(map(str, faults)), faults)
+
+
+def _repeats(repeats: int | Sequence[int], stages: int) -> list[int]:
+    if isinstance(repeats, int):
+        return [repeats] * stages
+    if len(repeats) == 1:
+        return list(repeats) * stages
+    if len(repeats) != stages:
+        raise _invalid(
+            "panel.repeats", f"{len(repeats)} numbers", f"one number, or one for each of {stages} stages"
+        )
+    return list(repeats)
+
+
+def _configs(team: Team, members: Sequence[Member]) -> list[JudgeConfig]:
+    configs: list[JudgeConfig] = []
+    faults: list[Fault] = []
+    for i, member in enumerate(members):
+        try:
+            configs.append(member.config or endpoints.choose_judge(team, member.judge_id))
+        except Invalid:
+            known = ", ".join(endpoints.judges_of(team)) or "none"
+            faults.append(Fault(f"panel.members[{i}].judge", repr(member.judge_id), f"one of {known}"))
+    if faults:
+        raise Invalid("; ".join(map(str, faults)), faults)
+    return configs
+
+
+def _names(members: Sequence[Member], configs: Sequence[JudgeConfig]) -> list[str]:
+    """Every member's name, the second of two alike as "name (2)"."""
+    names: list[str] = []
+    for i, (member, config) in enumerate(zip(members, configs, strict=True)):
+        wanted = (member.name.strip() or config.name.strip() or f"judge {i + 1}")[:190]
+        name, number = wanted, 1
+        while name in names:
+            if member.name.strip():
+                raise _invalid(f"panel.members[{i}].name", f"{wanted!r} again", "a name no other member has")
+            number += 1
+            name = f"{wanted} ({number})"
+        names.append(name)
+    return names
+
+
+def _invalid(place: str, found: str, allowed: str) -> Invalid:
+    fault = Fault(place, found, allowed)
+    return Invalid(str(fault), [fault])
