@@ -1,6 +1,9 @@
-"""The published packages' examples, with only the imports changed and a local function for the model."""
+"""Every script of the published rubric's guide, with only the imports changed and functions for models."""
 
 import asyncio
+import itertools
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Protocol
 
 import pytest
@@ -11,12 +14,9 @@ from rubricweb.engine import (
     CriterionEvaluation,
     CriterionReport,
     EvaluationReport,
-    OneShotGenerateFn,
     OneShotOutput,
-    PerCriterionGenerateFn,
     PerCriterionOutput,
     Rubric,
-    RubricAsJudgeGenerateFn,
     RubricAsJudgeOutput,
 )
 from rubricweb.engine.autograders import (
@@ -36,61 +36,92 @@ async def paris_only(system_prompt: str, user_prompt: str, **kwargs) -> PerCrite
     return PerCriterionOutput(criterion_status="UNMET", explanation="It does not.")
 
 
-def test_quick_start(capsys):
+def test_core_types():
+    criterion = Criterion(weight=-15.0, requirement="Uses total deliveries")
+    assert (criterion.weight, criterion.requirement) == (-15.0, "Uses total deliveries")
+    entry = CriterionReport(weight=10.0, requirement="a", verdict="MET", reason="because")
+    assert isinstance(entry, Criterion)
+    report = EvaluationReport(score=1.0, raw_score=10.0, llm_raw_score=10.0, report=[entry])
+    assert [(each.verdict, each.reason) for each in report.report] == [("MET", "because")]
+    assert EvaluationReport(score=0.5).report is None
+
+
+def test_accessing_schemas_for_constrained_decoding():
+    # Get JSON schema for your LLM client
+    schema = PerCriterionOutput.model_json_schema()
+
+    class Completions:
+        async def create(self, model, messages, response_format):
+            assert response_format["json_schema"]["schema"] is schema
+            content = '{"criterion_status": "UNMET", "explanation": "Absent."}'
+            return SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(content=content))])
+
+    openai_client = SimpleNamespace(chat=SimpleNamespace(completions=Completions()))
+
+    # Example with OpenAI structured outputs
     async def main():
-        rubric = Rubric.from_dict(
-            [
-                {"weight": 10.0, "requirement": "Response mentions Paris"},
-                {"weight": 5.0, "requirement": "Response is concise"},
-            ]
+        return await openai_client.chat.completions.create(
+            model="gpt-4",
+            messages=[...],
+            response_format={
+                "type": "json_schema",
+                "json_schema": {"name": "criterion_output", "schema": schema},
+            },
         )
 
-        grader = PerCriterionGrader(generate_fn=paris_only)
-        result = await rubric.grade("Paris is the capital of France.", autograder=grader)
-        print(f"Score: {result.score}")
+    response = asyncio.run(main())
+    # Parse response into validated Pydantic model
+    output = PerCriterionOutput.model_validate_json(response.choices[0].message.content)
+    assert (output.criterion_status, output.explanation) == ("UNMET", "Absent.")
+    for model in (PerCriterionOutput, OneShotOutput, RubricAsJudgeOutput):
+        assert model.model_json_schema()["type"] == "object"
 
-    asyncio.run(main())
-    assert capsys.readouterr().out == f"Score: {10 / 15}\n"
+
+@pytest.mark.parametrize("grader", [PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader])
+def test_common_constructor_parameters(grader):
+    made = grader(generate_fn=paris_only, system_prompt="Mine", normalize=False)
+    assert (made.generate_fn, made.system_prompt, made.normalize) == (paris_only, "Mine", False)
+    assert grader(paris_only).normalize is True
+    assert isinstance(made, Autograder)
 
 
-def test_custom_generate_function(capsys):
-    async def generate_locally(system_prompt: str, user_prompt: str) -> PerCriterionOutput:
-        assert system_prompt == "This overrides the default grader system prompt"
-        assert "<query>\nInput query...\n</query>" in user_prompt
-        assert "<response>\nOutput to evaluate...\n</response>" in user_prompt
-        content = '{"criterion_status": "MET", "explanation": "Stated in full."}'
-        return PerCriterionOutput.model_validate_json(content)
+def test_grade_calculation():
+    criteria = [Criterion(weight=weight, requirement=f"Wants {weight}") for weight in (10.0, 5.0, -3.0)]
+    for verdicts in itertools.product(["MET", "UNMET"], repeat=3):
+        answers = dict(zip(("Wants 10.0", "Wants 5.0", "Wants -3.0"), verdicts, strict=True))
 
-    async def main():
-        # Build rubric
-        rubric = Rubric.from_dict(
-            [
-                {"weight": 10.0, "requirement": "States Q4 2023 base margin as 17.2%"},
-                {"weight": 8.0, "requirement": "Explicitly uses Shapley attribution for decomposition"},
-                {"weight": -15.0, "requirement": "Uses total deliveries instead of cash-only deliveries"},
-            ]
+        async def generate(system_prompt, user_prompt, answers=answers):
+            status = next(answers[wanted] for wanted in answers if f">{wanted}<" in user_prompt)
+            return PerCriterionOutput(criterion_status=status, explanation="...")
+
+        report = asyncio.run(Rubric(criteria).grade("text", autograder=PerCriterionGrader(generate)))
+        # As published, word for word
+        total_positive_weight = sum(max(0.0, c.weight) for c in criteria)
+        weighted_sum = sum(
+            (1.0 if verdict == "MET" else 0.0) * c.weight
+            for c, verdict in zip(criteria, verdicts, strict=True)
         )
+        score = max(0.0, min(1.0, weighted_sum / total_positive_weight))
+        assert report.score == pytest.approx(score)
+        assert report.raw_score == report.llm_raw_score == weighted_sum
 
-        # Select autograder strategy
-        grader = PerCriterionGrader(
-            generate_fn=generate_locally,
-            system_prompt="This overrides the default grader system prompt",
-        )
 
-        # Grade output
-        result = await rubric.grade(
-            query="Input query...", to_grade="Output to evaluate...", autograder=grader
-        )
+def test_basic_training_setup(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rubric.yaml").write_text('- {weight: 2, requirement: "a"}\n- {weight: -9, requirement: "b"}\n')
 
-        print(f"Score: {result.score:.2f}")  # Score is 0.0-1.0
-        for criterion in result.report:
-            print(f"  [{criterion.verdict}] {criterion.requirement}")
-            print(f"    → {criterion.reason}")
+    async def your_llm_fn(system_prompt: str, user_prompt: str) -> PerCriterionOutput:
+        return PerCriterionOutput(criterion_status="MET", explanation="...")
 
-    asyncio.run(main())
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "Score: 0.17"  # (10 + 8 − 15) / 18
-    assert printed[1:3] == ["  [MET] States Q4 2023 base margin as 17.2%", "    → Stated in full."]
+    # Configure for training: raw scores
+    grader = PerCriterionGrader(
+        generate_fn=your_llm_fn,
+        normalize=False,  # Return raw weighted sums
+    )
+
+    rubric = Rubric.from_file("rubric.yaml")
+    result = asyncio.run(rubric.grade("text", autograder=grader))
+    assert (result.score, result.raw_score) == (-7.0, -7.0)  # 2 − 9, unclamped
 
 
 def test_the_outputs_are_built_with_keywords_in_any_order():
@@ -109,22 +140,6 @@ def test_the_outputs_are_built_with_keywords_in_any_order():
         PerCriterionOutput(criterion_status="YES", explanation="...")
     with pytest.raises(ValidationError):
         RubricAsJudgeOutput(overall_score=float("nan"), explanation="...")
-
-
-def test_loading_rubrics(tmp_path, monkeypatch):
-    expected = Rubric([Criterion(weight=10.0, requirement="Example requirement")])
-    assert Rubric.from_dict([{"weight": 10.0, "requirement": "Example requirement"}]) == expected
-    assert Rubric.from_json('[{"weight": 10.0, "requirement": "Example requirement"}]') == expected
-    yaml_data = """
-- weight: 10.0
-  requirement: "Example requirement"
-"""
-    assert Rubric.from_yaml(yaml_data) == expected
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rubric.json").write_text(expected.to_json())
-    (tmp_path / "rubric.yaml").write_text(yaml_data)
-    assert Rubric.from_file("rubric.json") == expected
-    assert Rubric.from_file("rubric.yaml") == expected
 
 
 def test_raw_scores_compare_across_graders():
@@ -254,16 +269,33 @@ def test_a_custom_judge_that_declares_them_receives_reference_and_guidelines():
     assert report.explanation == "{'thinking': 't', 'output': 'o'} q r g"
 
 
-def test_every_published_name_is_exported():
-    import rubricweb.engine
-    import rubricweb.engine.autograders
-    import rubricweb.engine.types
+def test_public_exports():
+    from rubricweb.engine import (  # noqa: F401 - as published
+        # Core classes
+        Criterion,
+        CriterionEvaluation,
+        CriterionReport,
+        EvaluationReport,
+        # Typed protocols
+        OneShotGenerateFn,
+        # Pydantic output schemas
+        OneShotOutput,
+        PerCriterionGenerateFn,
+        PerCriterionOutput,
+        Rubric,
+        RubricAsJudgeGenerateFn,
+        RubricAsJudgeOutput,
+        # Default generate functions
+        default_oneshot_generate_fn,
+        default_per_criterion_generate_fn,
+        default_rubric_as_judge_generate_fn,
+    )
+    from rubricweb.engine.autograders import (  # noqa: F401
+        Autograder,  # Base class
+        PerCriterionGrader,  # Parallel per-criterion grading
+        PerCriterionOneShotGrader,  # Single-call all-criteria grading
+        RubricAsJudgeGrader,  # Holistic scoring
+    )
+    from rubricweb.engine.types import CriterionReport as SameReport
 
-    package = {"Rubric", "Criterion", "CriterionReport", "EvaluationReport", "PerCriterionOutput"}
-    package |= {"OneShotOutput", "RubricAsJudgeOutput", "CriterionEvaluation", "PerCriterionGenerateFn"}
-    package |= {"OneShotGenerateFn", "RubricAsJudgeGenerateFn"}
-    assert package <= set(rubricweb.engine.__all__)
-    assert package - {"Rubric"} <= set(rubricweb.engine.types.__all__)
-    graders = {"Autograder", "PerCriterionGrader", "PerCriterionOneShotGrader", "RubricAsJudgeGrader"}
-    assert graders <= set(rubricweb.engine.autograders.__all__)
-    assert all((CriterionReport, OneShotGenerateFn, PerCriterionGenerateFn, RubricAsJudgeGenerateFn))
+    assert SameReport is CriterionReport
