@@ -1,7 +1,5 @@
 """Forms of the rubrics room; the editor's form keeps whatever was typed, valid or not."""
 
-import csv
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,16 +9,26 @@ from django import forms
 from django.http import QueryDict
 
 from rubricweb.engine.errors import Fault
-from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE
+from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, LengthPenalty
 from rubricweb.engine.weight_shares import weight_shares
 from rubricweb.errors import Invalid
+from rubricweb.web import lint_notes
+from rubricweb.web.criterion_rows import (
+    PREFIX,
+    PRESETS,
+    CriterionForm,
+    order,
+    sentence,
+    stored_row,
+    template_row,
+    typed,
+    typed_row,
+)
 from rubricweb.web.http import whole_number
+from rubricweb.web.numbers import number_shown, number_typed
 
-PREFIX = "criteria"
-TEMPLATE_INDEX = "__index__"
-MORE = ("guidance", "tags", "met_example", "unmet_example")
-_POSTED = re.compile(rf"{PREFIX}-(\d{{1,6}})-")
-_PLACE = re.compile(r"criteria\[(\d+)\](?:\.(\w+))?")
+_POSTED = re.compile(rf"{PREFIX}-(\d{{1,6}})-(?:options-(\d{{1,6}})-)?")
+_PLACE = re.compile(r"criteria\[(\d+)\]\.?(.*)")
 
 
 class TitleForm(forms.Form):
@@ -44,59 +52,47 @@ class PublishForm(forms.Form):
     )
 
 
-def _text(**attrs: Any) -> forms.CharField:
-    return forms.CharField(
-        required=False, strip=False, widget=forms.TextInput({"autocomplete": "off", **attrs})
-    )
-
-
-def _long(label: str, rows: int = 2, **attrs: Any) -> forms.CharField:
-    return forms.CharField(
-        label=label, required=False, strip=False, widget=forms.Textarea({"rows": rows, **attrs})
-    )
-
-
 class HeadForm(forms.Form):
-    title = _text()
-    guidelines = _long("Guidelines", rows=3)
+    title = forms.CharField(required=False, strip=False, widget=forms.TextInput({"autocomplete": "off"}))
+    guidelines = forms.CharField(required=False, strip=False, widget=forms.Textarea({"rows": 3}))
 
 
-class CriterionForm(forms.Form):
-    """One row of the editor. Nothing is required here: what is missing is said when publishing."""
+def _number(label: str) -> forms.CharField:
+    attrs = {"inputmode": "decimal", "autocomplete": "off", "class": "input--short"}
+    return forms.CharField(label=label, required=False, strip=False, widget=forms.TextInput(attrs))
 
-    name = _text()
-    requirement = _long("Requirement")
-    weight = _text(inputmode="decimal", **{"class": "input--short", "data-weight": True})
-    group = _text(list="criterion-groups")
-    guidance = _long("Guidance")
-    tags = _text()
-    met_example = _long("Example that meets it")
-    unmet_example = _long("Example that does not")
 
-    index: int | str = 0
-    share: float | None = None
-    focused = False
+class PassRuleForm(forms.Form):
+    """When a submission passes; both left empty is no rule."""
 
-    @property
-    def more_is_open(self) -> bool:
-        """Whether a fault hides behind the disclosure."""
-        return any(self[name].errors for name in MORE)
+    min_score = _number("Score of at least")
+    min_criterion = _number("Every criterion at least")
 
-    @property
-    def number(self) -> float | None:
-        """The weight, None while it is not a number."""
-        return _weight(self)
 
-    @property
-    def more_filled(self) -> int:
-        """How many of the fields behind the disclosure say something."""
-        return sum(bool(str(self[name].value() or "").strip()) for name in MORE)
+class LengthPenaltyForm(forms.Form):
+    """What a long submission loses, as soon as it is switched on."""
 
-    @property
-    def label(self) -> str:
-        """How lists of criteria call this row: its name, else the beginning of what it asks."""
-        name = str(self["name"].value() or "").strip()
-        return name or str(self["requirement"].value() or "").strip()[:60] or "(empty)"
+    on = forms.BooleanField(label="Long submissions lose score", required=False)
+    free_budget = _number("Free up to")
+    max_cap = _number("Full penalty from")
+    penalty_at_cap = _number("Full penalty")
+    exponent = _number("Exponent")
+    counts = forms.ChoiceField(
+        label="Words of",
+        required=False,
+        choices=[
+            ("ALL", "thinking and output"),
+            ("OUTPUT_ONLY", "the output"),
+            ("THINKING_ONLY", "the thinking"),
+        ],
+    )
+
+
+RULES: dict[str, tuple[type[PassRuleForm] | type[LengthPenaltyForm], str]] = {
+    "pass_rule": (PassRuleForm, "Pass rule"),
+    "length_penalty": (LengthPenaltyForm, "Length penalty"),
+}
+_PENALTY = {name: number_shown(value) for name, value in LengthPenalty().to_dict().items()}
 
 
 @dataclass(frozen=True)
@@ -109,9 +105,9 @@ class Problem:
 
 
 class RubricForm:
-    """A rubric draft as a form: a head, and one row per criterion in order.
+    """A rubric draft as a form: a head, the rules of the whole, and one row per criterion in order.
 
-    `revision` is the save the form began from; `problems` sum up what was refused.
+    `revision` is the save the form began from; `problems` sum up what was refused, `notes` what lint found.
     """
 
     def __init__(
@@ -119,48 +115,56 @@ class RubricForm:
         *,
         title: str,
         guidelines: str,
-        criteria: Iterable[tuple[int, Mapping[str, str]]],
+        rows: Iterable[CriterionForm],
+        pass_rule: Mapping[str, str],
+        length_penalty: Mapping[str, str],
         revision: int,
     ) -> None:
         self.revision = revision
         self.head = HeadForm({"title": title, "guidelines": guidelines})
-        self.rows = [_row(index, values) for index, values in criteria]
+        self.pass_rule = _rule_form("pass_rule", pass_rule)
+        self.length_penalty = _rule_form("length_penalty", length_penalty)
+        self.rows = list(rows)
         self.problems: list[Problem] = []
         self._share()
+        self._lint()
 
     @classmethod
     def from_draft(cls, draft: Mapping[str, Any], revision: int) -> "RubricForm":
         """The form of a saved draft, with one empty row when it has no criteria yet."""
         entries = [entry for entry in draft.get("criteria") or [{}] if isinstance(entry, dict)]
+        penalty = draft.get("length_penalty")
         return cls(
-            title=_shown(draft.get("title")),
-            guidelines=_shown(draft.get("guidelines")),
-            criteria=enumerate(_values(entry) for entry in entries),
+            title=number_shown(draft.get("title")),
+            guidelines=number_shown(draft.get("guidelines")),
+            rows=[stored_row(index, entry) for index, entry in enumerate(entries)],
+            pass_rule={name: number_shown(value) for name, value in (draft.get("pass_rule") or {}).items()},
+            length_penalty=_PENALTY if penalty is None else _shown_penalty(penalty),
             revision=revision,
         )
 
     @classmethod
     def from_post(cls, posted: QueryDict) -> "RubricForm":
         """The form as typed. Rows stand in the order of their order numbers. Raises Invalid for too many."""
-        indexes = {int(match[1]) for key in posted if (match := _POSTED.match(key))}
+        indexes: dict[int, set[int]] = {}
+        for key in posted:
+            if match := _POSTED.match(key):
+                options = indexes.setdefault(int(match[1]), set())
+                options |= {int(match[2])} if match[2] else set()
         if len(indexes) > MAX_CRITERIA:
             raise Invalid(f"A rubric has at most {MAX_CRITERIA} criteria, not {len(indexes)}.")
-        ordered = sorted(indexes, key=lambda index: (_order(posted, index), index))
+        ordered = sorted(indexes, key=lambda index: (order(posted, f"{PREFIX}-{index}"), index))
         return cls(
-            title=_typed(posted, "title"),
-            guidelines=_typed(posted, "guidelines"),
-            criteria=[
-                (
-                    index,
-                    {name: _typed(posted, f"{PREFIX}-{index}-{name}") for name in CriterionForm.base_fields},
-                )
-                for index in ordered
-            ],
+            title=typed(posted, "title"),
+            guidelines=typed(posted, "guidelines"),
+            rows=[typed_row(posted, index, indexes[index]) for index in ordered],
+            pass_rule=_typed_rule(posted, "pass_rule"),
+            length_penalty=_typed_rule(posted, "length_penalty"),
             revision=whole_number(posted.get("revision"), "The revision") or 0,
         )
 
     def add_row(self) -> None:
-        row = _row(max((row.index for row in self.rows), default=-1) + 1, _values({}))
+        row = stored_row(max((int(row.index) for row in self.rows), default=-1) + 1, {})
         row.focused = True
         self.rows.append(row)
         self._share()
@@ -169,133 +173,144 @@ class RubricForm:
         self.rows = [row for row in self.rows if str(row.index) != index]
         self._share()
 
+    def row(self, index: str) -> CriterionForm | None:
+        """The row of an index, None for one that is not there."""
+        return next((row for row in self.rows if str(row.index) == index), None)
+
     @property
     def template_row(self) -> CriterionForm:
         """The empty row that the browser copies; its index is a placeholder."""
-        row = _row(0, _values({}), prefix=f"{PREFIX}-{TEMPLATE_INDEX}")
-        row.index = TEMPLATE_INDEX
-        return row
+        return template_row()
+
+    @property
+    def presets(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """The options a choice can begin with, by name: labels with their values."""
+        return {name: options for name, (_, options) in PRESETS.items()}
 
     @property
     def groups(self) -> list[str]:
         """The groups in use, in order of appearance."""
-        return list(dict.fromkeys(name for row in self.rows if (name := _value(row, "group").strip())))
+        return list(dict.fromkeys(name for row in self.rows if (name := row.text("group").strip())))
+
+    @property
+    def rules_filled(self) -> int:
+        """How many rules of the whole rubric are set."""
+        return sum(name in self.draft_rules() for name in RULES)
+
+    @property
+    def rules_are_open(self) -> bool:
+        """Whether a fault hides behind the disclosure."""
+        return bool(self.pass_rule.errors or self.length_penalty.errors)
+
+    @property
+    def warnings(self) -> list[lint_notes.LintNote]:
+        return [note for note in self.notes if note.severity == "warning"]
+
+    @property
+    def hints(self) -> list[lint_notes.LintNote]:
+        return [note for note in self.notes if note.severity == "hint"]
+
+    @property
+    def notes_digest(self) -> str:
+        return lint_notes.digest(self.notes)
 
     def draft(self) -> dict[str, Any]:
         """The draft to store: numbers where the weights are numbers, otherwise as typed."""
         return {
             "title": self.head["title"].value(),
             "guidelines": self.head["guidelines"].value(),
-            "criteria": [_criterion(row) for row in self.rows],
+            "criteria": [row.stored() for row in self.rows],
+            **self.draft_rules(),
         }
+
+    def draft_rules(self) -> dict[str, Any]:
+        """The rules of the whole that say something, by their names in a draft."""
+        rules = {}
+        if limits := _stored(self.pass_rule):
+            rules["pass_rule"] = limits
+        if self.length_penalty["on"].value():
+            rules["length_penalty"] = _stored(self.length_penalty)
+        return rules
 
     def describe(self, faults: Iterable[Fault]) -> list[Problem]:
         """Faults in the words of the form, each with the control it is about (none: an empty anchor)."""
-        problems = []
-        for fault in faults:
-            form, name, label = self._field(fault.place)
-            if form is None:
-                anchor = ""
-            else:
-                anchor = form[name].id_for_label if name else f"criterion-{form.index}"
-            problems.append(Problem(anchor, label or fault.place, _sentence(fault)))
-        return problems
+        return [self._problem(fault) for fault in faults]
 
     def show(self, faults: Iterable[Fault]) -> None:
         """Puts each fault at the field its place names, and all of them into the summary."""
         faults = tuple(faults)
         self.problems = self.describe(faults)
         for fault in faults:
-            form, name, _ = self._field(fault.place)
-            if form is not None:
-                form.add_error(name, _sentence(fault))
+            form, name, row, inner = self._place(fault.place)
+            if row is not None:
+                row.show(inner, fault)
+            elif form is not None:
+                form.add_error(name, sentence(fault))
 
-    def _field(self, place: str) -> tuple[Any, str | None, str]:
+    def _problem(self, fault: Fault) -> Problem:
+        form, name, row, inner = self._place(fault.place)
+        if row is not None:
+            _, anchor, words = row.field_of(inner)
+            number = f"Criterion {self.rows.index(row) + 1}"
+            label = f"{number}, {words}" if words else number
+            return Problem(anchor or f"criterion-{row.index}", label, row.say(inner, fault))
+        if form is not None:
+            rule = RULES[fault.place.split(".")[0]][1] if fault.place.split(".")[0] in RULES else ""
+            label = str(form[name].label).lower() if rule and name else fault.place.capitalize()
+            anchor = form[name].id_for_label if name else "rules"
+            return Problem(anchor, ", ".join(filter(None, (rule, label if name else ""))), sentence(fault))
+        return Problem("", fault.place, sentence(fault))
+
+    def _place(self, place: str) -> tuple[forms.Form | None, str | None, CriterionForm | None, str]:
+        """Where a fault belongs: a form of the head with a field's name, or a row with the place in it."""
         if place in self.head.fields:
-            return self.head, place, place.capitalize()
+            return self.head, place, None, ""
+        rule, _, inner = place.partition(".")
+        if rule in RULES:
+            form = self.pass_rule if rule == "pass_rule" else self.length_penalty
+            return form, inner if inner in form.fields else None, None, ""
         match = _PLACE.match(place)
         if match is None or int(match[1]) >= len(self.rows):
-            return None, None, ""
-        row = self.rows[int(match[1])]
-        name = match[2] if match[2] in row.fields else None
-        label = f"Criterion {int(match[1]) + 1}"
-        return row, name, f"{label}, {str(row[name].label).lower()}" if name else label
+            return None, None, None, ""
+        return None, None, self.rows[int(match[1])], match[2]
 
     def _share(self) -> None:
-        for row, share in zip(self.rows, weight_shares([_weight(row) for row in self.rows]), strict=True):
+        for row, share in zip(self.rows, weight_shares([row.number for row in self.rows]), strict=True):
             row.share = share
 
+    def _lint(self) -> None:
+        links = [
+            lint_notes.RowLink(f"criterion-{row.index}", number, row.label)
+            for number, row in enumerate(self.rows, start=1)
+        ]
+        self.notes = lint_notes.notes(self.draft(), links)
+        for note in self.notes:
+            if note.position is not None:
+                self.rows[note.position].notes.append(note)
 
-def _sentence(fault: Fault) -> str:
-    return f"Found {fault.found}. Allowed: {fault.allowed}."
+
+def _rule_form(name: str, values: Mapping[str, str]) -> Any:
+    form = RULES[name][0]({f"{name}-{field}": value for field, value in values.items()}, prefix=name)
+    counts = form.fields.get("counts")
+    if isinstance(counts, forms.ChoiceField) and not counts.valid_value(values.get("counts") or "ALL"):
+        counts.choices = [*counts.choices, (values["counts"], values["counts"])]
+    return form
 
 
-def _row(index: int, values: Mapping[str, str], prefix: str = "") -> CriterionForm:
-    prefix = prefix or f"{PREFIX}-{index}"
-    row = CriterionForm({f"{prefix}-{name}": value for name, value in values.items()}, prefix=prefix)
-    row.index = index
-    return row
+def _typed_rule(posted: QueryDict, name: str) -> dict[str, str]:
+    return {field: typed(posted, f"{name}-{field}") for field in RULES[name][0].base_fields}
 
 
-def _values(entry: Mapping[str, Any]) -> dict[str, str]:
-    """A stored criterion as the texts of its row; a new one weighs 1."""
-    tags = entry.get("tags") or []
+def _shown_penalty(penalty: Mapping[str, Any]) -> dict[str, str]:
+    shown = {name: number_shown(value) for name, value in penalty.items() if value is not None}
+    if "penalty_type" in shown:
+        shown["counts"] = shown.pop("penalty_type")
+    return {**_PENALTY, **shown, "on": "on"}
+
+
+def _stored(form: forms.Form) -> dict[str, Any]:
+    """A rule's fields that say something: numbers where they are numbers, otherwise as typed."""
+    found = {name: str(form[name].value() or "") for name in form.fields if name != "on"}
     return {
-        **{name: _shown(entry.get(name)) for name in CriterionForm.base_fields},
-        "weight": _shown(entry.get("weight", 1)),
-        "tags": _joined(tags) if isinstance(tags, list) else _shown(tags),
+        name: text if name == "counts" else number_typed(text) for name, text in found.items() if text.strip()
     }
-
-
-def _criterion(row: CriterionForm) -> dict[str, Any]:
-    """A row as a stored criterion; fields left empty are left out, except the two every criterion needs."""
-    weight = _weight(row)
-    found: dict[str, Any] = {"name": name} if (name := _value(row, "name")).strip() else {}
-    found["weight"] = _value(row, "weight") if weight is None else weight
-    found["requirement"] = _value(row, "requirement")
-    for field in ("group", "guidance", "met_example", "unmet_example"):
-        if (text := _value(row, field)).strip():
-            found[field] = text
-    tags = [tag.strip() for tag in next(csv.reader([_value(row, "tags")], skipinitialspace=True), [])]
-    return found | ({"tags": tags} if (tags := [tag for tag in tags if tag]) else {})
-
-
-def _weight(row: CriterionForm) -> float | None:
-    """The weight when it is a finite number. "1,5" and "1,000" look alike, so a comma is never guessed at."""
-    text = _value(row, "weight").strip().replace("\N{MINUS SIGN}", "-")
-    if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", text, re.ASCII):
-        return None
-    number = float(text)
-    return number if math.isfinite(number) else None
-
-
-def _value(row: CriterionForm, name: str) -> str:
-    return str(row[name].value() or "")
-
-
-def _joined(tags: Iterable[Any]) -> str:
-    """Tags with commas between them; a tag that holds a comma or a quote is quoted as in CSV."""
-    shown = [_shown(tag) for tag in tags]
-    return ", ".join(
-        f'"{tag.replace(chr(34), chr(34) * 2)}"' if {",", '"'} & set(tag) else tag for tag in shown
-    )
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return "" if value is None else str(value)
-
-
-def _typed_row(posted: QueryDict, index: int) -> dict[str, str]:
-    return {name: _typed(posted, f"{PREFIX}-{index}-{name}") for name in CriterionForm.base_fields}
-
-
-def _typed(posted: QueryDict, name: str) -> str:
-    """What was typed, with the line ends the browser changed changed back."""
-    return posted.get(name, "").replace("\r\n", "\n").replace("\0", "")
-
-
-def _order(posted: QueryDict, index: int) -> int:
-    text = posted.get(f"{PREFIX}-{index}-order", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 10**9

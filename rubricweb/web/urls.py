@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from rubricweb.web import comparison, dashboard, datasets, exports, reviews, rubrics, runs, teams
+from rubricweb.web import (
+    comparison,
+    dashboard,
+    datasets,
+    exports,
+    reviews,
+    rubric_editor,
+    rubrics,
+    runs,
+    teams,
+)
 
 team_urls: list[URLPattern] = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -11,9 +21,11 @@ team_urls: list[URLPattern] = [
     path("rubrics/new/", rubrics.new, name="rubric_new"),
     path("rubrics/import/", rubrics.import_file, name="rubric_import"),
     path("rubrics/<int:rubric_id>/", rubrics.rubric, name="rubric"),
-    path("rubrics/<int:rubric_id>/edit/", rubrics.edit, name="rubric_edit"),
-    path("rubrics/<int:rubric_id>/preview/", rubrics.preview, name="rubric_preview"),
-    path("rubrics/<int:rubric_id>/source/", rubrics.source, name="rubric_source"),
+    path("rubrics/<int:rubric_id>/edit/", rubric_editor.edit, name="rubric_edit"),
+    path("rubrics/<int:rubric_id>/preview/", rubric_editor.preview, name="rubric_preview"),
+    path("rubrics/<int:rubric_id>/check/", rubric_editor.check_fields, name="rubric_check"),
+    path("rubrics/<int:rubric_id>/try/", rubric_editor.try_out, name="rubric_try"),
+    path("rubrics/<int:rubric_id>/source/", rubric_editor.source, name="rubric_source"),
     path("rubrics/<int:rubric_id>/publish/", rubrics.publish, name="rubric_publish"),
     path("rubrics/<int:rubric_id>/v<int:number>/", rubrics.version, name="rubric_version"),
     path("rubrics/<int:rubric_id>/v<int:number>/<str:format>", rubrics.download, name="rubric_download"),

@@ -1,7 +1,7 @@
 // The editor's rows: add one from the template, remove one with a way back, without asking the server.
 (() => {
   const form = () => document.getElementById("rubric-form");
-  const rowsOf = (list) => list.querySelectorAll("[data-sortable-row]");
+  const rowsOf = (list) => list.querySelectorAll(":scope > [data-sortable-row]");
 
   const changed = (list) => {
     const count = rowsOf(list).length;
@@ -26,6 +26,7 @@
     holder.innerHTML = holder.innerHTML.replaceAll("__index__", nextIndex(list));
     const added = holder.firstElementChild;
     list.append(added);
+    htmx.process(added);
     changed(list);
     added.querySelector("textarea").focus();
     added.scrollIntoView({ block: "nearest" });
@@ -55,10 +56,11 @@
   };
 
   // Here these buttons never submit; with a name left on them htmx would send the one pressed last.
+  const ARMED = "[data-row-add], [data-row-remove], [data-option-add], [data-option-remove], [data-option-preset]";
   const disarm = () => {
-    const places = [document, document.getElementById("criterion-template")?.content];
-    for (const place of places.filter(Boolean)) {
-      for (const button of place.querySelectorAll("[data-row-add], [data-row-remove]")) {
+    const templates = ["criterion-template", "option-template"].map((id) => document.getElementById(id)?.content);
+    for (const place of [document, ...templates.filter(Boolean)]) {
+      for (const button of place.querySelectorAll(ARMED)) {
         button.type = "button";
         button.removeAttribute("name");
       }
@@ -66,7 +68,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", disarm);
-  document.addEventListener("htmx:afterSettle", disarm);
+  document.addEventListener("htmx:afterSettle", (event) => event.target.id === "editor" && disarm());
 
   document.addEventListener("click", (event) => {
     if (!form()?.contains(event.target)) return;

@@ -2,14 +2,18 @@
 (() => {
   const rowsOf = (list) => [...list.children].filter((row) => row.matches("[data-sortable-row]"));
 
+  // What belongs to a row itself, not to a list of rows inside it.
+  const ownOf = (row, selector) =>
+    [...row.querySelectorAll(selector)].filter((each) => each.closest("[data-sortable-row]") === row);
+
   const renumber = (list) => {
     const rows = rowsOf(list);
     rows.forEach((row, index) => {
-      for (const label of row.querySelectorAll("[data-sortable-position]")) label.textContent = index + 1;
-      for (const input of row.querySelectorAll("[data-sortable-order]")) input.value = index + 1;
+      for (const label of ownOf(row, "[data-sortable-position]")) label.textContent = index + 1;
+      for (const input of ownOf(row, "[data-sortable-order]")) input.value = index + 1;
       const buttons = { up: index === 0, down: index === rows.length - 1 };
       for (const [way, atEnd] of Object.entries(buttons)) {
-        row.querySelector(`[data-sortable-move="${way}"]`)?.setAttribute("aria-disabled", String(atEnd));
+        ownOf(row, `[data-sortable-move="${way}"]`)[0]?.setAttribute("aria-disabled", String(atEnd));
       }
     });
   };
@@ -68,7 +72,7 @@
       renumber(list);
       if (typeof Sortable === "undefined") continue;
       Sortable.create(list, {
-        draggable: "[data-sortable-row]",
+        draggable: ">[data-sortable-row]",
         handle: "[data-sortable-handle]",
         ghostClass: "is-dragged",
         animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 120,
@@ -78,7 +82,10 @@
   };
 
   // Whoever adds or removes a row says so.
-  document.addEventListener("rows:changed", (event) => renumber(event.target));
+  document.addEventListener("rows:changed", (event) => {
+    prepare();
+    renumber(event.target);
+  });
 
   document.addEventListener("DOMContentLoaded", prepare);
   document.addEventListener("htmx:afterSettle", prepare);

@@ -1,0 +1,352 @@
+"""One row of the rubric editor: a criterion of any kind, whatever was typed, and the options of a choice."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from rubricweb.engine.checks import CHECKS
+from rubricweb.engine.criterion import AGGREGATIONS, KINDS, MAX_OPTIONS, SCALE_TYPES
+from rubricweb.engine.errors import Fault
+from rubricweb.errors import Invalid
+from rubricweb.web.check_fields import CheckFields
+from rubricweb.web.lint_notes import LintNote, digest
+from rubricweb.web.numbers import number_shown, number_typed
+
+PREFIX = "criteria"
+TEMPLATE_INDEX = "__index__"
+TEMPLATE_OPTION = "__option__"
+MORE = ("guidance", "tags", "met_example", "unmet_example", "aggregation")
+_TEXTS = ("group", "guidance", "met_example", "unmet_example")
+
+PRESETS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
+    "likert": (
+        "Agreement, 1 to 5",
+        (
+            ("1 · strongly disagree", "0"),
+            ("2 · disagree", "0.25"),
+            ("3 · neither", "0.5"),
+            ("4 · agree", "0.75"),
+            ("5 · strongly agree", "1"),
+        ),
+    ),
+    "thirds": ("Yes, partly, no", (("yes", "1"), ("partly", "0.5"), ("no", "0"))),
+    "grades": (
+        "0 to 4",
+        (
+            ("0 · absent", "0"),
+            ("1 · poor", "0.25"),
+            ("2 · fair", "0.5"),
+            ("3 · good", "0.75"),
+            ("4 · excellent", "1"),
+        ),
+    ),
+}
+"""Options to begin with, by name: what the button says, and labels with their values."""
+
+VOTE_RULES = (
+    ("binary", "Met or unmet", AGGREGATIONS["binary"]),
+    ("ordinal", "Steps of a scale", AGGREGATIONS["ordinal"]),
+    ("nominal", "Different answers", AGGREGATIONS["nominal"]),
+)
+"""The vote rules a criterion may name, by what they apply to."""
+
+
+@dataclass
+class OptionRow:
+    """One option as typed; the empty one is a row nobody has filled in."""
+
+    index: int | str
+    prefix: str
+    label: str = ""
+    value: str = ""
+    na: bool = False
+    errors: list[str] = field(default_factory=list)
+    focused: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.label.strip() and not self.value.strip() and not self.na
+
+    @property
+    def worth(self) -> float | None:
+        """The value when it is a number."""
+        number = number_typed(self.value)
+        return None if isinstance(number, str) else float(number)
+
+    def stored(self) -> dict[str, Any]:
+        """The option as a draft holds it, what was left empty left out."""
+        found: dict[str, Any] = {"label": self.label} if self.label.strip() else {}
+        if self.value.strip():
+            found["value"] = number_typed(self.value)
+        return found | ({"na": True} if self.na else {})
+
+
+def _text(**attrs: Any) -> forms.CharField:
+    return forms.CharField(
+        required=False, strip=False, widget=forms.TextInput({"autocomplete": "off", **attrs})
+    )
+
+
+def _long(label: str, rows: int = 2, **attrs: Any) -> forms.CharField:
+    return forms.CharField(
+        label=label, required=False, strip=False, widget=forms.Textarea({"rows": rows, **attrs})
+    )
+
+
+class CriterionForm(forms.Form):
+    """One row of the editor. Nothing is required here: what is missing is said when publishing."""
+
+    name = _text()
+    requirement = _long("Requirement")
+    weight = _text(inputmode="decimal", **{"class": "input--short", "data-weight": True})
+    group = _text(list="criterion-groups")
+    guidance = _long("Guidance")
+    tags = _text()
+    met_example = _long("Example that meets it")
+    unmet_example = _long("Example that does not")
+    kind = _text()
+    scale_type = forms.CharField(label="Scale", required=False)
+    aggregation = forms.CharField(label="Vote rule", required=False)
+    check = _text()
+
+    index: int | str = 0
+    share: float | None = None
+    focused = False
+    presets = PRESETS
+    vote_rules = VOTE_RULES
+    checks = CHECKS
+
+    def __init__(self, values: Mapping[str, str], *, prefix: str) -> None:
+        super().__init__({f"{prefix}-{name}": value for name, value in values.items()}, prefix=prefix)
+        self.options: list[OptionRow] = []
+        self.options_errors: list[str] = []
+        self.params = CheckFields(self.text("check"), f"{prefix}-params")
+        self.notes: list[LintNote] = []
+
+    def text(self, name: str) -> str:
+        """What a field holds as typed."""
+        return str(self[name].value() or "")
+
+    @property
+    def kind_chosen(self) -> str:
+        return kind if (kind := self.text("kind")) in KINDS else KINDS[0]
+
+    @property
+    def scale(self) -> str:
+        """What its vote rules depend on: "binary", "ordinal", "nominal"; "" for a check."""
+        return {"binary": "binary", "check": ""}.get(self.kind_chosen, self.text("scale_type"))
+
+    @property
+    def foreign_vote_rule(self) -> bool:
+        """Whether it names a vote rule that does not fit its kind, so that no list offers it."""
+        rule = self.text("aggregation")
+        return bool(rule) and not any(rule in rules for scale, _, rules in VOTE_RULES if scale == self.scale)
+
+    @property
+    def knows_check(self) -> bool:
+        return not self.text("check") or self.text("check") in CHECKS
+
+    @property
+    def more_is_open(self) -> bool:
+        """Whether a fault hides behind the disclosure."""
+        return any(self[name].errors for name in MORE)
+
+    @property
+    def number(self) -> float | None:
+        """The weight, None while it is not a number."""
+        weight = number_typed(self.text("weight"))
+        return None if isinstance(weight, str) else float(weight)
+
+    @property
+    def more_filled(self) -> int:
+        """How many of the fields behind the disclosure say something."""
+        return sum(bool(self.text(name).strip()) for name in MORE)
+
+    @property
+    def label(self) -> str:
+        """How lists of criteria call this row: its name, else the beginning of what it asks."""
+        name = self.text("name").strip() or self.text("requirement").strip()[:60]
+        return name or (self.params.title if self.kind_chosen == "check" else "") or "(empty)"
+
+    @property
+    def warnings(self) -> list[LintNote]:
+        return [note for note in self.notes if note.severity == "warning"]
+
+    @property
+    def hints(self) -> list[LintNote]:
+        return [note for note in self.notes if note.severity == "hint"]
+
+    @property
+    def notes_digest(self) -> str:
+        return digest(self.notes)
+
+    @property
+    def option_template(self) -> OptionRow:
+        """The empty option that the browser copies; its indexes are placeholders."""
+        return OptionRow(TEMPLATE_OPTION, f"{PREFIX}-{TEMPLATE_INDEX}-options-{TEMPLATE_OPTION}")
+
+    def add_option(self, label: str = "", value: str = "", *, na: bool = False) -> OptionRow:
+        index = max((int(option.index) for option in self.options), default=-1) + 1
+        option = OptionRow(index, f"{self.prefix}-options-{index}", label, value, na)
+        self.options.append(option)
+        return option
+
+    def remove_option(self, index: str) -> None:
+        self.options = [option for option in self.options if str(option.index) != index]
+
+    def begin_with(self, preset: str) -> None:
+        """Fills an empty list of options with one of PRESETS; a list that says something stays as it is."""
+        if preset in PRESETS and all(option.is_empty for option in self.options):
+            self.options = []
+            for label, value in PRESETS[preset][1]:
+                self.add_option(label, value)
+
+    def stored(self) -> dict[str, Any]:
+        """The criterion as a draft holds it: what its kind has, and of the rest what says something."""
+        weight, kind = self.number, self.kind_chosen
+        found: dict[str, Any] = {"name": name} if (name := self.text("name")).strip() else {}
+        found["weight"] = self.text("weight") if weight is None else weight
+        if kind != "check" or self.text("requirement").strip():
+            found["requirement"] = self.text("requirement")
+        found |= {name: text for name in _TEXTS if (text := self.text(name)).strip()}
+        tags = [tag.strip() for tag in next(csv.reader([self.text("tags")], skipinitialspace=True), [])]
+        found |= {"tags": tags} if (tags := [tag for tag in tags if tag]) else {}
+        if kind == "choice":
+            found["scale_type"] = self.text("scale_type") or SCALE_TYPES[0]
+            found["options"] = [option.stored() for option in self._filled]
+        if kind == "check":
+            found["check"] = self.text("check")
+            found |= {"params": params} if (params := self.params.params()) else {}
+        elif rule := self.text("aggregation").strip():
+            found["aggregation"] = rule
+        return found
+
+    def field_of(self, place: str) -> tuple[str | None, str, str]:
+        """The control a fault is about, by its place in the criterion: a field's name (None for none of
+        them), the control's id ("" for the row itself), and its name for people."""
+        head = place.split(".")[0].split("[")[0]
+        if head == "params" and self.kind_chosen == "check":
+            control = self.params.control_of(place)
+            return None, control.id, control.label.lower()
+        if head == "options" and (option := self._option_at(place)):
+            part = "value" if place.endswith(".value") else "label"
+            return None, f"id_{option.prefix}-{part}", f"option {self.options.index(option) + 1}, {part}"
+        if head == "options":
+            return None, f"{self.prefix}-options", "options"
+        if head in self.fields and head != "kind":
+            return head, self[head].id_for_label, str(self[head].label).lower()
+        return None, "", ""
+
+    def show(self, place: str, fault: Fault) -> None:
+        """Puts a fault at the control it is about."""
+        head = place.split(".")[0].split("[")[0]
+        if head == "params" and self.kind_chosen == "check":
+            inside = Fault(place, fault.found, fault.allowed)
+            self.params.control_of(place).errors.append(self.params.sentence(inside))
+        elif head == "options":
+            option = self._option_at(place)
+            (option.errors if option else self.options_errors).append(sentence(fault))
+        else:
+            self.add_error(self.field_of(place)[0], sentence(fault))
+
+    def say(self, place: str, fault: Fault) -> str:
+        """A fault in words, for the summary."""
+        if place.startswith("params") and self.kind_chosen == "check":
+            return self.params.sentence(Fault(place, fault.found, fault.allowed))
+        return sentence(fault)
+
+    @property
+    def _filled(self) -> list[OptionRow]:
+        return [option for option in self.options if not option.is_empty]
+
+    def _option_at(self, place: str) -> OptionRow | None:
+        digits = place.removeprefix("options[").split("]")[0]
+        inside = digits.isascii() and digits.isdigit() and int(digits) < len(self._filled)
+        return self._filled[int(digits)] if inside else None
+
+
+def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
+    """The row of a stored criterion; a new one weighs 1."""
+    tags = entry.get("tags") or []
+    values = {name: number_shown(entry.get(name)) for name in CriterionForm.base_fields}
+    values |= {
+        "weight": number_shown(entry.get("weight", 1)),
+        "tags": _joined(tags) if isinstance(tags, list) else number_shown(tags),
+        "kind": _kind(entry),
+        "scale_type": number_shown(entry.get("scale_type")) or SCALE_TYPES[0],
+    }
+    row = _row(index, values)
+    options = entry.get("options")
+    for option in options if isinstance(options, list | tuple) else ():
+        if isinstance(option, Mapping):
+            label, value = number_shown(option.get("label")), number_shown(option.get("value"))
+            row.add_option(label, value, na=option.get("na") is True)
+    row.params = CheckFields.from_params(row.text("check"), entry.get("params"), f"{row.prefix}-params")
+    return row
+
+
+def typed_row(posted: QueryDict, index: int, options: Iterable[int]) -> CriterionForm:
+    """The row as typed; `options` are the indexes of its options. Raises Invalid for too many."""
+    prefix = f"{PREFIX}-{index}"
+    row = _row(index, {name: typed(posted, f"{prefix}-{name}") for name in CriterionForm.base_fields})
+    indexes = list(options)
+    if len(indexes) > MAX_OPTIONS:
+        raise Invalid(f"A criterion has at most {MAX_OPTIONS} options, not {len(indexes)}.")
+    for option in sorted(indexes, key=lambda one: (order(posted, f"{prefix}-options-{one}"), one)):
+        at = f"{prefix}-options-{option}"
+        label, value = typed(posted, f"{at}-label"), typed(posted, f"{at}-value")
+        row.options.append(OptionRow(option, at, label, value, f"{at}-na" in posted))
+    row.params = CheckFields.from_post(row.text("check"), posted, f"{row.prefix}-params")
+    return row
+
+
+def template_row() -> CriterionForm:
+    """The empty row that the browser copies; its index is a placeholder."""
+    row = stored_row(0, {})
+    copied = CriterionForm(
+        {name: row.text(name) for name in CriterionForm.base_fields}, prefix=f"{PREFIX}-{TEMPLATE_INDEX}"
+    )
+    copied.index = TEMPLATE_INDEX
+    return copied
+
+
+def sentence(fault: Fault) -> str:
+    return f"Found {fault.found}. Allowed: {fault.allowed}."
+
+
+def typed(posted: QueryDict, name: str) -> str:
+    """What was typed, with the line ends the browser changed changed back."""
+    return posted.get(name, "").replace("\r\n", "\n").replace("\0", "")
+
+
+def order(posted: QueryDict, prefix: str) -> int:
+    """The order number beside a row; rows without a readable one come last."""
+    text = posted.get(f"{prefix}-order", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 10**9
+
+
+def _row(index: int, values: Mapping[str, str]) -> CriterionForm:
+    row = CriterionForm(values, prefix=f"{PREFIX}-{index}")
+    row.index = index
+    return row
+
+
+def _kind(entry: Mapping[str, Any]) -> str:
+    """The kind an entry names, else the one that follows from its fields, as the engine has it."""
+    if entry.get("kind") in KINDS:
+        return str(entry["kind"])
+    if entry.get("scale_type") is not None or entry.get("options"):
+        return "choice"
+    return "check" if entry.get("check") is not None else "binary"
+
+
+def _joined(tags: Iterable[Any]) -> str:
+    """Tags with commas between them; a tag that holds a comma or a quote is quoted as in CSV."""
+    shown = [number_shown(tag) for tag in tags]
+    return ", ".join(
+        f'"{tag.replace(chr(34), chr(34) * 2)}"' if {",", '"'} & set(tag) else tag for tag in shown
+    )

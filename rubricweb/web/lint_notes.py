@@ -1,0 +1,76 @@
+"""What lint found, in the words and with the links of the editor."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rubricweb.engine.lint import RULES, Finding, lint_draft
+
+AROUND = 60
+"""Characters shown on each side of the words that a finding marks."""
+
+
+@dataclass(frozen=True)
+class RowLink:
+    """A row of the form as links name it: its anchor, its number from 1, and what to call it."""
+
+    anchor: str
+    number: int
+    label: str
+
+
+@dataclass(frozen=True)
+class LintNote:
+    """One finding: what it says, why it matters, and which rows of the form it is about.
+
+    `position` is the criterion's place from 0, None for the rubric as a whole; `row` its row and `others`
+    further rows. `before`, `marked` and `after` are the words to blame in their sentence, empty when no
+    words are.
+    """
+
+    severity: str
+    title: str
+    message: str
+    suggestion: str
+    explanation: str
+    position: int | None
+    row: "RowLink | None" = None
+    others: "tuple[RowLink, ...]" = ()
+    before: str = ""
+    marked: str = ""
+    after: str = ""
+
+
+def notes(draft: dict[str, Any], rows: Sequence[RowLink]) -> list[LintNote]:
+    """What can be said about a draft of these rows: warnings before hints, each in the order of the rows."""
+    found = [_note(finding, draft, rows) for finding in lint_draft(draft)]
+    return sorted(found, key=lambda note: note.severity != "warning")
+
+
+def digest(notes: Sequence[LintNote]) -> str:
+    """A short text that changes when the notes do, so that a page can leave alone what is the same."""
+    return f"{zlib.crc32(repr(notes).encode()):08x}"
+
+
+def _note(finding: Finding, draft: dict[str, Any], rows: Sequence[RowLink]) -> LintNote:
+    rule = RULES[finding.rule]
+    before = marked = after = ""
+    if finding.span is not None and finding.criterion is not None:
+        text, (start, end) = str(draft["criteria"][finding.criterion].get("requirement", "")), finding.span
+        before, marked, after = text[:start], text[start:end], text[end:]
+        before = before if len(before) <= AROUND else f"…{before[-AROUND:]}"
+        after = after if len(after) <= AROUND else f"{after[:AROUND]}…"
+    return LintNote(
+        severity=finding.severity,
+        title=rule.title,
+        message=finding.message,
+        suggestion=finding.suggestion,
+        explanation=rule.explanation,
+        position=finding.criterion,
+        row=None if finding.criterion is None else rows[finding.criterion],
+        others=tuple(rows[position] for position in finding.others),
+        before=before,
+        marked=marked,
+        after=after,
+    )

@@ -1,0 +1,258 @@
+"""A rubric's draft: in the editor, as source, and what the editor asks while somebody types."""
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import HttpResponseClientRedirect
+
+from rubricweb import access, engine
+from rubricweb.errors import Conflict, Invalid, NotFound
+from rubricweb.models import Item, Role, Rubric
+from rubricweb.selectors import rubric_trials
+from rubricweb.selectors import rubrics as selectors
+from rubricweb.services import rubrics as services
+from rubricweb.web.criterion_rows import typed
+from rubricweb.web.forms_rubrics import RubricForm
+from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.rubrics import FORMATS
+
+RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_with", "show_check")
+"""Buttons that change the form alone; the browser does the same by itself where scripts run."""
+
+
+@team_page(Role.EDITOR)
+@vary_on_headers("HX-Request")
+def edit(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
+    """The draft as a form. Buttons: save, publish, yaml, json, overwrite=<revision>, try, and RESHAPING."""
+    rubric = access.rubric_for(request.team, rubric_id)
+    if request.method != "POST":
+        return _editor(request, rubric, RubricForm.from_draft(rubric.draft, rubric.draft_revision))
+    form = RubricForm.from_post(request.POST)
+    pressed = next((button for button in RESHAPING if button in request.POST), None)
+    if pressed is not None:
+        _reshape(form, pressed, request.POST[pressed])
+        return _editor(request, rubric, form, saved=False)
+    if "overwrite" in request.POST:
+        form.revision = whole_number(request.POST["overwrite"], "The revision") or 0
+    saved = False
+    try:
+        services.save_draft(rubric, draft=form.draft(), revision=form.revision)
+        saved, form.revision = True, rubric.draft_revision
+        if "publish" in request.POST:
+            services.checked(rubric.draft)
+            return _go(request, reverse("rubric_publish", args=[request.team.slug, rubric.pk]))
+    except Invalid as error:
+        form.show(error.faults)
+        return _editor(request, rubric, form, refusal=error, saved=saved)
+    except Conflict as error:
+        return _editor(request, rubric, form, refusal=error, saved=False)
+    return _saved(request, rubric)
+
+
+def _reshape(form: RubricForm, pressed: str, value: str) -> None:
+    """What a button without JavaScript does; its value names the row, and after a dash what in it."""
+    if pressed == "add":
+        form.add_row()
+    if pressed == "remove":
+        form.remove_row(value)
+    index, _, inside = value.partition("-")
+    row = form.row(index)
+    if row is None:
+        return
+    if pressed == "add_option":
+        row.add_option().focused = True
+    if pressed == "add_na":
+        row.add_option("not applicable", na=True)
+    if pressed == "remove_option":
+        row.remove_option(inside)
+    if pressed == "begin_with":
+        row.begin_with(inside)
+
+
+def _editor(
+    request: TeamRequest,
+    rubric: Rubric,
+    form: RubricForm,
+    *,
+    refusal: Invalid | Conflict | None = None,
+    saved: bool = True,
+    trial: dict[str, Any] | None = None,
+) -> HttpResponse:
+    """The editor with what was typed; `saved` is whether it is also what is stored."""
+    context = {
+        "rubric": rubric,
+        "form": form,
+        "refusal": refusal,
+        "conflict": isinstance(refusal, Conflict),
+        "saved": saved,
+        "revision": form.revision,
+        **_preview(rubric, form, 0),
+        **(trial or {}),
+    }
+    template = "rubrics/_editor.html" if request.htmx else "rubrics/editor.html"
+    response = render(request, template, context, status=422 if refusal else 200)
+    if request.htmx:
+        response["HX-Retarget"], response["HX-Reswap"] = "#editor", "outerHTML show:#editor:top"
+    return response
+
+
+def _saved(request: TeamRequest, rubric: Rubric) -> HttpResponseBase:
+    """After a save: on to the source when its tab was pressed, else back to the editor."""
+    for format in FORMATS:
+        if format in request.POST:
+            url = reverse("rubric_source", args=[request.team.slug, rubric.pk])
+            return _go(request, f"{url}?format={format}")
+    if request.htmx:
+        context = {"rubric": rubric, "revision": rubric.draft_revision, "saved": True, "out_of_band": True}
+        response = render(request, "rubrics/_saved.html", context)
+        response["HX-Trigger-After-Settle"] = json.dumps({"rubric:saved": {}})
+        return response
+    messages.success(request, "Draft saved.")
+    return redirect("rubric_edit", request.team.slug, rubric.pk)
+
+
+def _go(request: TeamRequest, url: str) -> HttpResponseBase:
+    return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
+
+
+# ── While typing ─────────────────────────────────────────────────────────────────────────────────
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def preview(request: TeamRequest, rubric_id: int) -> HttpResponse:
+    """What is typed, as a reviewer sees it and as a judge is asked, and what lint says; nothing is saved."""
+    rubric = access.rubric_for(request.team, rubric_id)
+    row = whole_number(request.POST.get("preview_row"), "The row") or 0
+    form = RubricForm.from_post(request.POST)
+    context = {"rubric": rubric, "form": form, "out_of_band": True, **_preview(rubric, form, row)}
+    return render(request, "rubrics/_while_typing.html", context)
+
+
+def _preview(rubric: Rubric, form: RubricForm, index: int) -> dict[str, Any]:
+    """The preview's context; `index` is that of the row whose question is shown."""
+    content, faults = selectors.checked_draft(form.draft())
+    position = next((i for i, each in enumerate(form.rows) if each.index == index), 0)
+    row = form.rows[position] if form.rows else None
+    item = selectors.sample_item(rubric)
+    criterion = content.criteria[position] if content else None
+    asked = content is not None and criterion is not None and not criterion.is_check
+    return {
+        "preview": form,
+        "content": content,
+        "problems": form.describe(faults),
+        "row": row,
+        "criterion": criterion,
+        "item": item,
+        "prompt": selectors.judge_prompt(content, position, item) if content and asked else None,
+        "answered": _answered(form, position, item) if row and row.kind_chosen == "check" else None,
+    }
+
+
+def _answered(form: RubricForm, position: int, item: Item | None) -> Any:
+    """What the check of one row says about the sample item, None without one."""
+    if item is None:
+        return None
+    entries = form.draft()["criteria"][position : position + 1]
+    trial = rubric_trials.try_rubric({"criteria": entries}, item.to_engine())
+    return trial.checks[0] if trial.checks else None
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
+    """The parameters of the check that was just chosen in one row."""
+    rubric = access.rubric_for(request.team, rubric_id)
+    row = RubricForm.from_post(request.POST).row(request.POST.get("row", ""))
+    if row is None:
+        raise NotFound("criterion")
+    return render(request, "rubrics/_check_fields.html", {"rubric": rubric, "row": row})
+
+
+@team_page(Role.EDITOR)
+@require_POST
+@vary_on_headers("HX-Request")
+def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
+    """The draft as typed on a submission: pasted, or the sample item's when nothing was."""
+    rubric = access.rubric_for(request.team, rubric_id)
+    form = RubricForm.from_post(request.POST)
+    pasted, reference = typed(request.POST, "try_submission"), typed(request.POST, "try_reference")
+    item = None if pasted.strip() else selectors.sample_item(rubric)
+    if item is not None:
+        submission = item.to_engine()
+    else:
+        submission = engine.Submission(output=pasted, reference=reference if reference.strip() else None)
+    nothing = item is None and not pasted.strip()
+    context = {
+        "form": form,
+        "tried": None if nothing else _tried(form, submission),
+        "tried_nothing": nothing,
+        "tried_item": item,
+        "try_submission": pasted,
+        "try_reference": reference,
+    }
+    if request.htmx:
+        return render(request, "rubrics/_trial.html", {"rubric": rubric, **context})
+    return _editor(request, rubric, form, saved=False, trial={**context, "side": "try"})
+
+
+def _tried(form: RubricForm, submission: engine.Submission) -> dict[str, Any]:
+    trial = rubric_trials.try_rubric(form.draft(), submission)
+    return {"trial": trial, "rows": [(form.rows[check.position], check) for check in trial.checks]}
+
+
+# ── As source ────────────────────────────────────────────────────────────────────────────────────
+
+
+@team_page(Role.EDITOR)
+def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
+    """The draft as YAML or JSON, to be changed as text."""
+    rubric = access.rubric_for(request.team, rubric_id)
+    format = request.GET.get("format", "yaml")
+    if format not in FORMATS:
+        raise Invalid(f"A rubric's source is one of {', '.join(FORMATS)}, not {format[:40]!r}.")
+    text, revision = selectors.draft_source(rubric, format), rubric.draft_revision
+    refusal: Invalid | Conflict | None = None
+    if request.method == "POST":
+        text = request.POST.get("source", "").replace("\r\n", "\n")
+        revision = whole_number(request.POST.get("revision"), "The revision") or 0
+        if "overwrite" in request.POST:
+            revision = whole_number(request.POST["overwrite"], "The revision") or 0
+        try:
+            draft = services.read_draft(text)
+            services.save_draft(rubric, draft={"title": rubric.title, **_given(draft)}, revision=revision)
+        except (Invalid, Conflict) as error:
+            refusal = error
+        else:
+            return _source_saved(request, rubric, format)
+    context = {
+        "rubric": rubric,
+        "format": format,
+        "source": text,
+        "revision": revision,
+        "refusal": refusal,
+        "conflict": isinstance(refusal, Conflict),
+        "faults": selectors.checked_draft(rubric.draft)[1] if refusal is None else (),
+    }
+    return render(request, "rubrics/source.html", context, status=422 if refusal else 200)
+
+
+def _given(draft: dict[str, Any]) -> dict[str, Any]:
+    """A source without a title keeps the one the rubric has."""
+    return {key: value for key, value in draft.items() if key != "title" or value}
+
+
+def _source_saved(request: TeamRequest, rubric: Rubric, format: str) -> HttpResponse:
+    if "form" in request.POST:
+        return redirect("rubric_edit", request.team.slug, rubric.pk)
+    wanted = next((other for other in FORMATS if other in request.POST), None)
+    if wanted is None:
+        messages.success(request, "Draft saved.")
+    url = reverse("rubric_source", args=[request.team.slug, rubric.pk])
+    return redirect(f"{url}?format={wanted or format}")
