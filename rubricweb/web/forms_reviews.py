@@ -6,11 +6,11 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Team
 from rubricweb.selectors import reviews as selectors
 from rubricweb.selectors.reviews import Question
+from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews import Answer
 
 
@@ -70,15 +70,29 @@ class NewQueue(forms.Form):
 
 
 def read_answers(data: QueryDict, asked: Sequence[Question]) -> list[Answer]:
-    """The answers of a whole review form: fields verdict_<id> and reason_<id>, a missing verdict is None."""
+    """The answers of a whole review form: fields verdict_<id> and reason_<id>, a missing label is None."""
     return [
         Answer(
             question.criterion.pk,
-            read_verdict(data.get(f"verdict_{question.criterion.pk}", "")),
+            read_label(data.get(f"verdict_{question.criterion.pk}", "")),
             data.get(f"reason_{question.criterion.pk}", "").replace("\r\n", "\n"),
         )
         for question in asked
     ]
+
+
+def typed_answers(data: QueryDict, asked: Sequence[Question]) -> dict[int, tuple[str | None, str]]:
+    """Criterion id → (label, reason) of a form that was refused; a label the criterion refuses is None."""
+    typed = {}
+    for question in asked:
+        pk = question.criterion.pk
+        label = read_label(data.get(f"verdict_{pk}", ""))
+        try:
+            label = checked_label(question.criterion, label) if label else None
+        except Invalid:
+            label = None
+        typed[pk] = (label, data.get(f"reason_{pk}", question.reason))
+    return typed
 
 
 def same_as_stored(answers: Sequence[Answer], asked: Sequence[Question]) -> bool:
@@ -87,11 +101,6 @@ def same_as_stored(answers: Sequence[Answer], asked: Sequence[Question]) -> bool
     return all(stored[answer.criterion_id] == (answer.verdict, answer.reason) for answer in answers)
 
 
-def read_verdict(text: str) -> Verdict | None:
-    """The verdict a form names, None for the empty text. Raises Invalid for anything else."""
-    if not text:
-        return None
-    try:
-        return Verdict.parse(text)
-    except ValueError as error:
-        raise Invalid(str(error)) from error
+def read_label(text: str) -> str | None:
+    """The label a form names, None for the empty text; whether the criterion knows it, the service says."""
+    return text.strip() or None

@@ -1,6 +1,7 @@
 """Pages of the reviews room: queues, the review of one item, what is revealed after it."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -9,15 +10,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb import access
-from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Forbidden, Invalid, Withheld
 from rubricweb.models import QueueState, Review, ReviewQueue, ReviewState, Role
 from rubricweb.selectors import reviews as selectors
+from rubricweb.selectors.check_answers import Measured, check_answers
 from rubricweb.services import reviews as services
-from rubricweb.web.forms_reviews import NewQueue, read_answers, read_verdict, same_as_stored
+from rubricweb.web.forms_reviews import NewQueue, read_answers, read_label, same_as_stored, typed_answers
 from rubricweb.web.http import TeamRequest, now, team_page
 
-ALLOWED = {verdict.value for verdict in Verdict}
+Line = TypeVar("Line", selectors.Question, selectors.Revealed)
 
 # ── Queues ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -129,13 +130,13 @@ def review(request: TeamRequest, review_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def save_verdict(request: TeamRequest, review_id: int, criterion_id: int) -> HttpResponse:
-    """One verdict of the open review; an empty one takes it back."""
+    """One label of the open review; an empty one takes it back."""
     found = selectors.review_for(request.team, review_id, request.user)
     try:
         services.save_verdict(
             found,
             criterion_id,
-            verdict=read_verdict(request.POST.get("verdict", "")),
+            verdict=read_label(request.POST.get("verdict", "")),
             reason=request.POST.get("reason"),
         )
     except (Conflict, Invalid) as error:
@@ -163,7 +164,7 @@ def save_note(request: TeamRequest, review_id: int) -> HttpResponse:
 def submit(request: TeamRequest, review_id: int) -> HttpResponse:
     """The whole form: saves every answer in it and, unless the button said only save, submits."""
     found = selectors.review_for(request.team, review_id, request.user)
-    asked = selectors.questions(found)
+    asked = _asked(found)
     only_save = request.POST.get("action") == "save"
     try:
         answers = read_answers(request.POST, asked)
@@ -211,10 +212,12 @@ def reveal(request: TeamRequest, review_id: int) -> HttpResponse:
         rows = selectors.reveal(found)
     except Withheld as error:
         context["withheld"] = str(error)
-        context["sheet"] = selectors.sheet(found)
+        context["lines"] = _lines(selectors.questions(found), found)
     else:
-        context["rows"] = rows
-        context["agreement"] = selectors.agreement_with_others(rows)
+        context["lines"] = _lines(rows, found)
+        context["agreement"] = selectors.agreement_with_others(
+            [row for row in rows if row.criterion.kind != "check"]
+        )
     return render(request, "reviews/reveal.html", context)
 
 
@@ -226,6 +229,7 @@ def _review_page(
 ) -> HttpResponse:
     context = _panes(request, review) | {
         "sheet": sheet,
+        "lines": _lines(sheet.questions, review),
         "problem": problem,
         "readonly": review.state != ReviewState.DRAFT or review.queue.state != QueueState.OPEN,
     }
@@ -244,17 +248,20 @@ def _panes(request: TeamRequest, review: Review) -> dict[str, Any]:
     }
 
 
+def _asked(review: Review) -> list[selectors.Question]:
+    """What people answer: every criterion but the checks."""
+    return [question for question in selectors.questions(review) if question.criterion.kind != "check"]
+
+
+def _lines(rows: Sequence[Line], review: Review) -> list[tuple[Line, Measured | None]]:
+    """The rows of a sheet or reveal in rubric order, each check with what it measures."""
+    measured = check_answers(review.item.to_engine(), [row.criterion for row in rows])
+    return [(row, measured.get(row.criterion.pk)) for row in rows]
+
+
 def _still_open(request: TeamRequest, review: Review, problem: str, *, status: int = 422) -> HttpResponse:
     """The sheet again with everything typed on it, and what is missing named."""
-    typed = {}
-    for question in selectors.questions(review):
-        pk = question.criterion.pk
-        verdict = request.POST.get(f"verdict_{pk}")
-        typed[pk] = (
-            verdict if verdict in ALLOWED else None,
-            request.POST.get(f"reason_{pk}", question.reason),
-        )
-    sheet = selectors.sheet(review, typed)
+    sheet = selectors.sheet(review, typed_answers(request.POST, _asked(review)))
     if _wants_json(request):
         missing = [criterion.pk for criterion in sheet.missing]
         return JsonResponse({"message": problem, "missing": missing}, status=status)

@@ -78,7 +78,8 @@
 
   const draw = (article) => {
     const verdict = verdictOf(article);
-    const chip = document.getElementById("review-chips").content.querySelector(`[data-chip="${verdict}"]`);
+    const chips = article.querySelector("template[data-chips]") ?? document.getElementById("review-chips");
+    const chip = [...chips.content.children].find((each) => each.dataset.chip === verdict);
     article.querySelector("[data-criterion-state]").replaceChildren(...(chip ? chip.cloneNode(true).childNodes : []));
     article.classList.toggle("is-answered", Boolean(verdict));
     if (verdict) article.classList.remove("is-missing");
@@ -107,7 +108,7 @@
   document.addEventListener("review:key", (event) => {
     const { key } = event.detail;
     if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
-    else if ("muc".includes(key)) answer(key);
+    else if ("muc123456789".includes(key)) answer(key);
     else if (key === "e") write(active());
     else if (key === "z") undo();
     else if (key === "h") quote();
@@ -118,7 +119,8 @@
   const answer = (key) => {
     if (!editable()) return;
     const article = active();
-    const radio = article.querySelector(`[data-review-key="${key}"]`);
+    const radio = article.querySelector(`[data-review-key~="${key}"]`);
+    if (!radio) return;
     byArrow = false;
     if (radio.checked) openNext(article);
     else radio.click();

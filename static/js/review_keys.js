@@ -1,6 +1,6 @@
 // The keys of the review: Ctrl+Enter anywhere, single letters while nobody is typing.
 (() => {
-  const KEYS = "jkmuceznpgrsfh";
+  const KEYS = "jkmuceznpgrsfh123456789";
   const TYPED = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"])';
 
   document.addEventListener("keydown", (event) => {

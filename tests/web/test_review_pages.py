@@ -260,7 +260,7 @@ def test_an_unknown_verdict_is_refused(people: Cast, sign_in, review: Review) ->
         url("review_verdict", people, review.pk, criterion.pk), {"verdict": "PERHAPS"}, headers=JSON
     )
     assert answer.status_code == 422
-    assert "MET, UNMET, CANNOT_ASSESS" in answer.json()["message"]
+    assert "MET, UNMET or CANNOT_ASSESS" in answer.json()["message"]
 
 
 def test_a_criterion_of_another_rubric_is_not_found(people: Cast, sign_in, review: Review) -> None:

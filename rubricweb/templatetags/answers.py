@@ -1,0 +1,122 @@
+"""How answers of every kind look: verdicts, chosen options, what checks measured."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Criterion
+from rubricweb.templatetags.display import MISSING, icon, score, verdict_chip
+
+register = template.Library()
+
+DIGITS = "123456789"
+
+
+@dataclass(frozen=True)
+class ShownOption:
+    """One option of a choice; `keys` pick it on the keyboard: a digit, and c for the first that abstains."""
+
+    label: str
+    na: bool
+    keys: tuple[str, ...]
+
+
+@register.filter
+def shown_options(criterion: Criterion) -> list[ShownOption]:
+    """The options in the rubric's order, those that abstain last; the tenth and later have no digit."""
+    scored = [option["label"] for option in criterion.options if not option.get("na")]
+    abstaining = [option["label"] for option in criterion.options if option.get("na")]
+    return [
+        ShownOption(
+            label=label,
+            na=place >= len(scored),
+            keys=(*DIGITS[place : place + 1], *("c" * (place == len(scored)))),
+        )
+        for place, label in enumerate([*scored, *abstaining])
+    ]
+
+
+@register.simple_tag
+def answer_chip(
+    criterion: Criterion, label: str | None, small: bool = False, title: str = "", error: str = ""
+) -> SafeString:
+    """A label as glyph and word, whatever the criterion's kind; None is "Pending", `error` a failed call.
+
+    An option of an ordinal scale shows its place, "2/5"; one that abstains looks like CANNOT_ASSESS.
+    """
+    if error:
+        return verdict_chip("ERROR", small=small, title=title or error)
+    if criterion.kind != "choice" or label is None or not _is_option(criterion, label):
+        return verdict_chip(label, small=small, title=title)
+    place = _places(criterion).get(_folded(label))
+    return format_html(
+        '<span class="chip chip--{}{}"{}>{}<span class="chip__words">{}</span>{}</span>',
+        "cannot" if place is None else "option",
+        " chip--small" if small else "",
+        format_html(' title="{}"', title) if title else "",
+        icon("minus" if place is None else "circle-dot"),
+        label,
+        _place_mark(criterion, place),
+    )
+
+
+@register.simple_tag
+def value_chip(value: float | None, small: bool = False) -> SafeString:
+    """What a check measured, as a number with two decimals."""
+    return format_html(
+        '<span class="chip chip--value{}">{}<span class="num">{}</span></span>',
+        " chip--small" if small else "",
+        icon("gauge"),
+        score(value, 2),
+    )
+
+
+@register.filter
+def label_words(label: str | None) -> str:
+    """A label in running text: MET is "met", an option stays as the rubric writes it, None is "–"."""
+    if label is None:
+        return MISSING
+    return label.lower().replace("_", " ") if label in set(Verdict) else label
+
+
+@register.simple_tag
+def steps_apart(criterion: Criterion, one: str | None, other: str | None) -> str:
+    """How far two answers on an ordinal scale are apart, in words: options 1 and 3 are "2 steps apart".
+
+    "" where they are equal, where one abstains, and for every other kind of criterion.
+    """
+    if criterion.kind != "choice" or criterion.scale_type != "ordinal" or one is None or other is None:
+        return ""
+    places = _places(criterion)
+    here, there = places.get(_folded(one)), places.get(_folded(other))
+    if here is None or there is None or here == there:
+        return ""
+    steps = abs(there - here)
+    return f"{steps} step{'s' * (steps != 1)} apart"
+
+
+def _places(criterion: Criterion) -> dict[str, int]:
+    """Folded label → place from 0 among the options that do not abstain."""
+    scored = [option["label"] for option in criterion.options if not option.get("na")]
+    return {_folded(label): place for place, label in enumerate(scored)}
+
+
+def _place_mark(criterion: Criterion, place: int | None) -> SafeString:
+    if place is None or criterion.scale_type != "ordinal":
+        return SafeString("")
+    of = len(_places(criterion))
+    return format_html(
+        '<span class="chip__place num" title="Option {} of {}">{}/{}</span>', place + 1, of, place + 1, of
+    )
+
+
+def _is_option(criterion: Criterion, label: str) -> bool:
+    return any(_folded(option["label"]) == _folded(label) for option in criterion.options)
+
+
+def _folded(label: Any) -> str:
+    return str(label).strip().casefold()
