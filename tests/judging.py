@@ -3,10 +3,11 @@
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from django.utils import timezone
 
+from rubricweb.engine.autograders import Prompt
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.models import Run
@@ -50,6 +51,49 @@ class InProcessJudge:
             except UnreadableReply as unreadable:
                 error = JudgeError("unreadable_reply", str(unreadable))
         return Reply(question.key, reading, error, text, config.model, "json_schema", 1, 100, 10, 0.001, 0.01)
+
+
+class LabelJudge(InProcessJudge):
+    """Answers by `answer(judge's name, requirement, response)`: a verdict, an option's label, a number from 0
+    to 100 for a holistic question, or an error. `asked` holds the same three texts, `prompts` what was sent.
+    """
+
+    def __init__(self, answer: Callable[[str, str, str], str | float | JudgeError]) -> None:
+        self.by_name = answer
+        self.asked: list[tuple[str, str, str]] = []  # type: ignore[assignment]  one more text than its base
+        self.prompts: list[Prompt] = []
+
+    def __call__(
+        self, config: JudgeConfig, questions: Iterable[Question], *, stop: threading.Event | None = None
+    ) -> Iterator[Reply]:
+        for question in questions:
+            if stop is not None and stop.is_set():
+                return
+            prompt = question.prompt
+            self.prompts.append(prompt)
+            listed = re.findall(r"<criterion(?: [^>]*)?>(.*?)</criterion>", prompt.user, re.DOTALL)
+            response = tag(prompt.user, "response")
+            said = [self._said(config.name, requirement, response) for requirement in listed]
+            yield self._reply(config, question, _as_reply(prompt, said))
+
+    def _said(self, name: str, requirement: str, response: str) -> str | float | JudgeError:
+        self.asked.append((name, requirement, response))
+        return self.by_name(name, requirement, response)
+
+
+def _as_reply(prompt: Prompt, said: Sequence[str | float | JudgeError]) -> Answer:
+    """One JSON reply to a question about these criteria; the first error is the whole question's."""
+    for one in said:
+        if isinstance(one, JudgeError):
+            return one
+    if prompt.schema.__name__ == "RubricAsJudgeOutput":
+        return json.dumps({"explanation": "as a whole", "overall_score": said[0]})
+    entries = [
+        {"criterion_number": number, "explanation": f"judge says {label}"}
+        | ({"option": label} if prompt.options_at(number - 1) else {"criterion_status": label})
+        for number, label in enumerate(said, start=1)
+    ]
+    return json.dumps({"criteria_evaluations": entries} if "<criteria>" in prompt.user else entries[0])
 
 
 def grade(run: Run, judge: InProcessJudge) -> Run:
