@@ -82,6 +82,23 @@ def by_length(case):
     ]
 
 
+def datasets(case):
+    """What autorubric makes of our dataset file: its parts, and the file it writes of them."""
+    read = autorubric.RubricDataset.from_json(case["file"])
+    return {
+        "prompt": read.prompt,
+        "name": read.name,
+        "submissions": [item.submission for item in read.items],
+        "ground_truth": [item.ground_truth for item in read.items],
+        "scores": [
+            read.compute_weighted_score(item.ground_truth, rubric=read.get_item_rubric(i))
+            for i, item in enumerate(read.items)
+        ],
+        "references": [read.get_item_reference_submission(i) for i in range(len(read.items))],
+        "file": read.to_json(),
+    }
+
+
 def main():
     """Answer every list of cases by the function of its name."""
     asked = json.load(sys.stdin)

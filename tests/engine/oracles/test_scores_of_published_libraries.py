@@ -18,11 +18,13 @@ from typing import Any
 import pytest
 
 from rubricweb.engine import (
+    Criterion,
     CriterionEvaluation,
     EvaluationReport,
     OneShotOutput,
     PerCriterionOutput,
     RubricAsJudgeOutput,
+    RubricDataset,
 )
 from rubricweb.engine.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
 from rubricweb.engine.rubric import LengthPenalty, Rubric
@@ -32,6 +34,29 @@ from tests.engine.oracles.cases import Case, abstains, by_hand, grader_cases, la
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[2] / "docs" / "decisions" / "0009-differences-from-the-published-libraries.md"
+DATASET = RubricDataset(
+    prompt="Explain photosynthesis",
+    name="photosynthesis-eval",
+    reference_submission="Light becomes sugar.",
+    rubric=Rubric.from_dict(
+        [
+            {"name": "accuracy", "weight": 10.0, "requirement": "Factually correct"},
+            {
+                "name": "clarity",
+                "weight": -5.0,
+                "requirement": "How muddled is it?",
+                "options": [
+                    {"label": "Clear", "value": 0.0},
+                    {"label": "Muddled", "value": 1.0},
+                    {"label": "No text", "value": 0.0, "na": True},
+                ],
+            },
+        ]
+    ),
+)
+DATASET.add_item("Plants eat light.", "Short", ["MET", "Muddled"])
+DATASET.add_item("Ümläute, „Zitate“ und 光合成", "", ["CANNOT_ASSESS", "Clear"], reference_submission="Own")
+DATASET.add_item("Answer", "Q3", ["UNMET"], rubric=Rubric([Criterion(weight=-2, requirement="Is wrong")]))
 LABELS, GRADERS, LENGTHS = label_cases(10_000, seed=1), grader_cases(1_500, seed=2), length_cases(500, seed=3)
 
 near = pytest.approx
@@ -43,9 +68,15 @@ def published() -> dict[str, list[Any]]:
     interpreter = os.environ.get("RUBRICWEB_ORACLES")
     if not interpreter:
         pytest.skip("NO ORACLES: `make oracles` installs the published libraries and runs this")
+    asked = {
+        "by_autorubric": LABELS,
+        "by_rubric": GRADERS,
+        "by_length": LENGTHS,
+        "datasets": [{"file": DATASET.to_json()}],
+    }
     done = subprocess.run(
         [interpreter, str(HERE / "published_libraries.py")],
-        input=json.dumps({"by_autorubric": LABELS, "by_rubric": GRADERS, "by_length": LENGTHS}),
+        input=json.dumps(asked),
         capture_output=True,
         text=True,
         timeout=110,
@@ -105,6 +136,17 @@ def test_length_costs_what_it_costs_in_both_libraries(published) -> None:
         submission = Submission("word " * case["output_words"], thinking="word " * case["thinking_words"])
         mine = length_penalty(LengthPenalty(**case["rule"]), submission)
         assert [mine, mine] == near(theirs), case
+
+
+def test_dataset_files_go_both_ways(published) -> None:
+    (theirs,) = published["datasets"]
+    assert (theirs["prompt"], theirs["name"]) == (DATASET.prompt, DATASET.name)
+    assert theirs["submissions"] == [item.submission for item in DATASET]
+    assert theirs["ground_truth"] == [item.ground_truth for item in DATASET]
+    assert theirs["references"] == ["Light becomes sugar.", "Own", "Light becomes sugar."]
+    # (10 − 5) / 10; skipping leaves the error that was avoided, see the first difference; 1 − 0 / 2
+    assert theirs["scores"] == [0.5, 1.0, 1.0]
+    assert RubricDataset.from_json(theirs["file"]) == DATASET
 
 
 def test_every_difference_is_named_in_the_decision() -> None:
