@@ -1,7 +1,6 @@
 """Pages of the reviews room: queues, the review of one item, what is revealed after it."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -13,12 +12,9 @@ from rubricweb import access
 from rubricweb.errors import Conflict, Forbidden, Invalid, Withheld
 from rubricweb.models import QueueState, Review, ReviewQueue, ReviewState, Role
 from rubricweb.selectors import reviews as selectors
-from rubricweb.selectors.check_answers import Measured, check_answers
 from rubricweb.services import reviews as services
 from rubricweb.web.forms_reviews import NewQueue, read_answers, read_label, same_as_stored, typed_answers
 from rubricweb.web.http import TeamRequest, now, team_page
-
-Line = TypeVar("Line", selectors.Question, selectors.Revealed)
 
 # ── Queues ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -212,12 +208,10 @@ def reveal(request: TeamRequest, review_id: int) -> HttpResponse:
         rows = selectors.reveal(found)
     except Withheld as error:
         context["withheld"] = str(error)
-        context["lines"] = _lines(selectors.questions(found), found)
+        context["sheet"] = selectors.sheet(found)
     else:
-        context["lines"] = _lines(rows, found)
-        context["agreement"] = selectors.agreement_with_others(
-            [row for row in rows if row.criterion.kind != "check"]
-        )
+        context["rows"] = rows
+        context["agreement"] = selectors.agreement_with_others(rows)
     return render(request, "reviews/reveal.html", context)
 
 
@@ -229,7 +223,6 @@ def _review_page(
 ) -> HttpResponse:
     context = _panes(request, review) | {
         "sheet": sheet,
-        "lines": _lines(sheet.questions, review),
         "problem": problem,
         "readonly": review.state != ReviewState.DRAFT or review.queue.state != QueueState.OPEN,
     }
@@ -250,13 +243,7 @@ def _panes(request: TeamRequest, review: Review) -> dict[str, Any]:
 
 def _asked(review: Review) -> list[selectors.Question]:
     """What people answer: every criterion but the checks."""
-    return [question for question in selectors.questions(review) if question.criterion.kind != "check"]
-
-
-def _lines(rows: Sequence[Line], review: Review) -> list[tuple[Line, Measured | None]]:
-    """The rows of a sheet or reveal in rubric order, each check with what it measures."""
-    measured = check_answers(review.item.to_engine(), [row.criterion for row in rows])
-    return [(row, measured.get(row.criterion.pk)) for row in rows]
+    return [question for question in selectors.questions(review) if question.is_asked]
 
 
 def _still_open(request: TeamRequest, review: Review, problem: str, *, status: int = 422) -> HttpResponse:
