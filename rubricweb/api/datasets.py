@@ -14,7 +14,7 @@ from rubricweb.api.schemas.shared import Id, With, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors import datasets as selected
 from rubricweb.services import datasets as services
-from rubricweb.services import reviews
+from rubricweb.services import reviews, splits
 
 datasets = Room("datasets")
 
@@ -86,6 +86,24 @@ def import_labels(
     return reviews.import_labels(
         dataset, version, by=request.auth.user, data=data, filename=filename, queue_name=name
     )
+
+
+@datasets.write("POST", "/datasets/{int:dataset_id}/split", Role.EDITOR, schemas.Split, status=201)
+def split_dataset(request: TokenRequest, dataset_id: int, body: schemas.NewSplit) -> Any:
+    """Split labelled items into two sealed datasets.
+
+    `dev` is for examples a judge is shown, `test` for judging the judge; they share no item, and every label
+    is spread alike over both. Refused (409) while a blind queue over the dataset is open.
+    """
+    team = request.auth.team
+    made = splits.split_dataset(
+        access.dataset_for(team, dataset_id),
+        n_dev=body.n_dev,
+        by=request.auth.user,
+        seed=body.seed,
+        queues=access.queues_for(team, body.queue_ids),
+    )
+    return {"dev": _in_full(made.dev), "test": _in_full(made.test)}
 
 
 def version_or_own(team: Team, version_id: int | None, dataset: Dataset) -> RubricVersion | None:

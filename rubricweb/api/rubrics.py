@@ -10,6 +10,8 @@ from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, listed
 from rubricweb.api.schemas import rubrics as schemas
 from rubricweb.api.schemas.shared import list_of
+from rubricweb.engine import lint
+from rubricweb.engine.checks import CHECKS
 from rubricweb.models import Role
 from rubricweb.selectors import rubrics as selected
 from rubricweb.selectors.pages import keyset_page
@@ -53,6 +55,16 @@ def get_rubric(request: TokenRequest, rubric_id: int) -> Any:
     return access.rubric_for(request.auth.team, rubric_id)
 
 
+@rubrics.read("/rubrics/{int:rubric_id}/lint", Role.VIEWER, list_of(schemas.Finding))
+def lint_draft(request: TokenRequest, rubric_id: int) -> Any:
+    """What is likely to go wrong with the saved draft, all on one page.
+
+    Found without a judge; nothing here keeps a draft from being published.
+    """
+    rubric = access.rubric_for(request.auth.team, rubric_id)
+    return {"items": lint.lint_draft(rubric.draft), "next_cursor": None}
+
+
 @rubrics.write("PUT", "/rubrics/{int:rubric_id}/draft", Role.EDITOR, schemas.Rubric)
 def save_draft(request: TokenRequest, rubric_id: int, body: schemas.DraftSave) -> Any:
     """Save the draft.
@@ -91,3 +103,26 @@ def get_rubric_version(request: TokenRequest, version_id: int) -> Any:
     """A published version with its criteria."""
     version = access.version_for(request.auth.team, version_id)
     return selected.version_with_criteria(version.pk)
+
+
+@rubrics.read("/rubric-versions/{int:version_id}/lint", Role.VIEWER, list_of(schemas.Finding))
+def lint_version(request: TokenRequest, version_id: int) -> Any:
+    """What is likely to go wrong with a published version, all on one page."""
+    version = access.version_for(request.auth.team, version_id)
+    content = selected.version_with_criteria(version.pk).to_engine()
+    return {"items": lint.lint(content), "next_cursor": None}
+
+
+@rubrics.read("/checks", Role.VIEWER, list_of(schemas.Check))
+def list_checks(request: TokenRequest) -> Any:
+    """The checks a criterion can name, with their parameters, all on one page."""
+    rows = [
+        {
+            "name": check.name,
+            "title": check.title,
+            "description": check.description,
+            "params": check.params.model_json_schema(),
+        }
+        for check in CHECKS.values()
+    ]
+    return {"items": rows, "next_cursor": None}

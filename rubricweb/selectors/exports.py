@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 
 from rubricweb.engine.formats import GroundTruthItem, VerdictRow
-from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Adjudication,
@@ -86,7 +85,7 @@ def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | Non
             item_id=row.item.key,
             criterion=row.criterion.name,
             rater=rater,
-            verdict=Verdict(row.verdict) if row.verdict else None,
+            verdict=row.value if row.value is not None else row.verdict,
             reason=row.reason,
             rater_kind="human" if row.review else "judge",
             error=f"{row.error_kind}: {row.error_message}" if row.error_kind else None,

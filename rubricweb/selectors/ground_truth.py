@@ -32,7 +32,7 @@ def labels(queues: Sequence[ReviewQueue]) -> Labels:
         review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
     ).values_list("item_id", "criterion_id", "review__rater_id", "verdict")
     for item_id, criterion_id, rater_id, verdict in rows.order_by(
-        "item_id", "criterion_id", "review__rater_id"
+        "item_id", "criterion_id", "review__rater_id", "pk"
     ):
         found[item_id, criterion_id][rater_id] = str(verdict)
     return dict(found)

@@ -48,6 +48,7 @@ def request_for(operation: Any, ids: dict[str, int]) -> dict[str, Any]:
         "publish_rubric": {"body": {}},
         "import_dataset": {"files": {"file": file}},
         "import_labels": {"files": {"file": file}},
+        "split_dataset": {"body": {"n_dev": 1}},
         "start_run": {"body": {"dataset_id": ids["dataset_id"], "judge": "offline"}},
         "resume_run": {"body": {}},
         "create_queue": {"body": {"name": "New", "dataset_id": ids["dataset_id"], "raters": ["nobody"]}},

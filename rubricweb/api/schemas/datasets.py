@@ -8,8 +8,14 @@ from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.schemas.rubrics import VersionReference
-from rubricweb.api.schemas.shared import OneOf, Prompt, Username
+from rubricweb.api.schemas.shared import Id, Input, OneOf, Prompt, Share, Username
+from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets import ITEM_ORDERS
+
+Sealed = Annotated[
+    Annotated[str, OneOf(SEALS)] | None,
+    Field(description="Which half of a split it is: examples (dev) or test; null for all other datasets."),
+]
 
 
 class DatasetQuery(ListQuery):
@@ -22,15 +28,55 @@ class DatasetInList(Schema):
     description: str
     item_count: int
     run_count: int
+    sealed_as: Sealed
     created_at: datetime
 
     @staticmethod
     def resolve_item_count(row: Any) -> int:
         return row.item_count or 0
 
+    @staticmethod
+    def resolve_sealed_as(row: Any) -> str | None:
+        return row.sealed_as or None
+
+
+class LabelBalance(Schema):
+    """How many items of each half carry one label of one criterion."""
+
+    criterion: str
+    label: str
+    dev: int
+    test: int
+
+
+class SameContent(Schema):
+    """Two items, one in each half, with the same prompt and submission."""
+
+    dev: str
+    test: str
+
+
+class SplitReport(Schema):
+    """How alike the halves of a split are.
+
+    `largest_difference` is the largest gap between the halves' shares of a label, 0 to 1. What is in
+    `same_content` or `groups_in_both` leaks from one half into the other.
+    """
+
+    seed: int
+    n_dev: int
+    n_test: int
+    largest_difference: Share
+    labels: list[LabelBalance]
+    same_content: list[SameContent]
+    groups_in_both: list[str]
+
 
 class Dataset(Schema):
-    """`own_rubric_count` items bring a rubric of their own; `rubric_version` came in the same file."""
+    """`own_rubric_count` items bring a rubric of their own; `rubric_version` came in the same file.
+
+    A half of a split has a `seal`, the SHA-256 of its items and ground truth, and the split's report.
+    """
 
     id: int
     name: str
@@ -40,8 +86,36 @@ class Dataset(Schema):
     rubric_version: VersionReference | None
     item_count: int
     own_rubric_count: int
+    sealed_as: Sealed
+    seal: str | None
+    split_of_id: int | None
+    split_report: SplitReport | None
     created_by: Username
     created_at: datetime
+
+    @staticmethod
+    def resolve_sealed_as(row: Any) -> str | None:
+        return row.sealed_as or None
+
+    @staticmethod
+    def resolve_seal(row: Any) -> str | None:
+        return row.seal or None
+
+
+class NewSplit(Input):
+    """`n_dev` labelled items become examples, all others the test; `seed` makes the split repeatable."""
+
+    n_dev: Annotated[int, Field(ge=1, le=1_000_000)]
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    queue_ids: Annotated[
+        list[Id],
+        Field(max_length=100, description="Whose labels count; everybody's unless given."),
+    ] = []
+
+
+class Split(Schema):
+    dev: Dataset
+    test: Dataset
 
 
 class ItemQuery(ListQuery):
@@ -76,6 +150,9 @@ class Item(Schema):
     prompt: Prompt
     reference: str | None
     metadata: dict[str, Any]
+    content_hash: Annotated[
+        str, Field(description="Equal for items that ask and answer the same, whatever their keys.")
+    ]
     rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
 
     @staticmethod

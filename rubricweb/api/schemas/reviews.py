@@ -8,8 +8,7 @@ from pydantic import Field
 
 from rubricweb.api.schemas.datasets import Item
 from rubricweb.api.schemas.rubrics import Criterion, VersionReference
-from rubricweb.api.schemas.shared import Id, Input, Named, OneOf
-from rubricweb.engine.verdict import Verdict
+from rubricweb.api.schemas.shared import Answered, Id, Input, Named, OneOf
 from rubricweb.models import QueueState, ReviewState
 
 
@@ -76,12 +75,22 @@ class QueueInFull(Queue):
     raters: list[RaterProgress]
 
 
+class Measured(Schema):
+    """What a check found: a value with its reason, or the kind of error in place of both."""
+
+    value: float | None
+    reason: str
+    error: str
+    message: str
+
+
 class Question(Schema):
-    """One criterion with your own answer so far."""
+    """One criterion with your own answer so far. Nobody is asked about a check: it is `measured`."""
 
     criterion: Criterion
-    verdict: Verdict | None
+    verdict: Answered | None
     reason: str
+    measured: Measured | None
 
 
 class Review(Schema):
@@ -101,7 +110,7 @@ class Review(Schema):
 class NewVerdict(Input):
     """`reason` left out keeps the one that is there."""
 
-    verdict: Verdict
+    verdict: Answered
     reason: str | None = None
 
 
@@ -117,11 +126,15 @@ class Skip(Input):
 
 
 class Voice(Schema):
-    """What one other rater said: a judge when `is_judge`, a person otherwise."""
+    """What one other rater said: a judge when `is_judge`, a person otherwise.
+
+    `value` is what a check found in the judge's run.
+    """
 
     name: str
     is_judge: bool
-    verdict: Verdict | None
+    verdict: Answered | None
+    value: float | None
     reason: str
     error: str
 
@@ -130,11 +143,12 @@ class RevealedCriterion(Schema):
     """`decided` is the ground truth: an adjudication, else the majority; null while people are tied."""
 
     criterion: Criterion
-    mine: Verdict | None
+    mine: Answered | None
     my_reason: str
     others: list[Voice]
-    decided: Verdict | None
+    decided: Answered | None
     by_adjudication: bool
+    measured: Measured | None
     disagrees: bool
 
 

@@ -1,14 +1,17 @@
 """Shapes of rubrics: drafts, versions, criteria."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.shared import Input, Username
+from rubricweb.api.schemas.shared import Input, OneOf, Share, Username
+from rubricweb.engine.criterion import KINDS, MAX_OPTIONS, SCALE_TYPES
+from rubricweb.engine.lint import RULES, Severity
 from rubricweb.engine.rubric import MAX_CRITERIA
+from rubricweb.engine.rubric_rules import COUNTS
 
 
 class RubricQuery(ListQuery):
@@ -39,8 +42,20 @@ class Rubric(Schema):
     updated_at: datetime
 
 
+class DraftOption(Input):
+    """`value` is 0 to 1; choosing an option with `na` abstains."""
+
+    label: str | None = None
+    value: float | str | None = None
+    na: bool | None = None
+
+
 class DraftCriterion(Input):
-    """Keys left out stay out. Whether a criterion is valid is checked when the draft is published."""
+    """Keys left out stay out. Whether a criterion is valid is checked when the draft is published.
+
+    The kind follows from the keys: `options` make a choice, `check` (with its `params`, see GET /checks) a
+    check, anything else is binary.
+    """
 
     name: str | None = None
     weight: float | str | None = None
@@ -50,6 +65,29 @@ class DraftCriterion(Input):
     tags: list[str] | None = None
     met_example: str | None = None
     unmet_example: str | None = None
+    kind: str | None = None
+    options: Annotated[list[DraftOption] | None, Field(max_length=MAX_OPTIONS)] = None
+    scale_type: str | None = None
+    aggregation: Annotated[str | None, Field(description="The vote rule of panels here.")] = None
+    check: str | None = None
+    params: dict[str, Any] | None = None
+
+
+class DraftPassRule(Input):
+    """When a submission passes: limits from 0 to 1, on the score and on every criterion."""
+
+    min_score: float | str | None = None
+    min_criterion: float | str | None = None
+
+
+class DraftLengthPenalty(Input):
+    """What a long submission loses: nothing up to `free_budget` words, `penalty_at_cap` from `max_cap`."""
+
+    free_budget: int | str | None = None
+    max_cap: int | str | None = None
+    penalty_at_cap: float | str | None = None
+    exponent: float | str | None = None
+    counts: str | None = None
 
 
 EXAMPLE_DRAFT: Any = {
@@ -58,6 +96,17 @@ EXAMPLE_DRAFT: Any = {
     "criteria": [
         {"name": "capital", "weight": 10, "requirement": "Names Paris as the capital."},
         {"name": "wrong_country", "weight": -15, "requirement": "Places Paris outside France."},
+        {
+            "name": "tone",
+            "weight": 5,
+            "requirement": "How friendly is the answer?",
+            "options": [
+                {"label": "rude", "value": 0},
+                {"label": "plain", "value": 0.5},
+                {"label": "warm", "value": 1},
+            ],
+        },
+        {"name": "short", "weight": 2, "check": "length_between", "params": {"unit": "words", "max": 50}},
     ],
 }
 
@@ -68,6 +117,8 @@ class Draft(Input):
     title: Annotated[str, Field(min_length=1, max_length=200)]
     guidelines: str = ""
     criteria: Annotated[list[DraftCriterion], Field(max_length=MAX_CRITERIA)] = []
+    pass_rule: DraftPassRule | None = None
+    length_penalty: DraftLengthPenalty | None = None
 
     def content(self) -> dict[str, Any]:
         """The draft as it is stored: with what was sent and nothing else."""
@@ -85,8 +136,19 @@ class Publication(Input):
     note: Annotated[str, Field(max_length=300, description="What changed, in a line.")] = ""
 
 
+class Option(Schema):
+    """One answer of a choice: worth `value` (0 to 1), or an abstention where `na`."""
+
+    label: str
+    value: float = 0.0
+    na: bool = False
+
+
 class Criterion(Schema):
-    """`weight` is negative for an error to avoid."""
+    """`weight` is negative for an error to avoid.
+
+    A choice has `options` and a `scale_type`; a check has a name (`check`, see GET /checks) and `params`.
+    """
 
     id: int
     position: int
@@ -98,6 +160,41 @@ class Criterion(Schema):
     tags: list[str]
     met_example: str
     unmet_example: str
+    kind: Annotated[str, OneOf(KINDS)]
+    options: list[Option]
+    scale_type: Annotated[str, OneOf(SCALE_TYPES)] | None
+    aggregation: Annotated[str | None, Field(description="The vote rule of panels here; null is theirs.")]
+    check: str | None
+    params: dict[str, Any]
+
+    @staticmethod
+    def resolve_scale_type(row: Any) -> str | None:
+        return row.scale_type or None
+
+    @staticmethod
+    def resolve_aggregation(row: Any) -> str | None:
+        return row.aggregation or None
+
+    @staticmethod
+    def resolve_check(row: Any) -> str | None:
+        return row.check_name or None
+
+
+class PassRule(Schema):
+    """When a submission passes; null is no limit."""
+
+    min_score: Share = None
+    min_criterion: Share = None
+
+
+class LengthPenalty(Schema):
+    """What a long submission loses: nothing up to `free_budget` words, `penalty_at_cap` from `max_cap`."""
+
+    free_budget: int
+    max_cap: int
+    penalty_at_cap: float
+    exponent: float
+    counts: Annotated[str, OneOf(COUNTS)]
 
 
 class VersionInList(Schema):
@@ -124,6 +221,43 @@ class RubricVersion(Schema):
     published_by: Username
     published_at: datetime
     criteria: list[Criterion]
+    pass_rule: PassRule | None
+    length_penalty: LengthPenalty | None
+
+
+class Check(Schema):
+    """A function of the submission that a criterion can name; it asks no judge."""
+
+    name: str
+    title: str
+    description: str
+    params: Annotated[dict[str, Any], Field(description="JSON Schema of its parameters.")]
+
+
+class Finding(Schema):
+    """Something about a rubric that is likely to go wrong.
+
+    `criterion` is the place (from 0) of the criterion it is about, null for the rubric as a whole; `others`
+    are further ones. `span` marks characters (start, end) of that criterion's requirement.
+    """
+
+    rule: Annotated[str, OneOf(RULES)]
+    title: str
+    explanation: str
+    severity: Annotated[str, OneOf(get_args(Severity))]
+    criterion: int | None
+    others: list[int]
+    message: str
+    suggestion: str
+    span: tuple[int, int] | None
+
+    @staticmethod
+    def resolve_title(found: Any) -> str:
+        return RULES[found.rule].title
+
+    @staticmethod
+    def resolve_explanation(found: Any) -> str:
+        return RULES[found.rule].explanation
 
 
 class VersionReference(Schema):

@@ -17,6 +17,16 @@ Share = Annotated[float | None, Field(description="0 to 1; null when there is no
 Prompt = Annotated[
     str | list[dict[str, Any]] | None, Field(description="A text, or chat turns of `role` and `content`.")
 ]
+Answered = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=200,
+        description="MET, UNMET or CANNOT_ASSESS; where the criterion is a choice, the label of an option.",
+        examples=["MET"],
+    ),
+]
+"""The label of an answer."""
 Username = Annotated[
     str | None, BeforeValidator(lambda user: getattr(user, "username", user)), Field(examples=["alice"])
 ]

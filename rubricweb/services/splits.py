@@ -1,0 +1,254 @@
+"""Dividing labelled items in two sealed datasets: one to draw examples from, one to judge the judge on."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from rubricweb.engine.datasets import DataItem, RubricDataset, SplitReport, describe_split
+from rubricweb.engine.errors import Fault
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import (
+    Adjudication,
+    Dataset,
+    Item,
+    Judgement,
+    QueueState,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    User,
+)
+from rubricweb.selectors.exports import ground_truth_items, labelled_queues, shared_version
+from rubricweb.services.journal import record
+
+NAME_MAX = 200
+
+
+@dataclass(frozen=True)
+class Split:
+    """The two halves, `dev` with the items asked for and `test` with all other labelled items."""
+
+    dev: Dataset
+    test: Dataset
+    report: SplitReport
+
+
+def split_dataset(
+    dataset: Dataset, *, n_dev: int, by: User, seed: int = 0, queues: Sequence[ReviewQueue] = ()
+) -> Split:
+    """Copies the labelled items into two datasets that share none, every label spread alike over both.
+
+    `queues` (all with submitted reviews unless given) say who labelled what; submitted reviews and
+    adjudications come along, so that the same ground truth stands in the halves. The same `seed` gives the
+    same halves. Each is sealed: its digest covers items and ground truth. Raises Invalid for an `n_dev` that
+    leaves a half empty or labels of several rubric versions, Conflict when a name is taken or a blind queue
+    over the dataset is open: its raters could read the labels in the halves.
+    """
+    queues = list(queues) or list(labelled_queues(dataset))
+    _check(dataset, queues)
+    version = shared_version(dataset, queues, None)
+    whole = RubricDataset(
+        prompt=dataset.prompt,
+        rubric=None if version is None else version.to_engine(),
+        items=[
+            DataItem(
+                one.submission,
+                one.description,
+                list(one.ground_truth or ()),
+                one.rubric,
+                one.reference,
+                id=one.id,
+                prompt=one.prompt,  # type: ignore[arg-type]  # a text or a list of turns, as it was imported
+                thinking=one.thinking,
+            )
+            for one in ground_truth_items(dataset, queues)
+        ],
+        reference_submission=dataset.reference,
+    )
+    if not 1 <= n_dev < len(whole):
+        allowed = f"1 to {len(whole) - 1}, with {len(whole)} labelled items"
+        raise Invalid(
+            f"{n_dev} items for examples cannot be split off {dataset}: allowed are {allowed}.",
+            [Fault("n_dev", str(n_dev), allowed)],
+        )
+    parts = whole.split_train_test(n_dev, seed=seed)
+    report = describe_split(*parts)
+    with transaction.atomic():
+        dev, test = (
+            _stored(dataset, queues, part, sealed_as, by=by, report=_plain(report, seed))
+            for part, sealed_as in zip(parts, ("dev", "test"), strict=True)
+        )
+        record(dataset.team, by, "split", dataset, dev=len(parts[0]), test=len(parts[1]), seed=seed)
+    return Split(dev, test, report)
+
+
+def _check(dataset: Dataset, queues: Sequence[ReviewQueue]) -> None:
+    for queue in queues:
+        if queue.dataset_id != dataset.pk:
+            raise Invalid(f"{queue} is over another dataset than {dataset}.")
+    if not queues:
+        raise Invalid(f"Nobody has labelled {dataset} yet: label some of its items first.")
+    if len({queue.rubric_version_id for queue in queues}) > 1:
+        raise Invalid("The queues label against different rubric versions; name those of one version.")
+    blind = ReviewQueue.objects.filter(dataset=dataset, state=QueueState.OPEN, blind=True).first()
+    if blind is not None:
+        raise Conflict(
+            f"The blind queue {blind} over {dataset} is open: its raters could read labels in the halves. "
+            "Close it first."
+        )
+
+
+def _stored(
+    dataset: Dataset,
+    queues: Sequence[ReviewQueue],
+    part: RubricDataset,
+    sealed_as: str,
+    *,
+    by: User,
+    report: dict[str, Any],
+) -> Dataset:
+    name = f"{dataset.name[: NAME_MAX - 10]} ({sealed_as})"
+    if Dataset.objects.filter(team=dataset.team, name=name).exists():
+        raise Conflict(f"The team already has a dataset called {name!r}; this one was split before.")
+    half = Dataset.objects.create(
+        team=dataset.team,
+        name=name,
+        description=dataset.description,
+        prompt=dataset.prompt,
+        reference=dataset.reference,
+        rubric_version=dataset.rubric_version,
+        sealed_as=sealed_as,
+        seal=part.seal(),
+        split_of=dataset,
+        split_report=report,
+        created_by=by,
+    )
+    copies = _copied_items(dataset, half, {item.id for item in part})
+    _copy_labels(queues, half, copies, by=by)
+    _copy_adjudications(dataset, copies)
+    return half
+
+
+def _copied_items(dataset: Dataset, half: Dataset, keys: set[str]) -> dict[int, Item]:
+    """Item id → its copy in the half, in the order of the dataset."""
+    originals = [
+        item for item in Item.objects.filter(dataset=dataset).order_by("position") if item.key in keys
+    ]
+    copies = [
+        Item(
+            dataset=half,
+            key=item.key,
+            position=position,
+            submission=item.submission,
+            thinking=item.thinking,
+            prompt=item.prompt,
+            reference=item.reference,
+            description=item.description,
+            metadata=item.metadata,
+            content_hash=item.content_hash,
+            rubric_version_id=item.rubric_version_id,
+        )
+        for position, item in enumerate(originals)
+    ]
+    stored = Item.objects.bulk_create(copies, batch_size=500)
+    return {original.pk: copy for original, copy in zip(originals, stored, strict=True)}
+
+
+def _copy_labels(queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int, Item], *, by: User) -> None:
+    """Submitted reviews of the copies in a closed queue; of a rater in several queues the last label."""
+    rows = (
+        Judgement.objects.filter(
+            review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
+        )
+        .order_by("item_id", "criterion_id", "review__rater_id", "pk")
+        .values_list("item_id", "review__rater_id", "criterion_id", "verdict", "reason")
+    )
+    said: dict[tuple[int, int], dict[int, tuple[str | None, str]]] = defaultdict(dict)
+    for item_id, rater_id, criterion_id, verdict, reason in rows:
+        if item_id in copies:
+            said[item_id, rater_id][criterion_id] = (verdict, reason)
+    raters = {rater_id for _, rater_id in said}
+    queue = ReviewQueue.objects.create(
+        team=half.team,
+        name=_free_queue_name(half),
+        dataset=half,
+        rubric_version_id=queues[0].rubric_version_id,
+        raters_per_item=max(1, len(raters)),
+        blind=False,
+        imported=True,
+        state=QueueState.CLOSED,
+        created_by=by,
+    )
+    queue.raters.set(raters)
+    reviews = Review.objects.bulk_create(
+        [
+            Review(
+                queue=queue,
+                item=copies[item_id],
+                rater_id=rater_id,
+                state=ReviewState.SUBMITTED,
+                submitted_at=queue.created_at,
+            )
+            for item_id, rater_id in said
+        ],
+        batch_size=500,
+    )
+    Judgement.objects.bulk_create(
+        [
+            Judgement(
+                review=review,
+                item_id=review.item_id,
+                criterion_id=criterion_id,
+                verdict=verdict,
+                reason=reason,
+            )
+            for review, answers in zip(reviews, said.values(), strict=True)
+            for criterion_id, (verdict, reason) in answers.items()
+        ],
+        batch_size=500,
+    )
+
+
+def _free_queue_name(half: Dataset) -> str:
+    name = f"Labels of {half.name}"[:NAME_MAX]
+    if ReviewQueue.objects.filter(team=half.team, name=name).exists():
+        raise Conflict(f"The team already has a queue called {name!r}; the labels of a half need that name.")
+    return name
+
+
+def _copy_adjudications(dataset: Dataset, copies: dict[int, Item]) -> None:
+    decided = Adjudication.objects.filter(item__dataset=dataset)
+    Adjudication.objects.bulk_create(
+        [
+            Adjudication(
+                item=copies[one.item_id],
+                criterion_id=one.criterion_id,
+                verdict=one.verdict,
+                cause=one.cause,
+                reason=one.reason,
+                decided_by_id=one.decided_by_id,
+            )
+            for one in decided
+            if one.item_id in copies
+        ],
+        batch_size=500,
+    )
+
+
+def _plain(report: SplitReport, seed: int) -> dict[str, Any]:
+    """The report as it is stored with both halves."""
+    return {
+        "seed": seed,
+        "n_dev": report.n_train,
+        "n_test": report.n_test,
+        "largest_difference": report.largest_difference,
+        "labels": [
+            {"criterion": row.criterion, "label": row.label, "dev": row.train, "test": row.test}
+            for row in report.labels
+        ],
+        "same_content": [{"dev": one, "test": other} for one, other in report.overlap.contents],
+        "groups_in_both": list(report.overlap.groups),
+    }
