@@ -14,10 +14,16 @@ from rubricweb.models import Criterion, Item, ReviewQueue, Role, Run, RunState
 from rubricweb.selectors import comparison as selected
 from rubricweb.selectors.adjudications import criterion_for
 from rubricweb.selectors.comparison_findings import findings
-from rubricweb.selectors.item_comparison import item_comparison
-from rubricweb.selectors.reviews import require_visible
+from rubricweb.selectors.item_comparison import CriterionVoices, item_comparison
+from rubricweb.selectors.reviews import Measured, measured, require_visible
 from rubricweb.services import reviews as services
-from rubricweb.web.forms_comparison import Asked, Decision, decision_for, read_asked
+from rubricweb.web.forms_comparison import (
+    Asked,
+    Decision,
+    decision_for,
+    read_asked,
+    require_known_cell,
+)
 from rubricweb.web.http import TeamRequest, team_page
 
 
@@ -62,6 +68,7 @@ def disagreements(request: TeamRequest) -> HttpResponse:
         "choice": choice,
         "page": page,
         "open_disagreements": _open_count(request, choice, asked, rows),
+        "cell_criterion": next((one for one, _ in page.criteria if one.pk == asked.criterion_id), None),
         "kinds": [(kind, label, count, asked.query(kind=kind)) for kind, label, count in kinds],
         "without_cell": asked.query(judged="", truth=""),
         "hidden_items": selected.items_left_out(request.team, choice.queues, viewer=request.user),
@@ -93,7 +100,7 @@ def adjudicate(request: TeamRequest, item_id: int, criterion_id: int) -> HttpRes
         url = reverse("compare_item", args=[request.team.slug, found.pk])
         return redirect(f"{url}?{asked.query(at=criterion.pk)}")
     require_visible(request.user, found)
-    form = Decision(request.POST)
+    form = Decision(request.POST, criterion=criterion)
     if not form.is_valid():
         return _item_page(request, found, asked, run, queues, refused=(criterion, form))
     around = selected.around(_rows(request, run, queues, asked), found.pk, criterion.pk)
@@ -130,6 +137,7 @@ def _asked(request: TeamRequest) -> tuple[Asked, selected.Choice]:
     run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
     queues = access.queues_for(request.team, asked.queue_ids)
     choice = selected.choice(request.team, run=run, asked=queues)
+    _require_known_cell(asked, choice.run, choice.queues)
     return asked.of(choice.run, choice.queues), choice
 
 
@@ -142,7 +150,14 @@ def _asked_for_item(request: TeamRequest, item: Item) -> tuple[Asked, Run | None
         queues = list(selected.labelled_queues(item.dataset_id, team=request.team))
     if run is None and not asked.queue_ids:
         run = selected.run_to_compare(request.team, queues) if queues else selected.run_with(item)
+    _require_known_cell(asked, run, tuple(queues))
     return asked.of(run, queues), run, tuple(queues)
+
+
+def _require_known_cell(asked: Asked, run: Run | None, queues: tuple[ReviewQueue, ...]) -> None:
+    if asked.judged or asked.truth:
+        criteria = selected.criteria_of(run, queues)
+        require_known_cell(asked, criteria.filter(pk=asked.criterion_id).first())
 
 
 def _rows(
@@ -197,7 +212,7 @@ def _item_page(
         forms[refused[0].pk] = refused[1]
     context |= {
         "seen": seen,
-        "rows": [(row, forms[row.criterion.pk]) for row in seen.criteria],
+        "rows": [(row, forms[row.criterion.pk], _measured(row, item)) for row in seen.criteria],
         "around": around,
         "at": at or seen.first_open_id,
         "names_query": asked.query(at=at, names="" if asked.names else "1"),
@@ -206,6 +221,11 @@ def _item_page(
         "may_adjudicate": request.membership.role >= Role.REVIEWER,
     }
     return render(request, "comparison/item.html", context, status=422 if refused else 200)
+
+
+def _measured(row: CriterionVoices, item: Item) -> Measured | None:
+    """What a check finds in the item; nobody has to decide that."""
+    return measured(row.criterion, item.to_engine()) if row.criterion.kind == "check" else None
 
 
 def _item_url(request: TeamRequest, row: selected.Disagreement | None, asked: Asked) -> str:

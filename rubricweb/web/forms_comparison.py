@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
-from rubricweb.models import Cause, ReviewQueue, Run
+from rubricweb.models import Cause, Criterion, ReviewQueue, Run
 from rubricweb.selectors.comparison import DISAGREEMENT_KINDS
 from rubricweb.selectors.item_comparison import CriterionVoices
 from rubricweb.services.reviews import REASON_MAX
@@ -88,7 +88,10 @@ class Asked:
 
 
 def read_asked(query: QueryDict) -> Asked:
-    """Raises Invalid for a parameter the room does not know and for a value outside its closed list."""
+    """Raises Invalid for a parameter the room does not know and for a value outside its closed list.
+
+    Which labels a cell of a matrix may name depends on its criterion: see `require_known_cell`.
+    """
     unknown = sorted(set(query) - set(NAMES))
     if unknown:
         raise Invalid(f"{unknown[0][:40]!r} cannot be filtered by. Allowed: {', '.join(NAMES)}.")
@@ -96,19 +99,28 @@ def read_asked(query: QueryDict) -> Asked:
     if len(queues) > QUEUES_MAX:
         raise Invalid(f"Compare at most {QUEUES_MAX} queues at once, not {len(queues)}.")
     numbers = (whole_number(text, "The queue") for text in queues)
-    verdicts = [verdict.value for verdict in Verdict]
     return Asked(
         run_id=whole_number(query.get("run"), "The run"),
         queue_ids=tuple(dict.fromkeys(number for number in numbers if number is not None)),
         kind=_one_of(query, "kind", DISAGREEMENT_KINDS),
         criterion_id=whole_number(query.get("criterion"), "The criterion"),
-        judged=_one_of(query, "judged", verdicts),
-        truth=_one_of(query, "truth", verdicts),
+        judged=query.get("judged", ""),
+        truth=query.get("truth", ""),
         decided=_one_of(query, "decided", ["1"]) == "1",
         names=_one_of(query, "names", ["1"]) == "1",
         at=whole_number(query.get("at"), "The criterion"),
         cursor=query.get("cursor", ""),
     )
+
+
+def require_known_cell(asked: Asked, criterion: Criterion | None) -> None:
+    """Refuses a cell named by labels the criterion does not know; without one, by anything but verdicts."""
+    allowed = [verdict.value for verdict in Verdict]
+    if criterion is not None and criterion.kind == "choice":
+        allowed = [option["label"] for option in criterion.options] + [Verdict.CANNOT_ASSESS.value]
+    for name, value in (("judged", asked.judged), ("truth", asked.truth)):
+        if value and value not in allowed:
+            raise Invalid(f"{name} cannot be {value[:40]!r}. Allowed: {', '.join(allowed)}.")
 
 
 def _one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
@@ -118,28 +130,52 @@ def _one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
     return value
 
 
+# What answers a binary criterion is picked by m, u and c, an option by its digit: then causes take letters.
+CAUSE_KEYS = {
+    "binary": dict(zip(Cause, "1234", strict=True)),
+    "choice": {
+        Cause.JUDGE_WRONG: "j",
+        Cause.HUMAN_WRONG: "h",
+        Cause.RUBRIC_UNCLEAR: "u",
+        Cause.ITEM_BROKEN: "b",
+    },
+}
+
+
 class Decision(forms.Form):
     """One criterion of one item decided: what stands, why judge and people differed, and the reason."""
 
-    verdict = forms.ChoiceField(
-        choices=[(verdict.value, verdict.value) for verdict in Verdict],
-        error_messages={"required": "Choose the verdict that stands."},
-    )
+    verdict = forms.ChoiceField(error_messages={"required": "Choose what stands."})
     cause = forms.ChoiceField(choices=Cause.choices, error_messages={"required": "Say why they differed."})
     reason = forms.CharField(required=False, max_length=REASON_MAX)
+
+    def __init__(self, *args: Any, criterion: Criterion, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.criterion = criterion
+        labels = [verdict.value for verdict in Verdict]
+        if criterion.kind == "choice":
+            labels = [option["label"] for option in criterion.options]
+        self.fields["verdict"].choices = [(label, label) for label in labels]
 
     def refuse(self, error: Invalid) -> None:
         """The service refuses for one thing only that the fields cannot know: a reason that is missing."""
         self.add_error("reason", str(error))
 
     @property
-    def decided(self) -> Verdict:
-        return Verdict(self.cleaned_data["verdict"])
+    def decided(self) -> str:
+        return str(self.cleaned_data["verdict"])
+
+    @property
+    def causes(self) -> list[tuple[str, str, str]]:
+        """(value, label, key) of every cause."""
+        keys = CAUSE_KEYS["choice" if self.criterion.kind == "choice" else "binary"]
+        return [(cause.value, str(cause.label), keys[cause]) for cause in Cause]
 
 
 def decision_for(row: CriterionVoices) -> Decision:
     """The form of one criterion, filled with the decision there already is."""
     stands = row.adjudication
     if stands is None:
-        return Decision()
-    return Decision(initial={"verdict": stands.verdict, "cause": stands.cause, "reason": stands.reason})
+        return Decision(criterion=row.criterion)
+    initial = {"verdict": stands.verdict, "cause": stands.cause, "reason": stands.reason}
+    return Decision(initial=initial, criterion=row.criterion)

@@ -9,7 +9,7 @@
     document.querySelector(".comparison__decide[open] form");
 
   const control = (key) => {
-    const selector = `[data-compare-key="${CSS.escape(key)}"]`;
+    const selector = `[data-compare-key~="${CSS.escape(key)}"]`;
     return form()?.querySelector(selector) ?? document.querySelector(`:is(.pane__head, .pane__foot) ${selector}`);
   };
 

@@ -164,7 +164,7 @@ class TestFigures:
         grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
         bob = sign_in(people.bob)
         # 27 and fewer for the list, whether there are sixty items or six.
-        with django_assert_max_num_queries(28):
+        with django_assert_max_num_queries(29):
             get(bob, url(people, "compare"))
         with django_assert_max_num_queries(26):
             get(bob, url(people, "disagreements"))
