@@ -1,8 +1,9 @@
 """What a run would take, counted before it starts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.autograders import AUTOGRADERS
@@ -15,7 +16,9 @@ class Plan:
     """What one run over a dataset takes.
 
     `own` of the `items` bring a rubric of their own; `unjudged` have none at all, so the run cannot start.
-    `fewest` and `most` are criteria per item. `calls` counts the prompts, repeats after errors not included.
+    `fewest` and `most` are criteria per item, checks among them. `calls` counts the prompts that are sent in
+    any case, repeats after errors not included; a cascade that escalates everything comes to
+    `calls_at_most`, which is None where the number is certain.
     """
 
     items: int
@@ -24,6 +27,7 @@ class Plan:
     fewest: int
     most: int
     calls: int
+    calls_at_most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,18 @@ def run_choices(team: Team) -> RunChoices:
     )
 
 
-def plan(dataset: Dataset, rubric_version: RubricVersion | None, autograder: str) -> Plan:
-    """Items, criteria and calls of a run. Four items of 3 criteria: 12 calls one by one, 4 all at once."""
+def plan(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    autograder: str,
+    *,
+    votes: Sequence[int] = (1,),
+) -> Plan:
+    """Items, criteria and calls of a run. Four items of 3 criteria: 12 calls one by one, 4 all at once.
+
+    Checks cost no call. `votes` is how many each stage asks for per criterion: (6,) for three judges asked
+    twice each, which makes 72 of the 12; (1, 2) for a cascade of one judge and then two: 12, at most 36.
+    """
     per_version: dict[int, int] = {}
     without_own = 0
     rows = Item.objects.filter(dataset=dataset).order_by().values("rubric_version_id").annotate(n=Count("pk"))
@@ -56,25 +70,28 @@ def plan(dataset: Dataset, rubric_version: RubricVersion | None, autograder: str
     own = sum(per_version.values())
     if rubric_version is not None and without_own:
         per_version[rubric_version.pk] = per_version.get(rubric_version.pk, 0) + without_own
-    criteria = dict(
+    counted = (
         Criterion.objects.filter(version__in=per_version)
         .order_by()
         .values("version_id")
-        .annotate(n=Count("pk"))
-        .values_list("version_id", "n")
+        .annotate(n=Count("pk"), asked=Count("pk", filter=~Q(kind="check")))
+        .values_list("version_id", "n", "asked")
     )
+    criteria = {version_id: (n, asked) for version_id, n, asked in counted}
     asks_each = _asks_each_criterion(autograder)
-    sizes = [criteria.get(version_id, 0) for version_id in per_version]
+    sizes = [criteria.get(version_id, (0, 0))[0] for version_id in per_version]
+    prompts = 0
+    for version_id, items in per_version.items():
+        asked = criteria.get(version_id, (0, 0))[1]
+        prompts += items * (asked if asks_each else min(asked, 1))
     return Plan(
         items=own + without_own,
         own=own,
         unjudged=without_own if rubric_version is None else 0,
         fewest=min(sizes, default=0),
         most=max(sizes, default=0),
-        calls=sum(
-            items * (criteria.get(version_id, 0) if asks_each else 1)
-            for version_id, items in per_version.items()
-        ),
+        calls=prompts * votes[0],
+        calls_at_most=prompts * sum(votes) if len(votes) > 1 else None,
     )
 
 

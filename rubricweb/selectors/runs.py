@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from django.db.models import Avg, Count, F, Max, Min, Model, Q, QuerySet, Sum
 
-from rubricweb.engine.agreement.intervals import Figure, wilson
+from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.means import mean_figure
-from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.engine.autograders.base import Prompt, ReplyFormat
+from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -26,8 +25,10 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.criterion_counts import CriterionCounts, criterion_counts, share_figure
 from rubricweb.selectors.pages import Page, keyset_page
 from rubricweb.selectors.reviews import hidden_items, require_visible
+from rubricweb.selectors.run_graders import Graders
 
 RUN_ITEM_ORDERS = {
     "score": ("score", "pk"),
@@ -81,16 +82,8 @@ class ErrorClass:
     example: str
 
 
-@dataclass(frozen=True)
-class CriterionRate:
-    """Verdicts of one criterion in a run; `rate` is MET among MET and UNMET with a Wilson interval."""
-
-    criterion: Criterion
-    met: int
-    unmet: int
-    cannot_assess: int
-    errors: int
-    rate: Figure
+CriterionRate = CriterionCounts
+"""Answers of a run to one criterion: see there for what `rate` and `options` are by kind."""
 
 
 @dataclass(frozen=True)
@@ -104,19 +97,26 @@ class Bin:
 
 @dataclass(frozen=True)
 class VerdictCounts:
-    """How many verdicts of each kind, and how many failed."""
+    """How many verdicts of each kind, how many options were chosen and numbers measured, how many failed.
+
+    `chosen` counts every option, those that are not applicable among them.
+    """
 
     met: int = 0
     unmet: int = 0
     cannot_assess: int = 0
     errors: int = 0
+    chosen: int = 0
+    measured: int = 0
 
     @property
     def parts(self) -> tuple[tuple[str, int, str], ...]:
-        """(label, count, kind) of each kind, for one stacked bar."""
+        """(label, count, kind) of each kind, for one stacked bar; options and checks only where there are."""
+        others = (("Option chosen", self.chosen, "chosen"), ("Measured", self.measured, "measured"))
         return (
             ("Met", self.met, "met"),
             ("Unmet", self.unmet, "unmet"),
+            *(part for part in others if part[1]),
             ("Cannot assess", self.cannot_assess, "cannot"),
             ("Error", self.errors, "error"),
         )
@@ -156,8 +156,9 @@ class RunFilters:
 class Result:
     """What came out of a run so far, over the items the viewer may see; `hidden` others are left out.
 
-    `scored` of the `graded` items have a score; `totals` counts verdicts. Everything but `bins` is None or 0
-    while nothing is graded.
+    `scored` of the `graded` items have a score; `totals` counts verdicts; `passed` is the share of those the
+    rubric's pass rule has a word on, None without a rule. Everything but `bins` is None or 0 while nothing is
+    graded.
     """
 
     mean: Figure
@@ -169,6 +170,7 @@ class Result:
     bins: tuple[tuple[float, float, int], ...]
     totals: VerdictCounts
     rates: tuple[CriterionRate, ...]
+    passed: Figure
 
     @property
     def unscored(self) -> int:
@@ -244,7 +246,7 @@ def progress(run: Run, *, now: datetime) -> Progress:
         overalls=Count("pk", filter=Q(llm_raw_score__isnull=False)),
     )
     verdicts = Judgement.objects.filter(run=run).aggregate(
-        given=Count("verdict"), failed=Count("pk", filter=Q(verdict=None))
+        given=Count("pk", filter=Q(error_kind=None)), failed=Count("error_kind")
     )
     calls = JudgeCall.objects.filter(run=run).aggregate(
         count=Count("pk"),
@@ -291,7 +293,12 @@ def result(run: Run, *, viewer: User) -> Result:
     """What came out so far, with every figure over the items the viewer may see."""
     rows = _visible(RunItem.objects.filter(run=run, graded_at__isnull=False), run, viewer)
     counts = rows.aggregate(
-        graded=Count("pk"), scored=Count("score"), coverage=Avg("coverage"), errors=Sum("errors")
+        graded=Count("pk"),
+        scored=Count("score"),
+        coverage=Avg("coverage"),
+        errors=Sum("errors"),
+        passing=Count("pk", filter=Q(passed=True)),
+        ruled=Count("passed"),
     )
     scores = [
         score for score in rows.order_by("item_id").values_list("score", flat=True) if score is not None
@@ -306,6 +313,7 @@ def result(run: Run, *, viewer: User) -> Result:
         bins=tuple((one.low, one.high, one.count) for one in _bins(scores)),
         totals=_totals(run, viewer),
         rates=tuple(criterion_rates(run, viewer=viewer)),
+        passed=share_figure(counts["passing"], counts["ruled"]),
     )
 
 
@@ -319,11 +327,17 @@ def _visible(rows: QuerySet[Row], run: Run, viewer: User) -> QuerySet[Row]:
     return rows.exclude(item__in=hidden_items(viewer, run.team))
 
 
+# A choice may call its options MET or UNMET: what counts as a verdict is the criterion's kind.
 _COUNTS: Mapping[str, Count] = {
-    "met": Count("pk", filter=Q(verdict=Verdict.MET)),
-    "unmet": Count("pk", filter=Q(verdict=Verdict.UNMET)),
+    "met": Count("pk", filter=Q(verdict=Verdict.MET, criterion__kind="binary")),
+    "unmet": Count("pk", filter=Q(verdict=Verdict.UNMET, criterion__kind="binary")),
     "cannot_assess": Count("pk", filter=Q(verdict=Verdict.CANNOT_ASSESS)),
-    "errors": Count("pk", filter=Q(verdict=None)),
+    "errors": Count("error_kind"),
+    "chosen": Count(
+        "pk",
+        filter=Q(verdict__isnull=False, criterion__kind="choice") & ~Q(verdict=Verdict.CANNOT_ASSESS),
+    ),
+    "measured": Count("value"),
 }
 
 
@@ -384,6 +398,15 @@ def mean_score(run: Run) -> Figure:
     return mean_figure([score for score in scores if score is not None])
 
 
+def pass_rate(run: Run, *, viewer: User) -> Figure:
+    """Share of the items that pass by their rubric's rule, of those it has a word on; None without any.
+
+    Items the viewer is still to review blind are not counted.
+    """
+    ruled = _visible(RunItem.objects.filter(run=run, passed__isnull=False), run, viewer)
+    return share_figure(ruled.filter(passed=True).count(), ruled.count())
+
+
 def mean_coverage(run: Run) -> float | None:
     """Mean share of the rubric's weight that was really judged, over graded items."""
     coverage: float | None = RunItem.objects.filter(run=run, graded_at__isnull=False).aggregate(
@@ -412,46 +435,19 @@ def _bins(scores: Sequence[float], bins: int = 10) -> list[Bin]:
 
 
 def criterion_rates(run: Run, *, viewer: User) -> list[CriterionRate]:
-    """Pass rate per criterion, in rubric order; empty when every item brings its own rubric.
+    """Answers and pass rate per criterion, in rubric order; empty when every item brings its own rubric.
 
     Items the viewer is still to review blind are not counted.
     """
     if run.rubric_version_id is None:
         return []
-    counts = {
-        row["criterion_id"]: row
-        for row in Judgement.objects.filter(run=run)
-        .exclude(item__in=hidden_items(viewer, run.team))
-        .values("criterion_id")
-        .annotate(
-            met=Count("pk", filter=Q(verdict=Verdict.MET)),
-            unmet=Count("pk", filter=Q(verdict=Verdict.UNMET)),
-            cannot_assess=Count("pk", filter=Q(verdict=Verdict.CANNOT_ASSESS)),
-            failed=Count("pk", filter=Q(verdict=None)),
-        )
-    }
-    nothing = {"met": 0, "unmet": 0, "cannot_assess": 0, "failed": 0}
-    rates = []
-    for criterion in Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"):
-        row = counts.get(criterion.pk, nothing)
-        rates.append(
-            CriterionRate(
-                criterion=criterion,
-                met=row["met"],
-                unmet=row["unmet"],
-                cannot_assess=row["cannot_assess"],
-                errors=row["failed"],
-                rate=met_rate(row["met"], row["unmet"]),
-            )
-        )
-    return rates
+    criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
+    return criterion_counts(criteria, _visible(Judgement.objects.filter(run=run), run, viewer))
 
 
 def met_rate(met: int, unmet: int) -> Figure:
     """Share of MET among MET and UNMET with a Wilson interval; None without either. 3 of 4 → 0.75."""
-    n = met + unmet
-    bounds = wilson(met, n)
-    return Figure(met / n, bounds[0], bounds[1], n) if bounds else Figure(None, None, None, 0)
+    return share_figure(met, met + unmet)
 
 
 def run_items(
@@ -496,8 +492,8 @@ def calls(run: Run, item: Item) -> QuerySet[JudgeCall]:
 
 
 def prompts(run: Run, item: Item, row: RunItem) -> list[Prompt]:
-    """The exact prompts of this item, rebuilt from the frozen rubric version, item and autograder."""
-    grader = AUTOGRADERS[run.autograder](reply_format=cast(ReplyFormat, run.reply_format))
+    """The exact prompts of this item, rebuilt from frozen rows; a panel puts them to each of its judges."""
+    grader = Graders(run).single(row.rubric_version_id)
     return list(grader.prompts(item.to_engine(), row.rubric_version.to_engine()))
 
 
