@@ -1,0 +1,64 @@
+"""Parts of a score add up to it, whatever the policies say."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubricweb.engine.score_parts import score_parts
+from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, FAILED, score_verdicts
+from rubricweb.engine.verdict import Verdict
+
+MET, UNMET, UNSURE = Verdict.MET, Verdict.UNMET, Verdict.CANNOT_ASSESS
+
+
+def test_parts_are_contributions_over_the_positive_weights() -> None:
+    # P = 10 + 5; raw 10 + 0 − 3: parts 10/15, 0 and −3/15.
+    assert score_parts((10, 5, -3), (MET, UNMET, MET)) == pytest.approx([2 / 3, 0.0, -0.2])
+
+
+def test_a_skipped_criterion_has_no_part_and_leaves_the_sum_it_would_be_divided_by() -> None:
+    assert score_parts((10, 5, -3), (MET, UNSURE, UNMET)) == [1.0, None, 0.0]
+
+
+def test_negative_weights_alone_are_divided_by_their_own_sum() -> None:
+    # N = 4; score 1 + raw / N = 1 − 1/4.
+    assert score_parts((-1, -3), (MET, UNMET)) == pytest.approx([-0.25, 0.0])
+
+
+def test_raw_parts_are_the_contributions() -> None:
+    assert score_parts((10, -3), (0.5, MET), normalize=False) == [5.0, -3.0]
+
+
+def test_without_a_score_there_are_no_parts() -> None:
+    assert score_parts((10, -3), (UNSURE, MET)) == [None, None]
+    assert score_parts((10, 5), (MET, FAILED), on_error="fail_item") == [None, None]
+    assert score_parts((10,), (FAILED,), normalize=False, on_error="fail_item") == [None]
+
+
+def test_weights_of_zero_add_nothing() -> None:
+    assert score_parts((0, 0), (MET, 0.3)) == [0.0, 0.0]
+
+
+OUTCOMES = st.one_of(st.sampled_from([MET, UNMET, UNSURE, FAILED]), st.floats(0, 1))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), OUTCOMES), min_size=1, max_size=6),
+    st.sampled_from(ABSTENTION_POLICIES),
+    st.sampled_from(ERROR_POLICIES),
+)
+def test_parts_add_up_to_the_score_within_its_limits(pairs, abstention, on_error) -> None:
+    weights, outcomes = [float(weight) for weight, _ in pairs], [outcome for _, outcome in pairs]
+    policy = {"abstention": abstention, "on_error": on_error}
+    score = score_verdicts(weights, outcomes, **policy).score
+    parts = score_parts(weights, outcomes, **policy)
+    if score is None:
+        assert parts == [None] * len(parts)
+        return
+    whole = math.fsum(part for part in parts if part is not None)
+    if any(weights) and not any(weight > 0 for weight in weights):
+        whole += 1
+    assert min(1.0, max(0.0, whole)) == pytest.approx(score)
