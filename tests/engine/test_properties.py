@@ -165,7 +165,8 @@ MIXED = Rubric.from_dict(
         },
     ]
 )
-storable = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+reasons = st.just("") | st.text(characters, max_size=20).filter(str.strip)  # a blank cell is no reason
 names = st.text(string.ascii_letters + "=+-@'\u00e9 ", min_size=1, max_size=8).map(str.strip).filter(bool)
 
 
@@ -176,7 +177,7 @@ def label_rows(draw):
     )
     labels = {name: list(Verdict) for name in MIXED.names} | {"clear": ["=Not", "Very", "?"]}
     return [
-        VerdictRow(item, criterion, rater, draw(st.sampled_from(labels[criterion])), draw(storable))
+        VerdictRow(item, criterion, rater, draw(st.sampled_from(labels[criterion])), draw(reasons))
         for item, criterion, rater in keys
     ]
 
