@@ -22,7 +22,10 @@ def test_a_problem_says_what_where_and_what_is_allowed(ed: ApiClient) -> None:
     assert problem["detail"] == "The request has 2 faults."
     assert {fault["place"]: (fault["found"], fault["allowed"]) for fault in problem["faults"]} == {
         "title": ("an empty text", "String should have at least 1 character"),
-        "critera": ("an unknown key", "did you mean criteria? One of title, guidelines, criteria"),
+        "critera": (
+            "an unknown key",
+            "did you mean criteria? One of title, guidelines, criteria, pass_rule, length_penalty",
+        ),
     }
 
 

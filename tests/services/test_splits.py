@@ -1,0 +1,115 @@
+"""Two sealed halves of labelled items."""
+
+import pytest
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Dataset, Item
+from rubricweb.selectors.exports import ground_truth_items, labelled_queues
+from rubricweb.services import reviews, splits
+from tests import factories
+from tests.factories import Cast
+
+ITEMS = [{"id": f"i{number}", "submission": f"Text {number}"} for number in range(8)]
+
+
+@pytest.fixture
+def labelled(people: Cast) -> Dataset:
+    """Items 0 to 3 are MET, 4 to 7 UNMET by two raters each; a ninth nobody labelled."""
+    version = factories.version(
+        people.team, people.ed, criteria=[{"name": "only", "weight": 1, "requirement": "Is right."}]
+    )
+    dataset = factories.dataset(
+        people.team, people.ed, items=[*ITEMS, {"id": "unlabelled", "submission": "Nothing"}]
+    )
+    lines = ["item_id,criterion,rater,verdict,reason"]
+    for number in range(8):
+        lines += [f"i{number},only,{rater},{'MET' if number < 4 else 'UNMET'},so" for rater in "xy"]
+    reviews.import_labels(
+        dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
+    )
+    item, criterion = dataset.items.get(key="i7"), version.criteria.get()
+    reviews.adjudicate(
+        item, criterion, by=people.rae, verdict=Verdict.CANNOT_ASSESS, cause="item_broken", reason="Cut off."
+    )
+    return dataset
+
+
+def truth(dataset: Dataset) -> dict[str, str | None]:
+    found = ground_truth_items(dataset, list(labelled_queues(dataset)))
+    return {item.id: item.ground_truth[0] for item in found if item.ground_truth}
+
+
+def test_the_halves_share_no_item_and_spread_every_label_alike(people: Cast, labelled: Dataset) -> None:
+    made = splits.split_dataset(labelled, n_dev=4, by=people.ed, seed=3)
+    dev, test = truth(made.dev), truth(made.test)
+    assert (made.dev.sealed_as, made.test.sealed_as) == ("dev", "test")
+    assert set(dev) | set(test) == {f"i{number}" for number in range(8)}
+    assert not set(dev) & set(test)
+    # Four MET over two halves of four: two each.
+    assert [list(half.values()).count("MET") for half in (dev, test)] == [2, 2]
+    # Before the adjudication of i7 there were four UNMET: three are left, and one CANNOT_ASSESS.
+    assert sorted([*dev.values(), *test.values()], key=str).count("CANNOT_ASSESS") == 1
+    assert {**dev, **test} == truth(labelled)
+
+
+def test_the_halves_keep_items_labels_and_where_they_came_from(people: Cast, labelled: Dataset) -> None:
+    made = splits.split_dataset(labelled, n_dev=3, by=people.ed)
+    for half in (made.dev, made.test):
+        [queue] = labelled_queues(half)
+        assert (queue.state, queue.imported, queue.blind) == ("closed", True, False)
+        assert sorted(rater.name for rater in queue.raters.all()) == ["x", "y"]
+        assert half.split_of == labelled
+        assert half.split_report["n_dev"] == 3
+        for item in half.items.all():
+            original = Item.objects.get(dataset=labelled, key=item.key)
+            assert (item.submission, item.content_hash) == (original.submission, original.content_hash)
+            assert item.reviews.count() == 2
+    assert made.dev.seal != made.test.seal
+
+
+def test_the_same_seed_gives_the_same_halves_and_another_need_not(people: Cast, labelled: Dataset) -> None:
+    first = splits.split_dataset(labelled, n_dev=4, by=people.ed, seed=1)
+    keys, seals = set(truth(first.dev)), (first.dev.seal, first.test.seal)
+    first.dev.halves.all().delete()
+    for half in (first.dev, first.test):
+        half.name += " of before"
+        half.save()
+        half.queues.update(name=f"Labels of {half.name}")
+    again = splits.split_dataset(labelled, n_dev=4, by=people.ed, seed=1)
+    assert set(truth(again.dev)) == keys
+    assert (again.dev.seal, again.test.seal) == seals
+
+
+@pytest.mark.parametrize("n_dev", [0, 8, 9])
+def test_a_half_without_items_is_refused(people: Cast, labelled: Dataset, n_dev: int) -> None:
+    with pytest.raises(Invalid) as refusal:
+        splits.split_dataset(labelled, n_dev=n_dev, by=people.ed)
+    [fault] = refusal.value.faults
+    assert (fault.place, fault.allowed) == ("n_dev", "1 to 7, with 8 labelled items")
+    assert Dataset.objects.count() == 1
+
+
+def test_a_dataset_nobody_labelled_is_refused(people: Cast) -> None:
+    with pytest.raises(Invalid, match="Nobody has labelled"):
+        splits.split_dataset(factories.dataset(people.team, people.ed), n_dev=1, by=people.ed)
+
+
+def test_a_split_waits_for_blind_queues_because_the_halves_show_labels(
+    people: Cast, labelled: Dataset
+) -> None:
+    version = labelled.queues.get().rubric_version
+    queue = factories.queue(
+        people.team, people.ed, dataset=labelled, rubric_version=version, raters=[people.ann], name="Blind"
+    )
+    with pytest.raises(Conflict, match="blind queue Blind"):
+        splits.split_dataset(labelled, n_dev=4, by=people.ed)
+    reviews.close_queue(queue, by=people.ed)
+    assert splits.split_dataset(labelled, n_dev=4, by=people.ed).dev.items.count() == 4
+
+
+def test_a_second_split_needs_the_names_of_the_first(people: Cast, labelled: Dataset) -> None:
+    splits.split_dataset(labelled, n_dev=4, by=people.ed)
+    with pytest.raises(Conflict, match="was split before"):
+        splits.split_dataset(labelled, n_dev=2, by=people.ed)
+    assert Dataset.objects.filter(split_of=labelled).count() == 2
