@@ -11,11 +11,15 @@ from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
 from rubricweb.api.schemas import runs as schemas
 from rubricweb.api.schemas.shared import With, list_of
-from rubricweb.errors import NotFound
-from rubricweb.models import Role
+from rubricweb.engine.errors import Fault
+from rubricweb.errors import Invalid, NotFound
+from rubricweb.models import Role, Team
+from rubricweb.selectors import run_reports, run_votes
 from rubricweb.selectors import runs as selected
 from rubricweb.services import endpoints
 from rubricweb.services import runs as services
+from rubricweb.services.few_shot import FewShot
+from rubricweb.services.panels import Member, Panel
 
 runs = Room("runs")
 
@@ -54,7 +58,10 @@ def list_runs(request: TokenRequest, asked: Query[schemas.RunQuery]) -> Any:
 
 @runs.write("POST", "/runs", Role.EDITOR, schemas.Run, status=201)
 def start_run(request: TokenRequest, body: schemas.NewRun) -> Any:
-    """Start a run over every item of a dataset."""
+    """Start a run over every item of a dataset.
+
+    By one judge, or by a panel of several; rubrics of checks alone need neither.
+    """
     team = request.auth.team
     dataset = access.dataset_for(team, body.dataset_id)
     return services.start_run(
@@ -63,12 +70,42 @@ def start_run(request: TokenRequest, body: schemas.NewRun) -> Any:
         dataset=dataset,
         rubric_version=version_or_own(team, body.rubric_version_id, dataset),
         judge_id=body.judge,
+        panel=_panel(body.panel),
+        few_shot_from=_few_shot(team, body.few_shot),
         enqueue=tasks.ring,
         autograder=body.autograder,
         reply_format=body.reply_format,
         normalize=body.normalize,
+        option_seed=body.option_seed,
         name=body.name,
     )
+
+
+def _panel(asked: schemas.NewPanel | None) -> Panel | None:
+    if asked is None:
+        return None
+    members = [Member(one.judge, one.weight, one.stage, one.name) for one in asked.members]
+    return Panel(
+        members,
+        rule=asked.rule,
+        repeats=asked.repeats,
+        quorum=asked.quorum,
+        escalate_on=asked.escalate_on,
+        min_confidence=asked.min_confidence,
+    )
+
+
+def _few_shot(team: Team, asked: schemas.NewFewShot | None) -> FewShot | None:
+    """Where the examples come from: a queue stands for its dataset."""
+    if asked is None:
+        return None
+    queue = access.queue_for(team, asked.queue_id) if asked.queue_id is not None else None
+    if asked.dataset_id is not None:
+        return FewShot(access.dataset_for(team, asked.dataset_id), queue, asked.n, asked.seed)
+    if queue is None:
+        fault = Fault("few_shot", "neither dataset_id nor queue_id", "one of them")
+        raise Invalid(str(fault), [fault])
+    return FewShot(queue.dataset, queue, asked.n, asked.seed)
 
 
 @runs.read("/runs/{int:run_id}", Role.VIEWER, schemas.RunInFull)
@@ -82,6 +119,8 @@ def get_run(request: TokenRequest, run_id: int) -> Any:
         coverage=selected.mean_coverage(run),
         error_classes=selected.error_classes(run),
         criteria=selected.criterion_rates(run, viewer=request.auth.user),
+        pass_rate=selected.pass_rate(run, viewer=request.auth.user),
+        votes=run_votes.run_votes(run, viewer=request.auth.user),
     )
 
 
@@ -125,13 +164,25 @@ def list_run_items(request: TokenRequest, run_id: int, asked: Query[schemas.RunI
 
 @runs.read("/runs/{int:run_id}/items/{int:item_id}", Role.VIEWER, schemas.Report)
 def get_report(request: TokenRequest, run_id: int, item_id: int) -> Any:
-    """The report on one item: score, verdicts, reasons, errors.
+    """The report on one item: score, verdicts, reasons, errors, and the votes behind them.
 
     Withheld (403) while you are still to review the item blind.
     """
     run = access.run_for(request.auth.team, run_id)
     item = access.item_for(request.auth.team, item_id)
-    row = selected.run_item(run, item, viewer=request.auth.user)
-    if row is None:
+    report = run_reports.item_report(run, item, viewer=request.auth.user)
+    if report is None:
         raise NotFound("item in this run")
-    return With(row, verdicts=selected.judgements(run, item))
+    verdicts = [
+        With(
+            one.judgement,
+            value=one.value,
+            votes=one.votes,
+            agreement=one.agreement,
+            flips=one.flips,
+            contribution=one.contribution,
+        )
+        for one in report.criteria
+        if one.judgement is not None
+    ]
+    return With(report.row, verdicts=verdicts, groups=report.groups)

@@ -1,13 +1,13 @@
 """The dashboard: scores over time from the small summary rows, pass rates, and what waits for me."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.verdict import Verdict
 from rubricweb.models import (
     Adjudication,
     Criterion,
@@ -22,8 +22,9 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.comparison import comparable_runs, overall_agreement, queues_to_compare
+from rubricweb.selectors.criterion_counts import criterion_counts
 from rubricweb.selectors.reviews import QueueRow, hidden_items, queues
-from rubricweb.selectors.runs import RunFilters, RunRow, met_rate, run_filters, run_list
+from rubricweb.selectors.runs import RunFilters, RunRow, run_filters, run_list
 
 POINTS = 200
 RUNNING_SHOWN = 5
@@ -48,7 +49,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """Points that may be joined: same rubric version, autograder and judge, oldest first.
+    """Points that may be joined: same rubric version, autograder, judge or panel and examples, oldest first.
 
     `rubric_id` is None when every item brings its own rubric; those points are over one dataset.
     """
@@ -62,7 +63,11 @@ class Series:
 
 @dataclass(frozen=True)
 class PassRate:
-    """MET rate of one criterion by the newest run's judge and by people."""
+    """How well one criterion is met by the newest run's judge and by people.
+
+    Binary: the share of MET among MET and UNMET; a choice or check: the mean value, which for a check only
+    the run has.
+    """
 
     criterion: Criterion
     judge: Figure
@@ -190,9 +195,16 @@ def _series(runs: Sequence[Run]) -> tuple[Series, ...]:
     for run in runs:
         if getattr(run, "summary", None) is not None:
             rubric = run.rubric_version_id or f"items of {run.dataset_id}"
-            key = (rubric, run.judge["name"], run.judge["model"], run.autograder)
+            key = (rubric, run.judge["name"], run.judge["model"], run.autograder, _asked_with(run))
             grouped.setdefault(key, []).append(run)
     return tuple(_one_series(of_one_kind) for of_one_kind in grouped.values())
+
+
+def _asked_with(run: Run) -> str:
+    """What else makes two runs with one judge differ: the panel's rules, and the examples shown."""
+    panel = {name: part for name, part in (run.panel or {}).items() if name != "members"}
+    members = [(one["name"], one["weight"], one["stage"]) for one in (run.panel or {}).get("members", ())]
+    return json.dumps([panel, members, (run.few_shot or {}).get("digest")], sort_keys=True)
 
 
 def _one_series(runs: Sequence[Run]) -> Series:
@@ -242,29 +254,14 @@ def _pass_rates(run: Run, viewer: User) -> tuple[PassRate, ...]:
     said = Judgement.objects.filter(
         criterion__version_id=run.rubric_version_id, item__dataset_id=run.dataset_id
     )
-    judge = _met_and_unmet(said.filter(run=run), run, viewer)
-    people = _met_and_unmet(said.filter(review__state=ReviewState.SUBMITTED), run, viewer)
+    criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
+    visible = said.exclude(item__in=hidden_items(viewer, run.team))
+    judge = criterion_counts(criteria, visible.filter(run=run))
+    people = criterion_counts(criteria, visible.filter(review__state=ReviewState.SUBMITTED))
     return tuple(
-        PassRate(
-            criterion=criterion,
-            judge=met_rate(*judge.get(criterion.pk, (0, 0))),
-            people=met_rate(*people.get(criterion.pk, (0, 0))),
-        )
-        for criterion in Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
+        PassRate(criterion=found.criterion, judge=found.rate, people=labelled.rate)
+        for found, labelled in zip(judge, people, strict=True)
     )
-
-
-def _met_and_unmet(said: QuerySet[Judgement], run: Run, viewer: User) -> dict[int, tuple[int, int]]:
-    counts = (
-        said.exclude(item__in=hidden_items(viewer, run.team))
-        .order_by()
-        .values("criterion_id")
-        .annotate(
-            met=Count("pk", filter=Q(verdict=Verdict.MET)), unmet=Count("pk", filter=Q(verdict=Verdict.UNMET))
-        )
-        .values_list("criterion_id", "met", "unmet")
-    )
-    return {criterion_id: (met, unmet) for criterion_id, met, unmet in counts}
 
 
 def _steps(team: Team, viewer: User, role: Role | int) -> Steps:

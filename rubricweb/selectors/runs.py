@@ -12,6 +12,7 @@ from rubricweb.engine.agreement.means import mean_figure
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
+from rubricweb.judges.base import ERROR_KINDS as JUDGE_ERROR_KINDS
 from rubricweb.models import (
     Criterion,
     Dataset,
@@ -35,6 +36,20 @@ RUN_ITEM_ORDERS = {
     "-score": ("-score", "-pk"),
     "position": ("item__position",),
     "errors": ("-errors", "pk"),
+}
+
+# Every kind of error a verdict can end in, and what it means to a person: those of judges, panels and checks.
+ERROR_KINDS: Mapping[str, str] = {
+    **JUDGE_ERROR_KINDS,
+    "no_quorum": "Too few votes of the panel came for a verdict.",
+    "no_reference": "The check compares with a reference, and the item has none.",
+    "not_installed": "The check needs a package that is not installed here.",
+    "too_large": "The submission is too large for the check.",
+    "timed_out": "The check took too long.",
+    "check_crashed": "The check broke off with an error of its own.",
+    "unknown_check": "The check is not installed here.",
+    "bad_params": "The check cannot read its parameters.",
+    "bad_value": "The check returned no finite number.",
 }
 
 # A running run nobody works on for this long has no worker.
@@ -443,11 +458,6 @@ def criterion_rates(run: Run, *, viewer: User) -> list[CriterionRate]:
         return []
     criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
     return criterion_counts(criteria, _visible(Judgement.objects.filter(run=run), run, viewer))
-
-
-def met_rate(met: int, unmet: int) -> Figure:
-    """Share of MET among MET and UNMET with a Wilson interval; None without either. 3 of 4 → 0.75."""
-    return share_figure(met, met + unmet)
 
 
 def run_items(

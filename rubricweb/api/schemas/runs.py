@@ -8,12 +8,14 @@ from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.schemas.rubrics import Criterion, VersionReference
-from rubricweb.api.schemas.shared import Figure, Id, Input, Named, OneOf, Share, Username
+from rubricweb.api.schemas.shared import Figure, Id, Input, Named, OneOf, Share, Username, With
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.engine.verdict import Verdict
-from rubricweb.judges.base import ERROR_KINDS
+from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.engine.vote_rules import VOTE_RULES
 from rubricweb.models import RunState
-from rubricweb.selectors.runs import RUN_ITEM_ORDERS
+from rubricweb.selectors.runs import ERROR_KINDS, RUN_ITEM_ORDERS
+from rubricweb.services.few_shot import MAX_EXAMPLES
+from rubricweb.services.panels import MAX_MEMBERS
 
 
 class Judge(Schema):
@@ -35,12 +37,67 @@ class RunQuery(ListQuery):
     state: Annotated[str, OneOf(RunState.values)] | None = None
 
 
+Rule = Annotated[str, OneOf(sorted({name for rules in VOTE_RULES.values() for name in rules}))]
+RuleByScale = dict[Annotated[str, OneOf(VOTE_RULES)], Rule]
+
+
+class NewMember(Input):
+    """One judge of a panel; members of stage 1 are asked where stage 0 escalates."""
+
+    judge: Annotated[str, Field(description="The id of a judge, see GET /judges.", examples=["offline"])]
+    weight: Annotated[float, Field(ge=0, allow_inf_nan=False, description="For the rules that weigh.")] = 1.0
+    stage: Annotated[int, Field(ge=0, lt=MAX_MEMBERS)] = 0
+    name: Annotated[
+        str, Field(max_length=190, description="What its votes carry; by default the judge's name.")
+    ] = ""
+
+
+class NewPanel(Input):
+    """Several judges, or one asked several times. Members in several stages make a cascade."""
+
+    members: Annotated[list[NewMember], Field(min_length=1, max_length=MAX_MEMBERS)]
+    rule: Annotated[
+        Rule | RuleByScale | None,
+        Field(description="How votes settle a criterion: one rule, or one by scale; null for the defaults."),
+    ] = None
+    repeats: Annotated[
+        int | list[int], Field(description="How often each member is asked: one number, or one per stage.")
+    ] = 1
+    quorum: Annotated[float, Field(ge=0, le=1, description="Share of votes that must have come.")] = 0.0
+    escalate_on: Annotated[
+        list[Annotated[str, OneOf(CONDITIONS)]] | None,
+        Field(description="What sends a criterion to the next stage; null for everything that can."),
+    ] = None
+    min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
+
+
+class NewFewShot(Input):
+    """Examples from what people decided about other items: of a dataset, or of one of its queues."""
+
+    dataset_id: Id | None = None
+    queue_id: Id | None = None
+    n: Annotated[int, Field(ge=1, le=MAX_EXAMPLES, description="Examples per criterion, at most.")] = 3
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+
+
 class NewRun(Input):
     """Without `rubric_version_id` the version that came with the dataset is used; an item's own wins."""
 
     dataset_id: Id
     rubric_version_id: Id | None = None
-    judge: Annotated[str, Field(description="The id of a judge, see GET /judges.", examples=["offline"])]
+    judge: Annotated[
+        str,
+        Field(
+            description="The id of a judge, see GET /judges; left out with a panel, or for checks alone.",
+            examples=["offline"],
+        ),
+    ] = ""
+    panel: NewPanel | None = None
+    few_shot: NewFewShot | None = None
+    option_seed: Annotated[
+        int | None,
+        Field(ge=0, lt=2**63, description="Orders the options a judge is shown; null draws one."),
+    ] = None
     autograder: Annotated[str, OneOf(AUTOGRADERS)] = "per_criterion"
     reply_format: Annotated[
         Literal["json", "yes_no"], Field(description="How the judge answers; yes_no for per_criterion only.")
@@ -76,8 +133,54 @@ class RunSummary(Schema):
         return Figure(value=row.score_mean, low=row.score_low, high=row.score_high, n=row.scored)
 
 
+class Member(Schema):
+    name: str
+    weight: float
+    stage: int
+    judge: Judge
+
+
+class Panel(Schema):
+    """Who votes and how it is settled; `repeats` has one number per stage."""
+
+    members: list[Member]
+    rule: Rule | RuleByScale | None
+    repeats: list[int]
+    quorum: float
+    escalate_on: list[str] | None
+    min_confidence: float | None
+
+    @staticmethod
+    def resolve_repeats(panel: Any) -> list[int]:
+        cascade = panel["cascade"]
+        return list(cascade["repeats"]) if cascade else [panel["repeats"]]
+
+    @staticmethod
+    def resolve_escalate_on(panel: Any) -> list[str] | None:
+        return panel["cascade"]["escalate_on"] if panel["cascade"] else None
+
+    @staticmethod
+    def resolve_min_confidence(panel: Any) -> float | None:
+        return panel["cascade"]["min_confidence"] if panel["cascade"] else None
+
+
+class FewShot(Schema):
+    """Which items the judge is shown as examples; equal digests show the same words."""
+
+    dataset_id: int
+    queue_id: int | None
+    item_ids: list[int]
+    n: int
+    seed: int
+    digest: str
+
+
 class Run(Schema):
-    """One autograder with one judge over one dataset. `summary` is null until it has ended."""
+    """One autograder with one judge, or a panel of several, over one dataset.
+
+    `summary` is null until it has ended; `panel` and `few_shot` are null where there are none. The judge of a
+    panel is called `panel`, that of checks alone `none`.
+    """
 
     id: int
     name: str
@@ -88,6 +191,9 @@ class Run(Schema):
     ]
     autograder: str
     judge: Judge
+    panel: Panel | None
+    few_shot: FewShot | None
+    option_seed: int | None
     reply_format: str
     normalize: bool
     created_by: Username
@@ -124,8 +230,21 @@ class ErrorClass(Schema):
     example: str
 
 
+class OptionShare(Schema):
+    """How often one option was chosen; `share` is among all answers to the criterion."""
+
+    label: str
+    value: float
+    na: bool
+    count: int
+    share: Figure
+
+
 class CriterionRate(Schema):
-    """`rate` is the share of MET among MET and UNMET."""
+    """`rate` is the share of MET among MET and UNMET; of a choice and a check, the mean value.
+
+    `options` is empty but for a choice; `cannot_assess` counts the options that are not applicable too.
+    """
 
     criterion: Criterion
     met: int
@@ -133,16 +252,50 @@ class CriterionRate(Schema):
     cannot_assess: int
     errors: int
     rate: Figure
+    options: list[OptionShare]
+
+
+class VoteAgreement(Schema):
+    """`agreement` is the share of votes that equal the verdict made of them; `flips` the chance that two
+    repeats by one judge differ, null without repeats.
+    """
+
+    agreement: Figure
+    flips: Figure
+    votes: int
+    failed: int
+
+
+class CriterionVotes(VoteAgreement):
+    criterion: Criterion
+
+
+class RunVotes(Schema):
+    """Votes of a panel, over all criteria and by criterion."""
+
+    overall: VoteAgreement
+    criteria: list[CriterionVotes]
+
+    @staticmethod
+    def resolve_criteria(row: Any) -> list[With]:
+        return [With(agreement, criterion=criterion) for criterion, agreement in row.criteria]
 
 
 class RunInFull(Run):
-    """A run with everything counted up to now. Criteria leave out items you are still to review blind."""
+    """A run with everything counted up to now. Criteria, votes and the pass rate leave out items you are
+    still to review blind.
+
+    `pass_rate` is the share that passes by the rubric's rule, null without one; `votes` is null without a
+    panel.
+    """
 
     progress: Progress
     score: Figure
     coverage: Share
     error_classes: list[ErrorClass]
     criteria: list[CriterionRate]
+    pass_rate: Figure
+    votes: RunVotes | None
 
 
 class ResumedRun(Schema):
@@ -167,6 +320,8 @@ class RunItem(Schema):
     raw_score: float | None
     llm_raw_score: Annotated[float | None, Field(description="What a holistic judge said, 0 to 100.")]
     coverage: Annotated[float | None, Field(description="Share of the rubric's weight that was judged.")]
+    passed: Annotated[bool | None, Field(description="By the rubric's pass rule; null without one.")]
+    length_penalty: Annotated[float, Field(description="What the submission's length took off the score.")]
     errors: int
     graded_at: datetime | None
 
@@ -188,11 +343,15 @@ def _error(row: Any) -> JudgeError | None:
     return JudgeError(kind=row.error_kind, message=row.error_message) if row.error_kind else None
 
 
-class RunVerdict(Schema):
-    """A judge's verdict on one criterion, or the error that took its place."""
+class RunVote(Schema):
+    """What one judge of a panel answered once, or the error it gave instead; `stage` is that of a cascade."""
 
-    criterion: Criterion
-    verdict: Verdict | None
+    judge: str
+    repeat: int
+    stage: int
+    weight: float
+    verdict: Annotated[str | None, Field(description="A verdict, or the chosen option's label.")]
+    confidence: Share
     reason: str
     error: JudgeError | None
     model: Annotated[str, Field(description="What the endpoint says answered.")]
@@ -206,6 +365,48 @@ class RunVerdict(Schema):
         return row.call.model if row.call else str(row.judge)
 
 
+class RunVerdict(Schema):
+    """The answer to one criterion, by a judge, a panel or a check, or the error that took its place.
+
+    `votes` are a panel's; `agreement` is the share of them that equal the verdict, `flips` the share of pairs
+    of repeats by one judge that differ.
+    """
+
+    criterion: Criterion
+    verdict: Annotated[
+        str | None,
+        Field(description="MET, UNMET, CANNOT_ASSESS, or the chosen option's label; null for a check."),
+    ]
+    value: Annotated[
+        float | None, Field(description="The number scoring used; null for an abstention or an error.")
+    ]
+    contribution: Annotated[float | None, Field(description="What it adds to the raw score.")]
+    confidence: Share
+    reason: str
+    votes: list[RunVote]
+    agreement: Share
+    flips: Share
+    error: JudgeError | None
+    model: Annotated[str, Field(description="What the endpoint says answered.")]
+
+    @staticmethod
+    def resolve_error(row: Any) -> JudgeError | None:
+        return _error(row)
+
+    @staticmethod
+    def resolve_model(row: Any) -> str:
+        return row.call.model if row.call else str(row.judge)
+
+
+class GroupScore(Schema):
+    """A group of criteria scored as a rubric of its own; null is the name of those without a group."""
+
+    name: str | None
+    score: float | None
+    raw_score: float | None
+    coverage: float
+
+
 class Report(RunItem):
     """The full report on one item: the score, every verdict with its reason, every error."""
 
@@ -213,7 +414,17 @@ class Report(RunItem):
     reason: Annotated[str, Field(description="A holistic judge's reason for its score.")]
     error: JudgeError | None
     verdicts: list[RunVerdict]
+    groups: Annotated[list[GroupScore] | None, Field(description="Null where no criterion has a group.")]
 
     @staticmethod
     def resolve_error(row: Any) -> JudgeError | None:
         return _error(row)
+
+    @staticmethod
+    def resolve_groups(row: Any) -> list[GroupScore] | None:
+        if row.groups is None:
+            return None
+        return [
+            GroupScore(name=name, score=one.score, raw_score=one.raw_score, coverage=one.coverage)
+            for name, one in row.groups.items()
+        ]
