@@ -1,5 +1,6 @@
 """Words for what rubrics hold beside their requirements: checks, rules of the whole, options that changed."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -64,6 +65,20 @@ def number(value: float | None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+@register.filter
+def json_text(params: Mapping[str, Any] | None) -> str:
+    """Parameters as indented JSON; nothing is an empty object."""
+    return json.dumps(_plain(params or {}), ensure_ascii=False, indent=2)
+
+
+@register.filter
+def answered_by(criterion: Criterion) -> str:
+    """How a criterion is answered, in a few words: "met or unmet", "3 options", "check: Length between"."""
+    if criterion.is_multi_choice:
+        return f"{len(criterion.options)} options"
+    return f"check: {check_title(criterion.check or '')}" if criterion.is_check else "met or unmet"
+
+
 @dataclass(frozen=True)
 class OptionChange:
     """One option in both, gone or new; `before` and `after` are what it was and is worth."""
@@ -101,6 +116,13 @@ def option_changes(change: Any) -> list[OptionChange]:
 def _options(criterion: Criterion | None) -> dict[str, Option]:
     options: Iterable[Option] = criterion.options if criterion else ()
     return {option.label.strip().casefold(): option for option in options}
+
+
+def _plain(value: Any) -> Any:
+    """Frozen parameters as plain lists and objects."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _worth(option: Option | None) -> str:

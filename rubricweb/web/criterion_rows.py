@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from rubricweb.engine.checks import CHECKS
+from rubricweb.engine.checks import CHECKS, describe_check
 from rubricweb.engine.criterion import AGGREGATIONS, KINDS, MAX_OPTIONS, SCALE_TYPES
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid
@@ -270,7 +270,11 @@ class CriterionForm(forms.Form):
 
 
 def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
-    """The row of a stored criterion; a new one weighs 1."""
+    """The row of a stored criterion; a new one weighs 1.
+
+    A check's requirement that only repeats what the check says is shown empty, so that it follows the
+    parameters when they change.
+    """
     tags = entry.get("tags") or []
     values = {name: number_shown(entry.get(name)) for name in CriterionForm.base_fields}
     values |= {
@@ -279,6 +283,8 @@ def stored_row(index: int, entry: Mapping[str, Any]) -> CriterionForm:
         "kind": _kind(entry),
         "scale_type": number_shown(entry.get("scale_type")) or SCALE_TYPES[0],
     }
+    if values["kind"] == "check" and values["requirement"] == _said(entry):
+        values["requirement"] = ""
     row = _row(index, values)
     options = entry.get("options")
     for option in options if isinstance(options, list | tuple) else ():
@@ -342,6 +348,13 @@ def _kind(entry: Mapping[str, Any]) -> str:
     if entry.get("scale_type") is not None or entry.get("options"):
         return "choice"
     return "check" if entry.get("check") is not None else "binary"
+
+
+def _said(entry: Mapping[str, Any]) -> str | None:
+    """What the check of an entry says by itself."""
+    params = entry.get("params")
+    known = entry.get("check") in CHECKS and isinstance(params, Mapping | None)
+    return describe_check(str(entry["check"]), params) if known else None
 
 
 def _joined(tags: Iterable[Any]) -> str:

@@ -65,6 +65,7 @@ def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
     context = {
         "rubric": rubric,
         "state": state,
+        "newest": state.newest.to_engine() if state.newest else None,
         "problems": RubricForm.from_draft(rubric.draft, 0).describe(state.faults),
         "versions": selectors.versions(rubric),
         "runs": selectors.runs_with(rubric),
@@ -91,7 +92,14 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
         else:
             messages.success(request, f"Published as version {version.number}. It can no longer change.")
             return redirect("rubric", request.team.slug, rubric.pk)
-    context = {"rubric": rubric, "form": form, "refusal": refusal, "state": selectors.draft_state(rubric)}
+    state = selectors.draft_state(rubric)
+    context = {
+        "rubric": rubric,
+        "form": form,
+        "refusal": refusal,
+        "state": state,
+        "newest": state.newest.to_engine() if state.newest else None,
+    }
     return render(request, "rubrics/publish.html", context, status=422 if refusal or form.errors else 200)
 
 
@@ -100,12 +108,17 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
 def version(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
     rubric = access.rubric_for(request.team, rubric_id)
     version = selectors.numbered_version(rubric, number)
+    diff = selectors.changes_before(version)
+    rules_changed = diff is not None and (diff.pass_rule_changed or diff.length_penalty_changed)
+    previous = selectors.numbered_version(rubric, number - 1).to_engine() if rules_changed else None
     context = {
         "rubric": rubric,
         "version": version,
+        "previous": previous,
+        "content": version.to_engine(),
         "groups": selectors.grouped(version),
         "numbers": selectors.versions(rubric),
-        "diff": selectors.changes_before(version),
+        "diff": diff,
         "runs": selectors.runs_with(rubric, version=version),
         "queues": selectors.queues_with(rubric, version=version),
     }
