@@ -1,12 +1,21 @@
-"""Random rubrics with labels, the same on every machine."""
+"""Random rubrics with labels, the same on every machine, and the differences a page names."""
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 from typing import Any
 
+from rubricweb.engine import Criterion, Rubric, RubricDataset
+
 Case = dict[str, Any]
+
+_PAGE = "0009-differences-from-the-published-libraries.md"
+_TEXT = (Path(__file__).resolve().parents[3] / "docs" / "decisions" / _PAGE).read_text()
+DIFFERENCES = re.findall(r"^- \*\*(.+?)\*\*", _TEXT, re.MULTILINE)
+"""The differences by the name they have on their page."""
 
 MET, UNMET, CANNOT_ASSESS = "MET", "UNMET", "CANNOT_ASSESS"
 ABSTENTIONS = ("skip", "zero", "partial", "fail")
@@ -144,3 +153,30 @@ def _label(rng: Random, criterion: Case, hesitant: bool) -> str:
         return rng.choice((MET, UNMET, CANNOT_ASSESS) if hesitant else (MET, UNMET))
     labels = [option["label"] for option in criterion["options"] if hesitant or not option["na"]]
     return rng.choice([*labels, labels[-1]])
+
+
+LABELS, GRADERS, LENGTHS = label_cases(10_000, seed=1), grader_cases(1_500, seed=2), length_cases(500, seed=3)
+
+DATASET = RubricDataset(
+    prompt="Explain photosynthesis",
+    name="photosynthesis-eval",
+    reference_submission="Light becomes sugar.",
+    rubric=Rubric.from_dict(
+        [
+            {"name": "accuracy", "weight": 10.0, "requirement": "Factually correct"},
+            {
+                "name": "clarity",
+                "weight": -5.0,
+                "requirement": "How muddled is it?",
+                "options": [
+                    {"label": "Clear", "value": 0.0},
+                    {"label": "Muddled", "value": 1.0},
+                    {"label": "No text", "value": 0.0, "na": True},
+                ],
+            },
+        ]
+    ),
+)
+DATASET.add_item("Plants eat light.", "Short", ["MET", "Muddled"])
+DATASET.add_item("Ümläute, „Zitate“ und 光合成", "", ["CANNOT_ASSESS", "Clear"], reference_submission="Own")
+DATASET.add_item("Answer", "Q3", ["UNMET"], rubric=Rubric([Criterion(weight=-2, requirement="Is wrong")]))

@@ -12,7 +12,8 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import asks the 
 
 import autorubric
 import rubric
-from autorubric.types import CannotAssessStrategy
+from autorubric.graders import CriterionGrader
+from autorubric.types import CannotAssessStrategy, JudgeVote, MultiChoiceJudgeVote
 from autorubric.utils import compute_length_penalty as autorubric_length_penalty
 from rubric.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
 from rubric.utils import compute_length_penalty
@@ -80,6 +81,45 @@ def by_length(case):
         compute_length_penalty(texts, rubric.LengthPenalty(**case["rule"])),
         autorubric_length_penalty(texts, autorubric.LengthPenalty(**case["rule"])),
     ]
+
+
+def by_votes(case):
+    """The value that autorubric's panel settles on, None when it abstains."""
+    rule = case["rule"]
+    setting = {"binary": "aggregation", "ordinal": "ordinal_aggregation", "nominal": "nominal_aggregation"}
+    grader = CriterionGrader(
+        judge_model_config=autorubric.LLMConfig(model="none"), **{setting[case["scale"]]: rule}
+    )
+    if case["scale"] == "binary":
+        votes = [
+            JudgeVote(judge_id=f"judge {i}", verdict=label, reason="", weight=weight)
+            for i, (label, weight) in enumerate(case["votes"])
+        ]
+        verdict, _ = grader._aggregate_votes(votes, case["weight"])
+        return {"MET": 1.0, "UNMET": 0.0, "CANNOT_ASSESS": None}[verdict.value]
+    criterion = autorubric.Criterion(
+        weight=case["weight"],
+        requirement="Requirement",
+        scale_type=case["scale"],
+        options=[autorubric.CriterionOption(**option) for option in case["options"]],
+    )
+    votes = []
+    for i, (label, weight) in enumerate(case["votes"]):
+        index = criterion.find_option_by_label(label)
+        option = criterion.options[index]
+        votes.append(
+            MultiChoiceJudgeVote(
+                judge_id=f"judge {i}",
+                selected_index=index,
+                selected_label=option.label,
+                value=option.value,
+                na=option.na,
+                reason="",
+                weight=weight,
+            )
+        )
+    settled, _ = grader._aggregate_multi_choice_votes(votes, criterion)
+    return None if settled.na else settled.value
 
 
 def datasets(case):
