@@ -27,13 +27,6 @@ from rubricweb.engine.scoring import length_penalty, score_labels
 from rubricweb.engine.submission import Submission
 from tests.engine.oracles.cases import DATASET, DIFFERENCES, GRADERS, LABELS, LENGTHS, Case, abstains, by_hand
 
-PAGE = (
-    Path(__file__).resolve().parents[3]
-    / "docs"
-    / "decisions"
-    / "0009-differences-from-the-published-libraries.md"
-)
-
 near = pytest.approx
 
 
