@@ -43,6 +43,9 @@ def compare(request: TeamRequest) -> HttpResponse:
     rows = selected.disagreements(run, choice.queues, team=request.team, viewer=request.user)
     context |= {
         "found": found,
+        "binary": [row for row in found.criteria if row.criterion.kind == "binary"],
+        "choices": [row for row in found.criteria if row.options is not None],
+        "checks": [row for row in found.criteria if row.mean_value is not None],
         "findings": findings(found),
         "holistic": selected.is_holistic(run),
         "running": run.state == RunState.RUNNING,

@@ -145,7 +145,7 @@ CAUSE_KEYS = {
 class Decision(forms.Form):
     """One criterion of one item decided: what stands, why judge and people differed, and the reason."""
 
-    verdict = forms.ChoiceField(error_messages={"required": "Choose what stands."})
+    verdict = forms.ChoiceField(error_messages={"required": "Choose the verdict that stands."})
     cause = forms.ChoiceField(choices=Cause.choices, error_messages={"required": "Say why they differed."})
     reason = forms.CharField(required=False, max_length=REASON_MAX)
 
@@ -155,6 +155,7 @@ class Decision(forms.Form):
         labels = [verdict.value for verdict in Verdict]
         if criterion.kind == "choice":
             labels = [option["label"] for option in criterion.options]
+            self.fields["verdict"].error_messages["required"] = "Choose the option that stands."
         self.fields["verdict"].choices = [(label, label) for label in labels]
 
     def refuse(self, error: Invalid) -> None:
