@@ -1,0 +1,276 @@
+"""A run against an earlier one over the same dataset, its baseline: what changed, and whether by chance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from django.db.models import QuerySet
+
+from rubricweb.engine.agreement import Figure, RunComparison, compare_runs
+from rubricweb.engine.agreement.mean_columns import mean_columns
+from rubricweb.engine.outcomes import FAILED
+from rubricweb.engine.score_parts import score_parts
+from rubricweb.engine.scoring import Abstention, OnError
+from rubricweb.errors import Invalid
+from rubricweb.models import Criterion, Run, RunState, User
+from rubricweb.selectors.run_diff_answers import Answers, answers_of, worth_of
+from rubricweb.selectors.run_diff_changes import CriterionChange, criterion_changes
+from rubricweb.selectors.run_diff_criteria import Partners
+from rubricweb.selectors.run_diff_items import (
+    Graded,
+    ItemChange,
+    counted,
+    hidden_from,
+    item_changes,
+    score_scale,
+)
+from rubricweb.selectors.run_diff_noise import noise
+from rubricweb.selectors.run_diff_settings import Setting, settings_that_differ
+from rubricweb.selectors.run_graders import PER_ITEM
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two runs over the items the viewer may see; `coverage` is the mean of graded items."""
+
+    run: Run
+    items: int
+    graded: int
+    scored: int
+    coverage: float | None
+    errors: int
+
+
+@dataclass(frozen=True)
+class OnlyIn:
+    """A criterion that only one run was asked, with its part of the difference of mean scores."""
+
+    criterion: Criterion
+    contribution: Figure | None
+
+
+@dataclass(frozen=True)
+class RunDiff:
+    """A run held against its baseline, item by item: every difference is the run's less the baseline's.
+
+    `scores` covers items that both scored (its `one` is the baseline, its `other` the run), on `scale`:
+    "score", or "raw score" when only one run normalised. `counts` are items by ITEM_CHANGES. The parts of
+    `criteria`, `only_run` and `only_baseline` and `rest` add up to the difference of mean scores; `rest` is
+    what the limits 0 and 1, length penalties and items' own rubrics do, None when a run has no score by
+    criterion. `on_own_rubrics` counts items either run graded by a rubric of their own.
+    """
+
+    run: Run
+    baseline: Run
+    settings: tuple[Setting, ...]
+    scale: str
+    scores: RunComparison
+    sides: tuple[Side, Side]
+    counts: Mapping[str, int]
+    criteria: tuple[CriterionChange, ...]
+    only_run: tuple[OnlyIn, ...]
+    only_baseline: tuple[OnlyIn, ...]
+    rest: float | None
+    on_own_rubrics: int
+    hidden_items: int
+
+    @property
+    def items(self) -> int:
+        """Items of either run the viewer may see."""
+        return sum(self.counts.values())
+
+    @property
+    def unpaired(self) -> int:
+        """Items without a score on one side or both: counted here, in no difference."""
+        return self.counts["unpaired"]
+
+    @property
+    def direction(self) -> str:
+        """ "up" or "down" when the interval of the difference leaves 0 out, "open" when not, "" unknown."""
+        low, high = self.scores.difference.low, self.scores.difference.high
+        if low is None or high is None:
+            return ""
+        return "up" if low > 0 else "down" if high < 0 else "open"
+
+    @property
+    def same_rubric(self) -> bool:
+        return self.run.rubric_version_id == self.baseline.rubric_version_id
+
+    @property
+    def holistic(self) -> tuple[Run, ...]:
+        """Those of the two that gave items one overall score, with no answers by criterion."""
+        return tuple(one for one in (self.run, self.baseline) if one.autograder == PER_ITEM)
+
+    @property
+    def under_way(self) -> tuple[Run, ...]:
+        return tuple(one for one in (self.run, self.baseline) if one.state == RunState.RUNNING)
+
+    @property
+    def broken_off(self) -> tuple[Run, ...]:
+        """Those that ended before everything was graded."""
+        ended_early = (RunState.CANCELLED, RunState.FAILED)
+        return tuple(one for one in (self.run, self.baseline) if one.state in ended_early)
+
+
+def baselines(run: Run) -> QuerySet[Run]:
+    """The other runs over the same dataset, newest first: what the run can be held against."""
+    return (
+        Run.objects.filter(team=run.team_id, dataset=run.dataset_id)
+        .exclude(pk=run.pk)
+        .select_related("dataset", "rubric_version", "created_by")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def baseline_for(run: Run) -> Run | None:
+    """The one to begin with: the newest ended run started before this one, else the newest other one."""
+    others = baselines(run)
+    ended = others.exclude(state=RunState.RUNNING).filter(pk__lt=run.pk)
+    return ended.first() or others.first()
+
+
+def require_comparable(run: Run, baseline: Run) -> None:
+    """Raises Invalid for a run against itself and for runs over different datasets."""
+    if run.pk == baseline.pk:
+        raise Invalid(f"{run} cannot be held against itself; choose another run over {run.dataset}.")
+    if run.dataset_id != baseline.dataset_id:
+        raise Invalid(
+            f"{run} is over {run.dataset}, {baseline} over {baseline.dataset}: "
+            f"only runs over the same dataset can be compared."
+        )
+
+
+def run_diff(
+    run: Run,
+    baseline: Run,
+    *,
+    viewer: User,
+    changes: Sequence[ItemChange] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> RunDiff:
+    """The run against its baseline, without the items the viewer is still to review blind.
+
+    Intervals are a 95 % bootstrap over items. `changes` are the `item_changes` of the two, for callers that
+    have them already. Seven queries at most, however many items. Raises Invalid, see `require_comparable`.
+    """
+    require_comparable(run, baseline)
+    hidden = hidden_from(run, viewer)
+    changes = item_changes(run, baseline, hidden) if changes is None else changes
+    partners = Partners.of(run, baseline)
+    worth = worth_of(partners.everything)
+    said, said_before = answers_of(run, worth, hidden), answers_of(baseline, worth, hidden)
+    scores = compare_runs(
+        [one.baseline.score if one.baseline else None for one in changes],
+        [one.run.score if one.run else None for one in changes],
+        resamples=resamples,
+        seed=seed,
+    )
+    parts = _contributions(
+        run, baseline, partners, said, said_before, changes, resamples=resamples, seed=seed
+    )
+    return RunDiff(
+        run=run,
+        baseline=baseline,
+        settings=settings_that_differ(run, baseline, partners),
+        scale=score_scale(run, baseline),
+        scores=scores,
+        sides=(
+            _side(run, [one.run for one in changes]),
+            _side(baseline, [one.baseline for one in changes]),
+        ),
+        counts=counted(changes),
+        criteria=criterion_changes(
+            partners,
+            said,
+            said_before,
+            contributions=parts,
+            noise=noise(run, baseline, partners, worth, hidden, resamples=resamples, seed=seed),
+            resamples=resamples,
+            seed=seed,
+        ),
+        only_run=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_run),
+        only_baseline=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_baseline),
+        rest=_rest(scores.difference, parts),
+        on_own_rubrics=sum(
+            _own_rubric(run, one.run) or _own_rubric(baseline, one.baseline) for one in changes
+        ),
+        hidden_items=len(hidden),
+    )
+
+
+def _side(run: Run, rows: Sequence[Graded | None]) -> Side:
+    found = [row for row in rows if row is not None]
+    coverages = [row.coverage for row in found if row.coverage is not None]
+    return Side(
+        run=run,
+        items=len(found),
+        graded=sum(row.is_graded for row in found),
+        scored=sum(row.score is not None for row in found),
+        coverage=sum(coverages) / len(coverages) if coverages else None,
+        errors=sum(row.errors for row in found),
+    )
+
+
+# ── What moved the mean ──────────────────────────────────────────────────────────────────────────
+
+
+def _contributions(
+    run: Run,
+    baseline: Run,
+    partners: Partners,
+    said: Answers,
+    said_before: Answers,
+    changes: Sequence[ItemChange],
+    *,
+    resamples: int,
+    seed: int,
+) -> dict[int, Figure]:
+    """Criterion id (the run's, where both have it) → its part of the difference of mean scores.
+
+    Empty when a run scored items as a whole, and when no item has a score in both.
+    """
+    paired = [one for one in changes if one.difference is not None]
+    if PER_ITEM in (run.autograder, baseline.autograder) or not paired:
+        return {}
+    normalize = run.normalize and baseline.normalize
+    run_ids = partners.run_ids()
+    mine, theirs = partners.of_run, partners.of_baseline
+    columns = [criterion.pk for criterion in (*mine, *partners.only_baseline)]
+    rows = []
+    for one in paired:
+        row = dict.fromkeys(columns, 0.0)
+        if one.run is not None and not _own_rubric(run, one.run):
+            for pk, part in _parts(run, mine, said, one.item_id, normalize):
+                row[pk] += part
+        if one.baseline is not None and not _own_rubric(baseline, one.baseline):
+            for pk, part in _parts(baseline, theirs, said_before, one.item_id, normalize):
+                row[run_ids.get(pk, pk)] -= part
+        rows.append(list(row.values()))
+    return dict(zip(columns, mean_columns(rows, len(columns), resamples=resamples, seed=seed), strict=True))
+
+
+def _parts(
+    run: Run, criteria: Sequence[Criterion], said: Answers, item_id: int, normalize: bool
+) -> list[tuple[int, float]]:
+    """(criterion id, part) of those criteria that count in the run's score of an item."""
+    answered = [said[criterion.pk].get(item_id) if criterion.pk in said else None for criterion in criteria]
+    parts = score_parts(
+        [criterion.weight for criterion in criteria],
+        [FAILED if one is None else one.outcome for one in answered],
+        normalize=normalize,
+        abstention=cast(Abstention, run.abstention),
+        on_error=cast(OnError, run.on_error),
+    )
+    return [(criterion.pk, part) for criterion, part in zip(criteria, parts, strict=True) if part is not None]
+
+
+def _rest(difference: Figure, parts: Mapping[int, Figure]) -> float | None:
+    """What the parts leave of the difference; None without parts."""
+    if difference.value is None or not parts:
+        return None
+    return difference.value - sum(part.value or 0.0 for part in parts.values())
+
+
+def _own_rubric(run: Run, row: Graded | None) -> bool:
+    return row is not None and row.rubric_version_id != run.rubric_version_id
