@@ -8,19 +8,19 @@ from ninja import Query
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.schemas import exports as schemas
-from rubricweb.engine.formats import FORMATS
 from rubricweb.models import Role
 from rubricweb.services import exports as services
 
 exports = Room("exports")
-FILES = {form.content_type.partition(";")[0]: form.title for form in FORMATS.values()}
+FILES = {form.content_type.partition(";")[0]: form.title for form in services.EXPORT_FORMATS.values()}
 
 
 @exports.read("/exports", Role.VIEWER, None, names_rows=True, files=FILES)
 def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> StreamingHttpResponse:
     """Export ground truth or verdicts as a file.
 
-    Ground truth comes from the people of `queue`; verdicts are those of `queue` and `run`. Withheld (403)
+    Ground truth comes from the people of `queue`; verdicts are those of `queue` and `run`. A bundle is an
+    archive of the verdicts with items, ground truth, adjudications and agreement. Withheld (403)
     while you are still to review items of the dataset blind.
     """
     team = request.auth.team

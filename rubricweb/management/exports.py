@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rubricweb import access
@@ -30,21 +30,27 @@ def run(options: argparse.Namespace) -> int:
         run=judged,
     )
     if options.output is None:
-        sys.stdout.writelines(export.chunks)
+        sys.stdout.flush()
+        sys.stdout.buffer.writelines(_as_bytes(export.chunks))
+        sys.stdout.buffer.flush()
     else:
         write(options.output, export.chunks)
     return 0
 
 
-def write(path: Path, chunks: Iterable[str]) -> None:
+def write(path: Path, chunks: Iterable[str | bytes]) -> None:
     """Writes the whole file or none of it: a half-written one would look complete. Raises Invalid."""
     partial = path.with_name(f".{path.name}.part")
     try:
-        with partial.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(chunks)
+        with partial.open("wb") as file:
+            file.writelines(_as_bytes(chunks))
         partial.replace(path)
     except OSError as error:
         raise Invalid(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
     finally:
         partial.unlink(missing_ok=True)
     note(f"Wrote {path}")
+
+
+def _as_bytes(chunks: Iterable[str | bytes]) -> Iterator[bytes]:
+    return (chunk if isinstance(chunk, bytes) else chunk.encode() for chunk in chunks)

@@ -27,8 +27,13 @@ from rubricweb.selectors.reviews import require_nothing_hidden
 CHUNK = 500
 
 
-def ground_truth_items(dataset: Dataset, queues: Sequence[ReviewQueue]) -> Iterator[GroundTruthItem]:
-    """Every item people labelled, in dataset order; None stands for a criterion while people are tied."""
+def ground_truth_items(
+    dataset: Dataset, queues: Sequence[ReviewQueue], *, labelled_only: bool = True
+) -> Iterator[GroundTruthItem]:
+    """Items people labelled, or all, in dataset order; None stands for a criterion while people are tied.
+
+    An item nobody labelled has no ground truth at all.
+    """
     truths = ground_truth(queues)
     reasons = {
         (item_id, criterion_id): reason
@@ -38,13 +43,16 @@ def ground_truth_items(dataset: Dataset, queues: Sequence[ReviewQueue]) -> Itera
     }
     fallback = next((queue.rubric_version_id for queue in queues if queue.rubric_version_id), None)
     shared = list(Criterion.objects.filter(version_id=fallback).order_by("position")) if fallback else []
+    labelled = {unit[0] for unit in truths}
     items = (
-        Item.objects.filter(dataset=dataset, pk__in={unit[0] for unit in truths})
+        Item.objects.filter(dataset=dataset)
         .select_related("rubric_version")
         .prefetch_related(Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")))
         .order_by("position")
     )
     for item in items.iterator(chunk_size=CHUNK):
+        if item.pk not in labelled and labelled_only:
+            continue
         own = item.rubric_version
         criteria = list(own.criteria.all()) if own else shared
         stands = [truths.get((item.pk, criterion.pk)) for criterion in criteria]
@@ -57,12 +65,18 @@ def ground_truth_items(dataset: Dataset, queues: Sequence[ReviewQueue]) -> Itera
             rubric=own.to_engine() if own else None,
             description=item.description,
             metadata=item.metadata,
-            ground_truth=tuple(truth.verdict if truth else None for truth in stands),
+            ground_truth=_labels(stands) if item.pk in labelled else None,
             ground_truth_reasons=tuple(
                 _why(truth, reasons.get((item.pk, criterion.pk), ""))
                 for truth, criterion in zip(stands, criteria, strict=True)
-            ),
+            )
+            if item.pk in labelled
+            else None,
         )
+
+
+def _labels(stands: Sequence[Truth | None]) -> tuple[str | None, ...]:
+    return tuple(truth.verdict if truth else None for truth in stands)
 
 
 def _why(truth: Truth | None, reason: str) -> str | None:
@@ -76,10 +90,7 @@ def _why(truth: Truth | None, reason: str) -> str | None:
 
 def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> Iterator[VerdictRow]:
     """Submitted verdicts of people in `queues`, then the run's, by item and criterion."""
-    source = Q(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
-    if run is not None:
-        source |= Q(run=run)
-    for row in _rows(dataset, source).iterator(chunk_size=CHUNK):
+    for row in judgements(dataset, queues, run).iterator(chunk_size=CHUNK):
         rater = row.review.rater.name if row.review else row.judge
         yield VerdictRow(
             item_id=row.item.key,
@@ -96,7 +107,11 @@ def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | Non
         )
 
 
-def _rows(dataset: Dataset, source: Q) -> QuerySet[Judgement]:
+def judgements(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> QuerySet[Judgement]:
+    """Submitted judgements of people in `queues` and the run's, by item and criterion, without bodies."""
+    source = Q(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+    if run is not None:
+        source |= Q(run=run)
     return (
         Judgement.objects.filter(source, item__dataset=dataset)
         .select_related("item", "criterion", "review__rater", "run")
@@ -119,6 +134,13 @@ def shared_version(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | N
         if version_id:
             return RubricVersion.objects.prefetch_related("criteria").get(pk=version_id)
     return None
+
+
+def other_versions(run: Run | None, shared: RubricVersion | None) -> list[RubricVersion]:
+    """The version a run used when it is not the one the items share."""
+    if run is None or run.rubric_version_id is None or (shared and shared.pk == run.rubric_version_id):
+        return []
+    return [RubricVersion.objects.prefetch_related("criteria").get(pk=run.rubric_version_id)]
 
 
 def datasets(team: Team) -> QuerySet[Dataset]:

@@ -3,11 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version as installed_version
+from importlib.util import find_spec
 
 from rubricweb.engine.formats import FORMATS, DatasetHead
+from rubricweb.engine.formats.bundle import write_bundle
+from rubricweb.engine.formats.dataset_writers import write_dataset
+from rubricweb.engine.formats.records import FileFormat
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
+from rubricweb.selectors import export_bundles as bundles
 from rubricweb.selectors import exports as selected
+from rubricweb.selectors.comparison import compare
 from rubricweb.selectors.reviews import require_nothing_hidden
 from rubricweb.services.journal import record
 
@@ -15,12 +22,45 @@ CONTENTS = {"ground_truth": "Ground truth", "verdicts": "All verdicts"}
 
 
 @dataclass(frozen=True)
+class OfferedFormat:
+    """A format as it is offered: `contents` are the names in CONTENTS it can hold."""
+
+    title: str
+    suffix: str
+    content_type: str
+    contents: tuple[str, ...]
+
+
+def _offered() -> dict[str, OfferedFormat]:
+    """The engine's formats, and what is written from a whole dataset; Parquet where it can be."""
+    offered = {
+        name: OfferedFormat(
+            one.title,
+            one.suffix,
+            one.content_type,
+            ("ground_truth",) if one.write_verdicts is None else tuple(CONTENTS),
+        )
+        for name, one in FORMATS.items()
+    }
+    offered["yaml"] = OfferedFormat("YAML dataset", ".yaml", "application/yaml", ("ground_truth",))
+    if find_spec("pyarrow") is not None:
+        parquet = "application/vnd.apache.parquet"
+        offered["parquet"] = OfferedFormat("Parquet dataset", ".parquet", parquet, ("ground_truth",))
+    offered["bundle"] = OfferedFormat("Bundle of everything", ".zip", "application/zip", ("verdicts",))
+    return offered
+
+
+EXPORT_FORMATS = _offered()
+_DATASET_FORMATS: dict[str, FileFormat] = {"yaml": "yaml", "parquet": "parquet"}
+
+
+@dataclass(frozen=True)
 class Export:
-    """A file on its way: `chunks` are pieces of text, made while they are sent."""
+    """A file on its way: `chunks` are pieces of text, or of bytes where a format is none, made while sent."""
 
     filename: str
     content_type: str
-    chunks: Iterator[str]
+    chunks: Iterator[str] | Iterator[bytes]
 
 
 def export(
@@ -35,39 +75,85 @@ def export(
 ) -> Export:
     """Ground truth of the queues, or every verdict of the queues and the run, over one dataset.
 
-    Raises Invalid for names that are not offered, queues or runs over another dataset, or nothing to
-    export; Withheld while the viewer is still to review some of the items blind.
+    A bundle holds the verdicts with the items, ground truth, adjudications and, of a run and queues, the
+    table of agreement. Raises Invalid for names that are not offered, queues or runs over another dataset, or
+    nothing to export; Withheld while the viewer is still to review some of the items blind.
     """
-    if what not in CONTENTS:
-        raise Invalid(f"{what!r} cannot be exported. Allowed: {', '.join(CONTENTS)}.")
-    if format not in FORMATS:
-        raise Invalid(f"{format!r} is not an export format. Allowed: {', '.join(FORMATS)}.")
+    offered = _checked(what, format)
     sources: list[ReviewQueue | Run] = [*queues, *([run] if run else [])]
     for one in sources:
         if one.dataset_id != dataset.pk:
             raise Invalid(f"{one} is over another dataset than {dataset}.")
     require_nothing_hidden(viewer, team, dataset.pk)
-    writer = FORMATS[format]
+    chunks: Iterator[str] | Iterator[bytes]
     if what == "ground_truth":
-        if not queues:
-            raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
-        versions = {queue.rubric_version_id for queue in queues}
-        if len(versions) > 1:
-            raise Invalid("The queues label against different rubric versions; export them one by one.")
-        version = selected.shared_version(dataset, queues, run)
-        head = DatasetHead(
-            name=dataset.name,
-            prompt=dataset.prompt,
-            rubric=version.to_engine() if version else None,
-            reference=dataset.reference,
-        )
-        chunks = writer.write_ground_truth(selected.ground_truth_items(dataset, queues), head)
+        chunks = _ground_truth(format, dataset, queues, run)
+    elif not sources:
+        raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
+    elif format == "bundle":
+        chunks = _bundle(viewer, dataset, queues, run)
     else:
-        if writer.write_verdicts is None:
-            raise Invalid(f"{writer.title} holds one label per criterion; export verdicts as csv or jsonl.")
-        if not queues and run is None:
-            raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
-        chunks = writer.write_verdicts(selected.verdict_rows(dataset, queues, run))
+        write = FORMATS[format].write_verdicts
+        assert write is not None, "_checked saw to it"
+        chunks = write(selected.verdict_rows(dataset, queues, run))
     record(team, viewer, "exported", dataset, what=what, format=format)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", dataset.name).strip("-.") or "dataset"
-    return Export(f"{name}-{what}{writer.suffix}", writer.content_type, chunks)
+    return Export(f"{name}-{what}{offered.suffix}", offered.content_type, chunks)
+
+
+def _checked(what: str, format: str) -> OfferedFormat:
+    if what not in CONTENTS:
+        raise Invalid(f"{what!r} cannot be exported. Allowed: {', '.join(CONTENTS)}.")
+    if format not in EXPORT_FORMATS:
+        raise Invalid(f"{format!r} is not an export format. Allowed: {', '.join(EXPORT_FORMATS)}.")
+    offered = EXPORT_FORMATS[format]
+    if what not in offered.contents:
+        fitting = ", ".join(name for name, one in EXPORT_FORMATS.items() if what in one.contents)
+        if what == "verdicts":
+            raise Invalid(f"{offered.title} holds one label per criterion; export verdicts as {fitting}.")
+        raise Invalid(f"{offered.title} holds everything that was said; export ground truth as {fitting}.")
+    return offered
+
+
+def _ground_truth(
+    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None
+) -> Iterator[str] | Iterator[bytes]:
+    if not queues:
+        raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
+    _require_one_version(queues)
+    version = selected.shared_version(dataset, queues, run)
+    if format in _DATASET_FORMATS:
+        items = tuple(bundles.item_records(dataset, queues, labelled_only=True))
+        return write_dataset(bundles.dataset_file(dataset, version, items), _DATASET_FORMATS[format])
+    head = DatasetHead(
+        name=dataset.name,
+        prompt=dataset.prompt,
+        rubric=version.to_engine() if version else None,
+        reference=dataset.reference,
+    )
+    return FORMATS[format].write_ground_truth(selected.ground_truth_items(dataset, queues), head)
+
+
+def _bundle(
+    viewer: User, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None
+) -> Iterator[bytes]:
+    _require_one_version(queues)
+    version = selected.shared_version(dataset, queues, run)
+    others = selected.other_versions(run, version)
+    agreement = None
+    if run is not None and queues:
+        agreement = bundles.agreement_table(compare(run, queues, viewer=viewer))
+    return write_bundle(
+        bundles.dataset_file(dataset, version),
+        items=bundles.item_records(dataset, queues, labelled_only=False),
+        rubrics=[other.to_engine() for other in others],
+        judgements=bundles.bundled_judgements(dataset, queues, run),
+        adjudications=bundles.bundled_adjudications(dataset),
+        agreement=agreement,
+        versions={"rubricweb": installed_version("rubricweb")},
+    )
+
+
+def _require_one_version(queues: Sequence[ReviewQueue]) -> None:
+    if len({queue.rubric_version_id for queue in queues}) > 1:
+        raise Invalid("The queues label against different rubric versions; export them one by one.")

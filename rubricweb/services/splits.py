@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from rubricweb.engine.datasets import DataItem, RubricDataset, SplitReport, describe_split
+from rubricweb.engine.datasets import RubricDataset, SplitReport, describe_split
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
@@ -21,7 +21,8 @@ from rubricweb.models import (
     ReviewState,
     User,
 )
-from rubricweb.selectors.exports import ground_truth_items, labelled_queues, shared_version
+from rubricweb.selectors.export_bundles import dataset_file, item_records
+from rubricweb.selectors.exports import labelled_queues, shared_version
 from rubricweb.services.journal import record
 
 NAME_MAX = 200
@@ -50,24 +51,8 @@ def split_dataset(
     queues = list(queues) or list(labelled_queues(dataset))
     _check(dataset, queues)
     version = shared_version(dataset, queues, None)
-    whole = RubricDataset(
-        prompt=dataset.prompt,
-        rubric=None if version is None else version.to_engine(),
-        items=[
-            DataItem(
-                one.submission,
-                one.description,
-                list(one.ground_truth or ()),
-                one.rubric,
-                one.reference,
-                id=one.id,
-                prompt=one.prompt,  # type: ignore[arg-type]  # a text or a list of turns, as it was imported
-                thinking=one.thinking,
-            )
-            for one in ground_truth_items(dataset, queues)
-        ],
-        reference_submission=dataset.reference,
-    )
+    items = tuple(item_records(dataset, queues, labelled_only=True))
+    whole = RubricDataset.from_dataset_file(dataset_file(dataset, version, items))
     if not 1 <= n_dev < len(whole):
         allowed = f"1 to {len(whole) - 1}, with {len(whole)} labelled items"
         raise Invalid(

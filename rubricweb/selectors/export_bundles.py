@@ -1,0 +1,124 @@
+"""What goes into a bundle: a dataset with everything that was said about it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rubricweb.engine.agreement import Figure
+from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.result_files import GroundTruthItem
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
+from rubricweb.selectors.comparison import Comparison
+from rubricweb.selectors.exports import CHUNK, ground_truth_items, judgements
+
+
+def dataset_file(
+    dataset: Dataset, version: RubricVersion | None, items: Sequence[ItemRecord] = ()
+) -> DatasetFile:
+    """The dataset as files hold it, with these items."""
+    rubric = None if version is None else version.to_engine()
+    return DatasetFile(dataset.name, dataset.prompt, rubric, dataset.reference, tuple(items))
+
+
+def item_records(
+    dataset: Dataset, queues: Sequence[ReviewQueue], *, labelled_only: bool
+) -> Iterator[ItemRecord]:
+    """Items in dataset order with the ground truth of the queues; unlabelled ones without any."""
+    return map(_record, ground_truth_items(dataset, queues, labelled_only=labelled_only))
+
+
+def _record(item: GroundTruthItem) -> ItemRecord:
+    return ItemRecord(
+        id=item.id,
+        submission=item.submission,
+        thinking=item.thinking,
+        prompt=item.prompt,  # type: ignore[arg-type]  # a text or a list of turns, as it was imported
+        reference=item.reference,
+        rubric=item.rubric,
+        description=item.description,
+        metadata=item.metadata,
+        ground_truth=item.ground_truth,
+        ground_truth_reasons=item.ground_truth_reasons,
+    )
+
+
+def bundled_judgements(
+    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None
+) -> Iterator[BundledJudgement]:
+    """Submitted answers of people in `queues`, then the run's, by item and criterion."""
+    for row in judgements(dataset, queues, run).iterator(chunk_size=CHUNK):
+        yield BundledJudgement(
+            item_id=row.item.key,
+            criterion=row.criterion.name,
+            rater=row.review.rater.name if row.review else row.judge,
+            rater_kind="human" if row.review else "judge",
+            **_answer(row.criterion, row.verdict),
+            value=row.value,
+            reason=row.reason,
+            confidence=row.confidence,
+            error=row.error_message if row.error_kind else None,
+            error_kind=row.error_kind,
+            run=str(row.run) if row.run else None,
+            judge=_model(row),
+            repeat=row.repeat,
+            recorded_at=row.created_at.isoformat(),
+        )
+
+
+def _model(row: Judgement) -> str | None:
+    return str(row.run.judge.get("model") or "") or None if row.run else None
+
+
+def bundled_adjudications(dataset: Dataset) -> Iterator[BundledAdjudication]:
+    """What was settled on the dataset's items, by item and criterion."""
+    rows = (
+        Adjudication.objects.filter(item__dataset=dataset)
+        .select_related("item", "criterion", "decided_by")
+        .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
+        .order_by("item__position", "criterion__position", "pk")
+    )
+    for row in rows.iterator(chunk_size=CHUNK):
+        yield BundledAdjudication(
+            item_id=row.item.key,
+            criterion=row.criterion.name,
+            adjudicator=row.decided_by.username if row.decided_by else None,
+            **_answer(row.criterion, row.verdict),
+            reason=row.reason,
+            recorded_at=row.decided_at.isoformat(),
+        )
+
+
+def _answer(criterion: Criterion, label: str | None) -> dict[str, Any]:
+    """A label as a verdict, or as an option where the criterion has an option of that name."""
+    if label is None:
+        return {}
+    if criterion.kind == "choice" and any(option["label"] == label for option in criterion.options):
+        return {"option": label}
+    return {"verdict": Verdict(label)}
+
+
+def agreement_table(found: Comparison) -> dict[str, Any]:
+    """A comparison as plain data: overall figures, then every criterion's by its kind."""
+    return {
+        "run": str(found.run),
+        "queues": [queue.name for queue in found.queues],
+        "units": found.units,
+        "coverage": found.coverage,
+        "overall": _figures(found.overall) | {"human_alpha": asdict(found.human_alpha)},
+        "scores": _figures(found.scores.agreement),
+        "criteria": [
+            {"criterion": row.criterion.name, "kind": row.criterion.kind, "units": row.units}
+            | _figures(row.pair if row.options is None else row.options)
+            | {"human_alpha": asdict(row.human_alpha)}
+            | ({} if row.mean_value is None else {"mean_value": asdict(row.mean_value)})
+            for row in found.criteria
+        ],
+    }
+
+
+def _figures(measured: Any) -> dict[str, Any]:
+    """The figures among the fields of an agreement, as plain data."""
+    named = {name: getattr(measured, name) for name in measured.__dataclass_fields__}
+    return {name: asdict(figure) for name, figure in named.items() if isinstance(figure, Figure)}

@@ -1,0 +1,158 @@
+"""What leaves the house can be read again, and says what was said."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+import pytest
+
+from rubricweb.engine.formats.bundle import read_bundle, verify_bundle
+from rubricweb.engine.formats.dataset_files import read_dataset
+from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Invalid, Withheld
+from rubricweb.models import ReviewQueue, Run
+from rubricweb.services import exports, reviews
+from rubricweb.services.exports import EXPORT_FORMATS
+from tests import factories
+from tests.factories import Cast
+from tests.judging import LabelJudge, grade
+
+CRITERIA = [
+    {
+        "name": "tone",
+        "weight": 2,
+        "requirement": "How friendly is it?",
+        "options": [{"label": "Rude", "value": 0}, {"label": "Warm", "value": 1}],
+    },
+    {"name": "said", "weight": 1, "requirement": "Says it."},
+    {"name": "short", "weight": 1, "check": "length_between", "params": {"unit": "words", "max": 5}},
+]
+ITEMS = [{"id": key, "submission": f"Text {key}"} for key in "abc"]
+LABELS = (
+    "item_id,criterion,rater,verdict,reason\n"
+    "a,tone,x,Warm,kind\na,tone,y,Warm,\na,said,x,MET,\n"
+    "b,tone,x,Rude,\nb,tone,y,Warm,\nb,said,x,CANNOT_ASSESS,\n"
+)
+
+
+@pytest.fixture
+def labelled(people: Cast) -> tuple[Run, ReviewQueue]:
+    """a is warm and said; b's tone is tied until decided; c nobody labelled. The judge says Warm and MET."""
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    dataset = factories.dataset(people.team, people.ed, items=ITEMS)
+    queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
+    reviews.adjudicate(
+        dataset.items.get(key="b"),
+        version.criteria.get(name="tone"),
+        by=people.rae,
+        verdict="Rude",
+        cause="human_wrong",
+        reason="It swears.",
+    )
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="first")
+    return grade(
+        run, LabelJudge(lambda judge, text, response: "Warm" if "friendly" in text else "MET")
+    ), queue
+
+
+def exported(people: Cast, labelled: tuple[Run, ReviewQueue], what: str, format: str) -> bytes:
+    run, queue = labelled
+    made = exports.export(
+        people.team, viewer=people.bob, what=what, format=format, dataset=run.dataset, queues=[queue], run=run
+    )
+    pieces: Iterable[str | bytes] = made.chunks
+    return b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    "format", [name for name, one in EXPORT_FORMATS.items() if "ground_truth" in one.contents]
+)
+def test_ground_truth_of_every_kind_is_read_again(people: Cast, labelled, format: str) -> None:
+    data = exported(people, labelled, "ground_truth", format)
+    if format == "csv":
+        rows = list(csv.DictReader(io.StringIO(data.decode())))
+        assert [(row["item_id"], row["criterion"], row["verdict"]) for row in rows] == [
+            ("a", "tone", "Warm"),
+            ("a", "said", "MET"),
+            ("b", "tone", "Rude"),
+            ("b", "said", "CANNOT_ASSESS"),
+        ]
+        return
+    file = read_dataset(data, filename=f"back{EXPORT_FORMATS[format].suffix}")
+    rubric = file.rubric_for(file.items[0])
+    assert rubric is not None
+    assert rubric.criteria == labelled[0].rubric_version.to_engine().criteria
+    assert {item.id: item.ground_truth for item in file.items} == {
+        "a": ("Warm", Verdict.MET, None),
+        "b": ("Rude", Verdict.CANNOT_ASSESS, None),
+    }
+    assert file.items[1].ground_truth_reasons == ("adjudicated: It swears.", "unanimous of 1", None)
+
+
+def test_verdicts_of_checks_go_out_as_numbers(people: Cast, labelled) -> None:
+    rows = list(csv.DictReader(io.StringIO(exported(people, labelled, "verdicts", "csv").decode())))
+    judged = {
+        (row["item_id"], row["criterion"]): row["verdict"] for row in rows if row["rater_kind"] == "judge"
+    }
+    assert judged["a", "tone"] == "Warm"
+    assert judged["a", "short"] == "1.0"
+
+
+def test_a_bundle_holds_everything_that_was_said(people: Cast, labelled) -> None:
+    data = exported(people, labelled, "verdicts", "bundle")
+    assert verify_bundle(data) == ()
+    bundle = read_bundle(data)
+    assert [item.id for item in bundle.dataset.items] == ["a", "b", "c"]
+    assert [item.ground_truth for item in bundle.dataset.items] == [
+        ("Warm", "MET", None),
+        ("Rude", "CANNOT_ASSESS", None),
+        None,
+    ]
+    said = {
+        (row.item_id, row.criterion, row.rater): row.verdict or row.option or row.value
+        for row in bundle.judgements
+    }
+    assert said["a", "tone", "x"] == "Warm"
+    assert said["a", "said", "x"] is Verdict.MET
+    judged = {(row.item_id, row.criterion): row for row in bundle.judgements if row.rater_kind == "judge"}
+    assert judged["c", "short"].value == 1.0
+    assert judged["b", "tone"].option == "Warm"
+    # Six labels of people; three items by three criteria of the run.
+    assert len(bundle.judgements) == 6 + 9
+    [decided] = bundle.adjudications
+    assert (decided.item_id, decided.option, decided.adjudicator) == ("b", "Rude", "rae")
+    assert [row["criterion"] for row in bundle.agreement["criteria"]] == ["tone", "said", "short"]
+    # a: both Warm; b: people Rude, the judge Warm.
+    assert bundle.agreement["criteria"][0]["accuracy"]["value"] == 0.5
+
+
+def test_what_a_format_cannot_hold_is_refused_with_those_that_can(people: Cast, labelled) -> None:
+    with pytest.raises(Invalid, match="export verdicts as csv, jsonl, bundle"):
+        exported(people, labelled, "verdicts", "autorubric")
+    with pytest.raises(Invalid, match="export ground truth as csv, jsonl, autorubric, yaml, parquet"):
+        exported(people, labelled, "ground_truth", "bundle")
+    with pytest.raises(Invalid, match="'xls' is not an export format"):
+        exported(people, labelled, "verdicts", "xls")
+
+
+@pytest.mark.parametrize("format", list(EXPORT_FORMATS))
+def test_nothing_goes_out_to_somebody_still_to_review_it_blind(people: Cast, labelled, format: str) -> None:
+    run, _ = labelled
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=run.dataset,
+        rubric_version=run.rubric_version,
+        raters=[people.ann],
+        name="Blind",
+    )
+    for what in EXPORT_FORMATS[format].contents:
+        with pytest.raises(Withheld):
+            exports.export(
+                people.team,
+                viewer=people.ann,
+                what=what,
+                format=format,
+                dataset=run.dataset,
+                queues=[labelled[1]],
+            )
