@@ -42,7 +42,7 @@ _FORMAT_WORDS = re.compile(
 _REFUSING_WORDS = re.compile(r"support|deprecat|allow|permit|recogni[sz]|unknown|unexpected|extra")
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=1024)
 def strict_schema(model: type[BaseModel]) -> dict[str, Any]:
     """The model's JSON schema as strict decoders want it: every object closed, every property required.
 
@@ -66,7 +66,7 @@ def response_format(rung: str, model: type[BaseModel] | None) -> dict[str, Any] 
     return {"type": "json_object"}
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=1024)
 def schema_in_words(model: type[BaseModel]) -> str:
     """What to add to the system message when the decoder does not know the schema."""
     schema = json.dumps(strict_schema(model), ensure_ascii=False, separators=(",", ":"))

@@ -6,9 +6,10 @@ import json
 import re
 from dataclasses import dataclass
 
+from rubricweb.judges.offline.choices import chosen
 from rubricweb.judges.offline.cues import Material, quote, scoped, sight
 from rubricweb.judges.offline.phrases import any_of
-from rubricweb.judges.offline.questions import Asked, AskedCriterion
+from rubricweb.judges.offline.questions import Asked, AskedCriterion, AskedOption
 from rubricweb.judges.offline.words import content_words, is_number, sentences, stem, stems
 
 MODEL = "offline-lexical"
@@ -28,39 +29,56 @@ _ENOUGH, _ENOUGH_FOR_AN_ERROR = 0.5, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict and the words it rests on."""
+    """A verdict, or an option where there are some, and the words it rests on."""
 
     verdict: str
     reason: str
+    option: AskedOption | None = None
+
+    @property
+    def answer(self) -> dict[str, str]:
+        """The finding as the keys of a reply, the explanation first."""
+        said = {"criterion_status": self.verdict} if self.option is None else {"option": self.option.label}
+        return {"explanation": self.reason, **said}
 
 
 def answer(asked: Asked) -> str:
-    """The reply in the form asked for: JSON of one of our three schemas, or prose led by Yes or No."""
+    """The reply in the form asked for: JSON of one of our schemas, or prose led by Yes or No."""
     findings = [judge_criterion(criterion, asked) for criterion in asked.criteria]
     if asked.form == "one_shot":
         evaluations = [
-            {
-                "criterion_number": criterion.number,
-                "explanation": found.reason,
-                "criterion_status": found.verdict,
-            }
+            {"criterion_number": criterion.number, **found.answer}
             for criterion, found in zip(asked.criteria, findings, strict=True)
         ]
         return json.dumps({"criteria_evaluations": evaluations}, ensure_ascii=False)
     if asked.form == "holistic":
         return json.dumps(_overall(asked.criteria, findings), ensure_ascii=False)
     first = findings[0]
-    if asked.form == "prose":
+    if asked.form == "prose" and first.option is None:
         return f"{'Yes' if first.verdict == MET else 'No'}\n\n{first.reason}"
-    return json.dumps({"explanation": first.reason, "criterion_status": first.verdict}, ensure_ascii=False)
+    return json.dumps(first.answer, ensure_ascii=False)
 
 
 def judge_criterion(criterion: AskedCriterion, asked: Asked) -> Finding:
     """Whether the response holds what the requirement describes, by its words and its form.
 
     MET means present, for negative criteria too; those need more evidence. An empty response, or a
-    requirement in which nothing can be looked for, is CANNOT_ASSESS.
+    requirement in which nothing can be looked for, is CANNOT_ASSESS. Where there are options, one is chosen.
     """
+    found = _by_words(criterion, asked)
+    if not criterion.options:
+        return found
+    option, why = chosen(criterion, found.verdict, named=lambda label: _named(label, asked.response))
+    return Finding(found.verdict, f"{why[:1].upper()}{why[1:]}. {found.reason}", option)
+
+
+def _named(label: str, response: str) -> float:
+    """The share of a label's words that the response has; 0 for a label without any."""
+    terms = _terms(label)
+    return _share(terms, response)[0] if terms else 0.0
+
+
+def _by_words(criterion: AskedCriterion, asked: Asked) -> Finding:
     if not asked.response.strip():
         return _finding(CANNOT_ASSESS, "the response is empty")
     requirement, response = scoped(criterion.requirement, asked.response)
@@ -153,10 +171,11 @@ def _passages(response: str) -> tuple[str, ...]:
 
 
 def _overall(criteria: tuple[AskedCriterion, ...], findings: list[Finding]) -> dict[str, object]:
-    met = [criterion for criterion, found in zip(criteria, findings, strict=True) if found.verdict == MET]
+    values = [_worth(found) for found in findings]
+    met = [criterion for criterion, value in zip(criteria, values, strict=True) if value > 0]
     positive = sum(criterion.weight for criterion in criteria if criterion.weight > 0)
     negative = -sum(criterion.weight for criterion in criteria if criterion.weight < 0)
-    reached = sum(criterion.weight for criterion in met)
+    reached = sum(criterion.weight * value for criterion, value in zip(criteria, values, strict=True))
     if positive:
         share = reached / positive
     else:
@@ -166,6 +185,13 @@ def _overall(criteria: tuple[AskedCriterion, ...], findings: list[Finding]) -> d
         "explanation": f"Criteria met by their words: {numbers} of {len(criteria)} — {SIGNATURE}",
         "overall_score": round(100 * min(1.0, max(0.0, share))),
     }
+
+
+def _worth(found: Finding) -> float:
+    """1 for MET, an option's value where the prompt says it, else 0."""
+    if found.option is None:
+        return float(found.verdict == MET)
+    return 0.0 if found.option.na else found.option.value or 0.0
 
 
 def _label(present: bool | None) -> str:

@@ -12,6 +12,15 @@ FORMS: tuple[Form, ...] = ("criterion", "one_shot", "holistic", "prose")
 
 
 @dataclass(frozen=True, slots=True)
+class AskedOption:
+    """One option as the prompt shows it; only a holistic prompt says what it is worth."""
+
+    label: str
+    na: bool = False
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AskedCriterion:
     """One criterion as the prompt shows it; `number` counts from 1 in the prompt's own order."""
 
@@ -19,6 +28,7 @@ class AskedCriterion:
     requirement: str
     negative: bool
     weight: float = 1.0
+    options: tuple[AskedOption, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,17 @@ _LISTED = re.compile(
     re.DOTALL,
 )
 
+_OPTIONS = re.compile(
+    r'<options(?: criterion_number="(?P<number>\d{1,6})")?(?: scale="\w*")?>(?P<text>.*?)</options>',
+    re.DOTALL,
+)
+_OPTION = re.compile(
+    r'<option number="\d{1,6}"(?: value="(?P<value>[^"]*)")?(?P<na> not_applicable="true")?>'
+    r"(?P<label>.*?)</option>",
+    re.DOTALL,
+)
+_EXAMPLES = re.compile(r"<examples>.*?</examples>", re.DOTALL)
+
 
 class NotAQuestion(ValueError):
     """A chat request that holds no criteria in our tags."""
@@ -49,7 +70,8 @@ def read_request(body: Mapping[str, Any]) -> Asked:
     if not isinstance(messages, list):
         raise NotAQuestion("messages is not a list")
     system = "\n".join(_texts(messages, "system"))
-    user = "\n".join(_texts(messages, "user"))
+    # What is said of other responses is no help to a judge that knows words only.
+    user = _EXAMPLES.sub("", "\n".join(_texts(messages, "user")))
     criteria = _criteria(user)
     if not criteria:
         raise NotAQuestion("no <criterion> in the user message; this judge answers rubric prompts only")
@@ -81,6 +103,7 @@ def _form(body: Mapping[str, Any], system: str, user: str) -> Form:
 
 def _criteria(user: str) -> tuple[AskedCriterion, ...]:
     listed = _block(user, "criteria")
+    options = _options(user)
     if listed:
         return tuple(
             AskedCriterion(
@@ -88,12 +111,30 @@ def _criteria(user: str) -> tuple[AskedCriterion, ...]:
                 requirement=found["text"].strip(),
                 negative=found["type"] == "negative",
                 weight=_weight(found["weight"]),
+                options=options.get(int(found["number"]), ()),
             )
             for found in _LISTED.finditer(listed)
         )
     requirement = _block(user, "criterion")
     negative = _block(user, "criterion_type") == "negative"
-    return (AskedCriterion(1, requirement, negative, -1.0 if negative else 1.0),) if requirement else ()
+    if not requirement:
+        return ()
+    return (AskedCriterion(1, requirement, negative, -1.0 if negative else 1.0, options.get(1, ())),)
+
+
+def _options(user: str) -> dict[int, tuple[AskedOption, ...]]:
+    """The options by the number of their criterion; 1 for the only one of a prompt without a list."""
+    return {
+        int(block["number"] or 1): tuple(
+            AskedOption(found["label"].strip(), bool(found["na"]), _value(found["value"]))
+            for found in _OPTION.finditer(block["text"])
+        )
+        for block in _OPTIONS.finditer(user)
+    }
+
+
+def _value(text: str | None) -> float | None:
+    return None if text is None else _weight(text)
 
 
 def _block(text: str, tag: str) -> str:
