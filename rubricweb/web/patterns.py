@@ -68,6 +68,12 @@ def _examples() -> dict[str, Any]:
             Fault(place="line 4, criteria[3].weight", found="NaN", allowed="a finite number"),
             Fault(place="line 9, ground_truth", found="6 labels", allowed="7 labels, one for each criterion"),
         ],
+        "options": [
+            {"label": "curt", "value": "0"},
+            {"label": "correct", "value": "0.5"},
+            {"label": "warm: greets, thanks, offers more help", "value": "1"},
+            {"label": "not applicable", "value": "", "na": True},
+        ],
         "form": ExampleForm({"email": "ada@", "kind": "one_shot"}, auto_id="example_%s"),
         "chat": [
             {"role": "system", "content": "You are a careful nurse."},
