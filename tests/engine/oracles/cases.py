@@ -155,7 +155,11 @@ def _label(rng: Random, criterion: Case, hesitant: bool) -> str:
     return rng.choice([*labels, labels[-1]])
 
 
-LABELS, GRADERS, LENGTHS = label_cases(10_000, seed=1), grader_cases(10_000, seed=2), length_cases(500, seed=3)
+LABELS, GRADERS, LENGTHS = (
+    label_cases(10_000, seed=1),
+    grader_cases(10_000, seed=2),
+    length_cases(500, seed=3),
+)
 
 DATASET = RubricDataset(
     prompt="Explain photosynthesis",
