@@ -35,12 +35,15 @@ def test_the_examples_work_as_they_stand(live_server, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     [run] = people.team.runs.all()
-    [queue] = people.team.queues.all()
+    [queue] = people.team.queues.filter(imported=False)
     assert run.dataset.items.count() == 2
     assert queue.reviews.get(state=ReviewState.SUBMITTED).rater.user == people.alice
     assert people.team.rubrics.get().versions.count() == 2
     [*_, line] = (tmp_path / "verdicts.jsonl").read_text().splitlines()
     assert json.loads(line)["verdict"] == "MET"
+    newest = people.team.rubrics.get().versions.get(number=2)
+    assert [criterion.kind for criterion in newest.criteria.all()] == ["binary", "choice", "check"]
+    assert {half.sealed_as: half.items.count() for half in run.dataset.halves.all()} == {"dev": 1, "test": 1}
 
 
 def test_the_example_of_a_refusal_is_what_is_answered(people, as_member) -> None:
