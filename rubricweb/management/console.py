@@ -14,6 +14,7 @@ examples:
   rubricweb serve --demo                         everything on this machine, with data to try
   rubricweb grade rubric.yaml answers.jsonl -o verdicts.csv
   rubricweb grade rubric.yaml answers.jsonl --base-url http://127.0.0.1:8080/v1 --model local --min-score 0.8
+  rubricweb grade rubric.yaml answers.jsonl --judge endpoint-1 --judge endpoint-2 --judge endpoint-3
   rubricweb import-labels labels.csv --dataset answers --rubric rubric.yaml
   rubricweb compare 3                            agreement of run 3 with the people who labelled its items
 
@@ -141,7 +142,11 @@ def _grade(command: argparse.ArgumentParser) -> None:
     command.epilog = (
         "Without --judge and --base-url the team's first judge answers: OPENAI_API_KEY's, else one an owner "
         "added, else the offline judge (not an LLM), started for the duration. The key for --base-url is "
-        "OPENAI_API_KEY. The run is stored and shows in the browser."
+        "OPENAI_API_KEY. A rubric of checks alone asks nobody. Several --judge vote as a panel, --repeats "
+        "asks each of them several times; with --cascade the first answers, and the next is asked where that "
+        "will not do. --vote says how votes settle a criterion: majority, weighted, unanimous or any for MET "
+        "and UNMET; mean, median, weighted_mean, mode, min or max for ordered options; mode, weighted_mode "
+        "or unanimous for others. The run is stored and shows in the browser."
     )
     command.add_argument(
         "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
@@ -152,7 +157,30 @@ def _grade(command: argparse.ArgumentParser) -> None:
         "--autograder", default="per_criterion", help="per_criterion (default), one_shot or rubric_as_judge"
     )
     command.add_argument("--reply-format", default="json", help="json (default) or yes_no")
-    command.add_argument("--judge", default="", metavar="ID", help="environment, endpoint-N or offline")
+    command.add_argument(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="environment, endpoint-N, offline, or a judge's name; several times for a panel",
+    )
+    command.add_argument(
+        "--repeats",
+        type=_repeats,
+        default=(),
+        metavar="K",
+        help="ask every judge K times; K,L,… one number per stage of a cascade",
+    )
+    command.add_argument("--vote", default="", metavar="RULE", help="how votes settle a criterion, see below")
+    command.add_argument(
+        "--cascade", action="store_true", help="ask the judges in turn, each next one only where needed"
+    )
+    command.add_argument(
+        "--examples", default="", metavar="DATASET", help="N|NAME of a labelled dataset to show examples from"
+    )
+    command.add_argument(
+        "--n-examples", type=_positive, default=3, metavar="N", help="examples per criterion (default 3)"
+    )
     command.add_argument(
         "--base-url", default="", metavar="URL", help="an OpenAI-compatible endpoint, up to /v1"
     )
@@ -225,6 +253,11 @@ def _compare(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="print JSON, with intervals")
     _team_and_person(command)
+
+
+def _repeats(text: str) -> tuple[int, ...]:
+    """(3,) for "3", (3, 1) for "3,1"."""
+    return tuple(_positive(part) for part in text.split(","))
 
 
 def _positive(text: str) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -24,10 +25,12 @@ from rubricweb.judges.offline.server import running_server
 from rubricweb.management import exports
 from rubricweb.management.imports import dataset_named, rubric_named
 from rubricweb.management.who import Who, acting, note
-from rubricweb.models import Role, Run, RunState
+from rubricweb.models import Dataset, Role, RubricVersion, Run, RunState
+from rubricweb.selectors import operators, run_votes
 from rubricweb.selectors import runs as selected
-from rubricweb.services import endpoints, grading, runs
+from rubricweb.services import endpoints, grading, panels, runs
 from rubricweb.services import exports as export_service
+from rubricweb.services.few_shot import FewShot
 
 COMMAND_LINE = "command-line"
 BELOW_MIN_SCORE = 100
@@ -61,6 +64,14 @@ def _check(options: argparse.Namespace) -> None:
         raise Invalid("--base-url needs --model, the name of the model to ask there.")
     if options.base_url and options.judge:
         raise Invalid("--base-url and --judge both name a judge; give one of them.")
+    if len(options.judge) > 1 and options.model:
+        raise Invalid("--model names one judge's model; with several --judge each asks for its own.")
+    if options.cascade and len(options.judge) < 2:
+        raise Invalid("--cascade needs two --judge or more, in the order they are to be asked.")
+    if len(options.repeats) > 1 and not options.cascade:
+        raise Invalid("--repeats takes one number; several are for the stages of a --cascade.")
+    if options.vote and not _is_panel(options):
+        raise Invalid("--vote settles several votes: give several --judge, or --repeats.")
     if options.output and options.output.suffix not in OUTPUT_FORMATS:
         raise Invalid(f"{options.output} must end in {' or '.join(OUTPUT_FORMATS)}.")
 
@@ -71,14 +82,13 @@ def _check(options: argparse.Namespace) -> None:
 def _start(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
     dataset = dataset_named(who, options.dataset)
     rubric_version = rubric_named(who, options.rubric, dataset)
-    judge_id, judge = _judge(options, who, stack)
     return runs.start_run(
         who.team,
         by=who.user,
         dataset=dataset,
         rubric_version=rubric_version,
-        judge_id=judge_id,
-        judge=judge,
+        **_judges(options, who, stack, dataset, rubric_version),
+        few_shot_from=_examples(options, who),
         autograder=options.autograder,
         reply_format=options.reply_format,
         name=options.name,
@@ -86,9 +96,15 @@ def _start(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
     )
 
 
+def _examples(options: argparse.Namespace, who: Who) -> FewShot | None:
+    if not options.examples:
+        return None
+    return FewShot(operators.dataset_called(who.team, options.examples), n=options.n_examples)
+
+
 def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
     started = access.run_for(who.team, options.resume)
-    if started.judge["id"] == endpoints.OFFLINE:
+    if panels.asks_offline(started):
         _offline_judge(stack)
     if started.state != RunState.RUNNING:
         runs.resume_run(started, by=who.user, enqueue=_nobody)
@@ -99,7 +115,33 @@ def _nobody(run_id: int) -> None:
     """This process grades by itself; workers join in when their sweep finds the run waiting."""
 
 
-def _judge(options: argparse.Namespace, who: Who, stack: ExitStack) -> tuple[str, JudgeConfig]:
+def _is_panel(options: argparse.Namespace) -> bool:
+    return len(options.judge) > 1 or any(count > 1 for count in options.repeats)
+
+
+def _judges(
+    options: argparse.Namespace,
+    who: Who,
+    stack: ExitStack,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+) -> dict[str, Any]:
+    """Who is asked, as `start_run` takes it: nobody, one judge, or a panel of those the options name."""
+    named = options.judge or options.base_url or options.model
+    if not named and not runs.needs_judge(dataset, rubric_version):
+        return {}
+    members = [_judge(options, judge, who, stack) for judge in options.judge or [""]]
+    if not _is_panel(options):
+        [(judge_id, judge)] = members
+        return {"judge_id": judge_id, "judge": judge}
+    asked = [
+        panels.Member(judge_id, stage=number if options.cascade else 0, config=judge)
+        for number, (judge_id, judge) in enumerate(members)
+    ]
+    return {"panel": panels.Panel(asked, rule=options.vote or None, repeats=options.repeats or 1)}
+
+
+def _judge(options: argparse.Namespace, name: str, who: Who, stack: ExitStack) -> tuple[str, JudgeConfig]:
     """The judge that the options name, else the team's first, else the offline one."""
     if options.base_url:
         return COMMAND_LINE, JudgeConfig(
@@ -111,7 +153,10 @@ def _judge(options: argparse.Namespace, who: Who, stack: ExitStack) -> tuple[str
             concurrency=settings.JUDGE_CONCURRENCY,
             allow_private_hosts=True,  # whoever types the address may reach it anyway
         )
-    judge_id = options.judge or next(iter(endpoints.judges_of(who.team)), endpoints.OFFLINE)
+    judges = endpoints.judges_of(who.team)
+    called = [judge_id for judge_id, judge in judges.items() if judge.name == name]
+    judge_id = name if name in judges or not called else called[0]
+    judge_id = judge_id or next(iter(judges), endpoints.OFFLINE)
     if judge_id == endpoints.OFFLINE:
         _offline_judge(stack)
     return judge_id, endpoints.choose_judge(who.team, judge_id, model=options.model)
@@ -174,7 +219,7 @@ def _progress_bar(started: Run) -> Iterator[None]:
 
 def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
     mean = selected.mean_score(ended)
-    _print_summary(ended, mean)
+    _print_summary(ended, mean, who)
     if options.output:
         _write_verdicts(options.output, who, ended)
     if ended.state == RunState.FAILED:
@@ -190,7 +235,7 @@ def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
     return 0
 
 
-def _print_summary(ended: Run, mean: Figure) -> None:
+def _print_summary(ended: Run, mean: Figure, who: Who) -> None:
     progress = selected.progress(ended, now=timezone.now())
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column(style="bold")
@@ -200,7 +245,13 @@ def _print_summary(ended: Run, mean: Figure) -> None:
     table.add_row("mean score", _with_interval(mean))
     coverage = selected.mean_coverage(ended)
     table.add_row("coverage", "–" if coverage is None else f"{coverage:.4f}")
+    passing = selected.pass_rate(ended, viewer=who.user)
+    if passing.value is not None:
+        table.add_row("passed", f"{passing.value:.4f} of {passing.n} items, by the rubric's rule")
     table.add_row("verdicts", str(progress.verdicts))
+    votes = run_votes.run_votes(ended, viewer=who.user)
+    if votes is not None:
+        table.add_row("votes", _about_votes(votes.overall))
     table.add_row("errors", str(progress.errors))
     for found in selected.error_classes(ended):
         table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])
@@ -208,6 +259,15 @@ def _print_summary(ended: Run, mean: Figure) -> None:
     cost = "unknown (no price is set)" if progress.cost_usd is None else f"${progress.cost_usd:.4f}"
     table.add_row("cost", cost)
     Console(width=None if sys.stdout.isatty() else 120, highlight=False, markup=False).print(table)
+
+
+def _about_votes(votes: run_votes.VoteAgreement) -> str:
+    said = [f"{votes.votes}, {votes.failed} of them failed"]
+    if votes.agreement.value is not None:
+        said.append(f"{votes.agreement.value:.4f} agree with the verdict")
+    if votes.flips.value is not None:
+        said.append(f"{votes.flips.value:.4f} of repeats differ")
+    return "; ".join(said)
 
 
 def _with_interval(mean: Figure) -> str:
