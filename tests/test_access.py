@@ -29,6 +29,7 @@ def furnished(team: Any, owner: Any) -> dict[str, Any]:
     dataset = factories.dataset(team, owner)
     run = factories.run(team, owner, dataset=dataset, rubric_version=version)
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    again = factories.run(team, owner, dataset=dataset, rubric_version=version)
     queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
     review = reviews.next_review(queue, owner, now=timezone.now())
     assert review is not None
@@ -45,6 +46,7 @@ def furnished(team: Any, owner: Any) -> dict[str, Any]:
         "dataset_id": dataset.pk,
         "item_id": item.pk,
         "run_id": run.pk,
+        "baseline_id": again.pk,
         "queue_id": queue.pk,
         "review_id": review.pk,
         "criterion_id": version.criteria.all()[0].pk,

@@ -20,6 +20,7 @@ from rubricweb.api.operations import REFUSALS
 from rubricweb.api.parser import StrictParser
 from rubricweb.api.reviews import reviews
 from rubricweb.api.rubrics import rubrics
+from rubricweb.api.run_diff import run_diff
 from rubricweb.api.runs import runs
 from rubricweb.api.schemas.shared import Problem
 from rubricweb.api.teams import teams
@@ -170,5 +171,5 @@ api = Api(
     docs=Swagger({"docExpansion": "list", "tryItOutEnabled": True}),
 )
 errors.answer_refusals(api)
-for room in (teams, rubrics, datasets, runs, reviews, comparison, exports):
+for room in (teams, rubrics, datasets, runs, reviews, comparison, run_diff, exports):
     api.add_router("", room)

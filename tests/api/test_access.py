@@ -23,6 +23,7 @@ def furnished(team: Any, owner: Any) -> dict[str, int]:
     dataset = factories.dataset(team, owner)
     run = factories.run(team, owner, dataset=dataset, rubric_version=version)
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    again = factories.run(team, owner, dataset=dataset, rubric_version=version)
     queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
     review = reviews.next_review(queue, owner, now=timezone.now())
     assert review is not None
@@ -32,6 +33,7 @@ def furnished(team: Any, owner: Any) -> dict[str, int]:
         "dataset_id": dataset.pk,
         "item_id": review.item_id,
         "run_id": run.pk,
+        "baseline_id": again.pk,
         "queue_id": queue.pk,
         "review_id": review.pk,
         "criterion_id": version.criteria.all()[0].pk,

@@ -79,6 +79,7 @@ def everything_readable(client: ApiClient, world: World, review_id: int) -> dict
             "dataset_id": world.dataset.pk,
             "item_id": item.pk,
             "run_id": world.run.pk,
+            "baseline_id": world.dataset.runs.exclude(pk=world.run.pk)[0].pk,
             "queue_id": world.queue.pk,
             "review_id": review_id,
         }

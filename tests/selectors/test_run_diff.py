@@ -5,7 +5,7 @@ import pytest
 from rubricweb.access import run_for
 from rubricweb.engine.agreement import Figure
 from rubricweb.errors import Invalid, Withheld
-from rubricweb.judges.base import JudgeError
+from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Run
 from rubricweb.selectors.run_diff import baseline_for, baselines, run_diff
 from rubricweb.selectors.run_diff_changes import within_noise
@@ -65,6 +65,10 @@ def judge(table: dict[str, tuple[str, ...]], failing: tuple[str, str] = ("", "")
         return table[key][place]
 
     return LabelJudge(answer)
+
+
+def called(name: str) -> JudgeConfig:
+    return JudgeConfig(name=name, base_url="http://127.0.0.1:9/v1", model=f"model of {name}")
 
 
 @pytest.fixture
@@ -361,7 +365,7 @@ def test_members_of_a_panel_stand_in_where_nobody_was_asked_again(
         dataset=dataset,
         rubric_version=version,
         judge_id=None,
-        panel=Panel([Member("offline", name="x"), Member("offline", name="y"), Member("offline", name="z")]),
+        panel=Panel([Member("offline", config=called(name)) for name in "xyz"]),
     )
 
     def split(name: str, requirement: str, response: str) -> str:

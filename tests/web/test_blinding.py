@@ -61,9 +61,10 @@ def stage(people: Cast) -> Stage:
     team, alice = people.team, people.alice
     version = factories.version(team, alice)
     dataset = factories.dataset(team, alice, items=factories.ITEMS[:1])
-    run = factories.run(team, alice, dataset=dataset, rubric_version=version)
+    earlier, run = (factories.run(team, alice, dataset=dataset, rubric_version=version) for _ in range(2))
     reply = f'{{"explanation": "{JUDGE_SAYS}", "criterion_status": "MET"}}'
-    grade(run, InProcessJudge(lambda requirement, response: reply))
+    for one in (earlier, run):
+        grade(one, InProcessJudge(lambda requirement, response: reply))
     peer = teams.create_person("peer", name="Peer")
     teams.add_member(team, peer, 20, by=alice)
     blind = [people.alice, people.ed, people.rae, people.ann]
@@ -105,6 +106,7 @@ def stage(people: Cast) -> Stage:
         "dataset_id": dataset.pk,
         "item_id": item.pk,
         "run_id": run.pk,
+        "baseline_id": earlier.pk,
         "queue_id": queue.pk,
         "criterion_id": criterion.pk,
         "endpoint_id": endpoint.pk,

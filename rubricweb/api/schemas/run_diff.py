@@ -1,0 +1,284 @@
+"""Shapes of a run held against its baseline."""
+
+from typing import Annotated, Any, Literal, get_args
+
+from ninja import Schema
+from pydantic import Field
+
+from rubricweb.api.paging import ListQuery
+from rubricweb.api.schemas.rubrics import Criterion
+from rubricweb.api.schemas.runs import JudgeError
+from rubricweb.api.schemas.shared import Figure, OneOf, Share
+from rubricweb.models import RunState
+from rubricweb.selectors.run_diff_changes import WithinNoise
+from rubricweb.selectors.run_diff_items import ITEM_CHANGES
+from rubricweb.selectors.run_diff_noise import Source
+
+Contribution = Annotated[
+    Figure | None,
+    Field(description="Its part of the difference of mean scores; null when a run scored items as a whole."),
+]
+
+
+class RunSide(Schema):
+    """One of the two runs over the items you may see. `mean` is over the items that both scored."""
+
+    id: int
+    name: str
+    state: Annotated[str, OneOf(RunState.values)]
+    items: int
+    graded: int
+    scored: int
+    coverage: Share
+    errors: int
+    mean: Figure
+
+
+class Setting(Schema):
+    """Something the runs were started with and differ in."""
+
+    name: str
+    run: str
+    baseline: str
+
+
+class Wilcoxon(Schema):
+    """Signed-rank test of the scores: `n` differ, `zeros` do not; ranks `above` are in favour of the run."""
+
+    n: int
+    zeros: int
+    above: float
+    below: float
+    statistic: float | None
+    p: float | None
+    exact: bool
+
+
+class ItemCounts(Schema):
+    """Items by what happened to their score; `unpaired` have none on one side and are in no difference."""
+
+    regression: int
+    fix: int
+    unchanged: int
+    unpaired: int
+
+
+class Noise(Schema):
+    """The chance that two votes on one question differ: `repeats` of a judge, or `members` of a panel."""
+
+    flip_rate: Figure
+    source: Annotated[str, OneOf(get_args(Source))]
+
+
+class CriterionChange(Schema):
+    """One criterion where both runs gave an answer with a value (`n` items).
+
+    `difference` is of the mean values, of a binary criterion the MET rates. `to_met`, `to_unmet` and the p
+    values (McNemar; `p` after Holm over the binary criteria) are null for other kinds. `within_noise` holds
+    the share of `changed` answers against `noise`.
+    """
+
+    criterion: Criterion
+    baseline_criterion_id: int
+    baseline_weight: float
+    n: int
+    run_mean: float | None
+    baseline_mean: float | None
+    difference: Figure
+    changed: Figure
+    to_met: int | None
+    to_unmet: int | None
+    p_unadjusted: float | None
+    p: float | None
+    contribution: Contribution
+    noise: Noise | None
+    within_noise: Annotated[str, OneOf(get_args(WithinNoise))]
+    abstained: int
+    run_errors: int
+    baseline_errors: int
+    missing: int
+
+    @staticmethod
+    def resolve_baseline_criterion_id(row: Any) -> int:
+        return int(row.before.pk)
+
+    @staticmethod
+    def resolve_baseline_weight(row: Any) -> float:
+        return float(row.before.weight)
+
+    @staticmethod
+    def resolve_p_unadjusted(row: Any) -> float | None:
+        return row.mcnemar.p if row.mcnemar else None
+
+
+class CriterionOfOne(Schema):
+    """A criterion only one of the runs was asked, as far as their rubrics say."""
+
+    criterion: Criterion
+    contribution: Contribution
+
+
+class RunDiff(Schema):
+    """A run against its baseline; every difference is the run's less the baseline's, over `n` items.
+
+    The contributions and `rest` add up to the difference of mean scores; `rest` is what the limits 0 and 1,
+    length penalties and items' own rubrics do.
+    """
+
+    run: RunSide
+    baseline: RunSide
+    settings: list[Setting]
+    scale: Annotated[
+        Literal["score", "raw score"], Field(description="Raw scores when only one run normalised.")
+    ]
+    n: int
+    difference: Figure
+    direction: Annotated[
+        Literal["up", "down", "open"] | None,
+        Field(description="Where the interval of the difference leaves 0; open when it does not."),
+    ]
+    cohen_d: Figure
+    wilcoxon: Wilcoxon
+    item_counts: ItemCounts
+    criteria: list[CriterionChange]
+    only_run: list[CriterionOfOne]
+    only_baseline: list[CriterionOfOne]
+    rest: float | None
+    on_own_rubrics: int
+    hidden_items: Annotated[int, Field(description="Left out: you are still to review them blind.")]
+
+    @staticmethod
+    def resolve_run(found: Any) -> RunSide:
+        return _side(found.sides[0], found.scores.mean_other)
+
+    @staticmethod
+    def resolve_baseline(found: Any) -> RunSide:
+        return _side(found.sides[1], found.scores.mean_one)
+
+    @staticmethod
+    def resolve_n(found: Any) -> int:
+        return int(found.scores.n)
+
+    @staticmethod
+    def resolve_difference(found: Any) -> Any:
+        return found.scores.difference
+
+    @staticmethod
+    def resolve_direction(found: Any) -> str | None:
+        return found.direction or None
+
+    @staticmethod
+    def resolve_cohen_d(found: Any) -> Any:
+        return found.scores.cohen_d
+
+    @staticmethod
+    def resolve_wilcoxon(found: Any) -> Any:
+        return found.scores.wilcoxon
+
+    @staticmethod
+    def resolve_item_counts(found: Any) -> Any:
+        return found.counts
+
+
+def _side(side: Any, mean: Any) -> RunSide:
+    return RunSide(
+        id=side.run.pk,
+        name=str(side.run),
+        state=side.run.state,
+        items=side.items,
+        graded=side.graded,
+        scored=side.scored,
+        coverage=side.coverage,
+        errors=side.errors,
+        mean=Figure(value=mean.value, low=mean.low, high=mean.high, n=mean.n),
+    )
+
+
+class ItemChangeQuery(ListQuery):
+    change: Annotated[str, OneOf(ITEM_CHANGES)] | None = None
+
+
+class ItemOfRun(Schema):
+    score: float | None
+    coverage: Share
+    errors: int
+
+
+class ItemChange(Schema):
+    """One item in both runs; a side is null where that run does not have it.
+
+    `answers_changed` counts criteria that both answered, but not alike.
+    """
+
+    item_id: int
+    key: str
+    change: Annotated[str, OneOf(ITEM_CHANGES)]
+    difference: float | None
+    run: ItemOfRun | None
+    baseline: ItemOfRun | None
+    answers_changed: int
+
+    @staticmethod
+    def resolve_item_id(row: Any) -> int:
+        return int(row.change.item_id)
+
+    @staticmethod
+    def resolve_key(row: Any) -> str:
+        return str(row.item.key)
+
+    @staticmethod
+    def resolve_change(row: Any) -> str:
+        return str(row.change.change)
+
+    @staticmethod
+    def resolve_difference(row: Any) -> Any:
+        return row.change.difference
+
+    @staticmethod
+    def resolve_run(row: Any) -> Any:
+        return row.change.run
+
+    @staticmethod
+    def resolve_baseline(row: Any) -> Any:
+        return row.change.baseline
+
+
+class AnswerOfRun(Schema):
+    """What a run answered: a label or a check's `value`, or the error that took their place."""
+
+    verdict: str | None
+    value: float | None
+    reason: str
+    error: JudgeError | None
+
+    @staticmethod
+    def resolve_error(row: Any) -> JudgeError | None:
+        return JudgeError(kind=row.error_kind, message=row.error_message) if row.error_kind else None
+
+
+class BothAnswers(Schema):
+    """One criterion of an item in both runs; `only_in` says which run alone was asked it.
+
+    `difference` is of the values: MET after UNMET is 1, whatever the sign of the weight.
+    """
+
+    criterion: Criterion
+    only_in: Literal["run", "baseline"] | None
+    answers_differ: bool
+    difference: float | None
+    run: AnswerOfRun | None
+    baseline: AnswerOfRun | None
+
+    @staticmethod
+    def resolve_criterion(row: Any) -> Any:
+        return row.shown
+
+    @staticmethod
+    def resolve_only_in(row: Any) -> str | None:
+        return "run" if row.before is None else "baseline" if row.criterion is None else None
+
+
+class ItemInBoth(ItemChange):
+    """One item side by side: both scores and every answer with its reason."""
+
+    criteria: list[BothAnswers]
