@@ -1,5 +1,6 @@
 """Files named on the command line: what is stored already is found again, what differs is added."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import PurePath
@@ -121,13 +122,11 @@ def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
             versions[row.rubric_version_id] = _criteria(row.rubric_version.to_engine())
         if versions[row.rubric_version_id] != _criteria(item.rubric):
             return False
-    truth, labels = (
-        _truth(file),
-        [(label.item_id, label.criterion, str(label.verdict)) for label in file.labels],
-    )
-    return (not truth or truth == _stored_labels(dataset, of_truth=True)) and (
-        not labels or sorted(labels) == _stored_labels(dataset, of_truth=False)
-    )
+    truth = _truth(file)
+    if truth and truth != _stored_labels(dataset, of_truth=True):
+        return False
+    labels = Counter((label.item_id, label.criterion, str(label.verdict)) for label in file.labels)
+    return not labels or labels <= _stored_labels(dataset, of_truth=False)
 
 
 def _criteria(rubric: engine.Rubric | None) -> object:
@@ -136,18 +135,18 @@ def _criteria(rubric: engine.Rubric | None) -> object:
     return rubric.guidelines, rubric.criteria, rubric.pass_rule, rubric.length_penalty
 
 
-def _truth(file: DatasetFile) -> list[Label]:
-    found = []
+def _truth(file: DatasetFile) -> Counter[Label]:
+    found: Counter[Label] = Counter()
     for item in file.items:
         rubric = file.rubric_for(item)
         if rubric is not None and item.ground_truth is not None:
             for name, label in zip(rubric.names, item.ground_truth, strict=True):
                 if label is not None:
-                    found.append((item.id, name, str(label)))
-    return sorted(found)
+                    found[item.id, name, str(label)] += 1
+    return found
 
 
-def _stored_labels(dataset: Dataset, *, of_truth: bool) -> list[Label]:
+def _stored_labels(dataset: Dataset, *, of_truth: bool) -> Counter[Label]:
     """Labels that came in files: the ground truth, or those of everybody else under whatever name."""
     rows = Judgement.objects.filter(
         review__queue__dataset=dataset, review__queue__imported=True, verdict__isnull=False
@@ -155,4 +154,4 @@ def _stored_labels(dataset: Dataset, *, of_truth: bool) -> list[Label]:
     is_truth = Q(review__rater__name=datasets.GROUND_TRUTH_RATER)
     fields = ("item__key", "criterion__name", "verdict")
     said = rows.filter(is_truth if of_truth else ~is_truth).values_list(*fields)
-    return sorted((key, name, str(label)) for key, name, label in said)
+    return Counter((key, name, str(label)) for key, name, label in said)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubricweb.models import Dataset, RubricVersion
-from rubricweb.services import files, rubrics
+from rubricweb.services import files, reviews, rubrics
 from tests.factories import CRITERIA, ITEMS, Cast
 
 
@@ -97,3 +97,25 @@ def test_other_labels_on_the_same_items_are_another_dataset(store) -> None:
     second, is_new = store["dataset"](dataset_file(relabelled, rubric={"criteria": CRITERIA}))
     assert is_new
     assert (first.name, second.name) == ("answers", "answers (2)")
+
+
+def test_a_changed_rule_of_a_rubric_is_a_change(store) -> None:
+    first, _ = store["rubric"](rubric_file())
+    second, is_new = store["rubric"](rubric_file(pass_rule={"min_score": 0.5}))
+    assert (is_new, second.number) == (True, 2)
+    assert store["rubric"](rubric_file(pass_rule={"min_score": 0.5})) == (second, False)
+    assert store["rubric"](rubric_file()) == (first, False)
+
+
+def test_labels_of_raters_are_found_again_and_later_ones_do_not_hide_them(people: Cast, store) -> None:
+    labels = {"x": ["MET", "UNMET", None], "y": ["MET", "MET", "UNMET"]}
+    items = [dict(ITEMS[0], labels=labels), *ITEMS[1:]]
+    data = dataset_file(items, rubric={"title": "Capitals", "criteria": CRITERIA})
+    first, _ = store["dataset"](data)
+    assert first.queues.get().name == "Labels of answers"
+    more = b"item_id,criterion,rater,verdict\nbad,capital,z,MET\n"
+    reviews.import_labels(first, first.rubric_version, by=people.ed, data=more, filename="more.csv")
+    assert store["dataset"](data) == (first, False)
+    items[0]["labels"] = labels | {"x": ["UNMET", "UNMET", None]}
+    other, is_new = store["dataset"](dataset_file(items, rubric={"title": "Capitals", "criteria": CRITERIA}))
+    assert (is_new, other.name) == (True, "answers (2)")
