@@ -1,8 +1,13 @@
 """Words for what runs store by name: autograders, kinds of errors, the parts of a prompt."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import template
 
 from rubricweb.engine.autograders import AUTOGRADERS
+from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.engine.vote_rules import DEFAULT_RULES
 from rubricweb.judges.base import ERROR_KINDS
 
 register = template.Library()
@@ -35,6 +40,34 @@ def autograder_title(name: str) -> str:
 def error_words(kind: str) -> str:
     """What a kind of error means to a person; "" for one that is not known."""
     return ERROR_KINDS.get(kind, "")
+
+
+@register.filter
+def rule_words(rule: Any) -> str:
+    """How votes are settled: one rule's name, one per scale, or each scale's usual one."""
+    if not rule:
+        rule = DEFAULT_RULES
+    if isinstance(rule, str):
+        return rule.replace("_", " ")
+    return ", ".join(f"{scale} {name.replace('_', ' ')}" for scale, name in rule.items())
+
+
+@register.filter
+def escalation_words(cascade: Mapping[str, Any]) -> str:
+    """When a cascade asks its next stage, in words."""
+    least = cascade.get("min_confidence")
+    named = cascade.get("escalate_on") or [
+        condition for condition in CONDITIONS if condition != "low_confidence" or least is not None
+    ]
+    return ", ".join(
+        f"confidence below {least:g}" if condition == "low_confidence" else condition_words(condition)
+        for condition in named
+    )
+
+
+def condition_words(condition: str) -> str:
+    """One condition of a cascade: "cannot_assess" is "cannot assess"."""
+    return condition.replace("_", " ")
 
 
 def autograder_line(name: str) -> str:

@@ -12,7 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid, NotFound, Withheld
 from rubricweb.models import Role, Run, RunState
-from rubricweb.selectors import run_reports
+from rubricweb.selectors import run_reports, run_votes
 from rubricweb.selectors import runs as selectors
 from rubricweb.services import runs as services
 from rubricweb.web.forms_runs import PLANNED_BY, NewRun, read_retry
@@ -163,9 +163,13 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
 def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
     order = request.GET.get("sort", "score")
     page = selectors.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
+    result = selectors.result(run, viewer=request.user)
     return {
         "run": run,
-        "result": selectors.result(run, viewer=request.user),
+        "result": result,
+        "choices": [rate for rate in result.rates if rate.criterion.kind == "choice"],
+        "measured": any(rate.criterion.kind == "check" for rate in result.rates),
+        "votes": run_votes.run_votes(run, viewer=request.user),
         "page": page,
         "rows": selectors.with_counts(run, page.rows),
         "order": order,
