@@ -1,31 +1,35 @@
-"""A draft tried on one submission: what its checks answer at once, without a judge."""
+"""A draft tried on one submission, at once and without leaving a trace."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from rubricweb import engine
+from rubricweb.engine.answer import Answer
+from rubricweb.engine.autograders import PerCriterionGrader
+from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.checks import run_check
-from rubricweb.engine.errors import FaultList
-from rubricweb.engine.outcomes import FAILED, Outcome
+from rubricweb.engine.errors import FaultList, UnreadableReply
+from rubricweb.engine.outcomes import FAILED, outcome_of
 from rubricweb.engine.report import GradingError
 from rubricweb.engine.rubric import check_rubric
 from rubricweb.engine.rubric_reading import check_criterion
 from rubricweb.engine.scoring import length_penalty, passed, penalised, score_verdicts
+from rubricweb.judges.offline.lexical import answer as offline_answer
+from rubricweb.judges.offline.questions import NotAQuestion, read_request
+
+Judge: TypeAlias = Callable[[Prompt], str]
+"""From a question to the raw reply; raises UnreadableReply when it has none."""
+
+HAS_FAULTS = "It has faults: they are named at the criterion."
 
 
 @dataclass(frozen=True)
-class CheckTrial:
-    """What one check answered: a value and a reason, or the error it ended with.
-
-    `position` is the criterion's place from 0. `value` is None with an `error`, as for a criterion that has
-    faults and cannot be run.
-    """
+class Tried:
+    """What one criterion, at `position` from 0, was answered; without an `answer`, the error that came."""
 
     position: int
-    criterion: engine.Criterion | None
-    value: float | None
-    reason: str
+    answer: Answer | None
     error: str = ""
 
 
@@ -33,47 +37,78 @@ class CheckTrial:
 class Trial:
     """A draft on one submission.
 
-    `waiting` counts the criteria only a judge can answer. `score` (0 to 1), `penalty` and `passed` are None
-    while any wait, while the draft has faults, and where scoring leaves them undefined.
+    `waiting` counts the criteria that need a judge and got none. `score` (0 to 1), `coverage` (the share of
+    Σ|w| it rests on), `penalty` and `passed` are None while any wait, while the draft has faults, and where
+    scoring leaves them undefined.
     """
 
-    checks: tuple[CheckTrial, ...]
+    answers: tuple[Tried, ...]
     waiting: int
     score: float | None = None
+    coverage: float | None = None
     penalty: float | None = None
     passed: bool | None = None
 
 
-def try_rubric(draft: Mapping[str, Any], submission: engine.Submission) -> Trial:
-    """Runs the checks of a draft, valid or not; no judge is asked and nothing is stored.
+def try_rubric(
+    draft: Mapping[str, Any], submission: engine.Submission, *, judge: Judge | None = None
+) -> Trial:
+    """Answers what can be answered of a draft, valid or not: checks always, the rest with a `judge`.
 
     A draft of one check that looks for "Paris", on "Paris is the capital.": value 1.0, score 1.0.
     """
     entries = draft.get("criteria") or []
-    read = [check_criterion(entry, FaultList(), "") for entry in entries]
-    checks = tuple(
-        _tried(position, criterion, submission)
-        for position, (entry, criterion) in enumerate(zip(entries, read, strict=True))
-        if (criterion.is_check if criterion else _means_check(entry))
-    )
-    waiting = len(entries) - len(checks)
-    rubric = check_rubric(draft, FaultList())
-    if rubric is None or waiting:
-        return Trial(checks, waiting)
-    outcomes: list[Outcome] = [FAILED if tried.value is None else tried.value for tried in checks]
-    scored = score_verdicts(rubric.weights, outcomes)
-    penalty = length_penalty(rubric.length_penalty, submission) if rubric.length_penalty else None
-    final = penalised(scored.score, penalty or 0.0)
-    return Trial(checks, 0, final, penalty, passed(rubric, final, outcomes))
+    guidelines = str(draft.get("guidelines") or "")
+    answers = []
+    for position, entry in enumerate(entries):
+        criterion = check_criterion(entry, FaultList(), "")
+        if criterion is None and (judge is not None or _means_check(entry)):
+            answers.append(Tried(position, None, HAS_FAULTS))
+        elif criterion is not None and criterion.is_check:
+            answers.append(_tried(position, run_check(criterion, submission)))
+        elif criterion is not None and judge is not None:
+            rubric = engine.Rubric([criterion], guidelines=guidelines)
+            answers.append(_tried(position, _judged(rubric, submission, judge)))
+    waiting = len(entries) - len(answers)
+    content = check_rubric(draft, FaultList())
+    if content is None or waiting:
+        return Trial(tuple(answers), waiting)
+    return _scored(content, submission, tuple(answers))
 
 
-def _tried(position: int, criterion: engine.Criterion | None, submission: engine.Submission) -> CheckTrial:
-    if criterion is None:
-        return CheckTrial(position, None, None, "", "It has faults: they are named at the criterion.")
-    answer = run_check(criterion, submission)
+def offline_judge(prompt: Prompt) -> str:
+    """What the offline judge replies: from words alone, at once, and no substitute for a model."""
+    messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+    try:
+        return offline_answer(read_request({"messages": messages}))
+    except NotAQuestion as error:
+        raise UnreadableReply(str(error)) from error
+
+
+def _judged(rubric: engine.Rubric, submission: engine.Submission, judge: Judge) -> Answer | GradingError:
+    grader = PerCriterionGrader()
+    [prompt] = grader.prompts(submission, rubric)
+    try:
+        return grader.read(prompt, judge(prompt), rubric).answers[0]
+    except UnreadableReply as error:
+        return GradingError(criterion=rubric.criteria[0].name, kind="unreadable", message=error.detail)
+
+
+def _tried(position: int, answer: Answer | GradingError) -> Tried:
     if isinstance(answer, GradingError):
-        return CheckTrial(position, criterion, None, "", answer.message)
-    return CheckTrial(position, criterion, answer.value, answer.reason)
+        return Tried(position, None, answer.message)
+    return Tried(position, answer)
+
+
+def _scored(content: engine.Rubric, submission: engine.Submission, answers: tuple[Tried, ...]) -> Trial:
+    outcomes = [
+        FAILED if tried.answer is None else outcome_of(criterion, tried.answer)
+        for criterion, tried in zip(content.criteria, answers, strict=True)
+    ]
+    scored = score_verdicts(content.weights, outcomes)
+    penalty = length_penalty(content.length_penalty, submission) if content.length_penalty else None
+    score = penalised(scored.score, penalty or 0.0)
+    return Trial(answers, 0, score, scored.coverage, penalty, passed(content, score, outcomes))
 
 
 def _means_check(entry: Any) -> bool:

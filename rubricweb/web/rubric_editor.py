@@ -16,6 +16,7 @@ from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import Item, Role, Rubric
 from rubricweb.selectors import rubric_trials
 from rubricweb.selectors import rubrics as selectors
+from rubricweb.services import endpoints
 from rubricweb.services import rubrics as services
 from rubricweb.web.criterion_rows import typed
 from rubricweb.web.forms_rubrics import RubricForm
@@ -161,7 +162,7 @@ def _answered(form: RubricForm, position: int, item: Item | None) -> Any:
         return None
     entries = form.draft()["criteria"][position : position + 1]
     trial = rubric_trials.try_rubric({"criteria": entries}, item.to_engine())
-    return trial.checks[0] if trial.checks else None
+    return trial.answers[0] if trial.answers else None
 
 
 @team_page(Role.EDITOR)
@@ -191,7 +192,7 @@ def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
     nothing = item is None and not pasted.strip()
     context = {
         "form": form,
-        "tried": None if nothing else _tried(form, submission),
+        "tried": None if nothing else _tried(request, form, submission),
         "tried_nothing": nothing,
         "tried_item": item,
         "try_submission": pasted,
@@ -202,9 +203,12 @@ def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
     return _editor(request, rubric, form, saved=False, trial={**context, "side": "try"})
 
 
-def _tried(form: RubricForm, submission: engine.Submission) -> dict[str, Any]:
-    trial = rubric_trials.try_rubric(form.draft(), submission)
-    return {"trial": trial, "rows": [(form.rows[check.position], check) for check in trial.checks]}
+def _tried(request: TeamRequest, form: RubricForm, submission: engine.Submission) -> dict[str, Any]:
+    offline = endpoints.OFFLINE in endpoints.judges_of(request.team)
+    judge = rubric_trials.offline_judge if offline else None
+    trial = rubric_trials.try_rubric(form.draft(), submission, judge=judge)
+    rows = [(form.rows[each.position], each) for each in trial.answers]
+    return {"trial": trial, "rows": rows, "judge": endpoints.OFFLINE_NAME if offline else ""}
 
 
 # ── As source ────────────────────────────────────────────────────────────────────────────────────

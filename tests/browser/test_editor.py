@@ -98,7 +98,7 @@ def test_a_rubric_of_every_kind_is_written_with_the_keyboard_alone(
         page.locator("[name=criteria-2-guidance]").press_sequentially("Look twice.")
     expect(page.locator("#criterion-2-notes details")).to_have_attribute("open", "")
 
-    # Try it: the check answers, the others wait.
+    # Try it: the check answers by itself, the offline judge the others.
     page.locator("input.side--preview").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -107,7 +107,7 @@ def test_a_rubric_of_every_kind_is_written_with_the_keyboard_alone(
     tab_to(page, page.get_by_role("button", name="Try", exact=True))
     page.keyboard.press("Enter")
     expect(page.locator("#trial")).to_contain_text("missing: France")
-    expect(page.locator("#trial")).to_contain_text("2 criteria need a judge")
+    expect(page.locator("#trial")).to_contain_text("offline judge (not an LLM)")
 
     # Save, look at the source, come back: nothing is lost.
     page.keyboard.press("Control+s")

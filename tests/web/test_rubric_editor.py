@@ -327,7 +327,8 @@ class TestWhileTyping:
 
 
 class TestTrials:
-    def test_checks_answer_at_once_and_the_rest_waits_for_a_run(self, ed, rubric, url):
+    def test_checks_answer_at_once_and_the_rest_waits_for_a_run(self, ed, rubric, url, settings):
+        settings.OFFLINE_JUDGE_URL = ""
         posted = as_posted(ed.get(url("rubric_edit")).context["form"])
         posted |= {"try_submission": "Paris, surely."}
         page = ed.post(url("rubric_try"), posted, headers={"HX-Request": "true"}).content.decode()
@@ -362,11 +363,35 @@ class TestTrials:
         trial = try_rubric(draft, Submission(output="Paris, surely."))
         assert (trial.score, trial.passed, trial.waiting) == (0.625, False, 0)
 
+    def test_the_offline_judge_answers_what_checks_cannot(self, ed, rubric, url, settings):
+        settings.OFFLINE_JUDGE_URL = "http://127.0.0.1:9/v1"  # stands for "there is one"; nothing is sent
+        posted = as_posted(ed.get(url("rubric_edit")).context["form"])
+        posted |= {"try_submission": "Thank you! I am warm and correct. Paris lies in the middle of France."}
+        page = ed.post(url("rubric_try"), posted, headers={"HX-Request": "true"}).content.decode()
+        assert "offline judge (not an LLM)" in page
+        assert "need a judge" not in page
+        assert "chip--" in page
+        assert "<html" not in page
+
+    def test_a_reply_that_cannot_be_read_is_an_error_of_that_criterion(self):
+        draft = {"title": "T", "criteria": [{"requirement": "Is warm."}, KEYWORDS]}
+        trial = try_rubric(draft, Submission(output="Paris"), judge=lambda prompt: "no idea")
+        assert trial.answers[0].error
+        # only the check was answered: 0.5, on 2 of the 3 that the weights add up to
+        assert (trial.score, trial.coverage) == (0.5, 2 / 3)
+
+    def test_a_judge_answers_choices_by_their_options(self):
+        reply = json.dumps({"explanation": "It thanks.", "option": 3})
+        draft = {"title": "T", "criteria": [CHOICE]}
+        trial = try_rubric(draft, Submission(output="Thanks!"), judge=lambda prompt: reply)
+        assert trial.answers[0].answer.option == "warm"
+        assert (trial.score, trial.passed) == (1.0, None)
+
     def test_a_faulty_check_is_named_and_costs_no_other(self):
         draft = {"criteria": [{"check": "no_such_check"}, KEYWORDS, {"requirement": ""}]}
         trial = try_rubric(draft, Submission(output="Paris"))
-        assert [check.value for check in trial.checks] == [None, 0.5]
-        assert "faults" in trial.checks[0].error
+        assert [tried.answer and tried.answer.value for tried in trial.answers] == [None, 0.5]
+        assert "faults" in trial.answers[0].error
         assert (trial.score, trial.waiting) == (None, 1)
 
     @pytest.mark.parametrize("name", ["rubric_try", "rubric_check", "rubric_preview"])
