@@ -1,4 +1,4 @@
-"""The report on one item, the plan of a run, and pass rates, for every kind of criterion and way of asking."""
+"""The report on one item, the plan of a run and pass rates, for every kind of criterion and of asking."""
 
 import pytest
 from django.utils import timezone
