@@ -1,4 +1,4 @@
-"""`rubricweb compare`: how far a run agrees with the people who labelled its items."""
+"""`rubricweb compare`: how far a run agrees with the people who labelled its items, or with another run."""
 
 import argparse
 import json
@@ -15,6 +15,7 @@ from rubricweb import access
 from rubricweb.engine.agreement import PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.errors import Invalid
+from rubricweb.management import run_diff
 from rubricweb.management.who import acting
 from rubricweb.models import Role
 from rubricweb.selectors import comparison, operators
@@ -37,6 +38,11 @@ COLUMNS = {
 def run(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
     judged = access.run_for(who.team, options.run)
+    if options.baseline is not None:
+        if options.queue:
+            raise Invalid("--queue and --with ask for different comparisons; use one of them.")
+        baseline = access.run_for(who.team, options.baseline)
+        return run_diff.show(who, judged, baseline, as_json=options.json)
     queues = [operators.queue_called(who.team, name) for name in options.queue]
     queues = queues or comparison.queues_to_compare(judged)
     if not queues:

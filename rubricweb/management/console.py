@@ -17,6 +17,7 @@ examples:
   rubricweb grade rubric.yaml answers.jsonl --judge endpoint-1 --judge endpoint-2 --judge endpoint-3
   rubricweb import-labels labels.csv --dataset answers --rubric rubric.yaml
   rubricweb compare 3                            agreement of run 3 with the people who labelled its items
+  rubricweb compare 3 --with 2                   what changed from run 2 to run 3 over the same items
 
 exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 below --min-score, 130 stopped by Ctrl+C
 """
@@ -98,7 +99,15 @@ def parser() -> argparse.ArgumentParser:
     _dataset(_command(commands, "import-dataset", "store a dataset file", "imports", "dataset"))
     _labels(_command(commands, "import-labels", "store people's labels from a file", "imports", "labels"))
     _export(_command(commands, "export", "write ground truth or verdicts to a file", "exports", "run"))
-    _compare(_command(commands, "compare", "agreement of a run with people's labels", "compare", "run"))
+    _compare(
+        _command(
+            commands,
+            "compare",
+            "agreement of a run with people's labels, or with another run",
+            "compare",
+            "run",
+        )
+    )
     link = _command(commands, "sign-in-link", "a link that signs somebody in once", "people", "sign_in_link")
     link.add_argument("person", metavar="USER", help="user name or e-mail address")
     team = _command(commands, "create-team", "a new team with its owner", "people", "create_team")
@@ -250,6 +259,13 @@ def _compare(command: argparse.ArgumentParser) -> None:
         default=[],
         metavar="N|NAME",
         help="labels to compare with (default: all that fit)",
+    )
+    command.add_argument(
+        "--with",
+        dest="baseline",
+        type=int,
+        metavar="BASELINE",
+        help="compare with this earlier run over the same dataset instead",
     )
     command.add_argument("--json", action="store_true", help="print JSON, with intervals")
     _team_and_person(command)
