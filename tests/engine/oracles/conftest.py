@@ -34,7 +34,7 @@ def published() -> dict[str, list[Any]]:
         input=json.dumps(asked),
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
     )
     assert done.returncode == 0, done.stderr
     answers: dict[str, list[Any]] = json.loads(done.stdout)

@@ -18,6 +18,8 @@ from autorubric.utils import compute_length_penalty as autorubric_length_penalty
 from rubric.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
 from rubric.utils import compute_length_penalty
 
+LOOP = asyncio.Runner()
+
 
 def by_autorubric(case):
     """The score of the case's labels, under its abstention policy."""
@@ -71,7 +73,7 @@ def by_rubric(case):
             "rubric_as_judge": await grade_with(RubricAsJudgeGrader(holistic, normalize=case["normalize"])),
         }
 
-    return asyncio.run(grade())
+    return LOOP.run(grade())
 
 
 def by_length(case):

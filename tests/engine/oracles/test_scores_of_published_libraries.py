@@ -21,12 +21,18 @@ from rubricweb.engine import (
     RubricAsJudgeOutput,
     RubricDataset,
 )
-from rubricweb.engine.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
+from rubricweb.engine.autograders import (
+    Autograder,
+    PerCriterionGrader,
+    PerCriterionOneShotGrader,
+    RubricAsJudgeGrader,
+)
 from rubricweb.engine.rubric import LengthPenalty, Rubric
 from rubricweb.engine.scoring import length_penalty, score_labels
 from rubricweb.engine.submission import Submission
 from tests.engine.oracles.cases import DATASET, DIFFERENCES, GRADERS, LABELS, LENGTHS, Case, abstains, by_hand
 
+pytestmark = pytest.mark.timeout(300)  # importing the libraries alone takes a slow machine a minute
 near = pytest.approx
 
 
@@ -63,8 +69,8 @@ def test_graders_come_to_what_rubrics_graders_come_to_but_for_the_named_differen
     published, strategy
 ) -> None:
     differing = dict.fromkeys(GRADER_DIFFERENCES[strategy], 0)
-    for case, theirs in zip(GRADERS, published["by_rubric"], strict=True):
-        report = asyncio.run(rubric_of(case).grade("text", autograder=GRADER_OF[strategy](case)))
+    reports = asyncio.run(graded(GRADERS, GRADER_OF[strategy]))
+    for case, report, theirs in zip(GRADERS, reports, published["by_rubric"], strict=True):
         mine = [report.score, report.raw_score, report.llm_raw_score]
         if mine == near(theirs[strategy], abs=1e-9):
             continue
@@ -97,6 +103,11 @@ def test_dataset_files_go_both_ways(published) -> None:
 def test_every_difference_is_named_in_the_decision() -> None:
     names = [*LABEL_DIFFERENCES, *(name for several in GRADER_DIFFERENCES.values() for name in several)]
     assert [name for name in names if name not in DIFFERENCES] == []
+
+
+async def graded(cases: list[Case], grader_of: Callable[[Case], Autograder]) -> list[EvaluationReport]:
+    """Our report on every case."""
+    return [await rubric_of(case).grade("text", autograder=grader_of(case)) for case in cases]
 
 
 def rubric_of(case: Case) -> Rubric:
@@ -182,7 +193,7 @@ def _holistic(case: Case) -> RubricAsJudgeGrader:
     return RubricAsJudgeGrader(generate, normalize=case["normalize"])
 
 
-GRADER_OF: dict[str, Callable[[Case], Any]] = {
+GRADER_OF: dict[str, Callable[[Case], Autograder]] = {
     "per_criterion": _per_criterion,
     "one_shot": _one_shot,
     "rubric_as_judge": _holistic,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rubricweb.engine import Verdict
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.outcomes import outcome_of, value_of
@@ -11,6 +13,7 @@ from rubricweb.engine.voting import tally
 from tests.engine.oracles.cases import DIFFERENCES
 from tests.engine.oracles.vote_cases import RULES, VOTES, Case
 
+pytestmark = pytest.mark.timeout(300)
 UNANIMITY = "Without unanimity a panel settles on the side that costs."
 
 
