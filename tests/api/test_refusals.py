@@ -38,10 +38,11 @@ def test_a_fault_deep_in_a_body_is_placed(ed: ApiClient) -> None:
 
 
 def test_what_is_missing_is_named(ed: ApiClient) -> None:
-    problem = ed.refused(422, "POST", "/runs", {})
+    problem = ed.refused(422, "POST", "/queues", {})
     assert [(fault["place"], fault["found"]) for fault in problem["faults"]] == [
+        ("name", "nothing"),
         ("dataset_id", "nothing"),
-        ("judge", "nothing"),
+        ("raters", "nothing"),
     ]
 
 
