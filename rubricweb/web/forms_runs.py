@@ -1,5 +1,6 @@
 """What people send from the pages of the runs room."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,24 +11,29 @@ from django.utils.html import format_html
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import ERROR_KINDS, JudgeConfig
-from rubricweb.models import Dataset, Team
+from rubricweb.models import Team
 from rubricweb.selectors import run_plans
-from rubricweb.services import endpoints
+from rubricweb.services import endpoints, few_shot
 from rubricweb.services import runs as services
 from rubricweb.services.reviews import require_rubric
 from rubricweb.templatetags.display import usd
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
+from rubricweb.web.forms_run_votes import DatasetChoice, VotingFields
 
-PLANNED_BY = ("dataset", "rubric_version", "autograder", "judge", "reply_format", "name")
+PLANNED_BY = (
+    "dataset",
+    "rubric_version",
+    "autograder",
+    "judge",
+    "reply_format",
+    "name",
+    "repeats",
+    "further",
+    "cascade",
+)
 
 
-class DatasetChoice(forms.ModelChoiceField):
-    def label_from_instance(self, dataset: Dataset) -> str:
-        items: int = dataset.item_count  # type: ignore[attr-defined]  annotated by `run_choices`
-        return f"{dataset.name} ({items} item{'s' * (items != 1)})"
-
-
-class NewRun(forms.Form):
+class NewRun(VotingFields):
     """A new run; what the service would refuse is shown beside the field it is about."""
 
     dataset = DatasetChoice(queryset=None, empty_label="Choose…")
@@ -64,6 +70,9 @@ class NewRun(forms.Form):
             for judge_id, config in self.judges.items()
         ]
         self.fields["judge"].initial = next(iter(self.judges), None)
+        self.fields["judge"].required = bool(self.judges)
+        self.fields["further"].choices = [(judge_id, config.name) for judge_id, config in self.judges.items()]
+        self.fields["examples_from"].queryset = choices.datasets.exclude(sealed_as=few_shot.TEST)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -73,10 +82,17 @@ class NewRun(forms.Form):
             )
         if {"dataset", "rubric_version"} <= cleaned.keys():
             self._refused_by("rubric_version", require_rubric, cleaned["dataset"], cleaned["rubric_version"])
+        self._weights(cleaned)
         return cleaned
 
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        folded = {*self.VOTING, *self.EXAMPLES}
+        return [field for field in self if field.name not in folded]
+
     def refuse(self, error: Invalid | Conflict) -> None:
-        self.add_error(None, str(error))
+        place = error.faults[0].place if isinstance(error, Invalid) and error.faults else ""
+        self.add_error(_field_of(place, self.fields), str(error))
 
     def plan(self) -> run_plans.Plan | None:
         """What the run would take, from the fields filled in so far; None without a dataset."""
@@ -87,23 +103,33 @@ class NewRun(forms.Form):
         }
         if filled.get("dataset") is None or "autograder" not in filled or "rubric_version" not in filled:
             return None
-        return run_plans.plan(filled["dataset"], filled["rubric_version"], filled["autograder"])
+        return run_plans.plan(
+            filled["dataset"], filled["rubric_version"], filled["autograder"], votes=self._votes()
+        )
 
     def chosen_judge(self) -> JudgeConfig | None:
         return self.judges.get(str(self["judge"].value()))
-
-    def _is_fine(self, name: str) -> bool:
-        try:
-            self.fields[name].clean(self[name].value())
-        except forms.ValidationError:
-            return False
-        return True
 
     def _refused_by(self, field: str, rule: Any, *values: Any) -> None:
         try:
             rule(*values)
         except Invalid as error:
             self.add_error(field, str(error))
+
+
+def _field_of(place: str, fields: Mapping[str, Any]) -> str | None:
+    """The field a fault of the service is about; None for the whole form."""
+    if place in fields:
+        return place
+    by_start = {
+        "few_shot.n": "n_examples",
+        "few_shot.seed": "examples_seed",
+        "few_shot": "examples_from",
+        "panel.repeats": "repeats",
+        "panel.escalate_on": "escalate_on",
+        "panel.members": "further",
+    }
+    return next((name for start, name in by_start.items() if place.startswith(start)), None)
 
 
 def _option(title: str, line: str) -> str:

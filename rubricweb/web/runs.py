@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -50,18 +50,18 @@ def runs(request: TeamRequest) -> HttpResponse:
 def new(request: TeamRequest) -> HttpResponse:
     """The launch form; `count` in the form only counts the calls, and so does every change with htmx."""
     if request.method != "POST":
-        chosen = {name: request.GET[name] for name in PLANNED_BY if request.GET.get(name)}
+        chosen = _planned(request.GET)
         form = NewRun(team=request.team, initial=chosen)
         template = "runs/_plan.html" if request.htmx else "runs/new.html"
         return render(request, template, _launch(form))
     form = NewRun(request.POST, team=request.team)
     if "count" in request.POST:
         return render(
-            request, "runs/new.html", _launch(NewRun(team=request.team, initial=request.POST.dict()))
+            request, "runs/new.html", _launch(NewRun(team=request.team, initial=_typed(request.POST)))
         )
     if form.is_valid():
         try:
-            run = _start(request, form.cleaned_data)
+            run = _start(request, form)
         except (Invalid, Conflict) as error:
             form.refuse(error)
         else:
@@ -70,18 +70,32 @@ def new(request: TeamRequest) -> HttpResponse:
     return render(request, "runs/new.html", _launch(form), status=422)
 
 
-def _start(request: TeamRequest, chosen: dict[str, Any]) -> Run:
+def _start(request: TeamRequest, form: NewRun) -> Run:
+    chosen, panel = form.cleaned_data, form.panel()
     return services.start_run(
         request.team,
         by=request.user,
         dataset=chosen["dataset"],
         rubric_version=chosen["rubric_version"],
-        judge_id=chosen["judge"],
+        judge_id="" if panel else chosen["judge"],
+        panel=panel,
+        few_shot_from=form.examples(),
         enqueue=tasks.ring,
         autograder=chosen["autograder"],
         reply_format=chosen["reply_format"],
         name=chosen["name"],
     )
+
+
+def _planned(query: QueryDict) -> dict[str, Any]:
+    """What an address asks to begin with."""
+    typed = _typed(query)
+    return {name: typed[name] for name in PLANNED_BY if typed.get(name)}
+
+
+def _typed(data: QueryDict) -> dict[str, Any]:
+    """Everything typed, lists where several can be chosen."""
+    return data.dict() | {name: data.getlist(name) for name in ("further", "escalate_on") if name in data}
 
 
 def _launch(form: NewRun) -> dict[str, Any]:

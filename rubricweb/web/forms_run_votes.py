@@ -1,0 +1,206 @@
+"""The part of the launch form that few runs need: several judges, repeats, a cascade, examples."""
+
+from typing import Any
+
+from django import forms
+
+from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.engine.autograders.panel import MAX_REPEATS
+from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
+from rubricweb.models import Dataset
+from rubricweb.services import few_shot, panels
+
+CONDITION_WORDS = {
+    "error": "no answer came",
+    "abstention": "nothing could be assessed",
+    "disagreement": "the votes differ",
+    "low_confidence": "the judge is unsure",
+}
+
+
+class DatasetChoice(forms.ModelChoiceField):
+    def label_from_instance(self, dataset: Dataset) -> str:
+        items: int = dataset.item_count  # type: ignore[attr-defined]  annotated by `run_choices`
+        return f"{dataset.name} ({items} item{'s' * (items != 1)})"
+
+
+def _rule_field(scale: Scale, label: str) -> forms.ChoiceField:
+    usual = DEFAULT_RULES[scale].replace("_", " ")
+    rules = [(rule, rule.replace("_", " ")) for rule in VOTE_RULES[scale]]
+    return forms.ChoiceField(
+        required=False, label=label, choices=[("", f"what the criterion says, else {usual}"), *rules]
+    )
+
+
+class VotingFields(forms.Form):
+    """Who votes, how often, how it is settled, and what the judge is shown first.
+
+    The form it is part of has the field `judge`, the first one to be asked.
+    """
+
+    repeats = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_REPEATS,
+        initial=1,
+        required=False,
+        label="Times each judge is asked",
+        widget=forms.NumberInput(attrs={"class": "input--short"}),
+        help_text="Asking twice or more shows how often a judge contradicts itself.",
+    )
+    weight = forms.FloatField(
+        min_value=0,
+        initial=1,
+        required=False,
+        label="Weight of the judge above",
+        widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
+    )
+    further = forms.MultipleChoiceField(
+        required=False, label="Further judges", widget=forms.CheckboxSelectMultiple
+    )
+    further_weights = forms.CharField(
+        required=False,
+        label="Their weights",
+        help_text="In the order of the list, apart by spaces; 1 each when left empty.",
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+    )
+    cascade = forms.BooleanField(
+        required=False,
+        label="Ask the further judges only where the first one does not settle it",
+        help_text="Cheaper than a panel: most criteria never reach the second stage.",
+    )
+    escalate_on = forms.MultipleChoiceField(
+        required=False,
+        label="It goes on when",
+        choices=[(name, CONDITION_WORDS[name]) for name in CONDITIONS],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: all of them, unsureness only when a confidence is given.",
+    )
+    min_confidence = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        required=False,
+        label="Least confidence",
+        help_text="From 0 to 1; below it the judge counts as unsure.",
+        widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
+    )
+    rule_binary = _rule_field("binary", "Met or unmet is settled by")
+    rule_ordinal = _rule_field("ordinal", "Scales are settled by")
+    rule_nominal = _rule_field("nominal", "Unordered options are settled by")
+    examples_from = DatasetChoice(
+        queryset=None,
+        required=False,
+        label="Examples from",
+        empty_label="No examples",
+        help_text="A labelled dataset with other items, best a dev half. What people settled on is shown.",
+    )
+    n_examples = forms.IntegerField(
+        min_value=1,
+        max_value=few_shot.MAX_EXAMPLES,
+        initial=3,
+        required=False,
+        label="Examples per criterion",
+        widget=forms.NumberInput(attrs={"class": "input--short"}),
+    )
+    examples_seed = forms.IntegerField(
+        min_value=0,
+        initial=0,
+        required=False,
+        label="Seed",
+        help_text="The same seed draws the same examples.",
+        widget=forms.NumberInput(attrs={"class": "input--short"}),
+    )
+
+    # What the page folds away, by the heading it stands under.
+    VOTING = (
+        "repeats",
+        "weight",
+        "further",
+        "further_weights",
+        "cascade",
+        "escalate_on",
+        "min_confidence",
+        "rule_binary",
+        "rule_ordinal",
+        "rule_nominal",
+    )
+    EXAMPLES = ("examples_from", "n_examples", "examples_seed")
+
+    @property
+    def voting_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.VOTING]
+
+    @property
+    def example_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.EXAMPLES]
+
+    @property
+    def votes(self) -> bool:
+        """Whether anything under the heading of votes was chosen: then it stands open."""
+        errors = any(self[name].errors for name in self.VOTING)
+        further = self["further"].value()
+        return errors or bool(further) or str(self["repeats"].value() or "1") != "1"
+
+    @property
+    def shows_examples(self) -> bool:
+        return bool(self["examples_from"].value()) or any(self[name].errors for name in self.EXAMPLES)
+
+    def panel(self) -> panels.Panel | None:
+        """What a valid form asks to vote; None for one judge asked once."""
+        chosen = self.cleaned_data
+        further, repeats = chosen["further"], chosen["repeats"] or 1
+        if not further and repeats == 1:
+            return None
+        stage = 1 if chosen["cascade"] and further else 0
+        first = panels.Member(chosen["judge"], weight=1.0 if chosen["weight"] is None else chosen["weight"])
+        others = [
+            panels.Member(judge_id, weight=weight, stage=stage)
+            for judge_id, weight in zip(further, chosen["weights"], strict=True)
+        ]
+        rules = {scale: chosen[f"rule_{scale}"] for scale in VOTE_RULES if chosen[f"rule_{scale}"]}
+        return panels.Panel(
+            members=[first, *others],
+            rule=rules or None,
+            repeats=repeats,
+            escalate_on=chosen["escalate_on"] or None if stage else None,
+            min_confidence=chosen["min_confidence"] if stage else None,
+        )
+
+    def examples(self) -> few_shot.FewShot | None:
+        """The examples a valid form asks for; None for none."""
+        chosen = self.cleaned_data
+        if chosen["examples_from"] is None:
+            return None
+        return few_shot.FewShot(
+            chosen["examples_from"], n=chosen["n_examples"] or 3, seed=chosen["examples_seed"] or 0
+        )
+
+    def _votes(self) -> tuple[int, ...]:
+        """How many votes each stage casts, from the fields filled in so far."""
+        repeats = 1
+        if self._is_fine("repeats"):
+            repeats = self.fields["repeats"].clean(self["repeats"].value()) or 1
+        further = len(self["further"].value() or ())
+        if further and self["cascade"].value():
+            return (repeats, further * repeats)
+        return ((1 + further) * repeats,)
+
+    def _weights(self, cleaned: dict[str, Any]) -> None:
+        """One weight per further judge goes to `weights`."""
+        further, typed = cleaned.get("further", []), cleaned.get("further_weights", "").split()
+        try:
+            weights = [float(number) for number in typed] or [1.0] * len(further)
+        except ValueError:
+            self.add_error("further_weights", "Numbers from 0, apart by spaces: 1 2.5.")
+            return
+        if len(weights) != len(further):
+            self.add_error("further_weights", f"{len(weights)} weights for {len(further)} further judges.")
+        if not all(0 <= weight < float("inf") for weight in weights):
+            self.add_error("further_weights", "A weight is a number from 0.")
+        cleaned["weights"] = weights
+
+    def _is_fine(self, name: str) -> bool:
+        try:
+            self.fields[name].clean(self[name].value())
+        except forms.ValidationError:
+            return False
+        return True
