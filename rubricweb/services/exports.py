@@ -18,6 +18,7 @@ from rubricweb.selectors.comparison import compare
 from rubricweb.selectors.reviews import require_nothing_hidden
 from rubricweb.services.journal import record
 
+BUNDLE = "bundle"
 CONTENTS = {"ground_truth": "Ground truth", "verdicts": "All verdicts"}
 
 
@@ -46,7 +47,7 @@ def _offered() -> dict[str, OfferedFormat]:
     if find_spec("pyarrow") is not None:
         parquet = "application/vnd.apache.parquet"
         offered["parquet"] = OfferedFormat("Parquet dataset", ".parquet", parquet, ("ground_truth",))
-    offered["bundle"] = OfferedFormat("Bundle of everything", ".zip", "application/zip", ("verdicts",))
+    offered[BUNDLE] = OfferedFormat("Bundle of everything", ".zip", "application/zip", ("verdicts",))
     return offered
 
 
@@ -90,7 +91,7 @@ def export(
         chunks = _ground_truth(format, dataset, queues, run)
     elif not sources:
         raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
-    elif format == "bundle":
+    elif format == BUNDLE:
         chunks = _bundle(viewer, dataset, queues, run)
     else:
         write = FORMATS[format].write_verdicts
@@ -108,10 +109,16 @@ def _checked(what: str, format: str) -> OfferedFormat:
         raise Invalid(f"{format!r} is not an export format. Allowed: {', '.join(EXPORT_FORMATS)}.")
     offered = EXPORT_FORMATS[format]
     if what not in offered.contents:
-        fitting = ", ".join(name for name, one in EXPORT_FORMATS.items() if what in one.contents)
+        *fitting, last = (
+            name for name, one in EXPORT_FORMATS.items() if what in one.contents and name != BUNDLE
+        )
+        names = f"{', '.join(fitting)} or {last}"
         if what == "verdicts":
-            raise Invalid(f"{offered.title} holds one label per criterion; export verdicts as {fitting}.")
-        raise Invalid(f"{offered.title} holds everything that was said; export ground truth as {fitting}.")
+            raise Invalid(
+                f"{offered.title} holds one label per criterion; export verdicts as {names}, "
+                f"or with everything else as {BUNDLE}."
+            )
+        raise Invalid(f"{offered.title} is more than ground truth; export that as {names}.")
     return offered
 
 

@@ -127,9 +127,9 @@ def test_a_bundle_holds_everything_that_was_said(people: Cast, labelled) -> None
 
 
 def test_what_a_format_cannot_hold_is_refused_with_those_that_can(people: Cast, labelled) -> None:
-    with pytest.raises(Invalid, match="export verdicts as csv, jsonl, bundle"):
+    with pytest.raises(Invalid, match="export verdicts as csv or jsonl, or with everything else as bundle"):
         exported(people, labelled, "verdicts", "autorubric")
-    with pytest.raises(Invalid, match="export ground truth as csv, jsonl, autorubric, yaml, parquet"):
+    with pytest.raises(Invalid, match="export that as csv, jsonl, autorubric, yaml or parquet"):
         exported(people, labelled, "ground_truth", "bundle")
     with pytest.raises(Invalid, match="'xls' is not an export format"):
         exported(people, labelled, "verdicts", "xls")
