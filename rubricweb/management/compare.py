@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rubricweb import access
-from rubricweb.engine.agreement import PairAgreement
+from rubricweb.engine.agreement import OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.errors import Invalid
 from rubricweb.management import run_diff
@@ -22,6 +22,8 @@ from rubricweb.selectors import comparison, operators
 from rubricweb.selectors.comparison import Comparison
 
 FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
+OPTION_FIGURES = ("quadratic_kappa", "adjacent_accuracy", "steps_apart", "value_error", "macro_f1")
+SCORE_FIGURES = ("pearson", "spearman", "kendall", "rmse", "mae", "bias")
 ALL = "all criteria"
 COLUMNS = {
     "n": "n",
@@ -61,17 +63,22 @@ def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
     overall = {"human_alpha": found.human_alpha, "coverage": found.coverage, "errors": found.errors}
     yield ALL, {**_pair(found.overall), **overall}
     for row in found.criteria:
-        coverage = _coverage(row.pair)
-        own = {"human_alpha": row.human_alpha, "coverage": coverage, "errors": row.errors}
-        yield str(row.criterion.name), {**_pair(row.pair), **own}
+        pair = row.pair if row.options is None else row.options
+        own = {"human_alpha": row.human_alpha, "coverage": _coverage(pair), "errors": row.errors}
+        more: dict[str, Any] = {"kind": row.criterion.kind}
+        if row.options is not None:
+            more |= {name: getattr(row.options, name) for name in OPTION_FIGURES}
+        if row.mean_value is not None:
+            more |= {"mean_value": row.mean_value}
+        yield str(row.criterion.name), {**_pair(pair), **own, **more}
 
 
-def _pair(pair: PairAgreement) -> dict[str, Any]:
+def _pair(pair: PairAgreement | OptionAgreement) -> dict[str, Any]:
     return {"n": pair.n, **{name: getattr(pair, name) for name in FIGURES}}
 
 
-def _coverage(pair: PairAgreement) -> float | None:
-    """Share of the labelled units on which the judge gave a verdict, CANNOT_ASSESS among them."""
+def _coverage(pair: PairAgreement | OptionAgreement) -> float | None:
+    """Share of the labelled units on which the judge gave an answer, abstentions among them."""
     units = pair.n + pair.abstained + pair.missing
     return (units - pair.missing) / units if units else None
 
@@ -86,6 +93,9 @@ def _as_json(found: Comparison) -> dict[str, Any]:
         "undecided": found.undecided,
         "adjudicated": found.adjudicated,
         "hidden_items": found.hidden_items,
+        "n_binary": found.n_binary,
+        "scores": {name: _plain(getattr(found.scores.agreement, name)) for name in SCORE_FIGURES},
+        "estimated_mean_score": _plain(found.scores.estimate.estimate),
         "overall": rows[0],
         "criteria": rows[1:],
     }
@@ -108,6 +118,26 @@ def _print(found: Comparison) -> None:
     for name, row in _rows(found):
         table.add_row(Text(name), *(_shown(row[key]) for key in COLUMNS), end_section=name == ALL)
     console.print(table)
+    for row in found.criteria:
+        if row.mean_value is not None:
+            console.print(
+                f"{row.criterion.name}: a check, {_shown(row.mean_value)} on average.", markup=False
+            )
+        elif row.options is not None and row.options.quadratic_kappa is not None:
+            console.print(
+                f"{row.criterion.name}: ordered options, κ with quadratic weights "
+                f"{_shown(row.options.quadratic_kappa)}, "
+                f"within one step {_shown(row.options.adjacent_accuracy)}.",
+                markup=False,
+            )
+    if any(row.criterion.kind != "binary" for row in found.criteria):
+        console.print(f"All criteria pools the {found.n_binary} labels of binary criteria.")
+    scores = found.scores.agreement
+    if scores.n:
+        console.print(
+            f"Scores of {scores.n} items: Pearson {_shown(scores.pearson)}, "
+            f"Spearman {_shown(scores.spearman)}, judge less people {_shown(scores.bias)} on average."
+        )
     if found.undecided:
         console.print(f"{found.undecided} labelled criteria are left out: people are tied.")
     if found.hidden_items:
