@@ -11,8 +11,9 @@ from rubricweb.api.paging import listed
 from rubricweb.api.schemas import datasets as schemas
 from rubricweb.api.schemas.reviews import Queue
 from rubricweb.api.schemas.shared import Id, With, list_of
-from rubricweb.models import Dataset, Role, RubricVersion, Team
+from rubricweb.models import Dataset, Role, RubricVersion, Team, User
 from rubricweb.selectors import datasets as selected
+from rubricweb.selectors.exports import withheld_from
 from rubricweb.services import datasets as services
 from rubricweb.services import reviews, splits
 
@@ -38,18 +39,20 @@ def import_dataset(request: TokenRequest, file: File[UploadedFile], name: Form[s
     dataset = services.import_dataset(
         request.auth.team, by=request.auth.user, data=data, filename=filename, name=name
     )
-    return _in_full(dataset)
+    return _in_full(dataset, request.auth.user)
 
 
 @datasets.read("/datasets/{int:dataset_id}", Role.VIEWER, schemas.Dataset)
 def get_dataset(request: TokenRequest, dataset_id: int) -> Any:
     """A dataset."""
-    return _in_full(access.dataset_for(request.auth.team, dataset_id))
+    return _in_full(access.dataset_for(request.auth.team, dataset_id), request.auth.user)
 
 
-def _in_full(dataset: Dataset) -> With:
+def _in_full(dataset: Dataset, viewer: User) -> With:
+    """The counts of labels in a split's report are withheld like the labels themselves."""
     items, own = selected.own_rubric_counts(dataset)
-    return With(dataset, item_count=items, own_rubric_count=own)
+    report = None if withheld_from(viewer, dataset) else dataset.split_report
+    return With(dataset, item_count=items, own_rubric_count=own, split_report=report)
 
 
 @datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))
@@ -103,7 +106,7 @@ def split_dataset(request: TokenRequest, dataset_id: int, body: schemas.NewSplit
         seed=body.seed,
         queues=access.queues_for(team, body.queue_ids),
     )
-    return {"dev": _in_full(made.dev), "test": _in_full(made.test)}
+    return {"dev": _in_full(made.dev, request.auth.user), "test": _in_full(made.test, request.auth.user)}
 
 
 def version_or_own(team: Team, version_id: int | None, dataset: Dataset) -> RubricVersion | None:

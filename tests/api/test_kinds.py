@@ -142,6 +142,21 @@ def test_a_labelled_dataset_is_split_in_two_sealed_ones(ed: ApiClient, version, 
     assert fault["place"] == "n_dev"
 
 
+def test_a_splits_counts_of_labels_are_withheld_from_blind_raters(
+    ed: ApiClient, people: Cast, as_member, version, dataset
+) -> None:
+    ed.send(
+        "POST",
+        f"/datasets/{dataset['id']}/labels",
+        files={"file": upload(LABELS, "l.csv"), "rubric_version_id": version["id"]},
+    )
+    half = ed.send("POST", f"/datasets/{dataset['id']}/split", {"n_dev": 2})["test"]
+    body = {"name": "Q", "dataset_id": half["id"], "rubric_version_id": version["id"], "raters": ["ann"]}
+    ed.send("POST", "/queues", body)
+    assert as_member(people.ann).get(f"/datasets/{half['id']}")["split_report"] is None
+    assert as_member(people.bob).get(f"/datasets/{half['id']}")["split_report"] == half["split_report"]
+
+
 def test_a_comparison_answers_each_criterion_by_its_kind(
     ed: ApiClient, people: Cast, version, dataset
 ) -> None:

@@ -75,7 +75,8 @@ class SplitReport(Schema):
 class Dataset(Schema):
     """`own_rubric_count` items bring a rubric of their own; `rubric_version` came in the same file.
 
-    A half of a split has a `seal`, the SHA-256 of its items and ground truth, and the split's report.
+    A half of a split has a `seal`, the SHA-256 of its items and ground truth, and the split's report; the
+    report counts labels, so it is null while you are still to review items of the half blind.
     """
 
     id: int
