@@ -13,10 +13,11 @@ from rubricweb.engine.formats.dataset_files import Preview, preview
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Role
 from rubricweb.selectors import datasets as selectors
+from rubricweb.selectors import exports
 from rubricweb.selectors import rubrics as rubric_selectors
 from rubricweb.services import datasets as services
-from rubricweb.services import reviews, uploads
-from rubricweb.web.forms_datasets import LabelsForm, MappingForm, UploadForm, cells
+from rubricweb.services import reviews, splits, uploads
+from rubricweb.web.forms_datasets import LabelsForm, MappingForm, SplitForm, UploadForm, cells
 from rubricweb.web.http import TeamRequest, team_page, uploaded
 
 UPLOADS_PER_SESSION = 3
@@ -48,6 +49,8 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         return render(request, "datasets/_items.html", context)
     context["item_count"], context["own_rubrics"] = selectors.own_rubric_counts(dataset)
     context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}
+    if dataset.split_report:
+        context["may_see_labels"] = not exports.withheld_from(request.user, dataset)
     return render(request, "datasets/dataset.html", context)
 
 
@@ -67,6 +70,25 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
         "runs": selectors.runs_containing(item),
     }
     return render(request, "datasets/item.html", context)
+
+
+@team_page(Role.EDITOR)
+def split(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """Asks how many items examples are drawn from; the answer opens the half they are in."""
+    dataset = access.dataset_for(request.team, dataset_id)
+    form = SplitForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = splits.split_dataset(dataset, by=request.user, **form.cleaned_data)
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+        else:
+            report = made.report
+            words = f"{report.n_train:,} items for examples, {report.n_test:,} to test on."
+            messages.success(request, f"{dataset} is split: {words}")
+            return redirect("dataset", request.team.slug, made.dev.pk)
+    context = {"dataset": dataset, "form": form}
+    return render(request, "datasets/split.html", context, status=422 if form.errors else 200)
 
 
 # ── Importing items ──────────────────────────────────────────────────────────────────────────────

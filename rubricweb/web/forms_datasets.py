@@ -8,6 +8,7 @@ from django.utils.text import Truncator
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_files import ALIASES, Preview
+from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, RubricVersion, Team
 from rubricweb.selectors import rubrics
 
@@ -76,6 +77,30 @@ class MappingForm(forms.Form):
             else:
                 rest.append(fault)
         return tuple(rest)
+
+
+class SplitForm(forms.Form):
+    """How many labelled items are set apart to draw examples from; the others judge the judge."""
+
+    n_dev = forms.IntegerField(
+        min_value=1,
+        initial=10,
+        label="Items for examples",
+        widget=forms.NumberInput(attrs={"class": "input--short"}),
+        help_text="They go to the dev half; every other labelled item goes to the test half.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**63 - 1,
+        initial=0,
+        label="Seed",
+        widget=forms.NumberInput(attrs={"class": "input--short"}),
+        help_text="The same seed gives the same halves.",
+    )
+
+    def refuse(self, error: Invalid | Conflict) -> None:
+        place = error.faults[0].place if isinstance(error, Invalid) and error.faults else ""
+        self.add_error(place if place in self.fields else None, str(error))
 
 
 class LabelsForm(forms.Form):

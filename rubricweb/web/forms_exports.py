@@ -1,21 +1,25 @@
 """What people send from the export page."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.utils.html import format_html
 
-from rubricweb.engine.formats import FORMATS
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Team
 from rubricweb.selectors import exports as selectors
-from rubricweb.services.exports import CONTENTS
+from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
 
 WORDS = {
     "ground_truth": "What stands for every labelled criterion: an adjudication, else the majority of people.",
     "verdicts": "What every person and judge said, one row per verdict, with its reason.",
     "csv": "One row per verdict, for spreadsheets and statistics programs.",
     "jsonl": "One JSON object per line, for scripts.",
+    "yaml": "Items, rubric and ground truth in one YAML file; opens here again.",
+    "parquet": "Items and ground truth in columns, for data frames; opens here again.",
+    "bundle": "Rubric, items, verdicts, decisions and agreement in one archive with a sum for every file; "
+    "opens here again exactly as it was.",
     "autorubric": "Items, rubric and ground truth in one JSON file; opens in autorubric and here again.",
 }
 
@@ -47,11 +51,16 @@ class NewExport(forms.Form):
         runs.queryset = selectors.runs(dataset)
         runs.label_from_instance = lambda run: f"{run} · {run.judge['name']}"
         self.fields["what"].choices = [(name, _option(title, name)) for name, title in CONTENTS.items()]
-        self.fields["format"].choices = [(name, _option(one.title, name)) for name, one in FORMATS.items()]
+        self.fields["format"].choices = [
+            (name, _option(one.title, name, only=one.contents)) for name, one in EXPORT_FORMATS.items()
+        ]
 
     def refuse(self, error: Invalid) -> None:
         self.add_error(None, str(error))
 
 
-def _option(title: str, name: str) -> str:
-    return format_html('<span>{}<span class="check__help">{}</span></span>', title, WORDS.get(name, ""))
+def _option(title: str, name: str, only: Sequence[str] = ()) -> str:
+    line = WORDS.get(name, "")
+    if len(only) == 1:
+        line = f"{CONTENTS[only[0]]} only. {line}"
+    return format_html('<span>{}<span class="check__help">{}</span></span>', title, line)

@@ -10,6 +10,7 @@ from rubricweb.web import (
     reviews,
     rubric_editor,
     rubrics,
+    run_diff,
     runs,
     teams,
 )
@@ -34,6 +35,7 @@ team_urls: list[URLPattern] = [
     path("datasets/import/", datasets.import_file, name="dataset_import"),
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
     path("datasets/<int:dataset_id>/labels/", datasets.import_labels, name="labels_import"),
+    path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
     path("items/<int:item_id>/", datasets.item, name="item"),
     # Runs
     path("runs/", runs.runs, name="runs"),
@@ -43,6 +45,13 @@ team_urls: list[URLPattern] = [
     path("runs/<int:run_id>/cancel/", runs.cancel, name="run_cancel"),
     path("runs/<int:run_id>/resume/", runs.resume, name="run_resume"),
     path("runs/<int:run_id>/items/<int:item_id>/", runs.item, name="run_item"),
+    path("runs/<int:run_id>/against/", run_diff.choose, name="run_against"),
+    path("runs/<int:run_id>/against/<int:baseline_id>/", run_diff.diff, name="run_diff"),
+    path(
+        "runs/<int:run_id>/against/<int:baseline_id>/items/<int:item_id>/",
+        run_diff.item,
+        name="run_diff_item",
+    ),
     # Review
     path("review/", reviews.queues, name="queues"),
     path("review/new/", reviews.new_queue, name="queue_new"),
