@@ -1,5 +1,6 @@
 """A run against an earlier one over the same dataset, its baseline: what changed, and whether by chance."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -91,6 +92,25 @@ class RunDiff:
         if low is None or high is None:
             return ""
         return "up" if low > 0 else "down" if high < 0 else "open"
+
+    @property
+    def reach(self) -> float:
+        """How far drawings of differences must go on both sides of 0: the widest interval, at least 0.1."""
+        figures = [row.contribution for row in self.criteria]
+        figures += [one.contribution for one in (*self.only_run, *self.only_baseline)]
+        ends = [
+            abs(end)
+            for figure in (self.scores.difference, *figures)
+            if figure is not None
+            for end in (figure.value, figure.low, figure.high)
+            if end is not None
+        ]
+        return max(0.1, math.ceil(max(ends, default=0.0) * 10) / 10)
+
+    @property
+    def least(self) -> float:
+        """Where the drawings begin: as far below 0 as they reach above it."""
+        return -self.reach
 
     @property
     def same_rubric(self) -> bool:

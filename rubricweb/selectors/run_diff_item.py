@@ -52,6 +52,13 @@ class BothAnswers:
         before = value_of(outcome(self.before, self.baseline))
         return None if value is None or before is None else value - before
 
+    @property
+    def effect(self) -> str:
+        """ "better" or "worse" by the value and the sign of the weight, "" where neither can be said."""
+        if not self.difference or self.criterion is None or self.criterion.weight == 0:
+            return ""
+        return "better" if (self.difference > 0) == (self.criterion.weight > 0) else "worse"
+
 
 @dataclass(frozen=True)
 class ItemInBoth:

@@ -1,0 +1,104 @@
+"""Pages of a run against another one: what changed over the same items, and one item side by side."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from rubricweb import access
+from rubricweb.errors import NotFound, Withheld
+from rubricweb.models import Role, Run
+from rubricweb.selectors import run_diff as selected
+from rubricweb.selectors import run_diff_items as items
+from rubricweb.selectors.run_diff_item import item_in_both
+from rubricweb.web.http import TeamRequest, team_page, whole_number
+
+
+@team_page(Role.VIEWER)
+@require_safe
+def choose(request: TeamRequest, run_id: int) -> HttpResponse:
+    """On to the baseline that is asked for, else to the likeliest; a page that says so when there is none."""
+    run = access.run_for(request.team, run_id)
+    asked = whole_number(request.GET.get("baseline"), "The baseline")
+    baseline = selected.baseline_for(run) if asked is None else access.run_for(request.team, asked)
+    if baseline is None:
+        return render(request, "run_diff/nothing.html", {"run": run})
+    selected.require_comparable(run, baseline)
+    return redirect("run_diff", request.team.slug, run.pk, baseline.pk)
+
+
+@team_page(Role.VIEWER)
+@require_safe
+@vary_on_headers("HX-Request")
+def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
+    """The page; with htmx the list of items alone."""
+    run, baseline = _both(request, run_id, baseline_id)
+    hidden = items.hidden_from(run, request.user)
+    changes = items.item_changes(run, baseline, hidden)
+    context: dict[str, Any] = {
+        "run": run,
+        "baseline": baseline,
+        "page": items.item_page(
+            changes,
+            run,
+            baseline,
+            change=request.GET.get("change", ""),
+            cursor=whole_number(request.GET.get("cursor"), "The cursor"),
+        ),
+        "scale": items.score_scale(run, baseline),
+    }
+    if request.htmx and not request.htmx.boosted:
+        return render(request, "run_diff/_items.html", context)
+    context |= {
+        "found": selected.run_diff(run, baseline, viewer=request.user, changes=changes),
+        "others": selected.baselines(run),
+    }
+    return render(request, "run_diff/diff.html", context)
+
+
+@team_page(Role.VIEWER)
+@require_safe
+def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> HttpResponse:
+    """Both runs' answers about one item; for a rater who is still to review it blind, only the item."""
+    run, baseline = _both(request, run_id, baseline_id)
+    found = access.item_for(request.team, item_id)
+    change = request.GET.get("change", "")
+    context: dict[str, Any] = {
+        "run": run,
+        "baseline": baseline,
+        "item": found,
+        "change": change,
+        "submission": found.to_engine(),
+    }
+    changes = items.item_changes(run, baseline, items.hidden_from(run, request.user))
+    around = items.items_around(items.narrowed(changes, change), found.pk)
+    try:
+        seen = item_in_both(run, baseline, found, viewer=request.user)
+    except Withheld as error:
+        return render(request, "run_diff/item.html", context | {"withheld": str(error)})
+    if seen is None:
+        raise NotFound("item in these runs")
+    context |= {
+        "seen": seen,
+        "around": around,
+        "before_url": _item_url(request, run, baseline, around.before, change),
+        "after_url": _item_url(request, run, baseline, around.after, change),
+    }
+    return render(request, "run_diff/item.html", context)
+
+
+def _both(request: TeamRequest, run_id: int, baseline_id: int) -> tuple[Run, Run]:
+    run, baseline = access.run_for(request.team, run_id), access.run_for(request.team, baseline_id)
+    selected.require_comparable(run, baseline)
+    return run, baseline
+
+
+def _item_url(request: TeamRequest, run: Run, baseline: Run, item_id: int | None, change: str) -> str:
+    """Where an item of the list opens, narrowed as the list is; "" for none."""
+    if item_id is None:
+        return ""
+    url = reverse("run_diff_item", args=[request.team.slug, run.pk, baseline.pk, item_id])
+    return f"{url}?change={change}" if change else url

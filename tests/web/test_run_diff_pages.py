@@ -1,0 +1,225 @@
+"""Pages of a run against another one: what they show, to whom, and what they refuse."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from rubricweb.judges.base import JudgeError
+from rubricweb.models import Run, RunState
+from rubricweb.services import runs
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, LabelJudge, grade
+
+REASON = "quokka-by-the-judge"
+
+
+def answered(labels: dict[str, str]) -> InProcessJudge:
+    """One criterion; the label by the last word of the submission."""
+    return InProcessJudge(
+        lambda requirement, response: (
+            f'{{"explanation": "{REASON}", "criterion_status": "{labels[response.split()[-1]]}"}}'
+        )
+    )
+
+
+@pytest.fixture
+def dataset(people: Cast):
+    items = [{"id": key, "submission": f"Paris {key}"} for key in "abc"]
+    return factories.dataset(people.team, people.ed, items=items)
+
+
+@pytest.fixture
+def version(people: Cast):
+    criteria = [{"name": "paris", "weight": 2, "requirement": "Names Paris."}]
+    return factories.version(people.team, people.ed, criteria=criteria)
+
+
+@pytest.fixture
+def pair(people: Cast, dataset, version) -> tuple[Run, Run]:
+    """(run, baseline): a fell from MET to UNMET, b rose, c stayed."""
+    labels = ({"a": "MET", "b": "UNMET", "c": "MET"}, {"a": "UNMET", "b": "MET", "c": "MET"})
+    before, after = (
+        grade(
+            factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name=name),
+            answered(said),
+        )
+        for name, said in zip(("before", "after"), labels, strict=True)
+    )
+    return after, before
+
+
+def at(name: str, people: Cast, *ids: int) -> str:
+    return reverse(name, args=[people.team.slug, *ids])
+
+
+def shown(client, url: str, **headers) -> str:
+    answer = client.get(url, headers=headers)
+    assert answer.status_code == 200, answer.status_code
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def test_the_address_without_a_baseline_leads_to_the_likeliest(people: Cast, sign_in, pair) -> None:
+    after, before = pair
+    bob = sign_in(people.bob)
+    assert bob.get(at("run_against", people, after.pk)).url == at("run_diff", people, after.pk, before.pk)
+    asked = bob.get(at("run_against", people, before.pk), {"baseline": after.pk})
+    assert asked.url == at("run_diff", people, before.pk, after.pk)
+    assert bob.get(at("run_against", people, after.pk), {"baseline": "first"}).status_code == 400
+
+
+def test_a_run_that_is_alone_says_what_to_do(people: Cast, sign_in, dataset, version) -> None:
+    alone = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    page = shown(sign_in(people.ed), at("run_against", people, alone.pk))
+    assert "No other run over this dataset" in page
+    assert at("run_new", people) in page
+    assert at("run_new", people) not in shown(sign_in(people.bob), at("run_against", people, alone.pk))
+
+
+def test_the_page_shows_difference_flips_and_counts(people: Cast, sign_in, pair) -> None:
+    after, before = pair
+    page = shown(sign_in(people.bob), at("run_diff", people, after.pk, before.pk))
+    # 1, 0, 1 became 0, 1, 1: the mean stays 2/3; one flip each way, p = 1.
+    assert '0.667 <span class="text-muted">→</span> 0.667' in page
+    assert "Could be chance: the interval holds 0" in page
+    assert "1 to met" in page
+    assert "1 to unmet" in page
+    assert "1.0000" in page
+    assert "not measured" in page
+    assert "the same rubric, judge and way of asking" in page
+    counts = re.findall(r'(Regressions|Fixes|Unchanged|Unpaired) <span class="count">(\d+)<', page)
+    assert counts == [("Regressions", "1"), ("Fixes", "1"), ("Unchanged", "1"), ("Unpaired", "0")]
+
+
+def test_items_lead_with_the_regression_and_can_be_narrowed(people: Cast, sign_in, pair) -> None:
+    after, before = pair
+    url = at("run_diff", people, after.pk, before.pk)
+    bob = sign_in(people.bob)
+    items = {item.key: item for item in after.dataset.items.all()}
+    links = [at("run_diff_item", people, after.pk, before.pk, items[key].pk) for key in "abc"]
+    page = shown(bob, url)
+    assert page.index(links[0]) < page.index(links[1]) < page.index(links[2])
+    part = shown(bob, f"{url}?change=fix", **{"HX-Request": "true"})
+    assert "<html" not in part
+    assert links[1] in part
+    assert links[0] not in part
+    assert bob.get(f"{url}?change=dataset__team").status_code == 400
+    assert bob.get(f"{url}?cursor=x").status_code == 400
+
+
+def test_one_item_shows_both_reasons_and_its_neighbours(people: Cast, sign_in, pair) -> None:
+    after, before = pair
+    items = {item.key: item for item in after.dataset.items.all()}
+    page = shown(sign_in(people.bob), at("run_diff_item", people, after.pk, before.pk, items["a"].pk))
+    assert page.count(REASON) == 2
+    assert "worse" in page
+    assert "the score fell" in page
+    assert at("run_diff_item", people, after.pk, before.pk, items["b"].pk) in page
+    alone = at("run_diff_item", people, after.pk, before.pk, items["a"].pk) + "?change=regression"
+    assert 'rel="next"' not in shown(sign_in(people.bob), alone)
+
+
+def test_errors_stand_on_their_side(people: Cast, sign_in, dataset, version, pair) -> None:
+    _, before = pair
+    failing = grade(
+        factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="failing"),
+        InProcessJudge(lambda requirement, response: JudgeError("timeout", "No answer within 60 s.")),
+    )
+    page = shown(sign_in(people.bob), at("run_diff", people, failing.pk, before.pk))
+    assert "0 / 3" in page
+    assert "no item has a score in both" in page
+    assert 'Unpaired <span class="count">3<' in page
+    item = dataset.items.all()[0]
+    one = shown(sign_in(people.bob), at("run_diff_item", people, failing.pk, before.pk, item.pk))
+    assert "timeout: No answer within 60 s." in one
+
+
+def test_unfinished_runs_say_so(people: Cast, sign_in, dataset, version, pair) -> None:
+    _, before = pair
+    under_way = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name="new one")
+    bob = sign_in(people.bob)
+    url = at("run_diff", people, under_way.pk, before.pk)
+    assert "new one is still under way" in shown(bob, url)
+    item = dataset.items.all()[0]
+    one = shown(bob, at("run_diff_item", people, under_way.pk, before.pk, item.pk))
+    assert "Not graded yet" in one
+    runs.cancel_run(under_way, by=people.ed, now=under_way.created_at)
+    assert under_way.state == RunState.CANCELLED
+    assert "new one ended early" in shown(bob, url)
+
+
+def test_whole_scores_other_rubrics_and_raw_sums_are_explained(
+    people: Cast, sign_in, dataset, version, pair
+) -> None:
+    _, before = pair
+    other = factories.version(
+        people.team,
+        people.ed,
+        title="Longer",
+        criteria=[
+            {"name": "paris", "weight": 3, "requirement": "Names Paris."},
+            {"name": "kind", "weight": 1, "requirement": "Is kind."},
+        ],
+    )
+    start = {"dataset": dataset, "rubric_version": other}
+    raw = grade(
+        factories.run(people.team, people.ed, **start, normalize=False),
+        InProcessJudge(lambda requirement, response: "MET"),
+    )
+    bob = sign_in(people.bob)
+    page = shown(bob, at("run_diff", people, raw.pk, before.pk))
+    for words in ("The rubrics differ", "Compared on raw scores", "only in this run", "Longer v1"):
+        assert words in page
+    whole = grade(
+        factories.run(people.team, people.ed, **start, autograder="rubric_as_judge"),
+        LabelJudge(lambda name, requirement, response: 50),
+    )
+    assert "has no answers per criterion" in shown(bob, at("run_diff", people, whole.pk, before.pk))
+
+
+def test_runs_that_cannot_be_compared_are_refused(people: Cast, sign_in, version, pair) -> None:
+    after, _ = pair
+    other = factories.dataset(people.team, people.ed, name="others")
+    elsewhere = factories.run(people.team, people.ed, dataset=other, rubric_version=version)
+    bob = sign_in(people.bob)
+    for baseline in (elsewhere, after):
+        assert bob.get(at("run_diff", people, after.pk, baseline.pk)).status_code == 400
+        asked = bob.get(at("run_against", people, after.pk), {"baseline": baseline.pk})
+        assert asked.status_code == 400
+    foreign = other.items.all()[0]
+    assert bob.get(at("run_diff_item", people, *(run.pk for run in pair), foreign.pk)).status_code == 404
+
+
+def test_a_blind_rater_is_told_how_many_items_are_left_out(
+    people: Cast, sign_in, dataset, version, pair
+) -> None:
+    after, before = pair
+    factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann], name="blind"
+    )
+    ann = sign_in(people.ann)
+    page = shown(ann, at("run_diff", people, after.pk, before.pk))
+    assert "3 items left out for you" in page
+    assert "Regressions" not in page
+    item = dataset.items.all()[0]
+    one = shown(ann, at("run_diff_item", people, after.pk, before.pk, item.pk))
+    assert "Hidden until you submit" in one
+    assert REASON not in one
+
+
+def test_the_page_takes_as_many_queries_however_many_items(
+    people: Cast, sign_in, version, django_assert_max_num_queries
+) -> None:
+    items = [{"id": str(number), "submission": f"Paris {'abc'[number % 3]}"} for number in range(30)]
+    dataset = factories.dataset(people.team, people.ed, items=items, name="thirty")
+    said = {"a": "MET", "b": "UNMET", "c": "MET"}
+    after, before = (
+        grade(factories.run(people.team, people.ed, dataset=dataset, rubric_version=version), answered(said))
+        for _ in range(2)
+    )
+    bob = sign_in(people.bob)
+    url = at("run_diff", people, after.pk, before.pk)
+    bob.get(url)
+    with django_assert_max_num_queries(24):
+        bob.get(url)
