@@ -206,7 +206,7 @@ def resume_run(
         error_kind=None,
         error_message="",
     )
-    _forget_failed_votes(run, failed)
+    _forget_failed_votes(run, failed, error_kinds)
     failed.delete()
     missing = RunItem.objects.filter(run=run, graded_at=None).update(leased_by="", leased_until=None)
     if missing:
@@ -219,13 +219,17 @@ def resume_run(
     return missing
 
 
-def _forget_failed_votes(run: Run, failed: QuerySet[Judgement]) -> None:
-    """Takes away what failed in the last stage that was asked: those votes are asked for again."""
+def _forget_failed_votes(run: Run, failed: QuerySet[Judgement], error_kinds: Sequence[str] | None) -> None:
+    """Takes away failed votes, so that they are asked for again: of criteria that failed, those of the last
+    stage that was asked; of criteria that were not settled yet, all.
+    """
     same_unit = {"item_id": OuterRef("item_id"), "criterion_id": OuterRef("criterion_id")}
     later = Vote.objects.filter(run=run, stage__gt=OuterRef("stage"), **same_unit)
-    again = Vote.objects.filter(
-        Exists(failed.filter(**same_unit)), ~Exists(later), run=run, error_kind__isnull=False
-    )
+    unsettled = ~Q(Exists(Judgement.objects.filter(run=run, **same_unit)))
+    if error_kinds is not None:
+        unsettled &= Q(error_kind__in=error_kinds)
+    in_failed = Q(Exists(failed.filter(**same_unit))) & ~Q(Exists(later))
+    again = Vote.objects.filter(in_failed | unsettled, run=run, error_kind__isnull=False)
     Vote.objects.filter(pk__in=list(again.values_list("pk", flat=True))).delete()
 
 

@@ -160,6 +160,26 @@ def test_resuming_asks_for_the_failed_votes_of_failed_criteria_only(people: Cast
     assert Vote.objects.filter(run=run, error_kind="timeout").count() == 2
 
 
+def test_resuming_after_a_stop_asks_again_for_votes_that_failed_before_anything_was_settled(
+    people: Cast,
+) -> None:
+    class OnlyA(LabelJudge):
+        def __call__(self, config, questions, *, stop=None):
+            replies = super().__call__(config, questions, stop=stop)
+            return replies if config.name == "a" else iter(())
+
+    run = planned(people, panel("a", "b"), CRITERIA[:1])
+    away = OnlyA(lambda name, requirement, response: JudgeError("timeout", "late"))
+    grading.grade_chunk(run.pk, now=timezone.now, ask=away)
+    assert list(Vote.objects.filter(run=run).values_list("judge", "error_kind")) == [("a", "timeout")] * 2
+    runs.cancel_run(run, by=None, now=timezone.now())
+    runs.resume_run(run, by=None, enqueue=Bells())
+    mended = LabelJudge(split)
+    grade(run, mended)
+    assert sorted(name for name, _, _ in mended.asked) == ["a", "a", "b", "b"]
+    assert not Vote.objects.filter(run=run, error_kind__isnull=False).exists()
+
+
 def test_too_few_votes_for_the_quorum_are_no_verdict(people: Cast) -> None:
     def answer(name: str, requirement: str, response: str) -> str | JudgeError:
         return "MET" if name == "a" else JudgeError("timeout", "late")
