@@ -1,8 +1,8 @@
 """Votes of a run: how far they agree with their verdict, how often a judge differs from itself."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import cast
 
@@ -32,22 +32,44 @@ class VoteAgreement:
 
 
 @dataclass(frozen=True)
+class JudgeVotes:
+    """One judge of the panel: how far its votes equal the verdicts, and what most of the failed ended in.
+
+    `failure` is that kind of error, "" when none failed.
+    """
+
+    judge: str
+    votes: VoteAgreement
+    failure: str
+
+
+@dataclass(frozen=True)
 class RunVotes:
-    """A run's votes together and by criterion, in rubric order (none where items bring their own rubrics)."""
+    """A run's votes together, by criterion in rubric order (none where items bring their own rubrics), and by
+    judge in the order of the panel.
+    """
 
     overall: VoteAgreement
     criteria: tuple[tuple[Criterion, VoteAgreement], ...]
+    judges: tuple[JudgeVotes, ...]
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """The votes on one criterion of one item that its verdict was made of: those of the last stage asked."""
+    """The votes of one stage on one criterion of one item, and the verdict that all stages came to."""
 
     item_id: int
     criterion_id: int
     final: str | None
-    votes: tuple[tuple[str, int, str | None], ...]  # judge, repeat, label
-    failed: int
+    votes: tuple[tuple[str, int, str | None, str | None], ...]  # judge, repeat, label, kind of error
+
+    @property
+    def failed(self) -> int:
+        return sum(label is None for _, _, label, _ in self.votes)
+
+    def of(self, judge: str) -> "_Unit":
+        """The votes of one judge alone."""
+        return replace(self, votes=tuple(vote for vote in self.votes if vote[0] == judge))
 
 
 def run_votes(run: Run, *, viewer: User) -> RunVotes | None:
@@ -57,7 +79,9 @@ def run_votes(run: Run, *, viewer: User) -> RunVotes | None:
     """
     if run.panel is None:
         return None
-    units = _units(run, viewer)
+    every = _units(run, viewer)
+    # A verdict is made of the votes of the last stage that was asked, which comes first.
+    units = [next(stages) for _, stages in groupby(every, key=lambda one: (one.item_id, one.criterion_id))]
     by_criterion: dict[int, list[_Unit]] = defaultdict(list)
     for unit in units:
         by_criterion[unit.criterion_id].append(unit)
@@ -67,6 +91,7 @@ def run_votes(run: Run, *, viewer: User) -> RunVotes | None:
     return RunVotes(
         overall=_agreement(units, labels),
         criteria=tuple((one, _agreement(by_criterion[one.pk], labels)) for one in shared),
+        judges=tuple(_by_judge(member["name"], every, labels) for member in run.panel["members"]),
     )
 
 
@@ -100,24 +125,22 @@ def _units(run: Run, viewer: User) -> list[_Unit]:
         Vote.objects.filter(run=run)
         .exclude(item__in=hidden)
         .order_by("item_id", "criterion_id", "-stage", "judge", "repeat")
-        .values_list("item_id", "criterion_id", "stage", "judge", "repeat", "verdict")
+        .values_list("item_id", "criterion_id", "stage", "judge", "repeat", "verdict", "error_kind")
     )
     units = []
-    for (item_id, criterion_id), cast_on in groupby(
-        rows.iterator(chunk_size=2000), key=lambda row: (row[0], row[1])
+    for (item_id, criterion_id, _), cast_on in groupby(
+        rows.iterator(chunk_size=2000), key=lambda row: row[:3]
     ):
-        votes = list(cast_on)
-        last = [row for row in votes if row[2] == votes[0][2]]
-        units.append(
-            _Unit(
-                item_id=item_id,
-                criterion_id=criterion_id,
-                final=finals.get((item_id, criterion_id)),
-                votes=tuple((row[3], row[4], row[5]) for row in last),
-                failed=sum(row[5] is None for row in last),
-            )
-        )
+        votes = tuple((judge, repeat, label, kind) for _, _, _, judge, repeat, label, kind in cast_on)
+        units.append(_Unit(item_id, criterion_id, finals.get((item_id, criterion_id)), votes))
     return units
+
+
+def _by_judge(judge: str, units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) -> JudgeVotes:
+    cast_by = [own for unit in units if (own := unit.of(judge)).votes]
+    kinds = Counter(kind for unit in cast_by for _, _, _, kind in unit.votes if kind is not None)
+    failure = min(kinds, key=lambda kind: (-kinds[kind], kind), default="")
+    return JudgeVotes(judge, _agreement(cast_by, abstaining), failure)
 
 
 def _agreement(units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) -> VoteAgreement:
@@ -134,7 +157,7 @@ def _agreement(units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) ->
 
 
 def _voices(unit: _Unit, abstaining: frozenset[str]) -> list[str | None]:
-    return [None if label in abstaining else label for _, _, label in unit.votes]
+    return [None if label in abstaining else label for _, _, label, _ in unit.votes]
 
 
 def _repeats(units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) -> Ratings:
@@ -146,7 +169,7 @@ def _repeats(units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) -> R
             ABSTAINED if label in abstaining[unit.criterion_id] else label,
         )
         for unit in units
-        for judge, repeat, label in unit.votes
+        for judge, repeat, label, _ in unit.votes
     ]
     return Ratings.from_triples(triples, cluster_of=_item_of)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Run
 from rubricweb.selectors.run_votes import run_votes
 from rubricweb.services import reviews
@@ -143,6 +143,10 @@ def test_a_run_shows_shares_means_and_agreement_by_criterion(ed: ApiClient, vote
         ("paris", 6),
         ("tone", 6),
     ]
+    # c says UNMET where MET stands, and Warm like the verdict; a is right about paris alone; b about both.
+    judges = {one["judge"]: one["votes"]["agreement"]["value"] for one in run["votes"]["judges"]}
+    assert judges == {"a": 0.5, "b": 1.0, "c": 0.5}
+    assert {one["failure"] for one in run["votes"]["judges"]} == {None}
     assert run["pass_rate"]["value"] is None
     assert run["progress"]["errors"] == 0
 
@@ -164,6 +168,24 @@ def test_repeats_show_how_often_a_judge_differs_from_itself(ed: ApiClient, peopl
     item = run.dataset.items.get(key="one")
     [verdict] = ed.get(f"/runs/{run.pk}/items/{item.pk}")["verdicts"]
     assert verdict["flips"] == pytest.approx(2 / 3)
+
+
+def test_a_judge_that_failed_says_how(ed: ApiClient, people: Cast) -> None:
+    def answer(name: str, requirement: str, text: str) -> str | JudgeError:
+        return JudgeError("timeout", "late") if name == "b" else "MET"
+
+    run = factories.run(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed, items=ITEMS),
+        rubric_version=factories.version(people.team, people.ed, criteria=CRITERIA[:1]),
+        judge_id="",
+        panel=Panel([judge_called("a"), judge_called("b")]),
+    )
+    grade(run, LabelJudge(answer))
+    a, b = ed.get(f"/runs/{run.pk}")["votes"]["judges"]
+    assert (a["failure"], a["votes"]["failed"], a["votes"]["agreement"]["value"]) == (None, 0, 1.0)
+    assert (b["failure"], b["votes"]["failed"], b["votes"]["agreement"]["value"]) == ("timeout", 2, None)
 
 
 def test_a_single_judge_has_no_votes(ed: ApiClient, world) -> None:

@@ -270,11 +270,24 @@ class CriterionVotes(VoteAgreement):
     criterion: Criterion
 
 
+class JudgeVotes(Schema):
+    """`failure` is the kind of error that most of the judge's failed votes ended in, null without any."""
+
+    judge: str
+    votes: VoteAgreement
+    failure: str | None
+
+    @staticmethod
+    def resolve_failure(row: Any) -> str | None:
+        return row.failure or None
+
+
 class RunVotes(Schema):
-    """Votes of a panel, over all criteria and by criterion."""
+    """Votes of a panel, over all criteria, by criterion and by judge."""
 
     overall: VoteAgreement
     criteria: list[CriterionVotes]
+    judges: list[JudgeVotes]
 
     @staticmethod
     def resolve_criteria(row: Any) -> list[With]:
