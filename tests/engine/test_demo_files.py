@@ -45,9 +45,9 @@ def test_support_rubric_has_groups_and_errors_to_avoid(support_rubric: Rubric) -
     assert sum(c.weight for c in support_rubric.criteria if c.weight > 0) == 10 + 4 + 3 + 6 + 8 + 5
 
 
-def test_release_note_rubric_has_one_error_to_avoid() -> None:
+def test_release_note_rubric_shows_every_kind_and_one_error_to_avoid() -> None:
     rubric = rubric_file("rubric_release_note.yaml")
-    assert len(rubric.criteria) == 6
+    assert Counter(c.kind for c in rubric.criteria) == {"binary": 4, "choice": 1, "check": 1}
     assert sum(c.weight < 0 for c in rubric.criteria) == 1
 
 
