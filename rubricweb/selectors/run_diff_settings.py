@@ -34,9 +34,11 @@ _RUN = {
 def settings_that_differ(run: Run, baseline: Run, partners: Partners) -> tuple[Setting, ...]:
     """What a difference may come from, the most telling first; the dataset is the same."""
     found = [Setting("Rubric", _rubric(run), _rubric(baseline))]
+    shared = run.judge.keys() & baseline.judge.keys()  # a panel has a name and its models, no temperature
     found += [
-        Setting(name, _words(run.judge.get(key)), _words(baseline.judge.get(key)))
+        Setting(name, _words(run.judge[key]), _words(baseline.judge[key]))
         for key, name in _JUDGE.items()
+        if key in shared
     ]
     found += [
         Setting(name, _words(getattr(run, key)), _words(getattr(baseline, key))) for key, name in _RUN.items()
