@@ -1,0 +1,220 @@
+"""Reviewing and deciding options in a real browser: by keyboard, without a network, without scripts."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from rubricweb.models import Adjudication, Judgement, Review, ReviewQueue, ReviewState, User
+from rubricweb.services import reviews
+from tests import factories
+from tests.factories import Cast
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120), pytest.mark.django_db(transaction=True)]
+
+CRITERIA: list[dict[str, Any]] = [
+    {"name": "capital", "weight": 10, "requirement": "Names Paris."},
+    {"name": "short", "weight": 1, "check": "length_between", "params": {"max": 31}},
+    {
+        "name": "depth",
+        "weight": 5,
+        "requirement": "How deep is it?",
+        "options": [
+            {"label": 'Thin & "flat"', "value": 0},
+            {"label": "Fair", "value": 0.5},
+            {"label": "Deep", "value": 1},
+            {"label": "Nothing to rate", "na": True},
+        ],
+    },
+    {
+        "name": "tone",
+        "weight": 2,
+        "requirement": "Which tone?",
+        "scale_type": "nominal",
+        "options": [{"label": f"tone {number}", "value": number / 12} for number in range(1, 13)],
+    },
+]
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def queue(people: Cast) -> ReviewQueue:
+    return factories.queue(
+        people.team,
+        people.alice,
+        dataset=factories.dataset(people.team, people.alice),
+        rubric_version=factories.version(people.team, people.alice, criteria=CRITERIA),
+        raters=[people.ann, people.rae],
+        raters_per_item=2,
+    )
+
+
+@pytest.fixture
+def review(people: Cast, queue: ReviewQueue) -> Review:
+    return reviews.start_review(queue, queue.dataset.items.get(key="good"), people.ann)
+
+
+@pytest.fixture
+def violations() -> list[str]:
+    """What the console says of scripts and styles the policy forbids; must stay empty."""
+    return []
+
+
+@pytest.fixture
+def open_as(live_server: LiveServer, page: Page, violations: list[str]) -> Open:
+    """`open_as(user, path)` opens a page signed in as that person."""
+
+    def listen(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            violations.append(message.text)
+
+    page.on("console", listen)
+    page.set_default_timeout(15_000)
+    expect.set_options(timeout=15_000)
+
+    def go(user: User, path: str, on: Page = page) -> Page:
+        on.context.add_cookies([session(user, live_server)])
+        on.goto(f"{live_server.url}{path}")
+        return on
+
+    return go
+
+
+def session(user: User, server: LiveServer) -> Any:
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": server.url}
+
+
+def path_of(review: Review) -> str:
+    return f"/t/{review.queue.team.slug}/reviews/{review.pk}/"
+
+
+def stored(review: Review) -> dict[str, str | None]:
+    return dict(Judgement.objects.filter(review=review).values_list("criterion__name", "verdict"))
+
+
+def test_a_mixed_rubric_is_answered_by_keyboard_alone(
+    people: Cast, open_as: Open, review: Review, violations: list[str]
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    opened = page.locator(".criterion.is-active .criterion__name")
+    expect(opened).to_have_text("capital")
+    page.keyboard.press("3")  # no option here: nothing happens
+    page.keyboard.press("m")
+    expect(opened).to_have_text("depth")  # the check in between asks nothing
+    page.keyboard.press("u")  # no verdict here either
+    page.keyboard.press("1")
+    expect(opened).to_have_text("tone")
+    expect(page.locator("[data-criterion-state]").nth(1)).to_contain_text('Thin & "flat"')
+    page.keyboard.press("k")
+    expect(opened).to_have_text("depth")
+    page.keyboard.press("c")  # abstains, as c does everywhere
+    expect(page.locator("[data-criterion-state]").nth(1)).to_contain_text("Nothing to rate")
+    expect(opened).to_have_text("tone")
+    page.keyboard.press("z")  # back to the option before
+    expect(page.locator("[data-criterion-state]").nth(1)).to_contain_text('Thin & "flat"')
+    page.keyboard.press("j")
+    page.keyboard.press("9")
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    assert stored(review) == {"capital": "MET", "depth": 'Thin & "flat"', "tone": "tone 9"}
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(re.compile(rf"/reviews/(?!{review.pk}/)\d+/|/reveal/"))
+    review.refresh_from_db()
+    assert review.state == ReviewState.SUBMITTED
+    assert violations == []
+
+
+def test_a_missing_option_is_named_before_anything_is_sent(
+    people: Cast, open_as: Open, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    page.keyboard.press("2")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#review-problem")).to_contain_text("One criterion still needs a verdict.")
+    expect(page.locator("#review-problem")).to_contain_text("tone")
+    expect(page.locator("#review-problem")).not_to_contain_text("short")
+
+
+def test_options_chosen_offline_wait_and_are_sent_later(people: Cast, open_as: Open, review: Review) -> None:
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    page.context.set_offline(True)
+    page.keyboard.press("1")
+    expect(page.locator(".save-state")).to_contain_text("Offline")
+    assert "depth" not in stored(review)
+    page.context.set_offline(False)
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    assert stored(review)["depth"] == 'Thin & "flat"'
+
+
+def test_what_waited_in_a_closed_tab_is_restored_with_its_option(
+    people: Cast, open_as: Open, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    depth = reviews.criteria_of(review).get(name="depth")
+    page.route("**/criteria/**", lambda route: route.abort())
+    page.locator(f"#criterion-{depth.pk}").click()
+    page.keyboard.press("3")
+    expect(page.locator(".save-state")).to_contain_text("Offline")
+    page.reload()
+    expect(page.locator(f"#criterion-{depth.pk} [data-criterion-state]")).to_contain_text("Deep")
+    expect(page.locator(f"#criterion-{depth.pk} input:checked")).to_have_value("Deep")
+
+
+def test_without_scripts_the_whole_form_is_answered_and_submitted(
+    people: Cast, browser: Browser, open_as: Open, review: Review
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    plain = open_as(people.ann, path_of(review), context.new_page())
+    plain.get_by_role("radio", name="Met m", exact=True).check(force=True)
+    plain.get_by_role("radio", name=re.compile("^Fair")).check(force=True)
+    plain.get_by_role("radio", name=re.compile("^tone 12")).check(force=True)
+    plain.get_by_role("button", name=re.compile("Submit")).click()
+    plain.wait_for_load_state()
+    assert stored(review) == {"capital": "MET", "depth": "Fair", "tone": "tone 12"}
+    context.close()
+
+
+def test_a_decision_between_options_is_made_by_keyboard(
+    people: Cast, open_as: Open, queue: ReviewQueue
+) -> None:
+    for user, label in ((people.ann, "Fair"), (people.rae, "Deep")):
+        one = reviews.start_review(queue, queue.dataset.items.get(key="good"), user)
+        for name, said in (("capital", "MET"), ("depth", label), ("tone", "tone 1")):
+            reviews.save_verdict(one, reviews.criteria_of(one).get(name=name).pk, verdict=said)
+        reviews.submit(one, now=timezone.now())
+    item = queue.dataset.items.get(key="good")
+    depth = queue.rubric_version.criteria.get(name="depth")
+    page = open_as(people.rae, f"/t/capitals/compare/items/{item.pk}/?queue={queue.pk}&at={depth.pk}")
+    expect(page.locator(".criterion.is-active")).to_contain_text("people are tied")
+    page.keyboard.press("3")
+    page.keyboard.press("b")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("main")).to_contain_text("is decided: Deep")
+    made = Adjudication.objects.get(item=item, criterion=depth)
+    assert (made.verdict, made.cause) == ("Deep", "item_broken")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_on_a_narrow_screen(
+    people: Cast, open_as: Open, page: Page, review: Review, scheme: Any
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 360, "height": 740})
+    open_as(people.ann, path_of(review))
+    page.locator(".panes__switch [value=side]").check(force=True)
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide == 0
+    page.keyboard.press("m")
+    box = page.get_by_text("Nothing to rate").first.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 360
