@@ -76,6 +76,8 @@ def start_run(request: TokenRequest, body: schemas.NewRun) -> Any:
         autograder=body.autograder,
         reply_format=body.reply_format,
         normalize=body.normalize,
+        abstention=body.abstention,
+        on_error=body.on_error,
         option_seed=body.option_seed,
         name=body.name,
     )

@@ -167,6 +167,18 @@ def _grade(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--reply-format", default="json", help="json (default) or yes_no")
     command.add_argument(
+        "--abstention",
+        default="skip",
+        metavar="POLICY",
+        help="what CANNOT_ASSESS is worth: skip (default), zero, partial or fail",
+    )
+    command.add_argument(
+        "--on-error",
+        default="exclude",
+        metavar="POLICY",
+        help="what a failed question is worth: exclude (default), zero or fail_item",
+    )
+    command.add_argument(
         "--judge",
         action="append",
         default=[],

@@ -91,6 +91,8 @@ def _start(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
         few_shot_from=_examples(options, who),
         autograder=options.autograder,
         reply_format=options.reply_format,
+        abstention=options.abstention,
+        on_error=options.on_error,
         name=options.name,
         enqueue=_nobody,
     )

@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder, ReplyFormat
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
@@ -73,6 +74,8 @@ def start_run(
     autograder: str = "per_criterion",
     reply_format: str = "json",
     normalize: bool = True,
+    abstention: str = "skip",
+    on_error: str = "exclude",
     option_seed: int | None = None,
     name: str = "",
 ) -> Run:
@@ -82,10 +85,17 @@ def start_run(
     (the command line does that); a `panel` stands in the place of both, and rubrics of checks alone need
     neither. `option_seed` orders the options a judge is shown; without one a seed is drawn and kept. Nothing
     is stored when something is refused: Invalid, with its place, for unknown names, no items, items without a
-    rubric, a panel or examples that cannot be.
+    rubric, a panel or examples that cannot be. `abstention` and `on_error` are the policies of
+    `engine/scoring.py`.
     """
     require_rubric(dataset, rubric_version)
     asking = grader(autograder, reply_format, normalize)
+    for field, policy, known in (
+        ("abstention", abstention, ABSTENTION_POLICIES),
+        ("on_error", on_error, ERROR_POLICIES),
+    ):
+        if policy not in known:
+            raise _invalid(field, repr(policy), ", ".join(known))
     if option_seed is not None and not 0 <= option_seed < 2**63:
         raise _invalid("option_seed", str(option_seed), "a whole number from 0")
     frozen_judge, frozen_panel = _judges(
@@ -106,6 +116,8 @@ def start_run(
         endpoint_id=endpoints.endpoint_of(str(frozen_judge["id"])),
         reply_format=reply_format,
         normalize=normalize,
+        abstention=abstention,
+        on_error=on_error,
         option_seed=secrets.randbelow(MAX_SEED) if option_seed is None else option_seed,
         panel=frozen_panel,
         few_shot=examples,

@@ -208,6 +208,14 @@ def test_examples_are_drawn_from_a_queue_and_their_labels_are_not_told(
     assert "SECRET" not in str(run)
 
 
+def test_policies_are_the_runs_own_and_shown(ed: ApiClient, body) -> None:
+    asked = body | {"judge": "offline", "abstention": "zero", "on_error": "fail_item"}
+    run = ed.send("POST", "/runs", asked)
+    assert (run["abstention"], run["on_error"]) == ("zero", "fail_item")
+    [fault] = ed.refused(422, "POST", "/runs", asked | {"abstention": "guess"})["faults"]
+    assert fault["place"] == "abstention"
+
+
 def test_checks_alone_need_no_judge(ed: ApiClient, people: Cast, body) -> None:
     version = factories.version(people.team, people.ed, criteria=CRITERIA[2:])
     run = ed.send("POST", "/runs", body | {"rubric_version_id": version.pk})

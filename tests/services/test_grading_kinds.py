@@ -221,6 +221,47 @@ def test_without_a_rule_nobody_passes_or_fails(people: Cast) -> None:
     assert {row.passed for row in rows(run).values()} == {None}
 
 
+@pytest.mark.parametrize(
+    ("policies", "score"),
+    [
+        # mute: UNMET (4), not applicable (4), short enough (2).
+        ({}, 2 / 6),
+        ({"abstention": "zero"}, 2 / 10),
+        ({"abstention": "partial"}, 4 / 10),
+    ],
+)
+def test_what_an_abstention_is_worth_is_the_runs_policy(people: Cast, policies, score: float) -> None:
+    run = planned(people, **policies)
+    grade(run, LabelJudge(by_the_book))
+    assert rows(run)["mute"].score == pytest.approx(score)
+
+
+def test_what_a_failure_is_worth_is_the_runs_policy(people: Cast) -> None:
+    def broken(name: str, requirement: str, response: str) -> str | JudgeError:
+        return (
+            JudgeError("timeout", "late")
+            if "tone" in requirement
+            else by_the_book(name, requirement, response)
+        )
+
+    zero = planned(people, on_error="zero")
+    grade(zero, LabelJudge(broken))
+    # warm: (4 + 0 + 2) / 10.
+    assert rows(zero)["warm"].score == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"abstention": "guess"}, "abstention: found 'guess'; allowed: skip, zero, partial, fail"),
+        ({"on_error": "ignore"}, "on_error: found 'ignore'; allowed: exclude, zero, fail_item"),
+    ],
+)
+def test_a_policy_that_does_not_exist_is_refused(people: Cast, option, said: str) -> None:
+    with pytest.raises(Invalid, match=said):
+        planned(people, **option)
+
+
 def test_grading_a_mixed_rubric_again_asks_nothing(people: Cast) -> None:
     run = planned(people)
     judge = LabelJudge(by_the_book)

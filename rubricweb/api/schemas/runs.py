@@ -11,6 +11,7 @@ from rubricweb.api.schemas.rubrics import Criterion, VersionReference
 from rubricweb.api.schemas.shared import Figure, Id, Input, Named, OneOf, Share, Username, With
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.engine.vote_rules import VOTE_RULES
 from rubricweb.models import RunState
 from rubricweb.selectors.runs import ERROR_KINDS, RUN_ITEM_ORDERS
@@ -103,6 +104,14 @@ class NewRun(Input):
         Literal["json", "yes_no"], Field(description="How the judge answers; yes_no for per_criterion only.")
     ] = "json"
     normalize: Annotated[bool, Field(description="Scores in 0 to 1; raw weighted sums otherwise.")] = True
+    abstention: Annotated[
+        Annotated[str, OneOf(ABSTENTION_POLICIES)],
+        Field(description="What CANNOT_ASSESS is worth: left out, 0, half a weight, or the worst there is."),
+    ] = "skip"
+    on_error: Annotated[
+        Annotated[str, OneOf(ERROR_POLICIES)],
+        Field(description="What a failed question is worth: left out, 0, or no score for the item."),
+    ] = "exclude"
     name: Annotated[str, Field(max_length=200)] = ""
 
 
@@ -196,6 +205,8 @@ class Run(Schema):
     option_seed: int | None
     reply_format: str
     normalize: bool
+    abstention: Annotated[str, OneOf(ABSTENTION_POLICIES)]
+    on_error: Annotated[str, OneOf(ERROR_POLICIES)]
     created_by: Username
     created_at: datetime
     finished_at: datetime | None
