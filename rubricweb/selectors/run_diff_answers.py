@@ -13,15 +13,14 @@ from rubricweb.selectors.stored_answers import answer_of
 
 @dataclass(frozen=True)
 class Said:
-    """One answer: a label or what a check found, and its outcome; FAILED has neither."""
+    """One answer: a label or what a check found, its outcome, and its value; a failure has no label.
+
+    `value` is None for an abstention and a failure.
+    """
 
     label: str | float | None
     outcome: Outcome
-
-    @property
-    def value(self) -> float | None:
-        """None for an abstention and a failure."""
-        return value_of(self.outcome)
+    value: float | None
 
 
 Answers = Mapping[int, Mapping[int, Said]]
@@ -30,15 +29,21 @@ Answers = Mapping[int, Mapping[int, Said]]
 
 @dataclass
 class Worth:
-    """The outcome of every label of one criterion, worked out once each."""
+    """What every label of one criterion is worth, worked out once each."""
 
     criterion: engine.Criterion
-    _known: dict[str, Outcome] = field(default_factory=dict)
+    _known: dict[str, Said] = field(default_factory=dict)
 
-    def of(self, label: str) -> Outcome:
+    def of(self, label: str) -> Said:
         if label not in self._known:
-            self._known[label] = outcome_of(self.criterion, answer_of(self.criterion, label))
+            outcome = outcome_of(self.criterion, answer_of(self.criterion, label))
+            self._known[label] = Said(label, outcome, value_of(outcome))
         return self._known[label]
+
+    def measured(self, value: float) -> Said:
+        """What a check found."""
+        outcome = outcome_of(self.criterion, answer_of(self.criterion, None, value))
+        return Said(value, outcome, value_of(outcome))
 
 
 def worth_of(criteria: Iterable[Criterion]) -> dict[int, Worth]:
@@ -52,13 +57,11 @@ def answers_of(run: Run, worth: Mapping[int, Worth], hidden: set[int]) -> Answer
     said: dict[int, dict[int, Said]] = defaultdict(dict)
     for (item_id, criterion_id), label in found.labels.items():
         if criterion_id in worth and item_id not in hidden:
-            said[criterion_id][item_id] = Said(label, worth[criterion_id].of(label))
+            said[criterion_id][item_id] = worth[criterion_id].of(label)
     for (item_id, criterion_id), value in found.values.items():
         if criterion_id in worth and item_id not in hidden:
-            criterion = worth[criterion_id].criterion
-            outcome = outcome_of(criterion, answer_of(criterion, None, value))
-            said[criterion_id][item_id] = Said(value, outcome)
+            said[criterion_id][item_id] = worth[criterion_id].measured(value)
     for item_id, criterion_id in found.failed:
         if criterion_id in worth and item_id not in hidden:
-            said[criterion_id][item_id] = Said(None, FAILED)
+            said[criterion_id][item_id] = Said(None, FAILED, None)
     return said

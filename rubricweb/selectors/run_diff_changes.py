@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from rubricweb.engine.agreement import Figure, McNemar, holm, mcnemar
@@ -119,7 +120,7 @@ class _Pair:
     said: Mapping[int, Said]
     said_before: Mapping[int, Said]
 
-    @property
+    @cached_property
     def both(self) -> list[tuple[Said, Said]]:
         """(baseline's, run's) answers with a value on each side, by item."""
         return [

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rubricweb.engine.agreement import Figure, Ratings, flip_rate
-from rubricweb.engine.outcomes import value_of
 from rubricweb.models import Run, Vote
 from rubricweb.selectors.run_diff_answers import Worth
 from rubricweb.selectors.run_diff_criteria import Partners
@@ -51,7 +50,7 @@ def noise(
     ):
         if item_id in hidden or criterion_id not in worth:
             continue
-        if value_of(worth[criterion_id].of(str(label))) is None:
+        if worth[criterion_id].of(str(label)).value is None:
             continue
         own = criterion_id if run_id == run.pk else run_ids.get(criterion_id)
         if own is not None:
