@@ -155,6 +155,15 @@ class Criterion(BaseModel):
         """Whether a function answers it, without a judge."""
         return self.kind == "check"
 
+    @property
+    def worst_value(self) -> float:
+        """The value, 0 to 1, of the answer that costs most: the lowest, for a negative weight the highest.
+
+        Without options the ends of the scale, 0 or 1. Options worth 0.4 and 0.9: 0.4, or 0.9 as an error.
+        """
+        values = [option.value for option in self.options if not option.na] or [0.0, 1.0]
+        return max(values) if self.weight < 0 else min(values)
+
     def find_option_by_label(self, label: str) -> int:
         """The 0-based place of the option called ``label``, compared after strip and casefold.
 

@@ -30,9 +30,10 @@ from rubricweb.engine.rubric_reading import (
     add_faults,
     check_criterion,
     check_together,
-    listed,
+    opened,
     read_entries,
     read_head,
+    read_list,
 )
 from rubricweb.engine.rubric_rules import LengthPenalty, PassRule
 from rubricweb.engine.submission import Query, ToGrade
@@ -119,12 +120,18 @@ class Rubric(BaseModel):
         """Every criterion's weight in order."""
         return tuple(criterion.weight for criterion in self.criteria)
 
+    @property
+    def worst_values(self) -> tuple[float, ...]:
+        """Every criterion's ``worst_value`` in order: what abstaining is worth under the policy ``fail``."""
+        return tuple(criterion.worst_value for criterion in self.criteria)
+
     @classmethod
     def from_dict(cls, data: Any) -> Rubric:
         """Build from a list of criteria, or from an object with ``criteria`` or ``sections``.
 
         The object may have ``title``, ``guidelines``, ``pass_rule`` and ``length_penalty`` too. A section is
-        an object with a ``title`` (or ``name``), which becomes its criteria's group, and ``criteria``.
+        an object with ``criteria`` and perhaps a ``title`` (or ``name``), which becomes their group; lists of
+        criteria may hold sections too. Either form may stand under the key ``rubric`` of one more object.
 
         Raises InvalidRubric with all faults at once, each with its place: ``criteria[3].weight``.
         """
@@ -199,14 +206,17 @@ class Rubric(BaseModel):
 def check_rubric(data: Any, faults: FaultList, place: str = "") -> Rubric | None:
     """Read plain data as a rubric; what is wrong goes to ``faults`` under ``place`` and gives None."""
     before = faults.total
-    head: dict[str, Any] = {}
     entries: list[Entry] | None
+    data, place, head = opened(data, faults, place)
     if isinstance(data, Mapping):
-        head = read_head(data, faults, place)
+        inside = read_head(data, faults, place)
+        for key in [key for key in inside if key in head]:
+            faults.add(join_place(place, key), f"{key} beside rubric and in it", f"{key} once")
+        head |= inside
         entries = read_entries(data, faults, place)
     else:
         allowed = "a list of criteria, or an object with criteria"
-        entries = listed(data, faults, place or "criteria", allowed=allowed)
+        entries = read_list(data, faults, place or "criteria", allowed=allowed)
     if entries is None:
         return None
     criteria_place = join_place(place, "criteria") if isinstance(data, Mapping) else place or "criteria"

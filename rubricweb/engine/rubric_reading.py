@@ -42,6 +42,20 @@ def read_head(data: Mapping[Any, Any], faults: FaultList, place: str) -> dict[st
     return head
 
 
+def opened(data: Any, faults: FaultList, place: str) -> tuple[Any, str, dict[str, Any]]:
+    """What a rubric wrapped in the key ``rubric`` holds, its place, and what is said beside it.
+
+    Anything else is given back as it is, with nothing beside it.
+    """
+    if not isinstance(data, Mapping) or "rubric" not in data:
+        return data, place, {}
+    for key in ("criteria", "sections"):
+        if key in data:
+            faults.add(join_place(place, key), f"{key} beside rubric", "one of the two")
+    beside = {key: value for key, value in data.items() if key not in ("rubric", "criteria", "sections")}
+    return data["rubric"], join_place(place, "rubric"), read_head(beside, faults, place)
+
+
 def _fitted(
     adapter: TypeAdapter[Any], value: Any, faults: FaultList, place: str, known: Sequence[str]
 ) -> Any:
@@ -56,14 +70,14 @@ def _fitted(
 
 
 def read_entries(data: Mapping[Any, Any], faults: FaultList, place: str) -> list[Entry] | None:
-    """The criteria of an object with ``criteria``, ``sections`` or both, those without a section first."""
+    """The criteria of an object with ``criteria``, ``sections`` or both, those of ``sections`` last."""
     has_sections = data.get("sections") is not None
     if "criteria" not in data and not has_sections:
         faults.add(join_place(place, "criteria"), "nothing", "a list of criteria")
         return None
     entries: list[Entry] | None = []
     if not has_sections or data.get("criteria") is not None:
-        entries = listed(data.get("criteria"), faults, join_place(place, "criteria"))
+        entries = read_list(data.get("criteria"), faults, join_place(place, "criteria"))
     if not has_sections:
         return entries
     sections, here = data["sections"], join_place(place, "sections")
@@ -76,8 +90,26 @@ def read_entries(data: Mapping[Any, Any], faults: FaultList, place: str) -> list
     return entries + [entry for part in read if part is not None for entry in part]
 
 
+def read_list(
+    value: Any, faults: FaultList, place: str, *, allowed: str = "a list of criteria"
+) -> list[Entry] | None:
+    """The criteria of a list that may hold sections (objects with ``criteria``) among them, in order."""
+    members = _listed(value, faults, place, allowed=allowed)
+    if members is None:
+        return None
+    read = [
+        _section(entry, faults, where)
+        if isinstance(entry, Mapping) and "criteria" in entry
+        else [(where, entry)]
+        for where, entry in members
+    ]
+    if any(part is None for part in read):
+        return None
+    return [entry for part in read if part is not None for entry in part]
+
+
 def _section(section: Any, faults: FaultList, place: str) -> list[Entry] | None:
-    """A section's criteria, each with the section's title as its group."""
+    """A section's criteria, each with the section's title as its group where it has one."""
     if not isinstance(section, Mapping):
         faults.add(place, shown(section), "an object with title and criteria")
         return None
@@ -85,14 +117,16 @@ def _section(section: Any, faults: FaultList, place: str) -> list[Entry] | None:
         if key not in _SECTION_KEYS:
             faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), _SECTION_KEYS))
     titles = [key for key in ("title", "name") if section.get(key) is not None]
-    if len(titles) != 1:
-        found = "nothing" if not titles else "both title and name"
-        faults.add(join_place(place, "title"), found, "a title (or a name), which becomes the group")
+    if len(titles) > 1:
+        allowed = "a title (or a name), which becomes the group"
+        faults.add(join_place(place, "title"), "both title and name", allowed)
         return None
-    group = _fitted(TypeAdapter(Name), section[titles[0]], faults, join_place(place, titles[0]), ())
-    if group is None and isinstance(section[titles[0]], str) and not section[titles[0]].strip():
-        faults.add(join_place(place, titles[0]), "an empty text", "a title, which becomes the group")
-    entries = listed(section.get("criteria"), faults, join_place(place, "criteria"))
+    group = None
+    for title in titles:
+        group = _fitted(TypeAdapter(Name), section[title], faults, join_place(place, title), ())
+        if group is None and isinstance(section[title], str) and not section[title].strip():
+            faults.add(join_place(place, title), "an empty text", "a title, which becomes the group")
+    entries = _listed(section.get("criteria"), faults, join_place(place, "criteria"))
     if entries is None:
         return None
     return [(where, _grouped(entry, group, faults, where)) for where, entry in entries]
@@ -107,7 +141,7 @@ def _grouped(entry: Any, group: str | None, faults: FaultList, place: str) -> An
     return {**entry, "group": group}
 
 
-def listed(
+def _listed(
     value: Any, faults: FaultList, place: str, *, allowed: str = "a list of criteria"
 ) -> list[Entry] | None:
     if not isinstance(value, list | tuple):

@@ -13,6 +13,7 @@ def score_parts(
     weights: Sequence[float],
     outcomes: Sequence[Outcome],
     *,
+    worst: Sequence[float] | None = None,
     normalize: bool = True,
     abstention: Abstention = "skip",
     on_error: OnError = "exclude",
@@ -27,7 +28,7 @@ def score_parts(
     Worked: weights (10, 5, −3) with MET, UNMET, MET: P = 15, parts 0.667, 0, −0.2, score 0.467. Weights
     (10, 5, −3) with MET, CANNOT_ASSESS skipped, UNMET: P = 10, parts 1, None, 0.
     """
-    worth = contributions(weights, outcomes, abstention=abstention, on_error=on_error)
+    worth = contributions(weights, outcomes, worst=worst, abstention=abstention, on_error=on_error)
     if on_error == "fail_item" and any(isinstance(outcome, Failed) for outcome in outcomes):
         return [None] * len(worth)
     if not normalize or not any(weights):

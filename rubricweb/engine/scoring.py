@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 Abstention: TypeAlias = Literal["skip", "zero", "partial", "fail"]
-"""What CANNOT_ASSESS is worth: out of both sums, 0, half a positive weight, the worst by sign."""
+"""What CANNOT_ASSESS is worth: out of both sums, 0, half a positive weight, the worst there is by sign."""
 
 OnError: TypeAlias = Literal["exclude", "zero", "fail_item"]
 """What a failed question is worth: out of both sums, 0 with its weight kept, or no score for the item."""
@@ -77,17 +77,22 @@ def score_verdicts(
     weights: Sequence[float],
     outcomes: Sequence[Outcome],
     *,
+    worst: Sequence[float] | None = None,
     normalize: bool = True,
     abstention: Abstention = "skip",
     on_error: OnError = "exclude",
 ) -> Score:
     """Score one submission from one outcome per criterion.
 
+    ``worst`` is what an abstention counts under ``fail``, one value from 0 to 1 per criterion
+    (``Rubric.worst_values``); without it 0, for a negative weight 1.
     Weights (10, 5, −3) with MET, UNMET, MET: raw = 10 − 3 = 7, P = 15, score 7/15 = 0.467, coverage 1.0.
+    Weight 10 with CANNOT_ASSESS under ``fail`` and a worst of 0.4: raw 4, score 0.4, coverage 0.
     Raises ValueError for lists of different length, values outside 0 to 1 (finite is enough where the weight
     is 0), weights that are not finite, or an unknown policy.
     """
     _check(weights, outcomes, abstention, on_error)
+    worst = _worst(weights, worst)
     judged = [
         not isinstance(outcome, Failed) and outcome is not Verdict.CANNOT_ASSESS for outcome in outcomes
     ]
@@ -96,8 +101,8 @@ def score_verdicts(
         return Score(None, None, coverage)
     terms = [
         (weight, value)
-        for weight, outcome in zip(weights, outcomes, strict=True)
-        if (value := _value(weight, outcome, abstention, on_error)) is not None
+        for weight, outcome, at_worst in zip(weights, outcomes, worst, strict=True)
+        if (value := _value(weight, outcome, at_worst, abstention, on_error)) is not None
     ]
     if not terms:
         return Score(None, None, coverage)
@@ -110,6 +115,7 @@ def contributions(
     weights: Sequence[float],
     outcomes: Sequence[Outcome],
     *,
+    worst: Sequence[float] | None = None,
     abstention: Abstention = "skip",
     on_error: OnError = "exclude",
 ) -> list[float | None]:
@@ -119,9 +125,12 @@ def contributions(
     Weights (10, 5, −3, 2) with MET, UNMET, MET, FAILED: 10, 0, −3, None.
     """
     _check(weights, outcomes, abstention, on_error)
+    values = [
+        _value(weight, outcome, at_worst, abstention, on_error)
+        for weight, outcome, at_worst in zip(weights, outcomes, _worst(weights, worst), strict=True)
+    ]
     return [
-        None if (value := _value(weight, outcome, abstention, on_error)) is None else weight * value + 0.0
-        for weight, outcome in zip(weights, outcomes, strict=True)
+        None if value is None else weight * value + 0.0 for weight, value in zip(weights, values, strict=True)
     ]
 
 
@@ -130,6 +139,7 @@ def score_groups(
     weights: Sequence[float],
     outcomes: Sequence[Outcome],
     *,
+    worst: Sequence[float] | None = None,
     normalize: bool = True,
     abstention: Abstention = "skip",
     on_error: OnError = "exclude",
@@ -140,6 +150,7 @@ def score_groups(
     """
     if len(groups) != len(weights) or len(groups) != len(outcomes):
         raise ValueError(f"{len(groups)} groups for {len(weights)} weights and {len(outcomes)} outcomes")
+    worst = _worst(weights, worst)
     members: dict[str | None, list[int]] = {}
     for i, group in enumerate(groups):
         members.setdefault(group, []).append(i)
@@ -147,6 +158,7 @@ def score_groups(
         group: score_verdicts(
             [weights[i] for i in indexes],
             [outcomes[i] for i in indexes],
+            worst=[worst[i] for i in indexes],
             normalize=normalize,
             abstention=abstention,
             on_error=on_error,
@@ -237,7 +249,12 @@ def score_labels(
         except ValueError as error:
             raise ValueError(f"labels[{i}] ({criterion.name}): {error}") from None
     return score_verdicts(
-        rubric.weights, outcomes, normalize=normalize, abstention=abstention, on_error=on_error
+        rubric.weights,
+        outcomes,
+        worst=rubric.worst_values,
+        normalize=normalize,
+        abstention=abstention,
+        on_error=on_error,
     )
 
 
@@ -276,10 +293,11 @@ def score_holistic(
     coverage = _coverage(weights, [value_of(outcome) is not None for outcome in outcomes])
     if on_error == "fail_item" and any(isinstance(outcome, Failed) for outcome in checked.values()):
         return Score(None, None, coverage, llm_raw_score=llm_score)
+    worst = _worst(weights, None)
     terms = {
         i: value
         for i in checked
-        if (value := _value(weights[i], outcomes[i], abstention, on_error)) is not None
+        if (value := _value(weights[i], outcomes[i], worst[i], abstention, on_error)) is not None
     }
     raw = math.fsum([raw, *(weights[i] * value for i, value in terms.items())]) + 0.0
     valued = [weights[i] for i in (*judged, *terms)]
@@ -318,7 +336,20 @@ def _check_weights(weights: Sequence[float]) -> None:
             raise ValueError(f"weights[{i}] is {weight!r}; allowed: a finite number")
 
 
-def _value(weight: float, outcome: Outcome, abstention: Abstention, on_error: OnError) -> float | None:
+def _worst(weights: Sequence[float], worst: Sequence[float] | None) -> Sequence[float]:
+    if worst is None:
+        return [1.0 if weight < 0 else 0.0 for weight in weights]
+    if len(worst) != len(weights):
+        raise ValueError(f"{len(worst)} worst values for {len(weights)} weights; allowed: one each")
+    for i, value in enumerate(worst):
+        if not 0.0 <= value <= 1.0:
+            raise ValueError(f"worst[{i}] is {value!r}; allowed: a number from 0 to 1")
+    return worst
+
+
+def _value(
+    weight: float, outcome: Outcome, worst: float, abstention: Abstention, on_error: OnError
+) -> float | None:
     """The value of one outcome from 0 to 1, or None when it leaves both sums."""
     if isinstance(outcome, Failed):
         return 0.0 if on_error == "zero" else None
@@ -328,7 +359,7 @@ def _value(weight: float, outcome: Outcome, abstention: Abstention, on_error: On
         if abstention == "partial":
             return 0.5 if weight > 0 else 0.0
         if abstention == "fail":
-            return 0.0 if weight > 0 else 1.0
+            return worst
         return 0.0
     return value_of(outcome)
 

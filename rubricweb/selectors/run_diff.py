@@ -14,7 +14,7 @@ from rubricweb.engine.score_parts import score_parts
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.errors import Invalid
 from rubricweb.models import Criterion, Run, RunState, User
-from rubricweb.selectors.run_diff_answers import Answers, answers_of, worth_of
+from rubricweb.selectors.run_diff_answers import Answers, Worth, answers_of, worth_of
 from rubricweb.selectors.run_diff_changes import CriterionChange, criterion_changes
 from rubricweb.selectors.run_diff_criteria import Partners
 from rubricweb.selectors.run_diff_items import (
@@ -187,7 +187,7 @@ def run_diff(
         seed=seed,
     )
     parts = _contributions(
-        run, baseline, partners, said, said_before, changes, resamples=resamples, seed=seed
+        run, baseline, partners, worth, said, said_before, changes, resamples=resamples, seed=seed
     )
     return RunDiff(
         run=run,
@@ -239,6 +239,7 @@ def _contributions(
     run: Run,
     baseline: Run,
     partners: Partners,
+    worth: Mapping[int, Worth],
     said: Answers,
     said_before: Answers,
     changes: Sequence[ItemChange],
@@ -261,23 +262,29 @@ def _contributions(
     for one in paired:
         row = dict.fromkeys(columns, 0.0)
         if one.run is not None and not _own_rubric(run, one.run):
-            for pk, part in _parts(run, mine, said, one.item_id, normalize):
+            for pk, part in _parts(run, mine, worth, said, one.item_id, normalize):
                 row[pk] += part
         if one.baseline is not None and not _own_rubric(baseline, one.baseline):
-            for pk, part in _parts(baseline, theirs, said_before, one.item_id, normalize):
+            for pk, part in _parts(baseline, theirs, worth, said_before, one.item_id, normalize):
                 row[run_ids.get(pk, pk)] -= part
         rows.append(list(row.values()))
     return dict(zip(columns, mean_columns(rows, len(columns), resamples=resamples, seed=seed), strict=True))
 
 
 def _parts(
-    run: Run, criteria: Sequence[Criterion], said: Answers, item_id: int, normalize: bool
+    run: Run,
+    criteria: Sequence[Criterion],
+    worth: Mapping[int, Worth],
+    said: Answers,
+    item_id: int,
+    normalize: bool,
 ) -> list[tuple[int, float]]:
     """(criterion id, part) of those criteria that count in the run's score of an item."""
     answered = [said[criterion.pk].get(item_id) if criterion.pk in said else None for criterion in criteria]
     parts = score_parts(
         [criterion.weight for criterion in criteria],
         [FAILED if one is None else one.outcome for one in answered],
+        worst=[worth[criterion.pk].criterion.worst_value for criterion in criteria],
         normalize=normalize,
         abstention=cast(Abstention, run.abstention),
         on_error=cast(OnError, run.on_error),

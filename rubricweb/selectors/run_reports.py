@@ -89,7 +89,7 @@ def item_report(run: Run, item: Item, *, viewer: User) -> ItemReport | None:
     under = {one.call_id for one in found.values()} if _asks_each(made) and run.panel is None else set()
     given = {one.criterion_id: (one.verdict, one.value) for one in found.values()}
     worth = outcomes(rubric, rows, given)
-    added = contributions(rubric.weights, worth, **_policy(run))
+    added = contributions(rubric.weights, worth, worst=rubric.worst_values, **_policy(run))
     results = []
     for index, criterion in enumerate(rows):
         judgement, cast_on = found.get(criterion.pk), votes.get(criterion.pk, [])
@@ -123,7 +123,8 @@ def _groups(run: Run, rubric: engine.Rubric, worth: Sequence[Outcome]) -> dict[s
     names = [criterion.group for criterion in rubric.criteria]
     if run.autograder == PER_ITEM or not any(names):
         return None
-    return score_groups(names, rubric.weights, worth, normalize=run.normalize, **_policy(run))
+    policy = {"worst": rubric.worst_values, "normalize": run.normalize, **_policy(run)}
+    return score_groups(names, rubric.weights, worth, **policy)
 
 
 def _settled(

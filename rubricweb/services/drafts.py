@@ -5,10 +5,31 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rubricweb.engine.criterion import MAX_OPTIONS
+from rubricweb.engine.errors import FaultList
 from rubricweb.engine.parsers.plain_text import unstorable
 from rubricweb.engine.rubric import MAX_CRITERIA
+from rubricweb.engine.rubric_reading import opened, read_entries, read_list
 
 MAX_PARAMS_DEPTH = 20
+
+
+def as_one_list(data: Any) -> Mapping[Any, Any]:
+    """Plain data of any form a rubric has, as an object with one list of criteria: what a form can show.
+
+    Sections become groups, a wrapping `rubric` goes. What is no such form comes back as it is, a list under
+    `criteria`.
+    """
+    faults = FaultList()
+    content, place, _ = opened(data, faults, "")
+    head = {key: value for key, value in data.items() if key != "rubric"} if place else {}
+    if isinstance(content, Mapping):
+        inside = {key: value for key, value in content.items() if key not in ("criteria", "sections")}
+        entries = read_entries(content, faults, place)
+    else:
+        inside, entries = {}, read_list(content, faults, place or "criteria")
+    if faults or entries is None or head.keys() & inside.keys():
+        return data if isinstance(data, Mapping) else {"criteria": data}
+    return head | inside | {"criteria": [entry for _, entry in entries]}
 
 
 def is_draft(head: Mapping[Any, Any]) -> bool:

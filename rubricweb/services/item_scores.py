@@ -85,7 +85,7 @@ def _score_of(run: Run, item: OpenItem, answers: Sequence[Answer | None]) -> Sco
     ]
     checked = {i: outcomes[i] for i, criterion in enumerate(rubric.criteria) if criterion.is_check}
     if run.autograder != PER_ITEM or len(checked) == len(outcomes):
-        return score_verdicts(rubric.weights, outcomes, **policy)
+        return score_verdicts(rubric.weights, outcomes, worst=rubric.worst_values, **policy)
     return score_holistic(rubric.weights, item.row.llm_raw_score, checked=checked, **policy)
 
 

@@ -16,7 +16,7 @@ from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_TITLE, check_rubric
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
-from rubricweb.services.drafts import as_draft, is_draft
+from rubricweb.services.drafts import as_draft, as_one_list, is_draft
 from rubricweb.services.journal import record
 
 
@@ -98,12 +98,10 @@ def read_draft(text: str) -> dict[str, Any]:
     except InvalidText as error:
         raise Invalid("The text cannot be read.", error.faults) from error
     check_rubric(data, faults)
-    head = data if isinstance(data, dict) else {"criteria": data}
-    entries = head.get("criteria")
+    head = as_one_list(data)
     if not faults and not is_draft(head):
-        head = engine.Rubric.from_dict(data).to_dict()  # sections become the groups a form can show
-        entries = head["criteria"]
-    if not is_draft(head) or (not isinstance(data, dict) and not entries):
+        head = engine.Rubric.from_dict(data).to_dict()
+    if not is_draft(head) or (not isinstance(data, dict) and not head.get("criteria")):
         lines = lines_of(text, [fault.place for fault in faults])
         placed = [Fault(_with_line(fault.place, lines), fault.found, fault.allowed) for fault in faults]
         raise Invalid(f"The text has {_faults(len(placed))}.", placed)

@@ -247,6 +247,51 @@ def test_every_format_keeps_every_label_and_text(tmp_path, ending):
         assert loaded == data
 
 
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "yaml", "parquet"])
+def test_an_empty_dataset_is_read_back_from_every_format(tmp_path, ending):
+    data = RubricDataset("p", MIXED, name="none yet", reference_submission="r")
+    path = tmp_path / f"data.{ending}"
+    data.to_file(path)
+    loaded = RubricDataset.from_file(path)
+    # Lines carry what is shared; without any, the caller says what it is.
+    assert loaded == (data if ending in ("json", "yaml", "parquet") else RubricDataset(None))
+    assert RubricDataset.from_file(path, rubric=MIXED).rubric == MIXED
+    loaded.add_item("s", rubric=RUBRIC)
+    assert len(loaded) == 1
+
+
+def test_an_empty_dataset_may_leave_out_its_items(tmp_path):
+    path = tmp_path / "data.json"
+    path.write_text('{"prompt": "p", "rubric": null}')
+    for data in (
+        RubricDataset.from_json(path.read_text()),
+        RubricDataset.from_yaml("prompt: p\nrubric:\n"),
+        RubricDataset.from_file(path),
+        RubricDataset.from_json('{"prompt": "p", "rubric": null, "items": []}'),
+    ):
+        assert data == RubricDataset("p")
+    assert RubricDataset.from_json(RubricDataset("p", RUBRIC).to_json()) == RubricDataset("p", RUBRIC)
+
+
+@pytest.mark.parametrize(
+    ("text", "ending", "place"),
+    [
+        ('{"prompt": "p", "items": null, "rubric": null}', "json", "items"),
+        ('{"prompt": "p"}', "json", ""),
+        ('{"title": "T", "criteria": []}', "json", ""),
+        ("", "json", "line 1, column 1"),
+        ("submission\na,b\n", "csv", "line 2"),
+        ('{"eval": {"task": "t"}, "status": "error", "samples": []}', "json", "items"),
+    ],
+)
+def test_what_is_no_empty_dataset_is_refused(tmp_path, text, ending, place):
+    path = tmp_path / f"data.{ending}"
+    path.write_text(text)
+    with pytest.raises(InvalidFile) as refused:
+        RubricDataset.from_file(path)
+    assert [fault.place for fault in refused.value.faults] == [place]
+
+
 def test_a_file_name_without_a_format_is_refused_before_writing(tmp_path):
     with pytest.raises(ValueError, match=r"\.json"):
         dataset().to_file(tmp_path / "data.txt")

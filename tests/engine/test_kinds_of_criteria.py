@@ -11,6 +11,7 @@ from rubricweb.engine import Criterion, InvalidRubric, LengthPenalty, Option, Pa
 from rubricweb.engine.checks import describe_check
 from rubricweb.engine.criterion import AGGREGATIONS
 from rubricweb.engine.frozen_params import FrozenParams
+from rubricweb.engine.lint.draft import read_draft
 from rubricweb.engine.voting import VOTE_RULES
 
 LOW_HIGH = [{"label": "Low", "value": 0.0}, {"label": "High", "value": 1.0}]
@@ -182,13 +183,81 @@ def test_faults_inside_sections_are_placed_inside_them():
     ]
     assert faults({"sections": sections}) == [
         ("sections[0].criteria[1].group", 'the text "Else"'),
-        ("sections[2].title", "nothing"),
         ("sections[3].criterias", "an unknown key"),
         ("sections[3].criteria", "nothing (null)"),
         ("sections[4].title", "an empty text"),
     ]
     assert faults({"sections": sections[1:2]}) == [
         ("sections[0].criteria[1].name", "the name 'M' again (as sections[0].criteria[0])")
+    ]
+
+
+SECTIONS = [
+    {"requirement": "a"},
+    {"title": "Facts", "criteria": [{"requirement": "b"}, {"requirement": "c"}]},
+    {"criteria": [{"requirement": "d"}]},
+]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        SECTIONS,
+        {"criteria": SECTIONS},
+        {"rubric": SECTIONS},
+        {"rubric": {"criteria": SECTIONS}},
+        {"rubric": {"criteria": SECTIONS[:1], "sections": SECTIONS[1:]}},
+    ],
+)
+def test_sections_may_stand_in_a_list_and_a_rubric_under_its_own_name(data):
+    rubric = Rubric.from_dict(data)
+    assert [(each.requirement, each.group) for each in rubric.criteria] == [
+        ("a", None),
+        ("b", "Facts"),
+        ("c", "Facts"),
+        ("d", None),
+    ]
+    assert Rubric.from_dict(rubric.to_dict()) == rubric
+    assert [draft.requirement for draft in read_draft(data)] == ["a", "b", "c", "d"]
+
+
+def test_what_a_rubric_says_stands_beside_the_wrapped_one_or_in_it():
+    rubric = Rubric.from_dict(
+        {"guidelines": "Be kind.", "rubric": {"title": "T", "criteria": [{"requirement": "a"}]}}
+    )
+    assert (rubric.title, rubric.guidelines) == ("T", "Be kind.")
+
+
+@pytest.mark.parametrize(
+    ("data", "place", "found"),
+    [
+        ([{"title": "A", "criteria": [{"requirement": ""}]}], "criteria[0].criteria[0].requirement", "empty"),
+        ([{"titel": "A", "criteria": [{"requirement": "a"}]}], "criteria[0].titel", "an unknown key"),
+        ([{"title": "A", "criteria": 1}], "criteria[0].criteria", "1"),
+        ({"rubric": [{"requirement": ""}]}, "rubric[0].requirement", "empty"),
+        ({"rubric": {"criteria": [{"requirement": ""}]}}, "rubric.criteria[0].requirement", "empty"),
+        ({"rubric": []}, "rubric", "an empty list"),
+        ({"rubric": None}, "rubric", "nothing (null)"),
+        ({"rubric": {}}, "rubric.criteria", "nothing"),
+        ({"rubric": [{"requirement": "a"}], "author": "x"}, "author", "an unknown key"),
+        ({"rubric": {"criteria": [{"requirement": "a"}], "author": "x"}}, "rubric.author", "an unknown key"),
+        ({"rubric": [{"requirement": "a"}], "criteria": []}, "criteria", "criteria beside rubric"),
+        (
+            {"rubric": {"title": "T", "criteria": [{"requirement": "a"}]}, "title": "U"},
+            "rubric.title",
+            "title beside rubric and in it",
+        ),
+    ],
+)
+def test_faults_of_wrapped_and_listed_sections_have_their_place(data, place, found):
+    ((got_place, got_found),) = faults(data)
+    assert (got_place, found in got_found) == (place, True)
+
+
+def test_a_rubric_is_unwrapped_once():
+    assert [place for place, _ in faults({"rubric": {"rubric": [{"requirement": "a"}]}})] == [
+        "rubric.rubric",
+        "rubric.criteria",
     ]
 
 

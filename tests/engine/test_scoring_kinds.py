@@ -7,13 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricweb.engine.answer import Answer
+from rubricweb.engine.autograders.prompted import scored_report
+from rubricweb.engine.report import criterion_report
 from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
+from rubricweb.engine.score_parts import score_parts
 from rubricweb.engine.scoring import (
     FAILED,
+    contributions,
     length_penalty,
     outcome_of,
     passed,
     penalised,
+    score_groups,
     score_holistic,
     score_labels,
     score_verdicts,
@@ -110,6 +115,68 @@ def test_a_list_of_labels_is_scored_like_answers(labels, score, coverage):
     result = score_labels(Rubric([BINARY, SCALE, RUDE, SIZE]), labels)
     assert result.score == (None if score is None else pytest.approx(score))
     assert result.coverage == pytest.approx(coverage)
+
+
+PARTIAL = (Option(label="Weak", value=0.4), Option(label="Good", value=0.9), Option(label="N/A", na=True))
+
+
+@pytest.mark.parametrize(
+    ("weights", "labels", "score"),
+    [
+        # the worst option of the wanted one: (4 · 0.4 + 6) / 10
+        ((4, 6), ["N/A", "MET"], 0.76),
+        # the worst option of the error: 6 − 4 · 0.9 of 6
+        ((-4, 6), ["N/A", "MET"], 0.4),
+        # binary criteria fail to the ends of the scale: 4 · 0.9 + 6 · 0 of 10
+        ((4, 6), ["Good", "CANNOT_ASSESS"], 0.36),
+        # 1 + (−4 · 0.9 − 6) / 10
+        ((-4, -6), ["N/A", "CANNOT_ASSESS"], 0.04),
+        ((0, 6), ["N/A", "MET"], 1.0),
+    ],
+)
+def test_failing_an_abstention_costs_what_the_worst_answer_would(weights, labels, score):
+    rubric = Rubric(
+        [
+            Criterion(weight=weights[0], requirement="How?", options=PARTIAL),
+            Criterion(weight=weights[1], requirement="Does it?"),
+        ]
+    )
+    assert score_labels(rubric, labels, abstention="fail").score == pytest.approx(score)
+
+
+def test_groups_contributions_and_parts_fail_to_the_worst_option_too():
+    weights, outcomes, worst = (10, -5, 10), (CA, CA, MET), (0.4, 0.9, 0.0)
+    policy = {"worst": worst, "abstention": "fail"}
+    assert contributions(weights, outcomes, **policy) == pytest.approx([4, -4.5, 10])
+    assert score_parts(weights, outcomes, **policy) == pytest.approx([4 / 20, -4.5 / 20, 10 / 20])
+    groups = score_groups(("a", "b", None), weights, outcomes, **policy)
+    assert (groups["a"].score, groups[None].score) == (pytest.approx(0.4), 1.0)
+    assert groups["b"].score == pytest.approx(0.1)  # 1 − 4.5 / 5
+
+
+def test_a_report_fails_an_abstained_choice_to_its_worst_option():
+    # (10 · 0.4 + 0) / 20
+    criteria = [
+        Criterion(name="how", weight=10, requirement="How?", options=PARTIAL, group="g"),
+        Criterion(name="does", weight=10, requirement="Does it?"),
+    ]
+    report = scored_report(
+        [criterion_report(criterion, Answer(CA, "")) for criterion in criteria],
+        normalize=True,
+        abstention="fail",
+        on_error="exclude",
+    )
+    assert report.score == pytest.approx(0.2)
+    assert report.groups["g"].score == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("worst", "message"),
+    [((0.0,), "1 worst values for 2 weights"), ((0.0, 1.5), r"worst\[1\] is 1.5"), ((math.nan, 0), "nan")],
+)
+def test_worst_values_that_fit_no_criteria_are_refused(worst, message):
+    with pytest.raises(ValueError, match=message):
+        score_verdicts((1, 2), (CA, CA), worst=worst, abstention="fail")
 
 
 def test_gaps_follow_the_error_policy():

@@ -83,6 +83,13 @@ def test_every_fault_is_named_and_nothing_is_imported(people: Cast) -> None:
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.parametrize("content", [{"prompt": "p", "rubric": None, "items": []}, {"rubric": None}, []])
+def test_a_file_without_items_is_not_imported(people: Cast, content: object) -> None:
+    with pytest.raises(Invalid):
+        imported(people, content)
+    assert not Dataset.objects.exists()
+
+
 def test_a_name_is_taken_once_per_team(people: Cast) -> None:
     factories.dataset(people.team, people.ed, name="answers")
     with pytest.raises(Conflict, match="already has a dataset called 'answers'"):

@@ -100,6 +100,50 @@ pass_rule: {min_score: much}
 @pytest.mark.parametrize(
     "text",
     [
+        "[{name: a, title: T, criteria: []}]",
+        "rubric: [{name: a}]\nauthor: x",
+        "rubric: {title: T, criteria: []}\ntitle: U",
+        "rubric: [{name: a}]\ncriteria: []",
+        "rubric: {rubric: [{name: a}]}",
+        "sections: [{title: S, criteria: [{group: R}]}]",
+    ],
+)
+def test_a_form_of_rubric_that_cannot_be_read_is_no_draft(text: str) -> None:
+    with pytest.raises(Invalid) as refusal:
+        rubrics.read_draft(text)
+    assert all(fault.place.startswith("line ") for fault in refusal.value.faults)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {requirement: a}\n- {title: S, criteria: [{name: half}]}",
+        "rubric:\n- {requirement: a}\n- {title: S, criteria: [{name: half}]}",
+        "rubric: {criteria: [{requirement: a}], sections: [{title: S, criteria: [{name: half}]}]}",
+        "criteria: [{requirement: a}]\nsections: [{title: S, criteria: [{name: half}]}]",
+        '{"rubric": [{"requirement": "a"}, {"name": "S", "criteria": [{"name": "half"}]}]}',
+    ],
+)
+def test_a_draft_is_one_list_whatever_form_was_typed(text: str) -> None:
+    draft = rubrics.read_draft(text)
+    assert draft["criteria"] == [{"requirement": "a"}, {"name": "half", "group": "S"}]
+
+
+def test_a_wrapped_rubric_keeps_what_stands_beside_it() -> None:
+    draft = rubrics.read_draft("rubric: {title: T, criteria: []}\nguidelines: Be kind.")
+    assert (draft["title"], draft["guidelines"]) == ("T", "Be kind.")
+
+
+def test_a_rubric_file_of_the_published_packages_is_imported(people: Cast) -> None:
+    data = b'{"rubric": [{"name": "Facts", "criteria": [{"weight": 2, "requirement": "Is true."}]}]}'
+    version = rubrics.import_rubric(people.team, by=people.ed, data=data, filename="facts.json")
+    [criterion] = version.criteria.all()
+    assert (criterion.group, criterion.weight) == ("Facts", 2.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "criteria: [{options: good}]",
         "criteria: [{options: [{label: [a]}]}]",
         "criteria: [{options: [{label: a, worth: 1}]}]",

@@ -162,7 +162,12 @@ def scored_report(
     """The report on one submission from those on its criteria; one without an answer counts as failed."""
     weights = [criterion.weight for criterion in criteria]
     outcomes = [outcome_of(criterion, criterion.answer) for criterion in criteria]
-    policy: dict[str, Any] = {"normalize": normalize, "abstention": abstention, "on_error": on_error}
+    policy: dict[str, Any] = {
+        "worst": [criterion.worst_value for criterion in criteria],
+        "normalize": normalize,
+        "abstention": abstention,
+        "on_error": on_error,
+    }
     score = score_verdicts(weights, outcomes, **policy)
     names = [criterion.group for criterion in criteria]
     return EvaluationReport(

@@ -198,13 +198,15 @@ class RubricDataset:
         """Read the published form: an object with prompt, rubric and items, each with a description.
 
         Raises InvalidFile (a ValueError) with every fault and its place; the keys prompt and rubric must be
-        there, null where the dataset has none, and every item needs a rubric in force.
+        there, null where the dataset has none, and every item needs a rubric in force. Without items, or
+        without that key, the dataset is empty.
         """
         file = read_dataset(
             json_string.encode("utf-8", "surrogatepass"),
             filename="dataset.json",
             needs=("prompt", "rubric"),
             item_needs=("description", "rubric"),
+            may_be_empty=True,
         )
         return cls.from_dataset_file(file)
 
@@ -213,19 +215,28 @@ class RubricDataset:
         """Read YAML text as ``from_file`` reads a file."""
         data = yaml_string.encode("utf-8", "surrogatepass")
         return cls.from_dataset_file(
-            read_dataset(data, filename="dataset.yaml", rubric=rubric, item_needs=("rubric",))
+            read_dataset(
+                data, filename="dataset.yaml", rubric=rubric, item_needs=("rubric",), may_be_empty=True
+            )
         )
 
     @classmethod
     def from_file(cls, path: str | Path, *, rubric: Rubric | None = None) -> RubricDataset:
         """Read a dataset file of any format ``read_dataset`` knows, with the same refusals.
 
-        ``rubric`` stands in where the file brings none: every item needs one. Raises FileNotFoundError, and
+        ``rubric`` stands in where the file brings none: every item needs one. A file of ours without items is
+        an empty dataset. Raises FileNotFoundError, and
         InvalidFile (a ValueError) with every fault and its place.
         """
         path = Path(path)
         return cls.from_dataset_file(
-            read_dataset(path.read_bytes(), filename=path.name, rubric=rubric, item_needs=("rubric",))
+            read_dataset(
+                path.read_bytes(),
+                filename=path.name,
+                rubric=rubric,
+                item_needs=("rubric",),
+                may_be_empty=True,
+            )
         )
 
     @classmethod

@@ -40,6 +40,7 @@ def read_dataset(
     rubric: Rubric | None = None,
     needs: Iterable[str] = (),
     item_needs: Iterable[str] = (),
+    may_be_empty: bool = False,
     max_bytes: int = MAX_FILE_BYTES,
 ) -> DatasetFile:
     """Read a whole dataset file, in the format its name says, or its content when the name does not.
@@ -51,21 +52,23 @@ def read_dataset(
     object must have, ``item_needs`` fields every item must have beside its submission (``rubric``: its own
     or the dataset's). Items without an id get one derived from their content, the same on every import. A
     submission that comes again under another rubric of its own may repeat its id: such items are numbered
-    ``id#2``, ``id#3``.
+    ``id#2``, ``id#3``. ``may_be_empty`` reads a file of ours that holds no items, as an empty dataset is
+    written, and a dataset object with ``rubric`` that does not mention any.
 
     Raises InvalidFile with all faults at once, each placed by line or ``items[i]``: what is no text, no
-    submission, repeated ids, rubrics with faults, ground truth of the wrong length or with unknown labels.
+    items, no submission, repeated ids, rubrics with faults, ground truth of the wrong length or with unknown
+    labels.
     """
     faults = FaultList()
     explicit = _checked_columns(columns, faults)
-    source = open_source(data, filename, max_bytes, faults, needs)
+    source = open_source(data, filename, max_bytes, faults, needs, may_be_empty=may_be_empty)
     header = source.header
     brings_none = header.rubric is None and not header.rubric_is_faulty
     if rubric is not None and (brings_none or source.recognised):
         header = dataclasses.replace(header, rubric=rubric, rubric_is_faulty=False)
     reader = ItemReader(header, explicit, cells=source.cells, faults=faults, needs=item_needs)
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
-    reader.check_whole(empty=not items)
+    reader.check_whole(empty=not items and (bool(source.recognised) or not may_be_empty))
     _raise(faults, source)
     return DatasetFile(header.name, header.prompt, header.rubric, header.reference, items, source.recognised)
 

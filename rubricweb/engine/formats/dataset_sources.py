@@ -49,11 +49,18 @@ class Source:
 
 
 def open_source(
-    data: bytes, filename: str, max_bytes: int, faults: FaultList, needs: Iterable[str] = ()
+    data: bytes,
+    filename: str,
+    max_bytes: int,
+    faults: FaultList,
+    needs: Iterable[str] = (),
+    *,
+    may_be_empty: bool = False,
 ) -> Source:
     """Open a dataset file in the format its name says, or its content when the name does not.
 
-    ``needs`` are keys a dataset object must have. Raises InvalidFile for what is no such file at all; faults
+    ``needs`` are keys a dataset object must have; where it ``may_be_empty``, one with ``rubric`` may leave
+    out ``items``. Raises InvalidFile for what is no such file at all; faults
     inside go to ``faults``.
     """
     if is_parquet(data):
@@ -77,7 +84,7 @@ def open_source(
         raise InvalidFile(error.faults) from None
     if isinstance(whole, list):
         return _records(format, _listed(whole, faults), faults)
-    return _document(format, whole, faults, needs)
+    return _document(format, whole, faults, needs, may_be_empty)
 
 
 def _records(format: FileFormat, records: Iterator[PlacedRecord], faults: FaultList) -> Source:
@@ -93,12 +100,16 @@ def _records(format: FileFormat, records: Iterator[PlacedRecord], faults: FaultL
     return Source(format, translation.header, iter(translation.records), foreign.title)
 
 
-def _document(format: FileFormat, whole: Any, faults: FaultList, needs: Iterable[str]) -> Source:
+def _document(
+    format: FileFormat, whole: Any, faults: FaultList, needs: Iterable[str], may_be_empty: bool
+) -> Source:
     if isinstance(whole, dict) and "items" not in whole:
         foreign = recognised_document(whole)
         if foreign is not None:
             translation = foreign.translate(whole, faults)
             return Source(format, translation.header, iter(translation.records), foreign.title)
+        if may_be_empty and "rubric" in whole:
+            whole = {**whole, "items": []}
     if not isinstance(whole, dict) or "items" not in whole:
         _refuse(shown(whole), "a list of items, or a dataset object with items")
     for key in needs:

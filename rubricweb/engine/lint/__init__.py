@@ -103,8 +103,8 @@ def lint(rubric: Rubric) -> tuple[Finding, ...]:
 def lint_draft(data: Any) -> tuple[Finding, ...]:
     """The same for plain data that may not be a valid rubric: what cannot be read is passed over.
 
-    ``data`` is a list of criteria or an object with ``criteria`` or ``sections``; indexes count unreadable
-    criteria too, those of sections after the others. Never raises for JSON-like data.
+    ``data`` is a rubric in any form that ``Rubric.from_dict`` reads; indexes count unreadable criteria too,
+    those of ``sections`` after the others. Never raises for JSON-like data.
     """
     return _run(Sight(read_draft(data)), "text")
 

@@ -70,7 +70,7 @@ class DraftCriterion:
 
 
 def read_draft(data: Any) -> tuple[DraftCriterion, ...]:
-    """Read a list of criteria, or an object with ``criteria`` or ``sections``, leaving out what is broken.
+    """Read a rubric in any form that ``Rubric.from_dict`` does, leaving out what is broken.
 
     Nothing is refused: an entry that is no object keeps its place with nothing in it, and anything that is
     not a rubric at all gives an empty tuple. Sections follow the top-level criteria, in order.
@@ -79,13 +79,23 @@ def read_draft(data: Any) -> tuple[DraftCriterion, ...]:
 
 
 def _entries(data: Any) -> Iterator[Any]:
+    if isinstance(data, Mapping) and "rubric" in data:
+        data = data["rubric"]
     if isinstance(data, Mapping):
-        yield from _listed(data.get("criteria"))
+        yield from _flattened(data.get("criteria"))
         for section in _listed(data.get("sections")):
             if isinstance(section, Mapping):
                 yield from _listed(section.get("criteria"))
     else:
-        yield from _listed(data)
+        yield from _flattened(data)
+
+
+def _flattened(value: Any) -> Iterator[Any]:
+    for entry in _listed(value):
+        if isinstance(entry, Mapping) and "criteria" in entry:
+            yield from _listed(entry["criteria"])
+        else:
+            yield entry
 
 
 def _listed(value: Any) -> tuple[Any, ...]:

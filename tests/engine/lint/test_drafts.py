@@ -42,8 +42,24 @@ def test_criteria_of_sections_are_counted_on():
     ]
 
 
+def test_a_wrapped_rubric_and_listed_sections_are_read_too():
+    listed = [{"requirement": "Names it."}, {"title": "A", "criteria": [ERROR]}]
+    for data in (listed, {"criteria": listed}, {"rubric": listed}, {"rubric": {"criteria": listed}}):
+        assert [finding.criterion for finding in lint_draft(data)] == [1]
+
+
 def test_what_is_no_rubric_at_all_has_no_findings():
-    for data in (None, 3, "text", {}, [], {"criteria": None}, {"criteria": {"a": 1}}, {"sections": [{}]}):
+    for data in (
+        None,
+        3,
+        "text",
+        {},
+        [],
+        {"criteria": None},
+        {"criteria": {"a": 1}},
+        {"sections": [{}]},
+        {"rubric": 1},
+    ):
         assert lint_draft(data) == ()
 
 

@@ -110,11 +110,12 @@ def _value(case: Case, i: int) -> Fraction | None:
     criterion, label = case["criteria"][i], case["labels"][i]
     if abstains(case, i):
         wanted = criterion["weight"] > 0
+        scored = [option["value"] for option in criterion.get("options", ()) if not option["na"]] or [0, 1]
         return {
             "skip": None,
             "zero": Fraction(0),
             "partial": Fraction(1, 2) if wanted else Fraction(0),
-            "fail": Fraction(0) if wanted else Fraction(1),
+            "fail": Fraction(min(scored) if wanted else max(scored)),
         }[case["abstention"]]
     values = {option["label"]: option["value"] for option in criterion.get("options", ())}
     return Fraction(values[label]) if values else Fraction(label == MET)

@@ -131,22 +131,8 @@ def _own_side_left_out(case: Case) -> bool:
     return any(weights) and bool(judged) and not any(weights[i] * sign > 0 for i in judged)
 
 
-def _worst_option_is_not_the_end_of_the_scale(case: Case) -> bool:
-    """Under ``fail`` an abstained choice has no option worth 0 (or, of negative weight, 1)."""
-    if case["abstention"] != "fail":
-        return False
-    for i, criterion in enumerate(case["criteria"]):
-        values = [option["value"] for option in criterion.get("options", ()) if not option["na"]]
-        if values and criterion["weight"] and abstains(case, i):
-            worst = min(values) if criterion["weight"] > 0 else max(values)
-            if worst != (0.0 if criterion["weight"] > 0 else 1.0):
-                return True
-    return False
-
-
 LABEL_DIFFERENCES: dict[str, Callable[[Case], bool]] = {
     "Skipping never changes the formula.": _own_side_left_out,
-    "An abstained choice fails to the end of the scale.": _worst_option_is_not_the_end_of_the_scale,
 }
 
 
