@@ -10,9 +10,10 @@ from django.utils.html import format_html
 
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.judges.base import ERROR_KINDS, JudgeConfig
+from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Team
 from rubricweb.selectors import run_plans
+from rubricweb.selectors.runs import ERROR_KINDS
 from rubricweb.services import endpoints, few_shot
 from rubricweb.services import runs as services
 from rubricweb.services.reviews import require_rubric
