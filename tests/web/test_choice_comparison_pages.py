@@ -147,6 +147,7 @@ def test_a_rubric_without_binary_criteria_says_why_there_are_no_common_figures(
 ) -> None:
     content = text(page(sign_in(people.bob), url(people, "compare")))
     assert "No criterion is simply met or unmet here" in content
+    assert "Coverage 1.0000 a verdict on 8 of 8 units" in content  # four items, two criteria that are asked
     assert "MCC" not in content.partition("What these figures mean")[0]
 
 
