@@ -12,7 +12,10 @@ from rubricweb.models import Role
 from rubricweb.services import exports as services
 
 exports = Room("exports")
-FILES = {form.content_type.partition(";")[0]: form.title for form in services.EXPORT_FORMATS.values()}
+FILES: dict[str, str] = {}
+for _form in services.EXPORT_FORMATS.values():
+    _kind = _form.content_type.partition(";")[0]
+    FILES[_kind] = f"{FILES[_kind]} or {_form.title}" if _kind in FILES else _form.title
 
 
 @exports.read("/exports", Role.VIEWER, None, names_rows=True, files=FILES)

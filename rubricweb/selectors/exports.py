@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 
+from rubricweb import engine
 from rubricweb.engine.formats import GroundTruthItem, VerdictRow
+from rubricweb.engine.outcomes import outcome_of, value_of
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Adjudication,
@@ -23,6 +25,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.ground_truth import Truth, ground_truth
 from rubricweb.selectors.reviews import require_nothing_hidden
+from rubricweb.selectors.stored_answers import answer_of
 
 CHUNK = 500
 
@@ -90,13 +93,19 @@ def _why(truth: Truth | None, reason: str) -> str | None:
 
 def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> Iterator[VerdictRow]:
     """Submitted verdicts of people in `queues`, then the run's, by item and criterion."""
+    criteria: dict[int, engine.Criterion] = {}
     for row in judgements(dataset, queues, run).iterator(chunk_size=CHUNK):
         rater = row.review.rater.name if row.review else row.judge
+        if row.criterion_id not in criteria:
+            criteria[row.criterion_id] = row.criterion.to_engine()
+        criterion = criteria[row.criterion_id]
         yield VerdictRow(
             item_id=row.item.key,
             criterion=row.criterion.name,
             rater=rater,
-            verdict=row.value if row.value is not None else row.verdict,
+            verdict=row.verdict,
+            kind=row.criterion.kind,
+            value=value_of(outcome_of(criterion, answer_of(criterion, row.verdict, row.value))),
             reason=row.reason,
             rater_kind="human" if row.review else "judge",
             error=f"{row.error_kind}: {row.error_message}" if row.error_kind else None,
@@ -105,6 +114,23 @@ def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | Non
             run=str(row.run) if row.run else None,
             recorded_at=row.created_at.isoformat(),
         )
+
+
+def criterion_names(
+    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None = None
+) -> tuple[str, ...]:
+    """The names of every criterion an export may speak of: of the queues, the run, the items' own rubrics."""
+    versions = [queue.rubric_version_id for queue in queues] + ([run.rubric_version_id] if run else [])
+    shared = list(dict.fromkeys(version_id for version_id in versions if version_id))
+    own = Item.objects.filter(dataset=dataset, rubric_version__isnull=False).values("rubric_version")
+    rows = Criterion.objects.filter(Q(version__in=shared) | Q(version__in=own)).order_by(
+        "version_id", "position"
+    )
+    names = sorted(
+        rows.values_list("version_id", "name"),
+        key=lambda row: shared.index(row[0]) if row[0] in shared else len(shared),
+    )
+    return tuple(dict.fromkeys(name for _, name in names))
 
 
 def judgements(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> QuerySet[Judgement]:

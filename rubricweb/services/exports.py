@@ -4,9 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
-from importlib.util import find_spec
 
-from rubricweb.engine.formats import FORMATS, DatasetHead
+from rubricweb.engine.formats import (
+    BUNDLE,
+    CONTENTS,
+    EXPORT_FORMATS,
+    FORMATS,
+    DatasetHead,
+    OfferedFormat,
+)
 from rubricweb.engine.formats.bundle import write_bundle
 from rubricweb.engine.formats.dataset_writers import write_dataset
 from rubricweb.engine.formats.records import FileFormat
@@ -18,40 +24,8 @@ from rubricweb.selectors.comparison import compare
 from rubricweb.selectors.reviews import require_nothing_hidden
 from rubricweb.services.journal import record
 
-BUNDLE = "bundle"
-CONTENTS = {"ground_truth": "Ground truth", "verdicts": "All verdicts"}
+__all__ = ["CONTENTS", "EXPORT_FORMATS", "Export", "export"]
 
-
-@dataclass(frozen=True)
-class OfferedFormat:
-    """A format as it is offered: `contents` are the names in CONTENTS it can hold."""
-
-    title: str
-    suffix: str
-    content_type: str
-    contents: tuple[str, ...]
-
-
-def _offered() -> dict[str, OfferedFormat]:
-    """The engine's formats, and what is written from a whole dataset; Parquet where it can be."""
-    offered = {
-        name: OfferedFormat(
-            one.title,
-            one.suffix,
-            one.content_type,
-            ("ground_truth",) if one.write_verdicts is None else tuple(CONTENTS),
-        )
-        for name, one in FORMATS.items()
-    }
-    offered["yaml"] = OfferedFormat("YAML dataset", ".yaml", "application/yaml", ("ground_truth",))
-    if find_spec("pyarrow") is not None:
-        parquet = "application/vnd.apache.parquet"
-        offered["parquet"] = OfferedFormat("Parquet dataset", ".parquet", parquet, ("ground_truth",))
-    offered[BUNDLE] = OfferedFormat("Bundle of everything", ".zip", "application/zip", ("verdicts",))
-    return offered
-
-
-EXPORT_FORMATS = _offered()
 _DATASET_FORMATS: dict[str, FileFormat] = {"yaml": "yaml", "parquet": "parquet"}
 
 
@@ -96,7 +70,8 @@ def export(
     else:
         write = FORMATS[format].write_verdicts
         assert write is not None, "_checked saw to it"
-        chunks = write(selected.verdict_rows(dataset, queues, run))
+        head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, queues, run))
+        chunks = write(selected.verdict_rows(dataset, queues, run), head)
     record(team, viewer, "exported", dataset, what=what, format=format)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", dataset.name).strip("-.") or "dataset"
     return Export(f"{name}-{what}{offered.suffix}", offered.content_type, chunks)
@@ -137,6 +112,7 @@ def _ground_truth(
         prompt=dataset.prompt,
         rubric=version.to_engine() if version else None,
         reference=dataset.reference,
+        criteria=selected.criterion_names(dataset, queues),
     )
     return FORMATS[format].write_ground_truth(selected.ground_truth_items(dataset, queues), head)
 

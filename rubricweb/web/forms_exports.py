@@ -15,6 +15,7 @@ WORDS = {
     "ground_truth": "What stands for every labelled criterion: an adjudication, else the majority of people.",
     "verdicts": "What every person and judge said, one row per verdict, with its reason.",
     "csv": "One row per verdict, for spreadsheets and statistics programs.",
+    "wide": "One row per item and rater, one column per criterion, for tables and measures of agreement.",
     "jsonl": "One JSON object per line, for scripts.",
     "yaml": "Items, rubric and ground truth in one YAML file; opens here again.",
     "parquet": "Items and ground truth in columns, for data frames; opens here again.",

@@ -96,7 +96,7 @@ def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
         return [
             query | {"what": what, "format": form, "run": ids["run_id"]}
             for what in ("verdicts", "ground_truth")
-            for form in ("csv", "jsonl", "autorubric")
+            for form in ("csv", "wide", "jsonl", "autorubric")
         ]
     if operation.operation_id == "list_run_items":
         return [{"sort": sort} for sort in ("score", "-score", "position", "errors")]

@@ -200,7 +200,15 @@ def test_option_labels_come_back_from_every_form_of_ground_truth():
         assert [item["ground_truth"] for item in found] == [[label, None] for label in labels]
 
 
-def test_what_a_check_measured_is_written_as_its_number():
-    row = VerdictRow("i", "size", "run 1", 0.25, rater_kind="check")
-    assert "".join(verdicts_csv([row])).splitlines()[1].startswith("i,size,run 1,0.25,")
-    assert json.loads("".join(verdicts_jsonl([row])))["verdict"] == 0.25
+def test_what_a_check_measured_is_a_number_beside_an_empty_verdict():
+    row = VerdictRow("i", "size", "run 1", None, rater_kind="judge", kind="check", value=0.25)
+    assert "".join(verdicts_csv([row])).splitlines()[1].startswith("i,size,run 1,,,check,0.25,judge,")
+    line = json.loads("".join(verdicts_jsonl([row])))
+    assert (line["verdict"], line["kind"], line["value"]) == (None, "check", 0.25)
+
+
+def test_ground_truth_in_long_form_says_what_each_label_counts_as():
+    found = rows_of(ground_truth_csv([GroundTruthItem("1", "s", ("Low", None))], DatasetHead(rubric=CHOICES)))
+    assert [(row["verdict"], row["kind"], row["value"]) for row in found] == [("Low", "choice", "0.5")]
+    binary = rows_of(ground_truth_csv([GroundTruthItem("1", "s", (Verdict.UNMET, "CANNOT_ASSESS"))], HEAD))
+    assert [(row["kind"], row["value"]) for row in binary] == [("binary", "0.0"), ("binary", "")]

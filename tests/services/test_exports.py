@@ -78,6 +78,13 @@ def test_ground_truth_of_every_kind_is_read_again(people: Cast, labelled, format
             ("b", "said", "CANNOT_ASSESS"),
         ]
         return
+    if format == "wide":
+        assert list(csv.reader(io.StringIO(data.decode()))) == [
+            ["item_id", "tone", "said", "short"],
+            ["a", "Warm", "MET", ""],
+            ["b", "Rude", "CANNOT_ASSESS", ""],
+        ]
+        return
     file = read_dataset(data, filename=f"back{EXPORT_FORMATS[format].suffix}")
     rubric = file.rubric_for(file.items[0])
     assert rubric is not None
@@ -89,13 +96,44 @@ def test_ground_truth_of_every_kind_is_read_again(people: Cast, labelled, format
     assert file.items[1].ground_truth_reasons == ("adjudicated: It swears.", "unanimous of 1", None)
 
 
-def test_verdicts_of_checks_go_out_as_numbers(people: Cast, labelled) -> None:
+def test_verdicts_say_their_kind_and_what_they_count_as(people: Cast, labelled) -> None:
     rows = list(csv.DictReader(io.StringIO(exported(people, labelled, "verdicts", "csv").decode())))
     judged = {
-        (row["item_id"], row["criterion"]): row["verdict"] for row in rows if row["rater_kind"] == "judge"
+        (row["item_id"], row["criterion"]): (row["verdict"], row["kind"], row["value"])
+        for row in rows
+        if row["rater_kind"] == "judge"
     }
-    assert judged["a", "tone"] == "Warm"
-    assert judged["a", "short"] == "1.0"
+    assert judged["a", "tone"] == ("Warm", "choice", "1.0")
+    assert judged["a", "short"] == ("", "check", "1.0")
+
+
+def test_a_wide_table_has_a_line_per_item_and_rater(people: Cast, labelled) -> None:
+    [header, *lines] = csv.reader(io.StringIO(exported(people, labelled, "verdicts", "wide").decode()))
+    assert header == ["item_id", "rater", "rater_kind", "run", "tone", "said", "short"]
+    people_said = [line for line in lines if line[2] == "human"]
+    assert ["a", "x", "human", "", "Warm", "MET", ""] in people_said
+    # Three items by one judge.
+    assert [line[0] for line in lines if line[2] == "judge"] == ["a", "b", "c"]
+
+
+def test_the_long_export_of_people_is_imported_again(people: Cast, labelled) -> None:
+    run, queue = labelled
+    made = exports.export(
+        people.team, viewer=people.bob, what="verdicts", format="csv", dataset=run.dataset, queues=[queue]
+    )
+    back = reviews.import_labels(
+        run.dataset,
+        run.rubric_version,
+        by=people.ed,
+        data="".join(map(str, made.chunks)).encode(),
+        filename="back.csv",
+    )
+    said = [
+        sorted(one.reviews.values_list("rater__name", "judgements__criterion__name", "judgements__verdict"))
+        for one in (queue, back)
+    ]
+    assert said[0] == said[1]
+    assert said[0]
 
 
 def test_a_bundle_holds_everything_that_was_said(people: Cast, labelled) -> None:
@@ -127,9 +165,11 @@ def test_a_bundle_holds_everything_that_was_said(people: Cast, labelled) -> None
 
 
 def test_what_a_format_cannot_hold_is_refused_with_those_that_can(people: Cast, labelled) -> None:
-    with pytest.raises(Invalid, match="export verdicts as csv or jsonl, or with everything else as bundle"):
+    with pytest.raises(
+        Invalid, match="export verdicts as csv, wide or jsonl, or with everything else as bundle"
+    ):
         exported(people, labelled, "verdicts", "autorubric")
-    with pytest.raises(Invalid, match="export that as csv, jsonl, autorubric, yaml or parquet"):
+    with pytest.raises(Invalid, match="export that as csv, wide, jsonl, autorubric, yaml or parquet"):
         exported(people, labelled, "ground_truth", "bundle")
     with pytest.raises(Invalid, match="'xls' is not an export format"):
         exported(people, labelled, "verdicts", "xls")

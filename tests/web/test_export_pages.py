@@ -75,7 +75,7 @@ def test_a_combination_that_does_not_exist_is_said_on_the_form(people: Cast, sig
     }
     answer = sign_in(people.bob).get(reverse("export_download", args=[people.team.slug]), query)
     assert answer.status_code == 422
-    assert "export verdicts as csv or jsonl" in answer.content.decode()
+    assert "export verdicts as csv, wide or jsonl" in answer.content.decode()
     assert answer.context["form"]["format"].value() == "autorubric"
 
 

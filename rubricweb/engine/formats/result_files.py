@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.engine.formats.formulas import neutralised
+from rubricweb.engine.outcomes import label_outcome, value_of
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query
 from rubricweb.engine.verdict import Label
@@ -22,16 +23,18 @@ GROUND_TRUTH_RATER = "ground_truth"
 class VerdictRow:
     """One rater's result on one criterion of one item.
 
-    ``verdict`` is a Verdict, an option's own label or a check's value; None when the rater gave none, and
-    ``error`` then says why. ``rater_kind`` is what the rater
-    is (human, judge, adjudication, ground_truth). ``weight`` and ``group`` are the criterion's; ``run``
-    names the run of a judge; ``recorded_at`` is an ISO 8601 time. What does not apply is None.
+    ``verdict`` is the label: a Verdict or an option's own, None for a check and when the rater gave none, and
+    ``error`` then says why. ``value`` is the number the answer counts as: 1 for MET, 0 for UNMET, an option's
+    value, what a check found; None for an abstention. ``rater_kind`` is what the rater is (human, judge,
+    adjudication, ground_truth). ``kind`` (binary, choice, check), ``weight`` and ``group`` are the
+    criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO 8601 time. What does not apply is
+    None.
     """
 
     item_id: str
     criterion: str
     rater: str
-    verdict: Label | float | None
+    verdict: Label | None
     reason: str = ""
     rater_kind: str | None = None
     error: str | None = None
@@ -40,6 +43,8 @@ class VerdictRow:
     run: str | None = None
     recorded_at: str | None = None
     evidence: tuple[str, ...] = ()
+    kind: str | None = None
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +70,22 @@ class GroundTruthItem:
 
 @dataclass(frozen=True, slots=True)
 class DatasetHead:
-    """What the items of an export share; None is "not given"."""
+    """What the items of an export share; None is "not given".
+
+    ``criteria`` are the names of all criteria in the order of a table's columns, for tables that have one
+    per criterion; empty means those of ``rubric``.
+    """
 
     name: str = ""
     prompt: Query | None = None
     rubric: Rubric | None = None
     reference: str | None = None
+    criteria: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The criteria of a table, in order."""
+        return self.criteria or (() if self.rubric is None else tuple(self.rubric.names))
 
 
 VERDICT_COLUMNS = (
@@ -79,6 +94,8 @@ VERDICT_COLUMNS = (
     "rater",
     "verdict",
     "reason",
+    "kind",
+    "value",
     "rater_kind",
     "error",
     "group",
@@ -95,10 +112,10 @@ def verdicts_csv(rows: Iterable[VerdictRow]) -> Iterator[str]:
     Cells a spreadsheet would run are neutralised with a leading ``'``; evidence is a JSON list. Its first
     five columns are what ``read_labels`` reads, which also takes the ``'`` away again.
     """
-    yield _csv_line(VERDICT_COLUMNS)
+    yield csv_line(VERDICT_COLUMNS)
     for row in rows:
         evidence = json.dumps(row.evidence, ensure_ascii=False) if row.evidence else None
-        yield _csv_line([*(getattr(row, name) for name in VERDICT_COLUMNS[:-1]), evidence])
+        yield csv_line([*(getattr(row, name) for name in VERDICT_COLUMNS[:-1]), evidence])
 
 
 def verdicts_jsonl(rows: Iterable[VerdictRow]) -> Iterator[str]:
@@ -112,13 +129,15 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
 
     Criteria without a settled label have no line. Raises ValueError as ``ground_truth_jsonl`` does.
     """
-    yield _csv_line(("item_id", "criterion", "rater", "verdict", "reason"))
+    yield csv_line(VERDICT_COLUMNS[:7])
     for item in items:
-        names = _rubric_of(item, head).names
-        reasons = item.ground_truth_reasons or (None,) * len(names)
-        for name, verdict, reason in zip(names, item.ground_truth or (), reasons, strict=False):
-            if verdict is not None:
-                yield _csv_line((item.id, name, GROUND_TRUTH_RATER, verdict, reason))
+        rubric = rubric_of(item, head)
+        reasons = item.ground_truth_reasons or (None,) * len(rubric.names)
+        for criterion, label, reason in zip(rubric.criteria, item.ground_truth or (), reasons, strict=False):
+            if label is not None:
+                value = value_of(label_outcome(criterion, label))
+                said = (item.id, criterion.name, GROUND_TRUTH_RATER, label, reason, criterion.kind, value)
+                yield csv_line(said)
 
 
 def ground_truth_jsonl(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
@@ -127,7 +146,7 @@ def ground_truth_jsonl(items: Iterable[GroundTruthItem], head: DatasetHead) -> I
     Raises ValueError for an item without a rubric, or with another number of labels than criteria.
     """
     for item in items:
-        rubric = _rubric_of(item, head)
+        rubric = rubric_of(item, head)
         in_force = {
             "prompt": head.prompt if item.prompt is None else item.prompt,
             "reference": head.reference if item.reference is None else item.reference,
@@ -156,7 +175,7 @@ def autorubric_dataset(items: Iterable[GroundTruthItem], head: DatasetHead) -> I
     yield '"items": ['
     separator = "\n"
     for item in items:
-        _rubric_of(item, head)
+        rubric_of(item, head)
         own = {
             "prompt": item.prompt,
             "reference_submission": item.reference,
@@ -180,7 +199,7 @@ def _item_fields(item: GroundTruthItem) -> dict[str, Any]:
     return fields
 
 
-def _rubric_of(item: GroundTruthItem, head: DatasetHead) -> Rubric:
+def rubric_of(item: GroundTruthItem, head: DatasetHead) -> Rubric:
     rubric = head.rubric if item.rubric is None else item.rubric
     if rubric is None:
         raise ValueError(f"item {item.id!r} has no rubric and neither has the dataset; one of them needs it")
@@ -190,7 +209,7 @@ def _rubric_of(item: GroundTruthItem, head: DatasetHead) -> Rubric:
     return rubric
 
 
-def _csv_line(cells: Sequence[object]) -> str:
+def csv_line(cells: Sequence[object]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow([_cell(cell) for cell in cells])
     return line.getvalue()

@@ -1,0 +1,63 @@
+"""Tables with one column per criterion."""
+
+import csv
+import io
+
+import pytest
+
+from rubricweb.engine.formats.result_files import DatasetHead, GroundTruthItem, VerdictRow
+from rubricweb.engine.formats.wide_files import ground_truth_wide, verdicts_wide
+from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.verdict import Verdict
+
+RUBRIC = Rubric(
+    [Criterion(requirement="Polite", name="polite"), Criterion(requirement="Rated", name="rater")]
+)
+HEAD = DatasetHead(rubric=RUBRIC)
+
+
+def lines_of(pieces):
+    return list(csv.reader(io.StringIO("".join(pieces), newline="")))
+
+
+def test_every_rater_of_an_item_has_one_line_with_numbers_under_checks():
+    rows = [
+        VerdictRow("a", "polite", "ann", Verdict.MET, rater_kind="human", kind="binary", value=1.0),
+        VerdictRow("a", "polite", "gpt", Verdict.UNMET, rater_kind="judge", run="3", value=0.0),
+        VerdictRow("a", "size", "check", None, rater_kind="judge", run="3", kind="check", value=0.25),
+        VerdictRow("b", "size", "gpt", None, rater_kind="judge", run="3", error="timeout: 60 s"),
+    ]
+    assert lines_of(verdicts_wide(rows, DatasetHead(criteria=("polite", "size")))) == [
+        ["item_id", "rater", "rater_kind", "run", "polite", "size"],
+        ["a", "ann", "human", "", "MET", ""],
+        ["a", "gpt", "judge", "3", "UNMET", "0.25"],
+        ["b", "gpt", "judge", "3", "", ""],
+    ]
+
+
+def test_a_second_answer_of_the_same_rater_is_a_further_line():
+    rows = [VerdictRow("a", "polite", "ann", verdict) for verdict in (Verdict.MET, Verdict.UNMET)]
+    _, first, second = lines_of(verdicts_wide(rows, HEAD))
+    assert (first[4], second[4]) == ("MET", "UNMET")
+
+
+def test_a_criterion_named_like_another_column_keeps_a_column_of_its_own():
+    [header] = lines_of(verdicts_wide([], HEAD))
+    assert header[4:] == ["polite", "rater (criterion)"]
+
+
+def test_ground_truth_has_one_line_per_item():
+    items = [
+        GroundTruthItem("=1", "s", (Verdict.MET, None)),
+        GroundTruthItem("2", "s", None),
+    ]
+    assert lines_of(ground_truth_wide(items, HEAD)) == [
+        ["item_id", "polite", "rater"],
+        ["'=1", "MET", ""],
+        ["2", "", ""],
+    ]
+
+
+def test_a_criterion_without_a_column_is_named():
+    with pytest.raises(ValueError, match="item 'a' has the criterion 'own', which has no column"):
+        list(verdicts_wide([VerdictRow("a", "own", "ann", Verdict.MET)], HEAD))
