@@ -4,7 +4,7 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -245,10 +245,28 @@ def _labels(command: argparse.ArgumentParser) -> None:
     _team_and_person(command)
 
 
+class _ExportFormats:
+    """The names of the export formats, which are only looked up when somebody asks for them."""
+
+    def __iter__(self) -> Iterator[str]:
+        from rubricweb.engine.formats import EXPORT_FORMATS
+
+        return iter(EXPORT_FORMATS)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+
 def _export(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dataset", required=True, metavar="N|NAME")
     command.add_argument("--what", default="ground_truth", help="ground_truth (default) or verdicts")
-    command.add_argument("--format", default="csv", help="csv (default), jsonl or autorubric")
+    command.add_argument(
+        "--format",
+        default="csv",
+        choices=_ExportFormats(),
+        metavar="FORMAT",
+        help="one of %(choices)s (default: csv)",
+    )
     command.add_argument(
         "--queue",
         action="append",
