@@ -22,10 +22,10 @@ RATER_COLUMNS = ("item_id", "rater", "rater_kind", "run")
 def verdicts_wide(rows: Iterable[VerdictRow], head: DatasetHead) -> Iterator[str]:
     """A header, then one line per item and rater: the label under its criterion, the number under a check.
 
-    XX
-        to the same criterion, such as in another queue, goes to a further line. ``rows`` of one item stand
-        together. A criterion named like another column is called ``name (criterion)``. Raises ValueError for a
-        criterion that is none of ``head.columns``.
+    A run is one rater, with what its checks found. An answer a rater did not give, or gave with an error, is
+    an empty cell. A second answer of the same rater to the same criterion, such as in another queue, goes to
+    a further line. ``rows`` of one item stand together. A criterion named like another column is called
+    ``name (criterion)``. Raises ValueError for a criterion that is none of ``head.columns``.
     """
     yield csv_line([*RATER_COLUMNS, *_titles(head.columns, RATER_COLUMNS)])
     for _, of_item in groupby(rows, key=attrgetter("item_id")):
