@@ -36,7 +36,8 @@ from rubricweb.models import (
 
 def hidden_items(viewer: User, team: Team) -> QuerySet[Item, Any]:
     """Items whose verdicts by others this person must not see: those of open blind queues they rate in,
-    until they have submitted their own review of the item there.
+    until they have submitted their own review of the item there; and the same words in other datasets of the
+    team, such as the halves of a split or the dataset a half came from.
 
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role.
     """
@@ -46,7 +47,14 @@ def hidden_items(viewer: User, team: Team) -> QuerySet[Item, Any]:
     submitted = Review.objects.filter(
         queue=OuterRef("pk"), item=OuterRef(OuterRef("pk")), rater__user=viewer, state=ReviewState.SUBMITTED
     )
-    return Item.objects.filter(Exists(blind.exclude(Exists(submitted)))).order_by().values("pk")
+    still_to_review = Exists(blind.exclude(Exists(submitted)))
+    same_words = (
+        Item.objects.filter(still_to_review, content_hash=OuterRef("content_hash"))
+        .exclude(content_hash="")
+        .exclude(dataset=OuterRef("dataset"))
+    )
+    hidden = Item.objects.filter(still_to_review | Exists(same_words), dataset__team=team)
+    return hidden.order_by().values("pk")
 
 
 def require_visible(viewer: User, item: Item) -> None:

@@ -1,12 +1,16 @@
 """What a blind rater learns from the API before submitting: nothing, wherever they look."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Role
+from rubricweb.models import ReviewQueue, Role, RubricVersion, Run
+from rubricweb.selectors.reviews import hidden_items
 from rubricweb.services import reviews
+from rubricweb.services.splits import split_dataset
 from tests import factories
 from tests.api.client import ApiClient, operations, text_of
 from tests.api.conftest import World, by_the_book
@@ -178,3 +182,97 @@ def test_closing_the_queue_ends_the_blinding(people: Cast, as_member, blind: Wor
     alice = as_member(people.alice)
     alice.send("POST", f"/queues/{blind.queue.pk}/close")
     assert len(alice.get(f"/runs/{blind.run.pk}/items")["items"]) == 3
+
+
+@dataclass(frozen=True)
+class Halves:
+    """A labelled dataset and its two halves, each graded by a judge that tells its secret."""
+
+    version: RubricVersion
+    whole: Run
+    dev: Run
+    test: Run
+
+
+@pytest.fixture
+def halves(people: Cast) -> Halves:
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    labels = "item_id,criterion,rater,verdict,reason\n" + "".join(
+        f"{item.key},capital,{rater},MET,{PEER_SAYS}\n" for item in dataset.items.all() for rater in "xy"
+    )
+    reviews.import_labels(dataset, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    split = split_dataset(dataset, n_dev=1, by=people.ed)
+    judge = InProcessJudge(
+        lambda requirement, response: '{"explanation": "' + JUDGE_SAYS + '", "criterion_status": "MET"}'
+    )
+    whole, dev, test = (
+        grade(factories.run(people.team, people.ed, dataset=one, rubric_version=version), judge)
+        for one in (dataset, split.dev, split.test)
+    )
+    return Halves(version, whole, dev, test)
+
+
+def blind_queue(people: Cast, halves: Halves, run: Run) -> ReviewQueue:
+    return factories.queue(
+        people.team,
+        people.ed,
+        dataset=run.dataset,
+        rubric_version=halves.version,
+        raters=[people.alice],
+        name="Blind",
+    )
+
+
+def keys(client: ApiClient, run: Run) -> set[str]:
+    """The items of a run whose reports this person can list, and open."""
+    listed = {row["key"] for row in client.get(f"/runs/{run.pk}/items")["items"]}
+    for item in run.dataset.items.all():
+        path = f"/runs/{run.pk}/items/{item.pk}"
+        if item.key in listed:
+            assert JUDGE_SAYS in text_of(client.call("GET", path))
+        else:
+            assert client.refused(403, "GET", path)["type"].endswith("withheld")
+    return listed
+
+
+def test_who_rates_the_original_blind_reads_nothing_in_its_halves(
+    people: Cast, as_member, halves: Halves
+) -> None:
+    alice = as_member(people.alice)
+    everything = {run: keys(alice, run) for run in (halves.dev, halves.test)}
+    assert sorted(len(found) for found in everything.values()) == [1, 2]
+    queue = blind_queue(people, halves, halves.whole)
+    for run in (halves.dev, halves.test):
+        assert keys(alice, run) == set()
+        query = {"what": "verdicts", "format": "wide", "dataset": run.dataset_id, "run": run.pk}
+        assert alice.refused(403, "GET", "/exports", query=query)["type"].endswith("withheld")
+        assert alice.get(f"/datasets/{run.dataset_id}")["split_report"] is None
+    draft = answer(alice, alice.send("POST", f"/queues/{queue.pk}/next"))
+    alice.send("POST", f"/reviews/{draft['id']}/submit")
+    assert keys(alice, halves.dev) | keys(alice, halves.test) == {draft["item"]["key"]}
+
+
+def test_who_rates_a_half_blind_reads_the_original_of_the_other_half_only(
+    people: Cast, as_member, halves: Halves
+) -> None:
+    alice = as_member(people.alice)
+    other_half = keys(alice, halves.test)
+    blind_queue(people, halves, halves.dev)
+    assert keys(alice, halves.dev) == set()
+    assert keys(alice, halves.whole) == other_half
+    assert keys(alice, halves.test) == other_half
+    assert keys(as_member(people.bob), halves.whole) > other_half
+
+
+def test_hidden_items_are_one_query_that_finds_copies_by_their_words(
+    people: Cast, halves: Halves, django_assert_num_queries
+) -> None:
+    blind_queue(people, halves, halves.whole)
+    hidden = hidden_items(people.alice, people.team)
+    with django_assert_num_queries(1):
+        assert len(hidden) == 6
+    if connection.vendor == "sqlite":
+        plan = hidden.explain()
+        assert "USING INDEX item_content_hash" in plan
+        assert "SCAN U" not in plan
