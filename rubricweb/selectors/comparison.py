@@ -24,7 +24,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.comparison_by_kind import CriterionComparison, Evidence, MatrixRow, bias, matrix
 from rubricweb.selectors.comparison_scores import ScoreComparison, compare_item_scores
-from rubricweb.selectors.ground_truth import Unit, ground_truth, labels, run_answers
+from rubricweb.selectors.ground_truth import Unit, ground_truth, labels, people_first, run_answers
 from rubricweb.selectors.reviews import hidden_items
 
 # ── What can be compared ─────────────────────────────────────────────────────────────────────────
@@ -70,12 +70,15 @@ def run_with(item: Item) -> Run | None:
 
 
 def queues_to_compare(run: Run, asked: Sequence[ReviewQueue] = ()) -> list[ReviewQueue]:
-    """Those of the `asked` queues that are over the run's dataset; else all labelled ones of its rubric."""
+    """Those of the `asked` queues that are over the run's dataset; else all labelled ones of its rubric, the
+    settled labels of a file only where no people labelled: see `people_first`.
+    """
     fitting = [queue for queue in asked if queue.dataset_id == run.dataset_id]
     if fitting:
         return fitting
     queues = list(labelled_queues(run.dataset_id, team=run.team))
-    return [queue for queue in queues if queue.rubric_version_id == run.rubric_version_id] or queues
+    of_rubric = [queue for queue in queues if queue.rubric_version_id == run.rubric_version_id]
+    return people_first(of_rubric or queues)
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,8 @@ def choice(team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] =
     run = run or run_to_compare(team, asked)
     if run is None:
         labelled = list(labelled_queues(team=team))
-        queues = list(asked) or [queue for queue in labelled if queue.dataset_id == labelled[0].dataset_id]
+        newest = [queue for queue in labelled if queue.dataset_id == labelled[0].dataset_id]
+        queues = list(asked) or people_first(newest)
         return Choice(None, tuple(queues), (), tuple(labelled), ())
     queues = queues_to_compare(run, asked)
     offered = list(labelled_queues(run.dataset_id, team=team))

@@ -13,6 +13,9 @@ Unit = tuple[int, int]
 Labels = dict[Unit, dict[int, str]]
 """Unit → rater id → the label they gave: a verdict, or an option's own label."""
 
+SETTLED_RATER = "ground truth"
+"""The rater by whose name the ground truth of a dataset file is kept."""
+
 RULES = ("unanimous", "majority", "adjudicated")
 
 
@@ -23,6 +26,21 @@ class Truth:
     verdict: str | None
     rule: str
     labels: int
+
+
+def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
+    """The queues that count unless somebody chooses: those people labelled.
+
+    The settled labels of a file are no further vote beside people's: they count where nobody else labelled
+    the dataset, and when they are asked for.
+    """
+    by_people = set(
+        ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues)
+        .exclude(rater__name=SETTLED_RATER)
+        .values_list("reviewqueue_id", flat=True)
+    )
+    labelled = {queue.dataset_id for queue in queues if queue.pk in by_people}
+    return [queue for queue in queues if queue.pk in by_people or queue.dataset_id not in labelled]
 
 
 def labels(queues: Sequence[ReviewQueue]) -> Labels:

@@ -11,11 +11,10 @@ from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, RubricVersion, Team, User
+from rubricweb.selectors.ground_truth import SETTLED_RATER
 from rubricweb.services import rubrics
 from rubricweb.services.journal import record
 from rubricweb.services.labels import store_labels
-
-GROUND_TRUTH_RATER = "ground truth"
 
 
 def import_dataset(
@@ -110,7 +109,7 @@ def _store_ground_truth(dataset: Dataset, file: DatasetFile, *, by: User | None)
             continue
         reasons = item.ground_truth_reasons or (None,) * len(item.ground_truth)
         labels += [
-            LabelRecord(0, item.id, name, GROUND_TRUTH_RATER, label, reason or "")
+            LabelRecord(0, item.id, name, SETTLED_RATER, label, reason or "")
             for name, label, reason in zip(rubric.names, item.ground_truth, reasons, strict=True)
             if label is not None
         ]

@@ -21,7 +21,7 @@ from rubricweb.models import (
     RubricVersion,
 )
 from rubricweb.selectors.comparison import labelled_queues
-from rubricweb.selectors.ground_truth import ground_truth
+from rubricweb.selectors.ground_truth import ground_truth, people_first
 
 MAX_EXAMPLES = 20
 TEST = "test"
@@ -131,7 +131,7 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> dict[str,
 
 
 def _queues(dataset: Dataset) -> Sequence[ReviewQueue]:
-    return list(labelled_queues(dataset.pk, team=dataset.team))
+    return people_first(list(labelled_queues(dataset.pk, team=dataset.team)))
 
 
 def _labels(queues: Sequence[ReviewQueue], criteria: Sequence[int]) -> dict[int, dict[int, str]]:

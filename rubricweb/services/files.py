@@ -13,6 +13,7 @@ from rubricweb import engine
 from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User
+from rubricweb.selectors.ground_truth import SETTLED_RATER
 from rubricweb.services import datasets, rubrics
 
 Label = tuple[str, str, str]
@@ -151,7 +152,7 @@ def _stored_labels(dataset: Dataset, *, of_truth: bool) -> Counter[Label]:
     rows = Judgement.objects.filter(
         review__queue__dataset=dataset, review__queue__imported=True, verdict__isnull=False
     )
-    is_truth = Q(review__rater__name=datasets.GROUND_TRUTH_RATER)
+    is_truth = Q(review__rater__name=SETTLED_RATER)
     fields = ("item__key", "criterion__name", "verdict")
     said = rows.filter(is_truth if of_truth else ~is_truth).values_list(*fields)
     return Counter((key, name, str(label)) for key, name, label in said)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from rubricweb.engine.datasets import RubricDataset, SplitReport, describe_split
 from rubricweb.engine.errors import Fault
@@ -23,6 +24,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.export_bundles import dataset_file, item_records
 from rubricweb.selectors.exports import labelled_queues, shared_version
+from rubricweb.selectors.ground_truth import SETTLED_RATER, people_first
 from rubricweb.services.journal import record
 
 NAME_MAX = 200
@@ -43,15 +45,17 @@ def split_dataset(
     """Copies the labelled items into two datasets that share none, every label spread alike over both.
 
     `queues` (all with submitted reviews unless given) say who labelled what; submitted reviews and
-    adjudications come along, so that the same ground truth stands in the halves. The same `seed` gives the
-    same halves. Each is sealed: its digest covers items and ground truth. Raises Invalid for an `n_dev` that
+    adjudications come along, so that the same ground truth stands in the halves; settled labels of a file,
+    which count only where no people labelled, in a queue of their own. The same `seed` gives the same
+    halves. Each is sealed: its digest covers items and ground truth. Raises Invalid for an `n_dev` that
     leaves a half empty or labels of several rubric versions, Conflict when a name is taken or a blind queue
     over the dataset is open: its raters could read the labels in the halves.
     """
     queues = list(queues) or list(labelled_queues(dataset))
     _check(dataset, queues)
+    counted = people_first(queues)
     version = shared_version(dataset, queues, None)
-    items = tuple(item_records(dataset, queues, labelled_only=True))
+    items = tuple(item_records(dataset, counted, labelled_only=True))
     whole = RubricDataset.from_dataset_file(dataset_file(dataset, version, items))
     if not 1 <= n_dev < len(whole):
         allowed = f"1 to {len(whole) - 1}, with {len(whole)} labelled items"
@@ -112,7 +116,8 @@ def _stored(
         created_by=by,
     )
     copies = _copied_items(dataset, half, {item.id for item in part})
-    _copy_labels(queues, half, copies, by=by)
+    _copy_labels(queues, half, copies, by=by, settled=False)
+    _copy_labels(queues, half, copies, by=by, settled=True)
     _copy_adjudications(dataset, copies)
     return half
 
@@ -142,11 +147,20 @@ def _copied_items(dataset: Dataset, half: Dataset, keys: set[str]) -> dict[int, 
     return {original.pk: copy for original, copy in zip(originals, stored, strict=True)}
 
 
-def _copy_labels(queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int, Item], *, by: User) -> None:
-    """Submitted reviews of the copies in a closed queue; of a rater in several queues the last label."""
+def _copy_labels(
+    queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int, Item], *, by: User, settled: bool
+) -> None:
+    """Submitted reviews of the copies in a closed queue, by people or as a file settled them; none without any.
+
+    Of a rater in several queues the last label is taken.
+    """
+    is_settled = Q(review__rater__name=SETTLED_RATER)
     rows = (
         Judgement.objects.filter(
-            review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
+            is_settled if settled else ~is_settled,
+            review__queue__in=queues,
+            review__state=ReviewState.SUBMITTED,
+            verdict__isnull=False,
         )
         .order_by("item_id", "criterion_id", "review__rater_id", "pk")
         .values_list("item_id", "review__rater_id", "criterion_id", "verdict", "reason")
@@ -155,10 +169,12 @@ def _copy_labels(queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int,
     for item_id, rater_id, criterion_id, verdict, reason in rows:
         if item_id in copies:
             said[item_id, rater_id][criterion_id] = (verdict, reason)
+    if not said:
+        return
     raters = {rater_id for _, rater_id in said}
     queue = ReviewQueue.objects.create(
         team=half.team,
-        name=_free_queue_name(half),
+        name=_free_queue_name(half, "Ground truth" if settled else "Labels"),
         dataset=half,
         rubric_version_id=queues[0].rubric_version_id,
         raters_per_item=max(1, len(raters)),
@@ -197,8 +213,8 @@ def _copy_labels(queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int,
     )
 
 
-def _free_queue_name(half: Dataset) -> str:
-    name = f"Labels of {half.name}"[:NAME_MAX]
+def _free_queue_name(half: Dataset, what: str) -> str:
+    name = f"{what} of {half.name}"[:NAME_MAX]
     if ReviewQueue.objects.filter(team=half.team, name=name).exists():
         raise Conflict(f"The team already has a queue called {name!r}; the labels of a half need that name.")
     return name

@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Team
 from rubricweb.selectors import exports as selectors
+from rubricweb.selectors.ground_truth import people_first
 from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
 
 WORDS = {
@@ -48,7 +49,7 @@ class NewExport(forms.Form):
         datasets, queues, runs = (self.fields[name] for name in ("dataset", "queues", "run"))
         datasets.queryset, datasets.initial = selectors.datasets(team), dataset
         queues.queryset = selectors.labelled_queues(dataset)
-        queues.initial = [queue.pk for queue in queues.queryset]
+        queues.initial = [queue.pk for queue in people_first(list(queues.queryset))]
         runs.queryset = selectors.runs(dataset)
         runs.label_from_instance = lambda run: f"{run} · {run.judge['name']}"
         self.fields["what"].choices = [(name, _option(title, name)) for name, title in CONTENTS.items()]
