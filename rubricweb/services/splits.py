@@ -150,9 +150,9 @@ def _copied_items(dataset: Dataset, half: Dataset, keys: set[str]) -> dict[int, 
 def _copy_labels(
     queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int, Item], *, by: User, settled: bool
 ) -> None:
-    """Submitted reviews of the copies in a closed queue, by people or as a file settled them; none without any.
+    """Submitted reviews of the copies, by people or as a file settled them, in a closed queue of their own.
 
-    Of a rater in several queues the last label is taken.
+    Of a rater in several queues the last label is taken; without any review there is no queue.
     """
     is_settled = Q(review__rater__name=SETTLED_RATER)
     rows = (
