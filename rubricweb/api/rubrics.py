@@ -14,6 +14,7 @@ from rubricweb.engine import lint
 from rubricweb.engine.checks import CHECKS
 from rubricweb.models import Role
 from rubricweb.selectors import rubrics as selected
+from rubricweb.selectors.label_evidence import label_evidence
 from rubricweb.selectors.pages import keyset_page
 from rubricweb.services import rubrics as services
 
@@ -107,10 +108,15 @@ def get_rubric_version(request: TokenRequest, version_id: int) -> Any:
 
 @rubrics.read("/rubric-versions/{int:version_id}/lint", Role.VIEWER, list_of(schemas.Finding))
 def lint_version(request: TokenRequest, version_id: int) -> Any:
-    """What is likely to go wrong with a published version, all on one page."""
-    version = access.version_for(request.auth.team, version_id)
-    content = selected.version_with_criteria(version.pk).to_engine()
-    return {"items": lint.lint(content), "next_cursor": None}
+    """What is likely to go wrong with a published version, all on one page.
+
+    First what its text gives cause for, then what labels have shown, without items you are still to review
+    blind; `reads` tells them apart.
+    """
+    version = selected.version_with_criteria(access.version_for(request.auth.team, version_id).pk)
+    content = version.to_engine()
+    shown = lint.lint_data(content, label_evidence(version, request.auth.team, viewer=request.auth.user))
+    return {"items": [*lint.lint(content), *shown], "next_cursor": None}
 
 
 @rubrics.read("/checks", Role.VIEWER, list_of(schemas.Check))

@@ -194,10 +194,10 @@ class Evidence:
             [self.truths[unit].verdict for unit in units],
             [self.judged.labels.get(unit) for unit in units],
             [unit[0] for unit in units],
-            levels=_levels(criterion),
+            levels=option_levels(criterion),
             scale_type="ordinal" if criterion.scale_type == "ordinal" else "nominal",
             values=_values(criterion),
-            gaps=_gaps(criterion),
+            gaps=option_gaps(criterion),
             resamples=self.resamples,
             seed=self.seed,
         )
@@ -215,7 +215,7 @@ class Evidence:
         )
         if not is_choice or criterion is None:
             return build(gaps=(ABSTAINED,))
-        return build(gaps=_gaps(criterion), levels=_levels(criterion), values=_values(criterion))
+        return build(gaps=option_gaps(criterion), levels=option_levels(criterion), values=_values(criterion))
 
 
 def item_of(unit: Hashable) -> Hashable:
@@ -225,7 +225,8 @@ def item_of(unit: Hashable) -> Hashable:
     return item_id
 
 
-def _levels(criterion: Criterion) -> list[str]:
+def option_levels(criterion: Criterion) -> list[str]:
+    """The labels of a choice that do not abstain, in the order of the rubric."""
     return [option["label"] for option in criterion.options if not option.get("na")]
 
 
@@ -233,8 +234,8 @@ def _values(criterion: Criterion) -> list[float]:
     return [float(option["value"]) for option in criterion.options if not option.get("na")]
 
 
-def _gaps(criterion: Criterion) -> list[str]:
-    """The labels that abstain: the options that say so, and a panel's CANNOT_ASSESS."""
+def option_gaps(criterion: Criterion) -> list[str]:
+    """The labels that abstain: CANNOT_ASSESS, and a choice's options that say so."""
     own = [option["label"] for option in criterion.options if option.get("na")]
     taken = {option["label"].casefold() for option in criterion.options}
     return own if ABSTAINED.casefold() in taken else [*own, ABSTAINED]

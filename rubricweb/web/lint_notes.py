@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rubricweb.engine.lint import RULES, Finding, lint_draft
+from rubricweb import engine
+from rubricweb.engine.lint import RULES, CriterionEvidence, Finding, lint, lint_data, lint_draft
 
 AROUND = 60
 """Characters shown on each side of the words that a finding marks."""
@@ -45,6 +46,17 @@ class LintNote:
 def notes(draft: dict[str, Any], rows: Sequence[RowLink]) -> list[LintNote]:
     """What can be said about a draft of these rows: warnings before hints, each in the order of the rows."""
     found = [_note(finding, draft, rows) for finding in lint_draft(draft)]
+    return sorted(found, key=lambda note: note.severity != "warning")
+
+
+def version_notes(content: engine.Rubric, evidence: Sequence[CriterionEvidence]) -> list[LintNote]:
+    """What can be said about a published rubric: of its text and of its labels, warnings before hints."""
+    rows = [
+        RowLink(f"criterion-{number}", number, str(name))
+        for number, name in enumerate(content.names, start=1)
+    ]
+    plain = content.to_dict()
+    found = [_note(one, plain, rows) for one in (*lint_data(content, evidence), *lint(content))]
     return sorted(found, key=lambda note: note.severity != "warning")
 
 

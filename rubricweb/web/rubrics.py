@@ -12,9 +12,11 @@ from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Role
 from rubricweb.selectors import rubrics as selectors
+from rubricweb.selectors.label_evidence import label_evidence
 from rubricweb.services import rubrics as services
 from rubricweb.web.forms_rubrics import ImportForm, PublishForm, RubricForm, TitleForm
 from rubricweb.web.http import TeamRequest, team_page, uploaded, whole_number
+from rubricweb.web.lint_notes import version_notes
 
 FORMATS = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
 
@@ -111,11 +113,15 @@ def version(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
     diff = selectors.changes_before(version)
     rules_changed = diff is not None and (diff.pass_rule_changed or diff.length_penalty_changed)
     previous = selectors.numbered_version(rubric, number - 1).to_engine() if rules_changed else None
+    content = version.to_engine()
+    notes = version_notes(content, label_evidence(version, request.team, viewer=request.user))
     context = {
         "rubric": rubric,
         "version": version,
         "previous": previous,
-        "content": version.to_engine(),
+        "content": content,
+        "warnings": [note for note in notes if note.severity == "warning"],
+        "hints": [note for note in notes if note.severity == "hint"],
         "groups": selectors.grouped(version),
         "numbers": selectors.versions(rubric),
         "diff": diff,

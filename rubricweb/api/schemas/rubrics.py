@@ -238,10 +238,12 @@ class Finding(Schema):
     """Something about a rubric that is likely to go wrong.
 
     `criterion` is the place (from 0) of the criterion it is about, null for the rubric as a whole; `others`
-    are further ones. `span` marks characters (start, end) of that criterion's requirement.
+    are further ones. `span` marks characters (start, end) of that criterion's requirement. `reads` is what it
+    was found in: the rubric's text, or data, the labels given so far.
     """
 
     rule: Annotated[str, OneOf(RULES)]
+    reads: Annotated[str, OneOf(("text", "data"))]
     title: str
     explanation: str
     severity: Annotated[str, OneOf(get_args(Severity))]
@@ -254,6 +256,10 @@ class Finding(Schema):
     @staticmethod
     def resolve_title(found: Any) -> str:
         return RULES[found.rule].title
+
+    @staticmethod
+    def resolve_reads(found: Any) -> str:
+        return RULES[found.rule].reads
 
     @staticmethod
     def resolve_explanation(found: Any) -> str:

@@ -1,0 +1,112 @@
+"""What labels and judges have shown about the criteria of one rubric version so far."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from rubricweb import engine
+from rubricweb.engine.agreement import Ratings, alpha_nominal, alpha_ordinal
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.lint import CriterionEvidence
+from rubricweb.engine.outcomes import outcome_of, value_of
+from rubricweb.models import (
+    Criterion,
+    Item,
+    Judgement,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    RubricVersion,
+    Run,
+    RunState,
+    Team,
+    User,
+)
+from rubricweb.selectors.comparison_by_kind import option_gaps, option_levels
+from rubricweb.selectors.ground_truth import Labels, Unit, ground_truth, labels, people_first
+from rubricweb.selectors.reviews import hidden_items
+from rubricweb.selectors.stored_answers import answer_of
+
+
+def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[CriterionEvidence]:
+    """One entry per criterion of the version that people labelled, on items this person may know of.
+
+    Labels are those of people in every queue of the version, settled labels of files where there are no
+    others. Where they stand higher or lower than the judge's answer is counted on the newest ended run of
+    each dataset, so that an item counts once. Reads `version.criteria`; the number of queries does not depend
+    on the number of items.
+    """
+    criteria = sorted(version.criteria.all(), key=lambda one: one.position)
+    queues = people_first(_labelled_queues(version))
+    hidden = set(hidden_items(viewer, team).values_list("pk", flat=True))
+    by_rater = {unit: said for unit, said in labels(queues).items() if unit[0] not in hidden}
+    units: dict[int, list[Unit]] = defaultdict(list)
+    for unit in by_rater:
+        units[unit[1]].append(unit)
+    differences = _differences(version, queues, criteria, by_rater)
+    return [
+        CriterionEvidence(
+            criterion=index,
+            items=len(units[criterion.pk]),
+            labels=Counter(label for unit in units[criterion.pk] for label in by_rater[unit].values()),
+            alpha=alpha.value,
+            alpha_units=alpha.n,
+            judge_higher=sum(difference > 0 for difference in differences[criterion.pk]),
+            judge_lower=sum(difference < 0 for difference in differences[criterion.pk]),
+        )
+        for index, criterion in enumerate(criteria)
+        if units[criterion.pk]
+        for alpha in [_alpha(criterion, units[criterion.pk], by_rater)]
+    ]
+
+
+def _labelled_queues(version: RubricVersion) -> list[ReviewQueue]:
+    """Queues with a submitted label on the version; items bring their own to queues of any."""
+    reviews = Review.objects.filter(state=ReviewState.SUBMITTED, judgements__criterion__version=version)
+    return list(ReviewQueue.objects.filter(pk__in=reviews.order_by().values("queue")).order_by("pk"))
+
+
+def _alpha(criterion: Criterion, units: Iterable[Unit], by_rater: Labels) -> Figure:
+    triples = [(unit, rater, label) for unit in units for rater, label in by_rater[unit].items()]
+    is_choice = criterion.kind == "choice"
+    ratings = Ratings.from_triples(
+        triples, gaps=option_gaps(criterion), levels=option_levels(criterion) if is_choice else None
+    )
+    measure = alpha_ordinal if criterion.scale_type == "ordinal" else alpha_nominal
+    return measure(ratings, resamples=0)
+
+
+def _differences(
+    version: RubricVersion, queues: list[ReviewQueue], criteria: list[Criterion], by_rater: Labels
+) -> dict[int, list[float]]:
+    """Criterion id → judge's value less people's, for every item where both have one."""
+    found: dict[int, list[float]] = defaultdict(list)
+    asked = {criterion.pk: criterion.to_engine() for criterion in criteria if criterion.kind != "check"}
+    truths = ground_truth(queues, by_rater)
+    runs = _newest_runs(version, {queue.dataset_id for queue in queues})
+    answers = Judgement.objects.filter(
+        run__in=runs, repeat=0, criterion__in=asked, verdict__isnull=False
+    ).values_list("item_id", "criterion_id", "verdict")
+    for item_id, criterion_id, verdict in answers:
+        truth = truths.get((item_id, criterion_id))
+        if truth is None:
+            continue
+        judged, people = (_value(asked[criterion_id], label) for label in (verdict, truth.verdict))
+        if judged is not None and people is not None:
+            found[criterion_id].append(judged - people)
+    return found
+
+
+def _newest_runs(version: RubricVersion, datasets: set[int]) -> list[int]:
+    """The newest ended run of each dataset whose items were graded against the version."""
+    runs = Run.objects.filter(dataset__in=datasets).exclude(state=RunState.RUNNING)
+    if version.rubric_id is None:
+        own = Item.objects.filter(rubric_version=version)
+        runs = runs.filter(dataset__in=own.order_by().values("dataset"))
+    else:
+        runs = runs.filter(rubric_version=version)
+    newest = {row[0]: row[1] for row in runs.order_by("created_at", "pk").values_list("dataset_id", "pk")}
+    return list(newest.values())
+
+
+def _value(criterion: engine.Criterion, label: str | None) -> float | None:
+    return value_of(outcome_of(criterion, answer_of(criterion, label)))
