@@ -2,10 +2,15 @@
 
 from dataclasses import dataclass
 
+from rubricweb.engine.agreement import OptionAgreement
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.selectors.comparison import Comparison
+from rubricweb.selectors.comparison_by_kind import CriterionComparison
 
 FEW_UNITS = 30
+LEAST_VALUE_APART = 0.05
+"""The mean difference in option values from which it is told."""
+
 RELIABLE_ALPHA = 0.667
 """The least α that Krippendorff (2004, p. 241) lets tentative conclusions rest on."""
 
@@ -25,9 +30,16 @@ def findings(found: Comparison) -> list[Finding]:
     A difference is only called one when the 95 % intervals on both sides do not overlap, which is stricter
     than the data ask for: what cannot be told apart is said to be open, never to be equal.
     """
-    if found.overall.n == 0:
-        return []
-    said = [_bias(found), _agreement(found), _people(found), _judge_and_people(found), *_limits(found)]
+    choices = [(row, row.options) for row in found.criteria if row.options is not None and row.options.n]
+    said: list[Finding | None] = []
+    if found.overall.n:
+        said = [_bias(found), _agreement(found), _people(found.human_alpha)]
+        said.append(_judge_and_people(found))
+    for row, options in choices:
+        said += [_choice(row, options), _people(row.human_alpha, of=f"{row.criterion.name}: ")]
+    if not said:
+        return _checks(found)
+    said += _limits(found, found.overall.n + sum(options.n for _, options in choices))
     return [finding for finding in said if finding is not None]
 
 
@@ -47,36 +59,73 @@ def _bias(found: Comparison) -> Finding | None:
 
 
 def _agreement(found: Comparison) -> Finding:
-    kappa, accuracy = found.overall.kappa, found.overall.accuracy
-    same = f"They agree on {_percent(accuracy.value)} of {found.overall.n:,} units."
+    same = f"They agree on {_percent(found.overall.accuracy.value)} of {found.overall.n:,} units."
+    return _beyond_chance(found.overall.kappa, same)
+
+
+def _choice(row: CriterionComparison, options: OptionAgreement) -> Finding:
+    """The same of one choice: where its options are steps, a near miss counts less."""
+    same = f"They choose the same option on {_percent(options.accuracy.value)} of {options.n:,} items."
+    if options.adjacent_accuracy is not None and options.adjacent_accuracy.value is not None:
+        same += f" Within one step: {_percent(options.adjacent_accuracy.value)}."
+    apart = row.value_bias
+    if apart is not None and abs(apart) >= LEAST_VALUE_APART:
+        side = "more" if apart > 0 else "less"
+        same += f" The judge's options are worth {_number(abs(apart))} {side} on average."
+    of = f"{row.criterion.name}: "
+    if options.quadratic_kappa is None:
+        return _beyond_chance(options.kappa, same, of=of, answer="option")
+    return _beyond_chance(
+        options.quadratic_kappa, same, of=of, answer="option", name="κ with quadratic weights"
+    )
+
+
+def _checks(found: Comparison) -> list[Finding]:
+    """What is left to say of a rubric nobody can be held against: its checks are computed."""
+    means = [
+        (str(row.criterion.name), row.mean_value) for row in found.criteria if row.mean_value is not None
+    ]
+    if not means or len(means) < len(found.criteria):
+        return []
+    text = "; ".join(f"{name} {_number(mean.value)} on average" for name, mean in means if mean.n)
+    title = "Every criterion is a check: computed, so there is nothing for judge and people to agree on."
+    return [Finding("info", title, f"{text}." if text else "None has been computed yet.")]
+
+
+def _beyond_chance(
+    kappa: Figure, same: str, *, of: str = "", answer: str = "verdict", name: str = "Cohen κ"
+) -> Finding:
+    rest = f"{same} {name} is {_figure(kappa)}; 0 is chance, 1 is perfect."
     if kappa.value is None:
-        why = "Both sides gave one and the same verdict throughout, so chance alone explains their agreement."
-        return Finding("info", "Agreement beyond chance cannot be measured here.", f"{same} {why}")
-    if kappa.low is None or kappa.high is None:
-        return Finding("info", f"Cohen κ is {_figure(kappa)}; too few items for an interval.", same)
-    if kappa.high < 0:
-        return Finding(
-            "warning", "Judge and people agree less than chance would have it.", _rest(same, kappa)
+        why = (
+            f"Both sides gave one and the same {answer} throughout, so chance alone explains their agreement."
         )
+        return Finding(
+            "info", _title(of, "Agreement beyond chance cannot be measured here."), f"{same} {why}"
+        )
+    if kappa.low is None or kappa.high is None:
+        return Finding("info", f"{of}{name} is {_figure(kappa)}; too few items for an interval.", same)
+    if kappa.high < 0:
+        return Finding("warning", _title(of, "Judge and people agree less than chance would have it."), rest)
     if kappa.low <= 0:
-        title = "Agreement with people cannot be told apart from chance."
-        return Finding("warning", title, _rest(same, kappa))
-    title = "The judge agrees with people more than chance would have it."
+        title = _title(of, "Agreement with people cannot be told apart from chance.")
+        return Finding("warning", title, rest)
+    title = _title(of, "The judge agrees with people more than chance would have it.")
     if kappa.high < 0.2:
-        return Finding("warning", title.replace("more than", "only a little more than"), _rest(same, kappa))
-    return Finding("success" if kappa.low >= 0.6 else "info", title, _rest(same, kappa))
+        return Finding("warning", title.replace("more than", "only a little more than"), rest)
+    return Finding("success" if kappa.low >= 0.6 else "info", title, rest)
 
 
-def _rest(same: str, kappa: Figure) -> str:
-    return f"{same} Cohen κ is {_figure(kappa)}; 0 is chance, 1 is perfect."
+def _title(of: str, sentence: str) -> str:
+    """The sentence, or what it says of one criterion: `tone: the judge agrees …`."""
+    return f"{of}{sentence[0].lower()}{sentence[1:]}" if of else sentence
 
 
-def _people(found: Comparison) -> Finding | None:
-    alpha = found.human_alpha
+def _people(alpha: Figure, of: str = "") -> Finding | None:
     if alpha.n == 0:
         return Finding(
             "info",
-            "How well people agree among themselves is not known.",
+            _title(of, "How well people agree among themselves is not known."),
             "No unit has been labelled by two people: there is no human ceiling to hold the judge against.",
         )
     if alpha.value is None:
@@ -85,13 +134,13 @@ def _people(found: Comparison) -> Finding | None:
     if (alpha.high is not None and alpha.high < RELIABLE_ALPHA) or alpha.value < RELIABLE_ALPHA:
         return Finding(
             "warning",
-            "People differ among themselves too much to measure a judge finely.",
+            _title(of, "People differ among themselves too much to measure a judge finely."),
             f"{text}; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions. "
             "Sharpen the criteria they differ on before blaming the judge.",
         )
     if alpha.low is not None and alpha.low < RELIABLE_ALPHA:
         return None
-    return Finding("success", "People agree well enough to measure a judge.", f"{text}.")
+    return Finding("success", _title(of, "People agree well enough to measure a judge."), f"{text}.")
 
 
 def _judge_and_people(found: Comparison) -> Finding | None:
@@ -107,13 +156,13 @@ def _judge_and_people(found: Comparison) -> Finding | None:
     return Finding("info", title, numbers)
 
 
-def _limits(found: Comparison) -> list[Finding]:
+def _limits(found: Comparison, units: int) -> list[Finding]:
     limits = []
-    if found.overall.n < FEW_UNITS:
+    if units < FEW_UNITS:
         limits.append(
             Finding(
                 "warning",
-                f"Only {found.overall.n} unit{'s' * (found.overall.n != 1)}: take every figure as a hint.",
+                f"Only {units} unit{'s' * (units != 1)}: take every figure as a hint.",
                 f"Label at least {FEW_UNITS} units, better a few hundred, before acting on them.",
             )
         )

@@ -7,18 +7,21 @@ import pytest
 from rubricweb.engine.agreement import (
     Ratings,
     compare_labels,
+    compare_options,
     compare_scores,
     human_ceiling,
     prediction_powered_mean,
 )
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.models import Run
+from rubricweb.models import Criterion, Run
 from rubricweb.selectors.comparison import Comparison
+from rubricweb.selectors.comparison_by_kind import CriterionComparison
 from rubricweb.selectors.comparison_findings import findings
 from rubricweb.selectors.comparison_scores import ScoreComparison
 
 UNKNOWN = Figure(None, None, None, 0)
 GOOD_PEOPLE = Figure(0.9, 0.85, 0.95, 100)
+LEVELS, VALUES = ["Poor", "Fair", "Good"], [0.0, 0.5, 1.0]
 
 
 def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Comparison:
@@ -116,3 +119,68 @@ def test_few_units_and_poor_coverage_are_pointed_out() -> None:
         "Only 10 units: take every figure as a hint.",
         "The judge gave a verdict on 50 % of the units only.",
     ]
+
+
+def choice(pairs: list[tuple[str, str]], scale_type: str, *, alpha: Figure = GOOD_PEOPLE) -> Comparison:
+    """A comparison on one choice: Poor 0, Fair 0.5, Good 1, by what people and judge chose."""
+    found = comparison({})
+    options = [{"label": label, "value": value} for label, value in zip(LEVELS, VALUES, strict=True)]
+    agreement = compare_options(
+        [people for people, _ in pairs],
+        [judge for _, judge in pairs],
+        range(len(pairs)),
+        levels=LEVELS,
+        scale_type="ordinal" if scale_type == "ordinal" else "nominal",
+        values=VALUES,
+        resamples=200,
+    )
+    row = CriterionComparison(
+        criterion=Criterion(name="tone", kind="choice", options=options, scale_type=scale_type),
+        pair=found.overall,
+        options=agreement,
+        mean_value=None,
+        human_alpha=alpha,
+        ceiling=found.ceiling,
+        units=len(pairs),
+        errors=0,
+        adjudicated=0,
+    )
+    return replace(found, criteria=(row,), units=len(pairs), judged=len(pairs))
+
+
+def test_a_rubric_of_choices_is_spoken_of_choice_by_choice() -> None:
+    # The judge is one step above people on 20 of 60: 20 × 0.5 / 60 = 0.1667.
+    pairs = [("Poor", "Poor"), ("Fair", "Good"), ("Good", "Good")] * 20
+    agreement, people = findings(choice(pairs, "ordinal"))
+    assert agreement.title == "tone: the judge agrees with people more than chance would have it."
+    assert agreement.text.startswith(
+        "They choose the same option on 67 % of 60 items. Within one step: 100 %. "
+        "The judge's options are worth 0.1667 more on average. κ with quadratic weights is "
+    )
+    assert people.title == "tone: people agree well enough to measure a judge."
+
+
+def test_unordered_options_are_measured_by_plain_kappa() -> None:
+    # Every pair equally often: chance.
+    pairs = [(people, judge) for people in LEVELS for judge in LEVELS] * 8
+    [agreement, _] = findings(choice(pairs, "nominal"))
+    assert agreement.title == "tone: agreement with people cannot be told apart from chance."
+    assert "Cohen κ is 0.0000" in agreement.text
+
+
+def test_few_labels_of_a_choice_are_pointed_out_and_none_say_nothing() -> None:
+    assert titles(choice([("Poor", "Good")] * 3, "nominal"))[-1].startswith("Only 3 units")
+    assert findings(choice([], "nominal")) == []
+
+
+def test_a_rubric_of_checks_leaves_nothing_to_agree_on() -> None:
+    found = choice([], "nominal")
+    check = replace(
+        found.criteria[0],
+        criterion=Criterion(name="short", kind="check"),
+        options=None,
+        mean_value=Figure(0.75, 0.5, 0.9, 20),
+    )
+    [said] = findings(replace(found, criteria=(check,)))
+    assert said.title.startswith("Every criterion is a check")
+    assert said.text == "short 0.7500 on average."
