@@ -18,7 +18,13 @@ from rubricweb.engine.autograders.prompted import (
     check_results,
     scored_report,
 )
-from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError, Vote
+from rubricweb.engine.report import (
+    CriterionReport,
+    EvaluationReport,
+    GradingError,
+    Vote,
+    criterion_report,
+)
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, Abstention, OnError
 from rubricweb.engine.submission import Query, Submission, ToGrade
@@ -108,12 +114,21 @@ class VoteGrader(Autograder):
         """
 
     @abstractmethod
+    def settle(self, criterion: Criterion, votes: Sequence[Vote]) -> CriterionReport:
+        """What the votes on one criterion, by judge and repeat, come to; an error when that is no answer."""
+
     def combine(self, rubric: Rubric, votes: Votes, checked: Checked | None = None) -> list[CriterionReport]:
         """One report per criterion with its settled answer and the votes behind it, by judge and repeat.
 
         ``checked`` answers the rubric's checks. A criterion without votes or answer is an error
         (``missing_criterion``).
         """
+        return [
+            criterion_report(criterion, (checked or {}).get(index, unanswered(criterion)))
+            if criterion.is_check
+            else self.settle(criterion, in_order(self.judges, votes.get(index, ())))
+            for index, criterion in enumerate(rubric.criteria)
+        ]
 
     def read(self, asked: VotePrompt, reply: str, rubric: Rubric) -> Reading:
         """What the raw reply to a question says. Raises UnreadableReply when nothing can be read."""

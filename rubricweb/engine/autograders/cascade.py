@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from rubricweb.engine.autograders.by_vote import (
-    Checked,
     Member,
     VoteGrader,
     VotePrompt,
     Votes,
     by_name,
-    in_order,
     unanswered,
 )
 from rubricweb.engine.autograders.panel import PanelGrader
@@ -134,22 +132,13 @@ class CascadeGrader(VoteGrader):
             for prompt in self.stages[stage].panel.prompts(submission, rubric, only=indexes, votes=votes)
         ]
 
-    def combine(self, rubric: Rubric, votes: Votes, checked: Checked | None = None) -> list[CriterionReport]:
-        reports = []
-        for index, criterion in enumerate(rubric.criteria):
-            if criterion.is_check:
-                result = (checked or {}).get(index, unanswered(criterion))
-                reports.append(criterion_report(criterion, result))
-                continue
-            cast = in_order(self._judges, votes.get(index, ()))
-            way = self.way(criterion, cast)
-            settled = way.settled
-            found = None if settled is None else settled.answer or settled.error
-            report = criterion_report(criterion, found or unanswered(criterion), cast)
-            stage = None if settled is None else self.stages[way.stage].name
-            through = {"answered_by": stage, "escalations": way.escalations}
-            reports.append(report.model_copy(update=through))
-        return reports
+    def settle(self, criterion: Criterion, votes: Sequence[Vote]) -> CriterionReport:
+        way = self.way(criterion, votes)
+        settled = way.settled
+        found = None if settled is None else settled.answer or settled.error
+        report = criterion_report(criterion, found or unanswered(criterion), votes)
+        stage = None if settled is None else self.stages[way.stage].name
+        return report.model_copy(update={"answered_by": stage, "escalations": way.escalations})
 
     def _leaves(self, number: int, criterion: Criterion, votes: Sequence[Vote]) -> Condition | None:
         if number == len(self.stages) - 1:

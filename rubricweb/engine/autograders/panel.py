@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rubricweb.engine.autograders.by_vote import (
-    Checked,
     Member,
     VoteGrader,
     VotePrompt,
     Votes,
     by_name,
-    in_order,
     missing_votes,
     unanswered,
 )
@@ -85,19 +83,9 @@ class PanelGrader(VoteGrader):
         """What the votes on one criterion add up to by this panel's rule, or the criterion's own."""
         return tally(criterion, votes, rule_for(criterion, self.rules), quorum=self.quorum)
 
-    def combine(self, rubric: Rubric, votes: Votes, checked: Checked | None = None) -> list[CriterionReport]:
-        reports = []
-        for index, criterion in enumerate(rubric.criteria):
-            if criterion.is_check:
-                result = (checked or {}).get(index, unanswered(criterion))
-                reports.append(criterion_report(criterion, result))
-                continue
-            cast = in_order(self._judges, votes.get(index, ()))
-            settled = self.tally(criterion, cast)
-            reports.append(
-                criterion_report(criterion, settled.answer or settled.error or unanswered(criterion), cast)
-            )
-        return reports
+    def settle(self, criterion: Criterion, votes: Sequence[Vote]) -> CriterionReport:
+        settled = self.tally(criterion, votes)
+        return criterion_report(criterion, settled.answer or settled.error or unanswered(criterion), votes)
 
 
 def _rules(rule: str | Mapping[Scale, str] | None) -> dict[Scale, str]:
