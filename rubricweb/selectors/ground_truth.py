@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
 from rubricweb.engine.ground_truth import majority
 from rubricweb.models import Adjudication, Judgement, ReviewQueue, ReviewState, Run
 
@@ -15,6 +16,9 @@ Labels = dict[Unit, dict[int, str]]
 
 SETTLED_RATER = "ground truth"
 """The rater by whose name the ground truth of a dataset file is kept."""
+
+SETTLED_RATERS = (SETTLED_RATER, GROUND_TRUTH_RATER)
+"""The same with the name our own exports of ground truth carry."""
 
 RULES = ("unanimous", "majority", "adjudicated")
 
@@ -36,7 +40,7 @@ def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
     """
     by_people = set(
         ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues)
-        .exclude(rater__name=SETTLED_RATER)
+        .exclude(rater__name__in=SETTLED_RATERS)
         .values_list("reviewqueue_id", flat=True)
     )
     labelled = {queue.dataset_id for queue in queues if queue.pk in by_people}

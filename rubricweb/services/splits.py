@@ -24,7 +24,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.export_bundles import dataset_file, item_records
 from rubricweb.selectors.exports import labelled_queues, shared_version
-from rubricweb.selectors.ground_truth import SETTLED_RATER, people_first
+from rubricweb.selectors.ground_truth import SETTLED_RATERS, people_first
 from rubricweb.services.journal import record
 
 NAME_MAX = 200
@@ -154,7 +154,7 @@ def _copy_labels(
 
     Of a rater in several queues the last label is taken; without any review there is no queue.
     """
-    is_settled = Q(review__rater__name=SETTLED_RATER)
+    is_settled = Q(review__rater__name__in=SETTLED_RATERS)
     rows = (
         Judgement.objects.filter(
             is_settled if settled else ~is_settled,

@@ -6,7 +6,7 @@ import pytest
 
 from rubricweb.models import Dataset, Run
 from rubricweb.selectors import comparison
-from rubricweb.services import datasets, splits
+from rubricweb.services import datasets, reviews, splits
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -60,6 +60,15 @@ def test_settled_labels_alone_are_the_reference(people: Cast) -> None:
     dataset = factories.dataset(people.team, people.ed, items=[item])
     [queue] = comparison.choice(people.team).queues
     assert queue.name == f"Ground truth of {dataset.name}"
+
+
+def test_ground_truth_that_was_exported_and_imported_again_is_no_vote_either(
+    people: Cast, both: Dataset
+) -> None:
+    data = "item_id,criterion,rater,verdict\n0,only,ground_truth,MET\n"
+    reviews.import_labels(both, both.rubric_version, by=people.ed, data=data.encode(), filename="back.csv")
+    chosen = comparison.choice(people.team).queues
+    assert [queue.name for queue in chosen] == ["Labels of both"]
 
 
 def test_a_split_keeps_people_and_settled_labels_apart(people: Cast, both: Dataset) -> None:
