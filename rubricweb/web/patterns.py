@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from rubricweb.engine.errors import Fault
+from rubricweb.web.pattern_answers import answer_examples
 
 
 @login_not_required
@@ -74,6 +75,7 @@ def _examples() -> dict[str, Any]:
             {"label": "warm: greets, thanks, offers more help", "value": "1"},
             {"label": "not applicable", "value": "", "na": True},
         ],
+        "kinds": answer_examples(),
         "form": ExampleForm({"email": "ada@", "kind": "one_shot"}, auto_id="example_%s"),
         "chat": [
             {"role": "system", "content": "You are a careful nurse."},
