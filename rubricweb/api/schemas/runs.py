@@ -367,7 +367,19 @@ def _error(row: Any) -> JudgeError | None:
     return JudgeError(kind=row.error_kind, message=row.error_message) if row.error_kind else None
 
 
-class RunVote(Schema):
+class FromJudge(Schema):
+    """A row of a judge: its error, and the model that answered the call behind it."""
+
+    @staticmethod
+    def resolve_error(row: Any) -> JudgeError | None:
+        return _error(row)
+
+    @staticmethod
+    def resolve_model(row: Any) -> str:
+        return row.call.model if row.call else str(row.judge)
+
+
+class RunVote(FromJudge):
     """What one judge of a panel answered once, or the error it gave instead; `stage` is that of a cascade."""
 
     judge: str
@@ -380,16 +392,8 @@ class RunVote(Schema):
     error: JudgeError | None
     model: Annotated[str, Field(description="What the endpoint says answered.")]
 
-    @staticmethod
-    def resolve_error(row: Any) -> JudgeError | None:
-        return _error(row)
 
-    @staticmethod
-    def resolve_model(row: Any) -> str:
-        return row.call.model if row.call else str(row.judge)
-
-
-class RunVerdict(Schema):
+class RunVerdict(FromJudge):
     """The answer to one criterion, by a judge, a panel or a check, or the error that took its place.
 
     `votes` are a panel's; `agreement` is the share of them that equal the verdict, `flips` the share of pairs
@@ -412,14 +416,6 @@ class RunVerdict(Schema):
     flips: Share
     error: JudgeError | None
     model: Annotated[str, Field(description="What the endpoint says answered.")]
-
-    @staticmethod
-    def resolve_error(row: Any) -> JudgeError | None:
-        return _error(row)
-
-    @staticmethod
-    def resolve_model(row: Any) -> str:
-        return row.call.model if row.call else str(row.judge)
 
 
 class GroupScore(Schema):
