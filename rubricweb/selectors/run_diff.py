@@ -8,7 +8,7 @@ from typing import cast
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement import Figure, RunComparison, compare_runs
-from rubricweb.engine.agreement.mean_columns import mean_columns
+from rubricweb.engine.agreement.means import mean_columns
 from rubricweb.engine.outcomes import FAILED
 from rubricweb.engine.score_parts import score_parts
 from rubricweb.engine.scoring import Abstention, OnError

@@ -3,7 +3,7 @@
 import pytest
 
 from rubricweb.engine.agreement import mean_figure
-from rubricweb.engine.agreement.mean_columns import mean_columns
+from rubricweb.engine.agreement.means import mean_columns
 
 
 def test_each_column_has_its_own_mean() -> None:
