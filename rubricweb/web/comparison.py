@@ -14,6 +14,7 @@ from rubricweb.models import Criterion, Item, ReviewQueue, Role, Run, RunState
 from rubricweb.selectors import comparison as selected
 from rubricweb.selectors.adjudications import criterion_for
 from rubricweb.selectors.comparison_findings import findings
+from rubricweb.selectors.ground_truth import people_first
 from rubricweb.selectors.item_comparison import CriterionVoices, item_comparison
 from rubricweb.selectors.reviews import Measured, measured, require_visible
 from rubricweb.services import reviews as services
@@ -150,7 +151,7 @@ def _asked_for_item(request: TeamRequest, item: Item) -> tuple[Asked, Run | None
     run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
     queues = access.queues_for(request.team, asked.queue_ids)
     if not queues:
-        queues = list(selected.labelled_queues(item.dataset_id, team=request.team))
+        queues = people_first(list(selected.labelled_queues(item.dataset_id, team=request.team)))
     if run is None and not asked.queue_ids:
         run = selected.run_to_compare(request.team, queues) if queues else selected.run_with(item)
     _require_known_cell(asked, run, tuple(queues))

@@ -163,10 +163,10 @@ class TestFigures:
         label(people, data, rubric_version, labels)
         grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
         bob = sign_in(people.bob)
-        # 27 and fewer for the list, whether there are sixty items or six.
-        with django_assert_max_num_queries(29):
+        # As many whether there are sixty items or six.
+        with django_assert_max_num_queries(30):
             get(bob, url(people, "compare"))
-        with django_assert_max_num_queries(26):
+        with django_assert_max_num_queries(27):
             get(bob, url(people, "disagreements"))
 
 
