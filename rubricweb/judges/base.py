@@ -151,7 +151,7 @@ class Reply:
     `reading` alone: answered. `error` alone: not answered. Both: a reply that still left criteria out after
     the last attempt (`missing_criterion`); what it did answer stands. `text` is the last text the model gave,
     "" when there was none. `model` is what the endpoint says answered, else the one asked for. `rung` is the
-    form the last attempt asked for (see `rubricweb.judges.ladder`). `attempts` counts requests sent. Tokens
+    form the last attempt asked for (see `judges.reply_formats`). `attempts` counts requests sent. Tokens
     and cost are sums over all attempts that reported usage, since each is billed; None when none did.
     `latency_seconds` runs from the first request to the end, pauses included.
     """

@@ -22,7 +22,7 @@ from rubricweb.judges.addresses import BlockedAddress, check_url
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.failures import Failure, provider_message, quoted, status_failure
 from rubricweb.judges.halt import Halt
-from rubricweb.judges.ladder import (
+from rubricweb.judges.reply_formats import (
     JSON_SCHEMA,
     RUNGS,
     TEXT,
