@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from django.db import transaction
@@ -161,17 +161,18 @@ def store_labels(
         (criterion.version_id, criterion.name.strip().casefold()): criterion
         for criterion in Criterion.objects.filter(version_id__in=versions)
     }
-    resolved = _resolve(labels, items, criteria, rubric_version)
-    raters = {name: _named_rater(team, name) for name in {label.rater for label, _, _ in resolved}}
-    per_item: dict[int, set[str]] = defaultdict(set)
+    # One person may stand under a rater's name and a user name: from here on, only who it is counts.
+    raters = {name: _named_rater(team, name) for name in sorted({label.rater for label in labels})}
+    resolved = _resolve(labels, items, criteria, rubric_version, raters)
+    per_item: dict[int, set[int]] = defaultdict(set)
     for label, item, _ in resolved:
-        per_item[item.pk].add(label.rater)
+        per_item[item.pk].add(raters[label.rater].pk)
     queue = ReviewQueue.objects.create(
         team=team,
         name=queue_name,
         dataset=dataset,
         rubric_version=rubric_version,
-        raters_per_item=max((len(names) for names in per_item.values()), default=1),
+        raters_per_item=max((len(several) for several in per_item.values()), default=1),
         blind=False,
         imported=True,
         state=QueueState.CLOSED,
@@ -179,17 +180,17 @@ def store_labels(
     )
     queue.raters.set(raters.values())
     now = queue.created_at
-    pairs = sorted({(item.pk, label.rater) for label, item, _ in resolved})
+    pairs = sorted({(item.pk, raters[label.rater].pk) for label, item, _ in resolved})
     reviews = Review.objects.bulk_create(
         [
             Review(
                 queue=queue,
                 item_id=item_id,
-                rater=raters[name],
+                rater_id=rater_id,
                 state=ReviewState.SUBMITTED,
                 submitted_at=now,
             )
-            for item_id, name in pairs
+            for item_id, rater_id in pairs
         ],
         batch_size=500,
     )
@@ -197,7 +198,7 @@ def store_labels(
     Judgement.objects.bulk_create(
         [
             Judgement(
-                review=by_pair[item.pk, label.rater],
+                review=by_pair[item.pk, raters[label.rater].pk],
                 item_id=item.pk,
                 criterion=criterion,
                 verdict=str(label.verdict),
@@ -216,11 +217,12 @@ def _resolve(
     items: dict[str, Item],
     criteria: dict[tuple[int | None, str], Criterion],
     rubric_version: RubricVersion | None,
+    raters: Mapping[str, Rater],
 ) -> list[tuple[LabelRecord, Item, Criterion]]:
     """Each label, as its criterion writes it, with the rows it is about; refuses all faults at once."""
     resolved: list[tuple[LabelRecord, Item, Criterion]] = []
     faults: list[Fault] = []
-    seen: dict[tuple[int, int, str], int] = {}
+    seen: dict[tuple[int, int, int], int] = {}
     for label in labels:
         place = f"line {label.line}"
         item = items.get(label.item_id)
@@ -239,7 +241,7 @@ def _resolve(
         except Invalid as error:
             faults += [Fault(f"{place}: verdict", fault.found, fault.allowed) for fault in error.faults]
             continue
-        first = seen.setdefault((item.pk, criterion.pk, label.rater), label.line)
+        first = seen.setdefault((item.pk, criterion.pk, raters[label.rater].pk), label.line)
         if first != label.line:
             faults.append(
                 Fault(place, f"the same item, criterion and rater as line {first}", "one label each")
@@ -255,5 +257,6 @@ def _resolve(
 
 def _named_rater(team: Team, name: str) -> Rater:
     """The rater of this name; a member is found by rater name, user name or shown name."""
+    name = name[:120]
     rater = Rater.objects.filter(team=team).filter(Q(name=name) | Q(user__username=name)).first()
-    return rater or Rater.objects.create(team=team, name=name[:120])
+    return rater or Rater.objects.create(team=team, name=name)

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any
 
 from django import forms
@@ -213,8 +214,7 @@ class CriterionForm(forms.Form):
         if kind != "check" or self.text("requirement").strip():
             found["requirement"] = self.text("requirement")
         found |= {name: text for name in _TEXTS if (text := self.text(name)).strip()}
-        tags = [tag.strip() for tag in next(csv.reader([self.text("tags")], skipinitialspace=True), [])]
-        found |= {"tags": tags} if (tags := [tag for tag in tags if tag]) else {}
+        found |= {"tags": tags} if (tags := _split(self.text("tags"))) else {}
         if kind == "choice":
             found["scale_type"] = self.text("scale_type") or SCALE_TYPES[0]
             found["options"] = [option.stored() for option in self._filled]
@@ -361,5 +361,15 @@ def _joined(tags: Iterable[Any]) -> str:
     """Tags with commas between them; a tag that holds a comma or a quote is quoted as in CSV."""
     shown = [number_shown(tag) for tag in tags]
     return ", ".join(
-        f'"{tag.replace(chr(34), chr(34) * 2)}"' if {",", '"'} & set(tag) else tag for tag in shown
+        f'"{tag.replace(chr(34), chr(34) * 2)}"' if {",", '"', "\n", "\r"} & set(tag) else tag
+        for tag in shown
     )
+
+
+def _split(text: str) -> list[str]:
+    """Tags as typed, between commas or on lines of their own; one text that is too long for CSV stays one."""
+    try:
+        rows = list(csv.reader(StringIO(text, newline=""), skipinitialspace=True))
+    except csv.Error:
+        rows = [[text]]
+    return [tag.strip() for row in rows for tag in row if tag.strip()]

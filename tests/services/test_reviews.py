@@ -176,6 +176,20 @@ def test_wrong_labels_are_refused_all_at_once_and_nothing_is_imported(
     assert not Judgement.objects.exists()
 
 
+def test_a_person_under_two_names_is_one_rater(people: Cast, version: RubricVersion) -> None:
+    shown = people.team.raters.get_or_create(user=people.ann, defaults={"name": "Ann"})[0].name
+    dataset = factories.dataset(people.team, people.ed)
+    twice = f"item_id,criterion,rater,verdict,reason\ngood,capital,ann,MET,\ngood,capital,{shown},UNMET,\n"
+    with pytest.raises(Invalid) as refusal:
+        reviews.import_labels(dataset, version, by=people.ed, data=twice.encode(), filename="twice.csv")
+    [fault] = refusal.value.faults
+    assert (fault.place, fault.found) == ("line 3", "the same item, criterion and rater as line 2")
+
+    apart = twice.replace("good,capital,ann", "bad,capital,ann")
+    queue = reviews.import_labels(dataset, version, by=people.ed, data=apart.encode(), filename="apart.csv")
+    assert (queue.raters_per_item, queue.raters.count()) == (1, 1)
+
+
 def test_deciding_against_the_majority_needs_a_reason(people: Cast, version: RubricVersion) -> None:
     dataset = factories.dataset(people.team, people.ed)
     queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="l.csv")
