@@ -10,6 +10,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import transaction
 
+from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.judges.addresses import BlockedAddress, check_url
 from rubricweb.judges.base import JudgeConfig
@@ -54,7 +55,9 @@ def choose_judge(team: Team, judge_id: str, *, model: str = "") -> JudgeConfig:
     judges = judges_of(team)
     if judge_id not in judges:
         known = ", ".join(judges) or "none; set OPENAI_API_KEY, or let an owner add an endpoint"
-        raise Invalid(f"There is no judge {judge_id!r} here. Known: {known}.")
+        said = f"There is no judge {judge_id!r} here." if judge_id else "Choose a judge."
+        fault = Fault("judge", repr(judge_id) if judge_id else "nothing", known)
+        raise Invalid(f"{said} Known: {known}.", [fault])
     chosen = judges[judge_id]
     return replace(chosen, model=model, name=model) if model else chosen
 

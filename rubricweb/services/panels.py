@@ -115,7 +115,8 @@ def as_judge(panel: Mapping[str, Any]) -> dict[str, Any]:
     elif len(members) > 1:
         name = f"panel of {len(members)}"
     else:
-        name = f"{members[0]['name']}, asked {panel['repeats']} times"
+        times = "once" if panel["repeats"] == 1 else f"{panel['repeats']} times"
+        name = f"{members[0]['name']}, asked {times}"
     return {
         "id": PANEL,
         "name": name[:200],
