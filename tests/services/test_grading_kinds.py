@@ -140,7 +140,7 @@ def test_a_rubric_of_checks_needs_no_judge(people: Cast, settings) -> None:
 
 
 def test_a_rubric_with_a_question_needs_a_judge(people: Cast) -> None:
-    with pytest.raises(Invalid, match="There is no judge ''"):
+    with pytest.raises(Invalid, match="Choose a judge"):
         planned(people, MIXED, judge_id="")
     assert not Run.objects.exists()
 
