@@ -108,6 +108,7 @@ def parser() -> argparse.ArgumentParser:
             "run",
         )
     )
+    _lint(_command(commands, "lint", "what is likely to go wrong with a rubric", "lint", "run"))
     link = _command(commands, "sign-in-link", "a link that signs somebody in once", "people", "sign_in_link")
     link.add_argument("person", metavar="USER", help="user name or e-mail address")
     team = _command(commands, "create-team", "a new team with its owner", "people", "create_team")
@@ -298,6 +299,22 @@ def _compare(command: argparse.ArgumentParser) -> None:
         help="compare with this earlier run over the same dataset instead",
     )
     command.add_argument("--json", action="store_true", help="print JSON, with intervals")
+    _team_and_person(command)
+
+
+def _lint(command: argparse.ArgumentParser) -> None:
+    command.add_argument("rubric", metavar="RUBRIC", help="file, or id:N of a stored rubric")
+    command.add_argument(
+        "--fail-on",
+        default="",
+        choices=("warning", "hint"),
+        help="exit 100 when something of this weight is found",
+    )
+    command.add_argument(
+        "--review", action="store_true", help="also ask the judge of OPENAI_API_KEY or OPENAI_BASE_URL"
+    )
+    command.add_argument("--model", default="", help="the model to ask (default OPENAI_MODEL)")
+    command.add_argument("--json", action="store_true", help="print JSON")
     _team_and_person(command)
 
 

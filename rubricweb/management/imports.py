@@ -63,7 +63,7 @@ def rubric_named(who: Who, name: str, dataset: Dataset) -> RubricVersion | None:
     """The rubric version a command line names: a file, `id:N`, or `-` for what the dataset brought along."""
     if name == ITEMS_OWN:
         return dataset.rubric_version
-    if (number := _stored_id(name)) is not None:
+    if (number := stored_id(name)) is not None:
         return access.version_for(who.team, number)
     path = Path(name)
     version, is_new = files.rubric_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
@@ -73,7 +73,7 @@ def rubric_named(who: Who, name: str, dataset: Dataset) -> RubricVersion | None:
 
 def dataset_named(who: Who, name: str) -> Dataset:
     """The dataset a command line names: a file, or `id:N`."""
-    if (number := _stored_id(name)) is not None:
+    if (number := stored_id(name)) is not None:
         return access.dataset_for(who.team, number)
     path = Path(name)
     stored, is_new = files.dataset_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
@@ -81,7 +81,7 @@ def dataset_named(who: Who, name: str) -> Dataset:
     return stored
 
 
-def _stored_id(name: str) -> int | None:
+def stored_id(name: str) -> int | None:
     """7 for `id:7`, None for a path."""
     kind, _, number = name.partition(":")
     if kind != "id":

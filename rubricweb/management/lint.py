@@ -1,0 +1,98 @@
+"""`rubricweb lint`: what is likely to go wrong with a rubric, and what a judge makes of it."""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rubricweb import access, engine
+from rubricweb.engine.autograders import PerCriterionGrader
+from rubricweb.engine.lint import Finding, lint
+from rubricweb.engine.meta_review import meta_review
+from rubricweb.errors import Invalid
+from rubricweb.judges.defaults import NoEndpoint, default_per_criterion_generate_fn, environment_config
+from rubricweb.management.imports import stored_id
+from rubricweb.management.who import acting, read_file
+from rubricweb.models import Role
+from rubricweb.services import rubrics
+
+SEVERITIES = ("warning", "hint")
+FOUND = 100
+
+
+def run(options: argparse.Namespace) -> int:
+    rubric = _rubric(options)
+    findings = lint(rubric)
+    review = _review(rubric, options.model) if options.review else None
+    if options.json:
+        found = {"findings": [asdict(finding) for finding in findings]}
+        if review is not None:
+            found["review"] = review.model_dump(mode="json")
+        json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        console = Console(highlight=False)
+        _print_findings(console, rubric, findings)
+        if review is not None:
+            _print_review(console, review)
+    failing = SEVERITIES[: SEVERITIES.index(options.fail_on) + 1] if options.fail_on else ()
+    return FOUND if any(finding.severity in failing for finding in findings) else 0
+
+
+def _rubric(options: argparse.Namespace) -> engine.Rubric:
+    """The rubric named: a file, which needs no team and no database, or `id:N`."""
+    if (number := stored_id(options.rubric)) is not None:
+        return access.version_for(acting(options, Role.VIEWER).team, number).to_engine()
+    path = Path(options.rubric)
+    return rubrics.read(read_file(path), filename=path.name)
+
+
+def _review(rubric: engine.Rubric, model: str) -> engine.EvaluationReport:
+    """The rubric graded against the rubric about rubrics, by the endpoint of the environment."""
+    try:
+        environment_config()
+    except NoEndpoint as error:
+        raise Invalid("--review asks a judge: set OPENAI_API_KEY, OPENAI_BASE_URL, or both.") from error
+    named = {"model": model} if model else {}
+    grader = PerCriterionGrader(partial(default_per_criterion_generate_fn, **named))
+    return asyncio.run(meta_review(rubric, grader))
+
+
+def _print_findings(console: Console, rubric: engine.Rubric, findings: Sequence[Finding]) -> None:
+    if not findings:
+        console.print(
+            f"Nothing found in {len(rubric.criteria)} {'criterion' if len(rubric.criteria) == 1 else 'criteria'}."
+        )
+        return
+    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
+    for title in ("criterion", "", "rule", "what"):
+        table.add_column(title, no_wrap=title == "rule")
+    for finding in findings:
+        where = "the rubric" if finding.criterion is None else rubric.names[finding.criterion]
+        what = f"{finding.message} {finding.suggestion}".strip()
+        table.add_row(Text(where), finding.severity, finding.rule, Text(what))
+    console.print(table)
+
+
+def _print_review(console: Console, review: engine.EvaluationReport) -> None:
+    table = Table(
+        box=box.SIMPLE, show_edge=False, pad_edge=False, title="Judged as a rubric", title_justify="left"
+    )
+    for title in ("about the rubric", "verdict", "reason"):
+        table.add_column(title)
+    for criterion in review.report or []:
+        said = str(criterion.error) if criterion.error else criterion.reason
+        table.add_row(Text(str(criterion.name)), criterion.verdict or "error", Text(said))
+    console.print(table)
+    score = "none" if review.score is None else f"{review.score:.4f}"
+    coverage = "unknown" if review.coverage is None else f"{review.coverage:.4f}"
+    console.print(f"score {score}, coverage {coverage}, errors {len(review.errors)}")
