@@ -69,9 +69,8 @@ def _review(rubric: engine.Rubric, model: str) -> engine.EvaluationReport:
 
 def _print_findings(console: Console, rubric: engine.Rubric, findings: Sequence[Finding]) -> None:
     if not findings:
-        console.print(
-            f"Nothing found in {len(rubric.criteria)} {'criterion' if len(rubric.criteria) == 1 else 'criteria'}."
-        )
+        count = len(rubric.criteria)
+        console.print(f"Nothing found in {count} {'criterion' if count == 1 else 'criteria'}.")
         return
     table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False)
     for title in ("criterion", "", "rule", "what"):
