@@ -21,7 +21,7 @@ WORDS = {
     "yaml": "Items, rubric and ground truth in one YAML file; opens here again.",
     "parquet": "Items and ground truth in columns, for data frames; opens here again.",
     "bundle": "Rubric, items, verdicts, decisions and agreement in one archive with a sum for every file; "
-    "opens here again exactly as it was.",
+    "Python reads it back exactly with read_bundle; the import page does not open it.",
     "autorubric": "Items, rubric and ground truth in one JSON file; opens in autorubric and here again.",
 }
 

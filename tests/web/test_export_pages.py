@@ -36,6 +36,15 @@ def test_a_team_without_datasets_is_told_what_to_do(people: Cast, sign_in) -> No
     assert "Nothing to export yet" in page(people, sign_in, people.bob).content.decode()
 
 
+def test_the_page_does_not_promise_to_import_a_bundle(people: Cast, sign_in, graded: Run) -> None:
+    text = page(people, sign_in, people.bob, dataset=graded.dataset_id).content.decode()
+    _, found, bundle = text.partition("Bundle of everything")
+    assert found
+    words = bundle.partition("</label>")[0]
+    assert "opens here" not in words
+    assert "read_bundle" in words
+
+
 def test_queues_and_runs_offered_are_those_of_the_dataset(people: Cast, sign_in, graded: Run) -> None:
     other = factories.dataset(people.team, people.ed, name="Other")
     text = page(people, sign_in, people.bob, dataset=graded.dataset_id).content.decode()
