@@ -290,7 +290,7 @@ def test_public_exports():
         default_per_criterion_generate_fn,
         default_rubric_as_judge_generate_fn,
     )
-    from rubricweb.engine.autograders import (  # noqa: F401
+    from rubricweb.engine.autograders import (  # noqa: F401  imported because the page does
         Autograder,  # Base class
         PerCriterionGrader,  # Parallel per-criterion grading
         PerCriterionOneShotGrader,  # Single-call all-criteria grading
