@@ -70,6 +70,10 @@ def test_a_choice_is_asked_with_its_options_numbered_and_its_labels_in_the_schem
     assert (
         prompt.user
         == """\
+<response>
+Paris.
+</response>
+
 <criterion_type>positive</criterion_type>
 
 <criterion>Is it as long as it should be?</criterion>
@@ -83,11 +87,7 @@ Count the sentences.
 <option number="2">Right</option>
 <option number="3">Too long</option>
 <option number="4" not_applicable="true">No text</option>
-</options>
-
-<response>
-Paris.
-</response>"""
+</options>"""
     )
     assert prompt.options == (("Too short", "Right", "Too long", "No text"),)
     schema = prompt.schema.model_json_schema()
@@ -326,10 +326,10 @@ def test_no_submission_changes_which_criterion_or_option_a_reply_is_read_for(tex
     rubric = Rubric([LENGTH, PARIS, CLARITY])
     submission = Submission(text, thinking=text, query=text, reference=text)
     for prompt in PerCriterionGrader(option_seed=seed).prompts(submission, rubric):
-        head, tail = prompt.user.split("\n\n<query>\n")
-        assert "<option" not in tail
+        material, asked = prompt.user.split("\n\n<criterion_type>")
+        assert "<option" not in material
         criterion = rubric.criteria[prompt.criteria[0]]
-        assert head.count("<option number=") == len(criterion.options)
+        assert asked.count("<option number=") == len(criterion.options)
         assert sorted(prompt.options_at(0)) == sorted(option.label for option in criterion.options)
     grader = PerCriterionOneShotGrader(option_seed=seed)
     (prompt,) = grader.prompts(submission, rubric)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricweb.engine.autograders import AUTOGRADERS, PerCriterionGrader
+from rubricweb.engine.autograders.few_shot import Example
 from rubricweb.engine.autograders.material import TAGS, neutralised
 from rubricweb.engine.autograders.templates import fill, system_prompt
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -118,18 +119,6 @@ def test_a_per_criterion_prompt_in_full():
 Judge the last turn.
 </guidelines>
 
-<criterion_type>negative</criterion_type>
-
-<criterion>Is rude</criterion>
-
-<guidance>
-Sarcasm counts.
-</guidance>
-
-<unmet_example>
-Thank you.
-</unmet_example>
-
 <query>
 Say hello.
 </query>
@@ -145,16 +134,45 @@ I am annoyed.
 <output>
 Go away.
 </output>
-</response>"""
+</response>
+
+<criterion_type>negative</criterion_type>
+
+<criterion>Is rude</criterion>
+
+<guidance>
+Sarcasm counts.
+</guidance>
+
+<unmet_example>
+Thank you.
+</unmet_example>"""
     )
 
 
 def test_what_was_not_given_leaves_no_trace():
     (prompt,) = PerCriterionGrader().prompts(Submission("o"), Rubric([Criterion(requirement="x", weight=0)]))
     assert (
-        prompt.user == "<criterion_type>positive</criterion_type>\n\n<criterion>x</criterion>\n\n"
-        "<response>\no\n</response>"
+        prompt.user == "<response>\no\n</response>\n\n"
+        "<criterion_type>positive</criterion_type>\n\n<criterion>x</criterion>"
     )
+
+
+def test_prompts_begin_with_what_they_share():
+    """Providers keep the beginnings of prompts: an item's for all criteria, a criterion's examples for all
+    items.
+    """
+    rubric = Rubric([Criterion(requirement="first"), Criterion(requirement="second")])
+    first, second = PerCriterionGrader().prompts(Submission("the same"), rubric)
+    assert first.user.partition("<criterion_type>")[0] == second.user.partition("<criterion_type>")[0]
+    assert "the same" in first.user.partition("<criterion_type>")[0]
+    shown = {0: (Example("e", Submission("shown"), "MET", ""),)}
+    one, other = (
+        PerCriterionGrader(examples=shown).prompts(Submission(text), rubric, only=[0])[0].user
+        for text in ("one", "other")
+    )
+    assert one.partition("<response>\none")[0] == other.partition("<response>\nother")[0] != one
+    assert "shown" in one.partition("<response>\none")[0]
 
 
 def test_a_list_of_criteria_shows_number_type_and_weight():

@@ -6,8 +6,15 @@ from rubricweb.engine.agreement.correlation import kendall, pearson, spearman
 from rubricweb.engine.agreement.intervals import Figure, wilson
 from rubricweb.engine.agreement.krippendorff import alpha_interval, alpha_nominal, alpha_ordinal, alpha_scores
 from rubricweb.engine.agreement.leniency import RaterLeniency, rater_leniency
-from rubricweb.engine.agreement.many_raters import fleiss_kappa, gwet_ac1, gwet_ac2, raw_agreement
+from rubricweb.engine.agreement.many_raters import (
+    fleiss_kappa,
+    gwet_ac1,
+    gwet_ac2,
+    raw_agreement,
+    unit_agreement,
+)
 from rubricweb.engine.agreement.means import mean_figure
+from rubricweb.engine.agreement.medians import median_figure
 from rubricweb.engine.agreement.metrics import METRICS, Metric
 from rubricweb.engine.agreement.options import OptionAgreement, OptionShares, compare_options
 from rubricweb.engine.agreement.paired_tests import (
@@ -81,6 +88,7 @@ __all__ = [
     "mcnemar",
     "mean_figure",
     "mean_pair_kappa",
+    "median_figure",
     "paired_t",
     "panel_agreement",
     "pearson",
@@ -90,6 +98,7 @@ __all__ = [
     "raw_agreement",
     "spearman",
     "steadiness",
+    "unit_agreement",
     "vote_entropy",
     "wilcoxon",
     "wilson",

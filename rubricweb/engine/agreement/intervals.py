@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -14,6 +15,7 @@ Statistic = Callable[[Floats], Floats]
 
 CONFIDENCE = 0.95
 _DRAWS_AT_ONCE = 2_000_000  # bounds the memory of one block of resamples to about 32 MB
+_DRAWS_KEPT = 10_000_000  # of one size, at two bytes each: a board asks for the same again and again
 _LEAST_DEFINED_SHARE = 0.5  # below this, the interval would describe the lucky resamples only
 
 
@@ -72,6 +74,18 @@ def resampled_times(clusters: int, *, resamples: int, seed: int) -> Iterator[tup
     Yields (first resample of the block, (rows × clusters) counts); every row adds up to `clusters`. The same
     seed gives the same draws whatever is computed from them.
     """
+    draw = _kept_times if 0 < clusters * resamples <= _DRAWS_KEPT else _drawn_times
+    block = max(1, _DRAWS_AT_ONCE // max(1, clusters))
+    for place, times in enumerate(draw(clusters, resamples, seed)):
+        yield place * block, times.astype(np.float64)
+
+
+@lru_cache(maxsize=1)
+def _kept_times(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.uint16], ...]:
+    return tuple(_drawn_times(clusters, resamples, seed))
+
+
+def _drawn_times(clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.uint16]]:
     generator = np.random.default_rng(seed)
     block = max(1, _DRAWS_AT_ONCE // max(1, clusters))
     for start in range(0, resamples, block):
@@ -79,7 +93,8 @@ def resampled_times(clusters: int, *, resamples: int, seed: int) -> Iterator[tup
         drawn = generator.integers(0, clusters, size=(rows, clusters))
         drawn += np.arange(rows)[:, None] * clusters
         times = np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters)
-        yield start, times.astype(np.float64)
+        # One cluster is drawn 65,536 times or more in no resample that fits in here.
+        yield times.astype(np.uint16)
 
 
 def cluster_sums(terms: Floats, clusters: NDArray[np.int64]) -> Floats:

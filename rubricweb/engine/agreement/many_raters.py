@@ -32,6 +32,15 @@ def raw_agreement(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
     return mean_share_figure(shares[pairable], ratings.clusters[pairable], resamples=resamples, seed=seed)
 
 
+def unit_agreement(ratings: Ratings) -> Floats:
+    """(units,): the share of pairs of labels of each unit that are equal, NaN with fewer than two labels.
+
+    Worked: units A A A, A A B, A → 1, 1/3, NaN. Their mean over units is `raw_agreement`.
+    """
+    shares, pairable = _pair_shares(ratings.label_counts().astype(np.float64), None)
+    return np.where(pairable, shares, np.nan)
+
+
 def fleiss_kappa(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:
     """Fleiss' κ, at most 1 (0 is chance), with a bootstrap clustered by item.
 

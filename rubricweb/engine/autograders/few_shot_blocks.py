@@ -85,6 +85,8 @@ class _Shown:
 def _examples_block(
     shown: Sequence[_Shown], submission: Submission | None, max_characters: int, max_total_characters: int
 ) -> str:
+    if not shown:
+        return ""
     judging = None if submission is None else content_digest(submission)
     others = [one for one in shown if content_digest(one.example.submission) != judging]
     if not others:

@@ -60,19 +60,22 @@ class PerCriterionGrader(VerdictAutograder):
     def prompts(
         self, submission: Submission, rubric: Rubric, *, only: Sequence[int] | None = None
     ) -> list[Prompt]:
-        return [self._prompt(submission, rubric, index) for index in asked_about(rubric, only)]
+        # The same in every one of them, and the longest part.
+        about, material = guidelines_block(rubric.guidelines), submission_blocks(submission)
+        return [
+            self._prompt(submission, rubric, index, about, material) for index in asked_about(rubric, only)
+        ]
 
-    def _prompt(self, submission: Submission, rubric: Rubric, index: int) -> Prompt:
+    def _prompt(
+        self, submission: Submission, rubric: Rubric, index: int, about: str, material: str
+    ) -> Prompt:
         criterion = rubric.criteria[index]
         order = option_order(criterion, submission, self.option_seed)
-        user = joined(
-            [
-                guidelines_block(rubric.guidelines),
-                criterion_blocks(criterion, order),
-                example_blocks(criterion, self.examples.get(index, ()), submission=submission),
-                submission_blocks(submission),
-            ]
-        )
+        asked = criterion_blocks(criterion, order)
+        examples = example_blocks(criterion, self.examples.get(index, ()), submission=submission)
+        # What many prompts share comes first, for providers that keep the beginnings of prompts in a cache:
+        # a criterion's examples are the same for all items, an item's material for all criteria.
+        user = joined([about, asked, examples, material] if examples else [about, material, asked])
         if not criterion.is_multi_choice:
             return Prompt(self.system_prompt, user, self.schema, (index,), self.reply_format)
         labels = tuple(criterion.options[i].label for i in order)

@@ -29,6 +29,7 @@ from rubricweb.engine.formats.item_labels import (
     read_reason_row,
 )
 from rubricweb.engine.formats.records import PlacedRecord
+from rubricweb.engine.formats.result_files import PROVENANCE_KEY
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import unstorable
 from rubricweb.engine.rubric import Rubric, check_rubric
@@ -215,7 +216,10 @@ class ItemReader:
         return rows, read_rater_reasons(reasons, rows, rubric, here, self.faults)
 
     def _metadata(self, value: Any, record: PlacedRecord, used: set[str], place: str) -> dict[str, Any]:
-        metadata = {key: extra for key, extra in record.data.items() if key not in used and extra is not None}
+        passed_over = used | {PROVENANCE_KEY}
+        metadata = {
+            key: extra for key, extra in record.data.items() if key not in passed_over and extra is not None
+        }
         if value is not None and not isinstance(value, dict):
             self.faults.add(join_place(place, "metadata"), shown(value), "an object")
         elif value is not None:

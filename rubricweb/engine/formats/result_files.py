@@ -27,8 +27,9 @@ class VerdictRow:
     ``error`` then says why. ``value`` is the number the answer counts as: 1 for MET, 0 for UNMET, an option's
     value, what a check found; None for an abstention. ``rater_kind`` is what the rater is (human, judge,
     adjudication, ground_truth). ``kind`` (binary, choice, check), ``weight`` and ``group`` are the
-    criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO 8601 time. What does not apply is
-    None.
+    criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO 8601 time. ``evidence`` is what
+    was quoted: words, or where they stand too (field, start, end, text; offsets in characters). What does
+    not apply is None.
     """
 
     item_id: str
@@ -42,9 +43,28 @@ class VerdictRow:
     weight: float | None = None
     run: str | None = None
     recorded_at: str | None = None
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[str | dict[str, Any], ...] = ()
     kind: str | None = None
     value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelProvenance:
+    """Where a settled label comes from: ``rule`` is unanimous, majority or adjudicated.
+
+    ``decided_by`` is the user name of who decided it, None where nobody had to; ``decided_at`` an ISO 8601
+    time; ``labels`` what raters had said then, as {rater, is_judge, verdict}.
+    """
+
+    rule: str
+    decided_by: str | None = None
+    decided_at: str | None = None
+    labels: tuple[dict[str, Any], ...] = ()
+
+
+PROVENANCE_COLUMNS = ("rule", "decided_by", "decided_at", "labels")
+PROVENANCE_KEY = "ground_truth_provenance"
+"""Where an item of a file carries it; readers of items pass it over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +80,7 @@ class GroundTruthItem:
     submission: str
     ground_truth: tuple[Label | None, ...] | None
     ground_truth_reasons: tuple[str | None, ...] | None = None
+    ground_truth_provenance: tuple[LabelProvenance | None, ...] | None = field(default=None, kw_only=True)
     thinking: str | None = None
     prompt: Query | None = None
     reference: str | None = None
@@ -127,17 +148,29 @@ def verdicts_jsonl(rows: Iterable[VerdictRow]) -> Iterator[str]:
 def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
     """The settled labels in long form, as ``read_labels`` reads them, with ``ground_truth`` as the rater.
 
-    Criteria without a settled label have no line. Raises ValueError as ``ground_truth_jsonl`` does.
+    Criteria without a settled label have no line. The last columns say where a label comes from, its
+    ``labels`` as a JSON list. Raises ValueError as ``ground_truth_jsonl`` does.
     """
-    yield csv_line(VERDICT_COLUMNS[:7])
+    yield csv_line(VERDICT_COLUMNS[:7] + PROVENANCE_COLUMNS)
     for item in items:
         rubric = rubric_of(item, head)
-        reasons = item.ground_truth_reasons or (None,) * len(rubric.names)
-        for criterion, label, reason in zip(rubric.criteria, item.ground_truth or (), reasons, strict=False):
+        nothing = (None,) * len(rubric.names)
+        reasons = item.ground_truth_reasons or nothing
+        origins = item.ground_truth_provenance or nothing
+        for criterion, label, reason, origin in zip(
+            rubric.criteria, item.ground_truth or (), reasons, origins, strict=False
+        ):
             if label is not None:
                 value = value_of(label_outcome(criterion, label))
                 said = (item.id, criterion.name, GROUND_TRUTH_RATER, label, reason, criterion.kind, value)
-                yield csv_line(said)
+                yield csv_line([*said, *_provenance_cells(origin)])
+
+
+def _provenance_cells(origin: LabelProvenance | None) -> tuple[object, ...]:
+    if origin is None:
+        return (None,) * len(PROVENANCE_COLUMNS)
+    labels = json.dumps(origin.labels, ensure_ascii=False) if origin.labels else None
+    return (origin.rule, origin.decided_by, origin.decided_at, labels)
 
 
 def ground_truth_jsonl(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
@@ -194,6 +227,11 @@ def _item_fields(item: GroundTruthItem) -> dict[str, Any]:
     fields["ground_truth"] = item.ground_truth
     if item.ground_truth_reasons is not None:
         fields["ground_truth_reasons"] = item.ground_truth_reasons
+    if item.ground_truth_provenance is not None:
+        fields[PROVENANCE_KEY] = [
+            None if origin is None else {name: getattr(origin, name) for name in PROVENANCE_COLUMNS}
+            for origin in item.ground_truth_provenance
+        ]
     if item.metadata:
         fields["metadata"] = item.metadata
     return fields
