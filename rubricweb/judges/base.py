@@ -9,8 +9,10 @@ JudgeError    one of ERROR_KINDS in words a person can act on
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from rubricweb.engine.autograders.base import Prompt, Reading
 
@@ -27,10 +29,14 @@ ERROR_KINDS: dict[str, str] = {
     "truncated": "The reply hit the output token limit before it was complete.",
     "unreadable_reply": "Replies came, but none carried an answer in the form asked for.",
     "missing_criterion": "The reply left criteria out, at every attempt.",
+    "unreadable_batch": "The file with the answers of a batch could not be read, at every attempt.",
     "blocked_address": "The address may not be called from here.",
     "stopped": "The run was stopped before the answer came.",
 }
 """Every kind of error a judge can end with, and what it means to a person."""
+
+BATCH_PRICE_SHARE = 0.5
+"""What a question in a batch costs of the price of a live one; providers that offer batches ask half."""
 
 RETRYABLE_KINDS = frozenset(
     {
@@ -40,10 +46,18 @@ RETRYABLE_KINDS = frozenset(
         "server_error",
         "unreadable_reply",
         "missing_criterion",
+        "unreadable_batch",
         "stopped",
     }
 )
 """Kinds for which asking the same question again, unchanged, may well succeed."""
+
+
+_PRICES = tuple(
+    f"{whose}{what}_usd_per_million"
+    for whose in ("", "fallback_")
+    for what in ("input", "cached_input", "output")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +65,26 @@ class JudgeConfig:
     """One judge: an OpenAI-compatible endpoint, a model, and how to ask it.
 
     `base_url` ends before `/chat/completions`, as in `https://api.openai.com/v1`. `api_key` None sends no
-    Authorization header; no key is ever taken from the environment. `temperature`, `max_output_tokens` and
-    `seed` are left out of the request when None (reasoning models refuse some of them; the client also learns
-    that from the first 400). `timeout_seconds` bounds one attempt, `max_attempts` the attempts at one
-    question, `max_wait_seconds` the sum of the pauses between them, `retry_after_cap_seconds` a single one of
-    those pauses whatever Retry-After says. `backoff_seconds` is the ceiling of the first pause, doubled at
-    each attempt. `concurrency` bounds requests in flight per `ask_all`. After a stop, requests in flight have
-    `stop_grace_seconds` to finish. Prices are per million tokens; without both there is no cost. Raises
-    ValueError naming the field when a value is out of range.
+    Authorization header; no key is ever taken from the environment. `extra_headers` go with every request;
+    they may be secrets and are never shown, logged or stored with a run. They cannot replace the key, the
+    host or what describes the body.
+
+    Sampling (`temperature`, `top_p`, `seed`, `max_output_tokens`, `reasoning_effort` such as "low") is left
+    out of the request when None or "" (reasoning models refuse some of it; the client also learns that from
+    the first 400). `logprobs` asks for the probabilities of tokens, which become the confidence of a verdict.
+    `fallback_model` is asked, at the same address, when `model` has failed for good; "" is nobody.
+
+    `timeout_seconds` bounds one attempt, `max_attempts` the attempts at one question, `max_wait_seconds` the
+    sum of the pauses between them, `retry_after_cap_seconds` a single one of those pauses whatever
+    Retry-After says. `backoff_seconds` is the ceiling of the first pause, doubled at each attempt.
+    `concurrency` bounds requests in flight. `requests_per_minute` and `tokens_per_minute` are what the
+    provider allows; None is unknown, and learned. After a stop, requests in flight have `stop_grace_seconds`
+    to finish.
+
+    Prices are US dollars per million tokens; without both for input and output there is no cost, without the
+    one for cached input those tokens cost like all others. `price_source` says in a word where the prices
+    come from, "" when nobody said; the fallback model has prices of its own. Raises ValueError naming the
+    field when a value is out of range.
     """
 
     name: str
@@ -78,6 +104,18 @@ class JudgeConfig:
     retry_after_cap_seconds: float = 60.0
     max_wait_seconds: float = 180.0
     stop_grace_seconds: float = 2.0
+    top_p: float | None = None
+    reasoning_effort: str = ""
+    extra_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    fallback_model: str = ""
+    logprobs: bool = False
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    cached_input_usd_per_million: float | None = None
+    price_source: str = ""
+    fallback_input_usd_per_million: float | None = None
+    fallback_cached_input_usd_per_million: float | None = None
+    fallback_output_usd_per_million: float | None = None
 
     def __post_init__(self) -> None:
         for text in ("base_url", "model"):
@@ -93,20 +131,77 @@ class JudgeConfig:
             "stop_grace_seconds",
         ):
             _require(duration, getattr(self, duration), 0 <= getattr(self, duration) < math.inf, "0 or more")
-        for price in ("input_usd_per_million", "output_usd_per_million"):
+        for price in _PRICES:
             value = getattr(self, price)
             _require(price, value, value is None or 0 <= value < math.inf, "0 or more, or None")
+        for limit in ("requests_per_minute", "tokens_per_minute", "max_output_tokens"):
+            value = getattr(self, limit)
+            _require(limit, value, value is None or value >= 1, "1 or more, or None")
+        _require(
+            "temperature",
+            self.temperature,
+            self.temperature is None or 0 <= self.temperature < math.inf,
+            "0 or more, or None",
+        )
+        _require(
+            "top_p",
+            self.top_p,
+            self.top_p is None or 0 < self.top_p <= 1,
+            "more than 0 and at most 1, or None",
+        )
+        _require(
+            "reasoning_effort",
+            self.reasoning_effort,
+            re.fullmatch(r"[a-z0-9_-]{0,20}", self.reasoning_effort) is not None,
+            'a word such as "low", or ""',
+        )
+        _check_headers(self.extra_headers)
 
-    def cost_usd(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
+    def by_batch(self) -> JudgeConfig:
+        """The same at the price of a batch: half. 2.0 in and 10.0 out per million become 1.0 and 5.0."""
+        return replace(
+            self,
+            input_usd_per_million=_half(self.input_usd_per_million),
+            cached_input_usd_per_million=_half(self.cached_input_usd_per_million),
+            output_usd_per_million=_half(self.output_usd_per_million),
+        )
+
+    def as_fallback(self) -> JudgeConfig:
+        """The fallback model asked in this one's place, at its own prices; it has no fallback in turn."""
+        return replace(
+            self,
+            model=self.fallback_model,
+            fallback_model="",
+            input_usd_per_million=self.fallback_input_usd_per_million,
+            cached_input_usd_per_million=self.fallback_cached_input_usd_per_million,
+            output_usd_per_million=self.fallback_output_usd_per_million,
+        )
+
+    def cost_usd(
+        self,
+        prompt_tokens: int | None,
+        completion_tokens: int | None,
+        cached_prompt_tokens: int | None = None,
+    ) -> float | None:
         """US dollars for these tokens; None when a price or a count is unknown: that is not free.
 
-        1,000 in at 2.5 and 200 out at 10 per million: 0.0025 + 0.002 = 0.0045.
+        `cached_prompt_tokens` are the part of `prompt_tokens` that the provider had in its cache. 1,000 in at
+        2.5 and 200 out at 10 per million: 0.0025 + 0.002 = 0.0045; with 800 of the 1,000 cached at 0.25:
+        0.0005 + 0.0002 + 0.002 = 0.0027.
         """
         if self.input_usd_per_million is None or self.output_usd_per_million is None:
             return None
         if prompt_tokens is None or completion_tokens is None:
             return None
-        total = prompt_tokens * self.input_usd_per_million + completion_tokens * self.output_usd_per_million
+        cached = min(cached_prompt_tokens or 0, prompt_tokens)
+        cached_price = self.cached_input_usd_per_million
+        if cached_price is None:
+            cached_price = self.input_usd_per_million
+        total = (
+            (prompt_tokens - cached) * self.input_usd_per_million
+            + cached * cached_price
+            + completion_tokens * self.output_usd_per_million
+        )
         return total / 1_000_000
 
 
@@ -115,12 +210,14 @@ class Question:
     """One prompt to ask. `key` comes back on the reply; `read` turns its text into a reading.
 
     `read` raises `rubricweb.engine.errors.UnreadableReply` when nothing can be read, and is called in the
-    thread of the client: it must be quick and touch no shared state.
+    thread of the client: it must be quick and touch no shared state. `repeat` counts, from 0, the times the
+    same prompt is asked on purpose: answers of different repeats never stand in for each other.
     """
 
     key: Hashable
     prompt: Prompt
     read: Callable[[str], Reading]
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +251,13 @@ class Reply:
     form the last attempt asked for (see `judges.reply_formats`). `attempts` counts requests sent. Tokens
     and cost are sums over all attempts that reported usage, since each is billed; None when none did.
     `latency_seconds` runs from the first request to the end, pauses included.
+
+    `reasoning` is what the model thought aloud before its answer, "" when it showed none.
+    `cached_prompt_tokens` are those of `prompt_tokens` that the provider had in its cache, None when it does
+    not say. `request` is the last body sent (never a header, so never the key), None when none was.
+    `fallback` tells that the config's fallback model was asked; `throttled` counts answers of 429. `log` are
+    the decisions taken on the way, in words. `cached_from` is the stored call whose text answered instead of
+    a request, None otherwise.
     """
 
     key: Hashable
@@ -167,6 +271,13 @@ class Reply:
     completion_tokens: int | None
     cost_usd: float | None
     latency_seconds: float
+    reasoning: str = ""
+    cached_prompt_tokens: int | None = None
+    request: Mapping[str, Any] | None = None
+    fallback: bool = False
+    throttled: int = 0
+    cached_from: int | None = None
+    log: tuple[str, ...] = ()
 
 
 class JudgeFailure(Exception):
@@ -185,3 +296,36 @@ class JudgeFailure(Exception):
 def _require(name: str, value: object, holds: bool, allowed: str) -> None:
     if not holds:
         raise ValueError(f"JudgeConfig.{name} is {value!r}; allowed is {allowed}")
+
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")  # a token of RFC 9110
+_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e\t]{0,3998}[\x21-\x7e])?")
+_RESERVED_HEADERS = re.compile(
+    r"authorization|host|content-.*|accept-encoding|connection|keep-alive|proxy-.*|te|trailer|"
+    r"transfer-encoding|upgrade|expect|cookie"
+)
+
+
+def _check_headers(headers: tuple[tuple[str, str], ...]) -> None:
+    """Refuse headers that would break the request or replace what the client sets itself.
+
+    A message names a header by its place alone: what somebody typed into the wrong field may be a secret.
+    """
+    seen: set[str] = set()
+    for place, (name, value) in enumerate(headers, 1):
+        wrong = ""
+        if not _HEADER_NAME.fullmatch(name):
+            wrong = "has a name that is no HTTP header name; allowed are letters, digits and dashes"
+        elif _RESERVED_HEADERS.fullmatch(name.lower()):
+            wrong = "has a reserved name; the key, the host and what describes the body are set elsewhere"
+        elif name.lower() in seen:
+            wrong = "repeats a name; allowed is each name once"
+        elif not _HEADER_VALUE.fullmatch(value):
+            wrong = "has a value that cannot be sent; allowed is one line of 1 to 4,000 ASCII characters"
+        if wrong:
+            raise ValueError(f"JudgeConfig.extra_headers: header {place} {wrong}")
+        seen.add(name.lower())
+
+
+def _half(price: float | None) -> float | None:
+    return None if price is None else price * BATCH_PRICE_SHARE

@@ -47,6 +47,27 @@ def status_failure(status: int, body: object, headers: Mapping[str, str], api_ke
     return Failure(JudgeError(kind, message), again, retry_after(headers) if again else None)
 
 
+FALLBACK_KINDS = frozenset(
+    {"refused", "truncated", "bad_request", "not_found", "forbidden", "unreadable_reply"}
+)
+"""Errors of a model that another model at the same address may not run into.
+
+They are final, or (unreadable_reply) lasted through all attempts. Not among them: what concerns the endpoint
+as a whole (unauthorized, rate_limited, server_error, timeout, connection, blocked_address), where the other
+model would fare no better and the same one may later; missing_criterion, whose partial answer stands; and
+stopped.
+"""
+
+
+def looks_like_refusal(text: str) -> bool:
+    """Whether a reply that could not be read declines in plain words.
+
+    Only its beginning counts, and only where nothing was found to read: a judge that declines to assess says
+    so in the form asked for.
+    """
+    return _DECLINING_WORDS.match(text) is not None
+
+
 def provider_message(body: object, api_key: str | None) -> str:
     """The provider's error message in at most 200 characters on one line; "" when the body has none.
 
@@ -98,6 +119,12 @@ _KINDS: dict[int, tuple[str, bool]] = {
     HTTPStatus.TOO_EARLY: ("server_error", True),
     HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", True),
 }
+_DECLINING_WORDS = re.compile(
+    r"\W*(?:i(?:'|\u2019)?m (?:really |very )?sorry|sorry|i apologi[sz]e|unfortunately)?\W*(?:but )?"
+    r"i(?: am|'m|\u2019m)?(?: really)? "
+    r"(?:cannot|can(?:'|\u2019)t|won(?:'|\u2019)t|will not|unable to|not able to|must decline|must refuse)\b",
+    re.IGNORECASE,
+)
 _REFUSAL_CODES = frozenset({"content_filter", "content_policy_violation"})
 
 

@@ -17,32 +17,48 @@ class Halt:
     def __init__(self, grace_seconds: float) -> None:
         self._grace_seconds = grace_seconds
         self._event = asyncio.Event()
+        self._latest = 0.0
         self._scopes: set[asyncio.Timeout] = set()
+        self._waits: set[asyncio.Future[bool]] = set()
 
     @property
     def tripped(self) -> bool:
         """Whether the batch was told to stop."""
         return self._event.is_set()
 
-    def trip(self) -> None:
-        """Stop the batch."""
-        if self._event.is_set():
-            return
+    def trip(self, grace_seconds: float | None = None) -> None:
+        """Stop the batch, with another grace than the usual when one is given; tripping again may shorten it.
+
+        With an infinite grace what is in flight ends in its own time.
+        """
         self._event.set()
-        latest = asyncio.get_running_loop().time() + self._grace_seconds
+        grace_seconds = self._grace_seconds if grace_seconds is None else grace_seconds
+        self._latest = asyncio.get_running_loop().time() + grace_seconds
         for scope in self._scopes:
-            when = scope.when()
-            if not scope.expired():
-                scope.reschedule(latest if when is None else min(when, latest))
+            self._shorten(scope)
+        for wait in self._waits:
+            if not wait.done():
+                wait.set_result(False)
 
     @contextmanager
     def within(self, scope: asyncio.Timeout) -> Iterator[None]:
-        """Let `trip` shorten this timeout while the block runs."""
+        """Let `trip` shorten this timeout while the block runs, or have shortened it."""
+        if self.tripped:  # between the last look and now
+            self._shorten(scope)
         self._scopes.add(scope)
         try:
             yield
         finally:
             self._scopes.discard(scope)
+
+    @contextmanager
+    def wakes(self, wait: asyncio.Future[bool]) -> Iterator[None]:
+        """Let `trip` end this wait with the result False while the block runs."""
+        self._waits.add(wait)
+        try:
+            yield
+        finally:
+            self._waits.discard(wait)
 
     async def pause(self, seconds: float) -> bool:
         """Sleep, or return False as soon as the batch is stopped."""
@@ -52,3 +68,8 @@ class Halt:
         except TimeoutError:
             return True
         return False
+
+    def _shorten(self, scope: asyncio.Timeout) -> None:
+        when = scope.when()
+        if not scope.expired():
+            scope.reschedule(self._latest if when is None else min(when, self._latest))

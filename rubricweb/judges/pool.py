@@ -1,4 +1,8 @@
-"""Asking many questions from a worker process: one event loop in a thread, warm clients, bounded work."""
+"""Asking many questions from a worker process: one event loop in a thread, warm clients, bounded work.
+
+`Line` takes questions of several askers and hands out replies as they come; `ask_all` and `ask_one` are for
+whoever has one list, or one question.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,227 @@ import asyncio
 import atexit
 import concurrent.futures
 import os
-import queue
 import random
 import threading
-from collections.abc import Coroutine, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.halt import Halt
+from rubricweb.judges.pace_gate import Gates
+from rubricweb.judges.turns import Lane, Turns
 
 if TYPE_CHECKING:
     from rubricweb.judges.openai import Jitter, JudgeClient
+    from rubricweb.judges.pace import Gate
 
-_STOP_POLL_SECONDS = 0.05
 _CLOSE_SECONDS = 5.0
+_STOP_POLL_SECONDS = 0.05
+_ALONE: Lane = (0, 0)
+_Turn = tuple[Lane, JudgeConfig, Question]
+FEWEST_STANDING = 4
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What became of a question put into a lane.
+
+    Neither `reply` nor `fault`: its lane was halted before it was begun. `fault` is what a `read` of the
+    caller's raised where it may not.
+    """
+
+    lane: Lane
+    question: Question
+    reply: Reply | None = None
+    fault: BaseException | None = None
+
+
+class Line:
+    """Questions go in, answers come out, and the event loop asks meanwhile. For one thread at a time.
+
+    Of every endpoint and model at most `config.concurrency` questions are being asked; which is next is
+    decided when one is free, in turn between lanes (see `turns`), so that what came first does not block what
+    comes later.
+    """
+
+    def __init__(self, *, jitter: Jitter = random.random) -> None:
+        self._jitter = jitter
+        self._background = _background()
+        self._outstanding = 0
+        self._arrived: deque[Answered] = deque()
+        self._bell = threading.Event()
+        self._wanted = 1
+        # The rest is touched by the loop's thread alone.
+        self._counters: dict[tuple[str, str | None, str], _Counter] = {}
+        self._halts: dict[Lane, Halt] = {}
+        self._in_flight: dict[Lane, int] = {}
+        self._paused = False
+        self._unanswered: dict[Lane, int] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def outstanding(self) -> int:
+        """Questions put in whose answers were not taken yet."""
+        return self._outstanding
+
+    def in_flight(self, lane: Lane) -> int:
+        """Questions of a lane that are being asked right now."""
+        return self._in_flight.get(lane, 0)
+
+    def put(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None:
+        """Lines questions up in a lane. Every one of them comes back by `take`."""
+        self._outstanding += len(questions)
+        self._background.loop.call_soon_threadsafe(self._queue, lane, config, tuple(questions))
+
+    def take(self, seconds: float, at_least: int = 1) -> list[Answered]:
+        """All that has come, after waiting for so many, for so long, or until a lane has all its answers."""
+        self._bell.clear()
+        self._wanted = at_least
+        if len(self._arrived) < min(at_least, self._outstanding):
+            self._bell.wait(seconds)
+        taken = []
+        while self._arrived:
+            taken.append(self._arrived.popleft())
+        self._outstanding -= len(taken)
+        return taken
+
+    def halt(self, lane: Lane, grace_seconds: float) -> None:
+        """Begins nothing more of a lane, ends its pauses, and gives what is in flight so long to finish.
+
+        Later questions of that lane come back unasked until it is `reopen`ed.
+        """
+        self._background.loop.call_soon_threadsafe(self._halt, lane, grace_seconds)
+
+    def reopen(self, lane: Lane) -> None:
+        """Lets a halted lane ask again."""
+        self._background.loop.call_soon_threadsafe(self._halts.pop, lane, None)
+
+    def pause(self) -> None:
+        """Begins nothing more, of any lane, until `go_on`; what is being asked goes on being asked."""
+        self._background.loop.call_soon_threadsafe(self._set_paused, True)
+
+    def go_on(self) -> None:
+        """Begins again what waits."""
+        self._background.loop.call_soon_threadsafe(self._set_paused, False)
+
+    def close(self) -> None:
+        """Breaks off all that is being asked; no answer comes any more."""
+        self._background.loop.call_soon_threadsafe(self._close)
+
+    def _queue(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None:
+        self._unanswered[lane] = self._unanswered.get(lane, 0) + len(questions)
+        if lane in self._halts and self._halts[lane].tripped:
+            for question in questions:
+                self._arrive(Answered(lane, question))
+            return
+        endpoint = (config.base_url, config.api_key, config.model)
+        counter = self._counters.get(endpoint)
+        if counter is None:
+            gate = self._background.gate_of(config)
+            counter = self._counters[endpoint] = _Counter(self._background.client(config), gate)
+        counter.slots = config.concurrency
+        counter.turns.put(lane, [(lane, config, question) for question in questions])
+        self._begin(counter)
+
+    def _begin(self, counter: _Counter) -> None:
+        """Begins as much as there is room for."""
+        while (turn := self._next_turn(counter)) is not None:
+            counter.beginning += 1
+            task = self._background.loop.create_task(self._ask_on(counter, turn))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _next_turn(self, counter: _Counter) -> _Turn | None:
+        """Takes what is next, if anything may begin."""
+        if self._paused or not counter.turns or not counter.has_room():
+            return None
+        turn = counter.turns.next()
+        counter.busy += 1
+        self._in_flight[turn[0]] = self._in_flight.get(turn[0], 0) + 1
+        return turn
+
+    async def _ask_on(self, counter: _Counter, turn: _Turn | None) -> None:
+        """Asks a question, then whichever is next, while there is room.
+
+        A task of its own for the next one would begin only after the loop has read all answers that came
+        together, and the endpoint would wait meanwhile.
+        """
+        counter.beginning -= 1
+        while turn is not None:
+            lane, config, question = turn
+            halt = self._halts.get(lane)
+            if halt is None:
+                halt = self._halts[lane] = Halt(config.stop_grace_seconds)
+            try:
+                reply = await counter.client.ask(config, question, halt=halt, jitter=self._jitter)
+                answered = Answered(lane, question, reply)
+            except asyncio.CancelledError:
+                raise
+            except BaseException as fault:  # the thread that takes it knows whose it is
+                answered = Answered(lane, question, fault=fault)
+            finally:
+                counter.busy -= 1
+                self._in_flight[lane] -= 1
+            turn = self._next_turn(counter)
+            if turn is not None:
+                self._begin(counter)
+            self._arrive(answered)
+
+    def _arrive(self, answered: Answered) -> None:
+        """Wakes who waits when enough has come, and for the last answer of a lane, be it a small one."""
+        self._unanswered[answered.lane] -= 1
+        self._arrived.append(answered)
+        is_last = not self._unanswered[answered.lane]
+        if is_last:
+            del self._unanswered[answered.lane]
+        if is_last or len(self._arrived) >= self._wanted:
+            self._bell.set()
+
+    def _halt(self, lane: Lane, grace_seconds: float) -> None:
+        halt = self._halts.setdefault(lane, Halt(grace_seconds))
+        halt.trip(grace_seconds)
+        for counter in self._counters.values():
+            for _, _, question in counter.turns.clear(lane):
+                self._arrive(Answered(lane, question))
+
+    def _set_paused(self, paused: bool) -> None:
+        self._paused = paused
+        for counter in self._counters.values():
+            self._begin(counter)
+
+    def _close(self) -> None:
+        self._counters.clear()
+        for task in self._tasks:
+            task.cancel()
+
+
+class _Counter:
+    """One endpoint and model: who waits to be asked there, and how many are being asked."""
+
+    def __init__(self, client: JudgeClient, gate: Gate) -> None:
+        self.client = client
+        self.gate = gate
+        self.slots = 1
+        self.busy = 0
+        # Of the busy ones those whose task has not run yet, and so is not known to the gate.
+        self.beginning = 0
+        self.turns: Turns[_Turn] = Turns()
+
+    def has_room(self) -> bool:
+        """Whether another question may begin.
+
+        Only a few may stand before a gate that is slow: whoever stands there has taken their turn, and a
+        question that comes later could not be asked before them.
+        """
+        if self.busy >= self.slots:
+            return False
+        state = self.gate.state()
+        standing = state.waiting + max(0, state.in_flight + self.beginning - state.limit)
+        return standing < max(FEWEST_STANDING, state.limit // 4)
 
 
 def ask_all(
@@ -42,59 +251,84 @@ def ask_all(
     `config.stop_grace_seconds`. Questions that were not begun yield nothing, those broken off yield the error
     `stopped`. Closing the generator cancels everything outstanding.
     """
-    background = _background()
-    halt = Halt(config.stop_grace_seconds)
-    slots = asyncio.Semaphore(config.concurrency)
-    client = background.client(config)
-
-    async def answer(question: Question) -> Reply | None:
-        async with slots:
-            if halt.tripped:
-                return None
-            return await client.ask(config, question, halt=halt, jitter=jitter)
-
+    line = Line(jitter=jitter)
     upcoming = iter(questions)
     exhausted = stopped = False
-    outstanding: set[concurrent.futures.Future[Reply | None]] = set()
-    finished: queue.SimpleQueue[concurrent.futures.Future[Reply | None]] = queue.SimpleQueue()
+    waiting: deque[Answered] = deque()
     try:
         while True:
             if stop is not None and stop.is_set() and not stopped:
                 stopped = True
-                background.loop.call_soon_threadsafe(halt.trip)
-            while not exhausted and not stopped and len(outstanding) < 2 * config.concurrency:
+                line.halt(_ALONE, config.stop_grace_seconds)
+            while not exhausted and not stopped and line.outstanding + len(waiting) < 2 * config.concurrency:
                 question = next(upcoming, None)
                 if question is None:
                     exhausted = True
                     break
-                future = background.submit(answer(question))
-                outstanding.add(future)
-                future.add_done_callback(finished.put)
-            if not outstanding:
-                return
-            try:
-                done = finished.get(timeout=_STOP_POLL_SECONDS if stop is not None and not stopped else None)
-            except queue.Empty:
+                line.put(_ALONE, config, [question])
+            if not waiting:
+                if not line.outstanding:
+                    return
+                waiting.extend(line.take(_STOP_POLL_SECONDS if stop is not None else 60.0))
                 continue
-            outstanding.discard(done)
-            reply = done.result()
-            if reply is not None:
-                yield reply
+            answered = waiting.popleft()
+            if answered.fault is not None:
+                raise answered.fault
+            if answered.reply is not None:
+                yield answered.reply
     finally:
-        for future in outstanding:
-            future.cancel()
+        line.close()
 
 
 async def ask_one(config: JudgeConfig, question: Question) -> Reply:
-    """Ask one question from any event loop, through the same warm clients as `ask_all`."""
+    """Ask one question from any event loop, through the same warm clients as everything else."""
     background = _background()
     client = background.client(config)
     return await asyncio.wrap_future(background.submit(client.ask(config, question)))
 
 
+def unfamiliar(config: JudgeConfig) -> bool:
+    """Whether this process has not been told yet what is known of this endpoint and model."""
+    return _endpoint_of(config) not in _recalled
+
+
+def recall(config: JudgeConfig, habits: Mapping[str, Any]) -> None:
+    """Tell this process what another one learned about an endpoint and model (see `lessons`); {} is nothing.
+
+    It counts from the first question there; later, this process knows better.
+    """
+    _recalled[_endpoint_of(config)] = habits
+
+
+def lessons() -> list[tuple[JudgeConfig, dict[str, Any]]]:
+    """What this process has learned since the last call about what endpoints accept, to be kept for others.
+
+    With each lesson comes a config of the endpoint and model it is about. Nearly always empty.
+    """
+    background = _current
+    if background is None or background.process_id != os.getpid():
+        return []
+    return [lesson for client in background.clients() for lesson in client.lessons()]
+
+
+def pace_with(make: Callable[[], Gates]) -> None:
+    """From now on a process asks through gates that are made like this, once it asks anything.
+
+    Without it each process learns the pace of an endpoint by itself.
+    """
+    global _make_gates
+    _make_gates = make
+
+
+def gates() -> Gates | None:
+    """The gates this process asks through; None while it asks nobody."""
+    return None if _current is None or _current.process_id != os.getpid() else _current.gates
+
+
 def close_clients() -> None:
     """Close this process's connections and stop its loop; the next question starts anew. Runs at exit."""
     global _current
+    _recalled.clear()
     with _lock:
         background, _current = _current, None
     if background is not None and background.process_id == os.getpid():
@@ -109,8 +343,12 @@ class _Background:
         self.loop = asyncio.new_event_loop()
         self._clients: dict[tuple[str, str | None, bool], JudgeClient] = {}
         self._clients_lock = threading.Lock()
+        self.gates = _make_gates()
         self._thread = threading.Thread(target=self.loop.run_forever, name="judges", daemon=True)
         self._thread.start()
+
+    def gate_of(self, config: JudgeConfig) -> Gate:
+        return self.gates.of(config)
 
     def submit(self, coroutine: Coroutine[object, object, T]) -> concurrent.futures.Future[T]:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
@@ -122,9 +360,17 @@ class _Background:
         with self._clients_lock:
             if key not in self._clients:
                 self._clients[key] = JudgeClient(
-                    config.base_url, config.api_key, allow_private_hosts=config.allow_private_hosts
+                    config.base_url,
+                    config.api_key,
+                    allow_private_hosts=config.allow_private_hosts,
+                    gate_of=self.gate_of,
+                    recall=lambda config: _recalled.get(_endpoint_of(config), {}),
                 )
             return self._clients[key]
+
+    def clients(self) -> list[JudgeClient]:
+        with self._clients_lock:
+            return list(self._clients.values())
 
     def close(self) -> None:
         try:
@@ -142,12 +388,20 @@ class _Background:
         await asyncio.gather(*pending, return_exceptions=True)
         for client in self._clients.values():
             await client.aclose()
+        self.gates.close()
 
 
 _lock = threading.Lock()
 _current: _Background | None = None
+_make_gates: Callable[[], Gates] = Gates
+# What other processes learned, by address, key and model.
+_recalled: dict[tuple[str, str | None, str], Mapping[str, Any]] = {}
 # A forked child must not close its parent's sockets, which collecting these objects would do.
 _inherited: list[_Background] = []
+
+
+def _endpoint_of(config: JudgeConfig) -> tuple[str, str | None, str]:
+    return config.base_url, config.api_key, config.model
 
 
 def _background() -> _Background:

@@ -5,8 +5,8 @@
     json_object         any JSON object; the schema is in the system message
     text                no response_format; the schema is in the system message, or the answer is prose
 
-An endpoint that refuses a rung is asked on the next one down, and that is remembered for the process per
-(base_url, model), as are parameters it refuses.
+An endpoint that refuses a rung is asked on the next one down, and that is remembered per address, key and
+model, as are parameters it refuses: for the process, and by whoever keeps `Habits.dump()` for longer.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import functools
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +40,11 @@ _FORMAT_WORDS = re.compile(
     r"response_format|json_schema|json_object|response schema|structured[ _]output|guided_json|grammar|"
     r"additionalproperties"
 )
-_REFUSING_WORDS = re.compile(r"support|deprecat|allow|permit|recogni[sz]|unknown|unexpected|extra")
+_REFUSING_WORDS = re.compile(
+    r"support|deprecat|allow|permit|recogni[sz]|unknown|unexpected|extra|cannot|not available"
+)
+OPTIONAL_PARAMETERS = ("temperature", "top_p", "seed", "reasoning_effort", "top_logprobs", "logprobs")
+"""What is left out of requests to an endpoint that refuses it; longer names before those they contain."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -75,13 +80,17 @@ def schema_in_words(model: type[BaseModel]) -> str:
 
 @dataclass(slots=True)
 class Habits:
-    """What one endpoint and model were found to accept so far. Lives in the client's loop: no lock."""
+    """What one endpoint and model were found to accept so far. Lives in the client's loop: no lock.
+
+    `lessons` counts what was learned for good, so that whoever keeps it sees that there is something new.
+    """
 
     floor: int = 0
     recheck_at: float = math.inf
     proven: set[int] = field(default_factory=set)
     without: set[str] = field(default_factory=set)
     completion_tokens_name: bool = False
+    lessons: int = 0
 
     def first_rung(self, now: float) -> int:
         """Index into RUNGS at which to start; `now` in seconds of the same clock as `learn`."""
@@ -91,31 +100,69 @@ class Habits:
 
     def learn(self, rung: int, *, refused: bool, failed: bool, now: float) -> None:
         """A request on `rung` was answered, after rungs above it were refused (4xx) or failed (500)."""
-        self.proven.add(rung)
+        if rung not in self.proven:
+            self.proven.add(rung)
+            self.lessons += 1
         if not (refused or failed) or rung <= self.floor:
             return
         self.floor = rung
         self.recheck_at = math.inf if refused else now + RECHECK_SECONDS
+        self.lessons += 1
 
     def steps_down_on_500(self, rung: int) -> bool:
         """Whether a 500 on this rung may be about the rung: never once it worked, never on the last."""
         return rung not in self.proven and rung < len(RUNGS) - 1
 
-    def adapt(self, payload: dict[str, Any], body: object) -> bool:
-        """Give up a parameter that this 400 or 422 refuses; whether anything changed."""
+    def adapt(self, payload: Mapping[str, Any], body: object) -> str:
+        """Give up a parameter that this 400 or 422 refuses; its name, "" when nothing changed."""
         param, code, message = _error_fields(body)
         if "max_tokens" in payload and (
             "max_completion_tokens" in message or (param == "max_tokens" and code == "unsupported_parameter")
         ):
             self.completion_tokens_name = True
-            return True
-        for name in ("temperature", "seed"):
-            if name not in payload:
-                continue
-            if param == name or (name in message and _REFUSING_WORDS.search(message)):
-                self.without.add(name)
-                return True
-        return False
+            self.lessons += 1
+            return "max_tokens"
+        sent = [name for name in OPTIONAL_PARAMETERS if name in payload]
+        refused = next((name for name in sent if param == name), "")
+        if not refused and _REFUSING_WORDS.search(message):
+            refused = next((name for name in sent if name in message), "")
+        if refused:
+            self.without.add(refused)
+            self.lessons += 1
+        return refused
+
+    def joined(self, other: Habits) -> Habits:
+        """What two processes learned for good about the same endpoint and model."""
+        return Habits(
+            floor=max(self.floor, other.floor),
+            proven=self.proven | other.proven,
+            without=self.without | other.without,
+            completion_tokens_name=self.completion_tokens_name or other.completion_tokens_name,
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """What was learned for good, as JSON: not what a 500 taught, which may have been an outage."""
+        return {
+            "floor": RUNGS[self.floor if self.recheck_at == math.inf else 0],
+            "proven": [RUNGS[rung] for rung in sorted(self.proven)],
+            "without": sorted(self.without),
+            "completion_tokens_name": self.completion_tokens_name,
+        }
+
+    @classmethod
+    def load(cls, dumped: Mapping[str, Any]) -> Habits:
+        """What `dump` gave; what is missing or of another version counts as not learned yet."""
+        proven, without = (
+            {value for value in given if isinstance(value, str)} if isinstance(given, list) else set()
+            for given in (dumped.get("proven"), dumped.get("without"))
+        )
+        floor = dumped.get("floor")
+        return cls(
+            floor=RUNGS.index(floor) if floor in RUNGS else 0,
+            proven={RUNGS.index(rung) for rung in proven if rung in RUNGS},
+            without=without & set(OPTIONAL_PARAMETERS),
+            completion_tokens_name=dumped.get("completion_tokens_name") is True,
+        )
 
 
 def concerns_format(body: object) -> bool:

@@ -1,11 +1,17 @@
-"""The wire: httpx2 requests carried by aiohttp through guarded sockets."""
+"""The wire: requests carried by aiohttp through guarded sockets.
+
+Wire                one session, nothing above it; what judges are asked over
+GuardedTransport    the same behind httpx2's face, for a client that wants one
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import aiohttp
 import httpx2
+import yarl
 from aiohttp.abc import AbstractResolver
 
 from rubricweb.judges.addresses import check_url, guarded_connector
@@ -13,13 +19,33 @@ from rubricweb.judges.addresses import check_url, guarded_connector
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Answers are cut off here, counted after decompression: a judge's reply is a few kilobytes."""
 
+_NO_TIMEOUTS = aiohttp.ClientTimeout()
 
-class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Sends requests only to addresses that may be called, follows nothing, and reads no more than a cap.
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """A whole answer; `headers` are found by name in any case, `raw_headers` are as they came."""
+
+    status: int
+    headers: Mapping[str, str]
+    raw_headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+
+class NoAnswer(Exception):
+    """No whole answer came. The message says why, without the address."""
+
+
+class NoConnection(NoAnswer):
+    """Nobody was reached."""
+
+
+class Wire:
+    """A session to one endpoint: sends only to addresses that may be called, follows no redirect, reads no
+    more than a cap.
 
     Without environment proxies: a proxy would resolve names again, out of the guard's sight. The session is
-    made at the first request, in the loop that makes it. Raises BlockedAddress, `httpx2.TimeoutException`,
-    `httpx2.ConnectError` or `httpx2.ReadError`.
+    made at the first request, in the loop that makes it.
     """
 
     def __init__(
@@ -34,33 +60,30 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         self._max_answer_bytes = max_answer_bytes
         self._session: aiohttp.ClientSession | None = None
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request and read its whole answer."""
-        url = str(request.url)
-        check_url(url, self._allow_private_hosts)
-        session = self._open(request.url.scheme)
+    async def send(
+        self,
+        method: str,
+        url: yarl.URL,
+        headers: Mapping[str, str],
+        body: bytes,
+        timeouts: aiohttp.ClientTimeout = _NO_TIMEOUTS,
+    ) -> HttpAnswer:
+        """Send one request and read its whole answer; the text of `url` must have passed `check_url`.
+
+        Raises BlockedAddress, TimeoutError, or NoAnswer.
+        """
+        session = self._session or self._open(url.scheme)
         try:
             async with session.request(
-                request.method,
-                url,
-                headers=request.headers,
-                data=await request.aread(),
-                allow_redirects=False,
-                timeout=_timeouts(request),
+                method, url, headers=headers, data=body, allow_redirects=False, timeout=timeouts
             ) as answer:
-                body = await self._read(answer)
-        except TimeoutError as error:  # aiohttp's own timeouts are also ClientErrors: they come first
-            raise httpx2.ReadTimeout("no answer in time", request=request) from error
+                return HttpAnswer(answer.status, answer.headers, answer.raw_headers, await self._read(answer))
+        except TimeoutError:  # aiohttp's own timeouts are also ClientErrors: they come first
+            raise
         except aiohttp.ClientConnectorError as error:
-            raise httpx2.ConnectError(_reason(error), request=request) from error
+            raise NoConnection(_reason(error)) from error
         except aiohttp.ClientError as error:
-            raise httpx2.ReadError(_reason(error), request=request) from error
-        headers = [
-            pair
-            for pair in answer.raw_headers
-            if pair[0].lower() not in (b"content-encoding", b"content-length")
-        ]
-        return httpx2.Response(answer.status, headers=headers, content=body, request=request)
+            raise NoAnswer(_reason(error)) from error
 
     async def aclose(self) -> None:
         """Close the session's connections."""
@@ -69,32 +92,77 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             self._session = None
 
     def _open(self, scheme: str) -> aiohttp.ClientSession:
-        if self._session is None:
-            connector = guarded_connector(
-                self._allow_private_hosts,
-                resolver=self._resolver,
-                tls=httpx2.create_ssl_context() if scheme == "https" else None,
-            )
-            self._session = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
-            )
+        connector = guarded_connector(
+            self._allow_private_hosts,
+            resolver=self._resolver,
+            tls=httpx2.create_ssl_context() if scheme == "https" else None,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+        )
         return self._session
 
     async def _read(self, answer: aiohttp.ClientResponse) -> bytes:
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in answer.content.iter_chunked(64 * 1024):
+        content = answer.content
+        body = await content.readany()  # nearly always all of it
+        if content.at_eof() and len(body) <= self._max_answer_bytes:
+            return body
+        chunks, size = [body], len(body)
+        while chunk := await content.readany():
             size += len(chunk)
-            if size > self._max_answer_bytes:
-                answer.close()
-                raise aiohttp.ClientPayloadError(f"the answer is longer than {self._max_answer_bytes} bytes")
             chunks.append(chunk)
+            if size > self._max_answer_bytes:
+                break
+        if size > self._max_answer_bytes:
+            answer.close()
+            raise aiohttp.ClientPayloadError(f"the answer is longer than {self._max_answer_bytes} bytes")
         return b"".join(chunks)
 
 
-def _timeouts(request: httpx2.Request) -> aiohttp.ClientTimeout:
-    given: dict[str, float | None] = request.extensions.get("timeout", {})
-    return aiohttp.ClientTimeout(sock_connect=given.get("connect"), sock_read=given.get("read"))
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """A Wire for httpx2. Raises BlockedAddress, `httpx2.TimeoutException`, `ConnectError` or `ReadError`."""
+
+    def __init__(
+        self,
+        *,
+        allow_private_hosts: bool,
+        resolver: AbstractResolver | None = None,
+        max_answer_bytes: int = MAX_ANSWER_BYTES,
+    ) -> None:
+        self._allow_private_hosts = allow_private_hosts
+        self._wire = Wire(
+            allow_private_hosts=allow_private_hosts, resolver=resolver, max_answer_bytes=max_answer_bytes
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request and read its whole answer."""
+        url = str(request.url)
+        check_url(url.partition("?")[0], self._allow_private_hosts)  # the query is ours
+        given: dict[str, float | None] = request.extensions.get("timeout", {})
+        timeouts = aiohttp.ClientTimeout(sock_connect=given.get("connect"), sock_read=given.get("read"))
+        try:
+            answer = await self._wire.send(
+                request.method, yarl.URL(url, encoded=True), request.headers, await request.aread(), timeouts
+            )
+        except TimeoutError as error:
+            raise httpx2.ReadTimeout("no answer in time", request=request) from error
+        except NoConnection as error:
+            raise httpx2.ConnectError(str(error), request=request) from error
+        except NoAnswer as error:
+            raise httpx2.ReadError(str(error), request=request) from error
+        return as_httpx2(answer, request)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._wire.aclose()
+
+
+def as_httpx2(answer: HttpAnswer, request: httpx2.Request) -> httpx2.Response:
+    """The answer in httpx2's words; its body is unpacked already."""
+    headers = [
+        pair for pair in answer.raw_headers if pair[0].lower() not in (b"content-encoding", b"content-length")
+    ]
+    return httpx2.Response(answer.status, headers=headers, content=answer.body, request=request)
 
 
 def _reason(error: aiohttp.ClientError) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from aiohttp import web
 
+from rubricweb.judges.offline.batches import Batches
 from rubricweb.judges.offline.lexical import MODEL, answer
 from rubricweb.judges.offline.questions import NotAQuestion, read_request
 from rubricweb.judges.offline.script import (
@@ -32,7 +33,7 @@ _START_SECONDS = 10.0
 
 
 def make_app(script: Script | None = None, *, controlled: bool = False) -> web.Application:
-    """The server's application: `/health`, `/v1/models`, `/v1/chat/completions`.
+    """The server's application: `/health`, `/v1/models`, `/v1/chat/completions`, `/v1/files`, `/v1/batches`.
 
     With a `script` it answers as that says, under any model name. `controlled` adds `/script`: PUT one as
     JSON (see `read_script`), GET what was asked since, DELETE to be the lexical judge again.
@@ -42,6 +43,7 @@ def make_app(script: Script | None = None, *, controlled: bool = False) -> web.A
     app.router.add_get("/health", _health)
     app.router.add_get("/v1/models", _models)
     app.router.add_post("/v1/chat/completions", _complete)
+    Batches(_answered).add_routes(app.router)
     if controlled:
         app.router.add_get("/script", _show_script)
         app.router.add_put("/script", _put_script)
@@ -113,23 +115,31 @@ async def _complete(request: web.Request) -> web.StreamResponse:
         return _error(400, "the request body is not JSON")
     if not isinstance(body, dict):
         return _error(400, "the request body is not a JSON object")
+    answer = await _answered(request, body)
+    if answer is None:
+        if request.transport is not None:
+            request.transport.close()
+        return web.Response()
+    return answer
+
+
+async def _answered(request: web.Request, body: dict[str, Any]) -> web.StreamResponse | None:
+    """What is said to one request for a completion, None when nothing is."""
     script = request.app[_PLAY].script
     if script is None:
         return _lexical(body) if body.get("model") == MODEL else _unknown_model(body.get("model"))
     script.entered()
     try:
-        return await _perform(script.take(body, request.headers), request, body)
+        return await _perform(script.take(body, request.headers), body)
     finally:
         script.left()
 
 
-async def _perform(action: Action, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+async def _perform(action: Action, body: dict[str, Any]) -> web.StreamResponse | None:
     if isinstance(action, Hang):
         await asyncio.sleep(action.seconds)
     if isinstance(action, Hang | Drop):
-        if request.transport is not None:
-            request.transport.close()
-        return web.Response()
+        return None
     if action.delay_seconds:
         await asyncio.sleep(action.delay_seconds)
     if isinstance(action, Lexical):

@@ -1,0 +1,395 @@
+"""Asking one question of one model until it is answered or patience ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import openai
+
+from rubricweb.engine.autograders.base import Reading
+from rubricweb.engine.errors import UnreadableReply
+from rubricweb.judges.addresses import BlockedAddress
+from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
+from rubricweb.judges.completions import (
+    BROKE_DOWN,
+    CUT_OFF,
+    DECLINED,
+    Choice,
+    Completion,
+    Usage,
+    decoded_object,
+    read_completion,
+    split_thinking,
+)
+from rubricweb.judges.confidence import with_confidence
+from rubricweb.judges.failures import Failure, looks_like_refusal, provider_message, quoted, status_failure
+from rubricweb.judges.halt import Halt
+from rubricweb.judges.pace import Gate
+from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits, concerns_format
+from rubricweb.judges.request_body import encoded, guessed_tokens, is_prose, request_body
+from rubricweb.judges.transport import HttpAnswer, NoAnswer
+
+BACKOFF_CAP_SECONDS = 30.0
+OPEN_GATE_SECONDS = 0.1
+
+Jitter = Callable[[], float]
+
+STOPPED = JudgeError("stopped", "stopped before the answer came; asking again continues")
+
+
+class Endpoint(Protocol):
+    """Where requests go."""
+
+    async def post(self, config: JudgeConfig, body: bytes) -> HttpAnswer:
+        """Send a body to the endpoint. Raises BlockedAddress, NoAnswer or TimeoutError."""
+        ...
+
+    def refusal(self, answer: HttpAnswer) -> openai.APIStatusError:
+        """What an answer with an error status says."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one question is asked with. `jitter` returns a number in [0, 1) that spreads the pauses."""
+
+    endpoint: Endpoint
+    habits: Habits
+    gate: Gate
+    halt: Halt
+    jitter: Jitter
+
+
+class Attempts:
+    """One question in progress at one model: what was tried, what it cost, and the best reply so far."""
+
+    def __init__(self, asked: Asked, config: JudgeConfig, question: Question) -> None:
+        self._asked = asked
+        self._habits = asked.habits
+        self._halt = asked.halt
+        self._config = config
+        self._question = question
+        self._prose = is_prose(question.prompt)
+        self._rung = RUNGS.index(TEXT) if self._prose else self._habits.first_rung(time.monotonic())
+        self._refused_above = False
+        self._failed_above = False
+        self._may_descend_on_500 = True
+        self._spell_out_schema = False
+        self._requests = 0
+        self._throttled = 0
+        self._prompt_tokens: int | None = None
+        self._completion_tokens: int | None = None
+        self._cached_prompt_tokens: int | None = None
+        self._model = config.model
+        self._text = ""
+        self._reasoning = ""
+        self._body: dict[str, Any] | None = None
+        self._partial: tuple[Reading, str, str] | None = None
+        self._log: list[str] = []
+        self._started: float | None = None
+        # A question that met a 429 waits for its next turn no longer than for anything else.
+        self._turn_by: float | None = None
+
+    async def run(self) -> Reply:
+        """The loop of attempts and pauses."""
+        waited = 0.0
+        for attempt in range(1, self._config.max_attempts + 1):
+            outcome = await self._attempt()
+            if isinstance(outcome, Reading):
+                return self._reply(outcome, None)
+            if outcome.error.kind == "stopped" or not outcome.again or attempt == self._config.max_attempts:
+                return self._failed(outcome.error)
+            pause = self._pause_seconds(attempt, outcome)
+            # What this question was told to wait counts wherever it waits; its turn at the gate does not.
+            waited += max(pause, min(outcome.after_seconds or 0.0, self._config.retry_after_cap_seconds))
+            if waited > self._config.max_wait_seconds:
+                return self._failed(outcome.error)
+            self._log.append(f"{_in_a_word(outcome.error)}, waited {pause:.1f} s")
+            if not await self._halt.pause(pause):
+                return self._failed(STOPPED)
+        raise AssertionError("JudgeConfig.max_attempts is at least 1")
+
+    async def _attempt(self) -> Reading | Failure:
+        """One counted attempt; stepping down the ladder and giving up parameters happen inside it."""
+        first = self._rung
+        while True:
+            if self._halt.tripped:
+                return Failure(STOPPED, again=False)
+            outcome = await self._send()
+            if not isinstance(outcome, openai.APIStatusError):
+                return outcome
+            if not self._adapts(outcome):
+                if self._failed_above:
+                    # Every rung failed, so it was not the rung: the next attempt starts over.
+                    self._rung = first
+                return status_failure(
+                    outcome.status_code, outcome.body, outcome.response.headers, self._config.api_key
+                )
+
+    def _adapts(self, refusal: openai.APIStatusError) -> bool:
+        """Change the form of the question to one this endpoint may accept; False when there is none."""
+        status, body = refusal.status_code, self._body or {}
+        refused = status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
+        if not refused and status != HTTPStatus.INTERNAL_SERVER_ERROR:
+            return False
+        if refused and "response_format" in body and concerns_format(refusal.body):
+            self._refused_above = True
+            self._step_down(status)
+            return True
+        given_up = self._habits.adapt(body, refusal.body)  # some say so with a 500
+        if given_up:
+            self._log.append(f"asked without {given_up}, which the endpoint refuses")
+            return True
+        if refused:
+            return False
+        descends = "response_format" in body and self._may_descend_on_500
+        if descends and self._habits.steps_down_on_500(self._rung):
+            self._failed_above = True
+            self._step_down(status)
+            return True
+        self._may_descend_on_500 = False  # once down the ladder in vain is enough
+        return False
+
+    def _step_down(self, status: int) -> None:
+        self._rung += 1
+        self._log.append(f"asked as {RUNGS[self._rung]} after HTTP {status} to {RUNGS[self._rung - 1]}")
+
+    async def _send(self) -> Reading | Failure | openai.APIStatusError:
+        """What one request brought: a reading, the HTTP refusal, or what kept an answer from coming."""
+        config = self._config
+        self._body = request_body(
+            config, self._question.prompt, self._habits, self._rung, spell_out_schema=self._spell_out_schema
+        )
+        body = encoded(self._body)
+        # A gate that stands open is passed however late it is.
+        left = None if self._turn_by is None else max(self._turn_by - time.monotonic(), OPEN_GATE_SECONDS)
+        try:
+            async with asyncio.timeout(left):
+                passage = await self._asked.gate.enter(guessed_tokens(config, body), self._halt)
+        except TimeoutError:
+            message = f"HTTP 429, and no other turn within {config.max_wait_seconds:g} s"
+            return Failure(JudgeError("rate_limited", message), again=False)
+        if passage is None:
+            return Failure(STOPPED, again=False)
+        self._requests += 1
+        sent_at = time.monotonic()
+        self._started = self._started or sent_at
+        answer: HttpAnswer | None = None
+        status: int | None = None
+        used: int | None = None
+        try:
+            async with asyncio.timeout(config.timeout_seconds) as scope:
+                with self._halt.within(scope):
+                    answer = await self._asked.endpoint.post(config, body)
+            latency, status = time.monotonic() - sent_at, answer.status
+            if status >= 300:
+                return self._asked.endpoint.refusal(answer)
+            completion = read_completion(answer.body)
+            if completion is not None and completion.usage is not None:
+                used = completion.usage.total
+            outcome = self._read(completion, answer.body)
+            if isinstance(outcome, Failure) and outcome.error.kind == "rate_limited":
+                status = HTTPStatus.TOO_MANY_REQUESTS  # a gateway said so inside a 200
+            return outcome
+        except TimeoutError:
+            if self._halt.tripped:
+                return Failure(STOPPED, again=False)
+            message = f"no answer within {config.timeout_seconds:g} s"
+            return Failure(JudgeError("timeout", message), again=True)
+        except NoAnswer as error:
+            message = f"{urlsplit(config.base_url).netloc}: {quoted(str(error))}"
+            return Failure(JudgeError("connection", message), again=True)
+        except BlockedAddress as error:
+            return Failure(JudgeError("blocked_address", str(error)), again=False)
+        finally:
+            if status == HTTPStatus.TOO_MANY_REQUESTS:
+                self._throttled += 1
+                self._turn_by = self._turn_by or time.monotonic() + config.max_wait_seconds
+            passage.leave(
+                status=status,
+                headers={} if answer is None else answer.headers,
+                tokens=used,
+                latency_seconds=time.monotonic() - sent_at if answer is None else latency,
+            )
+
+    def _read(self, completion: Completion | None, body: bytes) -> Reading | Failure:
+        """What a 200 says: a full reading, or why it is not one."""
+        if completion is None:
+            return _unreadable("the endpoint's answer is not a JSON object")
+        self._count_tokens(completion.usage)
+        self._model = completion.model or self._config.model
+        choice = completion.choice
+        if choice is None or choice.message is None:
+            return self._error_in_200(body)
+        if choice.finish in BROKE_DOWN:
+            error = JudgeError("server_error", "the endpoint failed while it was answering")
+            return Failure(error, again=True)
+        if not self._prose:
+            self._habits.learn(
+                self._rung, refused=self._refused_above, failed=self._failed_above, now=time.monotonic()
+            )
+        content = choice.message.text
+        thought, start = split_thinking(content)
+        text = content[start:]
+        self._reasoning = choice.message.reasoning_content or choice.message.reasoning or thought
+        self._text = text or choice.message.refusal or ""
+        if choice.finish in DECLINED or choice.message.refusal:
+            said = f": {quoted(self._text)}" if self._text else ""
+            return Failure(JudgeError("refused", f"the model declined to answer{said}"), again=False)
+        if choice.finish in CUT_OFF:
+            return Failure(JudgeError("truncated", self._how_truncated(completion.usage)), again=False)
+        self._spell_out_schema = True  # should this reply not do, say in words what was wanted
+        if not text.strip():
+            return _unreadable("the reply is empty")
+        return self._read_text(choice, content, start)
+
+    def _read_text(self, choice: Choice, content: str, start: int) -> Reading | Failure:
+        try:
+            reading = self._question.read(self._text)
+        except UnreadableReply as error:
+            if looks_like_refusal(self._text):
+                said = f"the model declined to answer: {quoted(self._text)}"
+                return Failure(JudgeError("refused", said), again=True)  # in words, so it may be a slip
+            return _unreadable(quoted(error.detail))
+        except (ValueError, RecursionError) as error:
+            return _unreadable(quoted(f"{type(error).__name__}: {error}"))
+        if self._config.logprobs and choice.logprobs is not None:
+            tokens = choice.logprobs.content
+            reading = with_confidence(reading, self._question.prompt, content, start, tokens)
+        if not reading.missing:
+            return reading
+        if self._partial is None or len(reading.missing) < len(self._partial[0].missing):
+            self._partial = reading, self._text, self._reasoning
+        return Failure(_missing(reading), again=True)
+
+    def _error_in_200(self, body: bytes) -> Failure:
+        """Some gateways answer 200 with an error inside, its code in place of the status."""
+        answer: Mapping[str, Any] = decoded_object(body) or {}
+        choices = answer.get("choices")
+        inner = choices[0] if isinstance(choices, list) and choices else None
+        if "error" not in answer and isinstance(inner, dict) and "error" in inner:
+            answer = inner
+        error = answer.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        if isinstance(code, int) and 400 <= code < 600:
+            return status_failure(code, answer, {}, self._config.api_key)
+        said = provider_message(answer, self._config.api_key) if error else ""
+        return _unreadable("the endpoint's answer holds no message" + (f": {said}" if said else ""))
+
+    def _how_truncated(self, usage: Usage | None) -> str:
+        limit = "the output token limit"
+        if self._config.max_output_tokens is not None:
+            limit += f" of {self._config.max_output_tokens}"
+        thought = bool(self._reasoning) or (usage is not None and usage.reasoning > 0)
+        if thought and not self._text.strip():
+            return f"{limit} was used up by thinking, before the reply began"
+        return f"the reply was cut off at {limit}"
+
+    def _pause_seconds(self, attempt: int, failure: Failure) -> float:
+        """What the endpoint asked for, capped; otherwise exponential, its upper half at random."""
+        config = self._config
+        if failure.after_seconds is not None:
+            spread = min(1.0, config.backoff_seconds) * self._asked.jitter()
+            return min(failure.after_seconds, config.retry_after_cap_seconds) + spread
+        ceiling = min(config.backoff_seconds * 2.0 ** (attempt - 1), BACKOFF_CAP_SECONDS)
+        return ceiling * (0.5 + 0.5 * self._asked.jitter())
+
+    def _count_tokens(self, usage: Usage | None) -> None:
+        if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+            return
+        self._prompt_tokens = (self._prompt_tokens or 0) + usage.prompt_tokens
+        self._completion_tokens = (self._completion_tokens or 0) + usage.completion_tokens
+        if usage.cached is not None:
+            self._cached_prompt_tokens = (self._cached_prompt_tokens or 0) + usage.cached
+
+    def _failed(self, error: JudgeError) -> Reply:
+        if self._partial is None or error.kind == "stopped":
+            return self._reply(None, error)
+        reading, self._text, self._reasoning = self._partial
+        return self._reply(reading, _missing(reading))
+
+    def _reply(self, reading: Reading | None, error: JudgeError | None) -> Reply:
+        tokens = self._prompt_tokens, self._completion_tokens, self._cached_prompt_tokens
+        return Reply(
+            key=self._question.key,
+            reading=reading,
+            error=error,
+            text=self._text,
+            model=self._model,
+            rung=RUNGS[self._rung],
+            attempts=self._requests,
+            prompt_tokens=self._prompt_tokens,
+            completion_tokens=self._completion_tokens,
+            cost_usd=self._config.cost_usd(*tokens),
+            latency_seconds=0.0 if self._started is None else time.monotonic() - self._started,
+            reasoning=self._reasoning,
+            cached_prompt_tokens=self._cached_prompt_tokens,
+            request=self._body if self._requests else None,
+            throttled=self._throttled,
+            log=tuple(self._log),
+        )
+
+
+def fallen_back(first: Reply, second: Reply, config: JudgeConfig) -> Reply:
+    """One reply of two: what the fallback model answered, and what both cost, each at its own prices.
+
+    `config` is that of the model asked first. When neither answered, the error is the fallback model's, with
+    what the first one said before it.
+    """
+    assert first.error is not None, "only a failure is handed to the fallback model"
+    prompt, completion, cached = (
+        _sum(getattr(first, name), getattr(second, name))
+        for name in ("prompt_tokens", "completion_tokens", "cached_prompt_tokens")
+    )
+    error = second.error
+    if error is not None and error.kind != "stopped":
+        said = (
+            f"{quoted(config.model)}: {first.error.message}; {quoted(config.fallback_model)}: {error.message}"
+        )
+        error = JudgeError(error.kind, said)
+    return replace(
+        second,
+        error=error,
+        attempts=first.attempts + second.attempts,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cached_prompt_tokens=cached,
+        cost_usd=_cost_of(first, second),
+        latency_seconds=first.latency_seconds + second.latency_seconds,
+        request=second.request if second.request is not None else first.request,
+        fallback=True,
+        throttled=first.throttled + second.throttled,
+        log=(*first.log, f"fell back to {config.fallback_model}: {first.error.kind}", *second.log),
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)
+
+
+def _cost_of(*replies: Reply) -> float | None:
+    """US dollars for all that answered or used tokens; None when one of them cost nobody knows what."""
+    paid = [one.cost_usd for one in replies if one.error is None or one.prompt_tokens is not None]
+    known = [cost for cost in paid if cost is not None]
+    return sum(known) if known and len(known) == len(paid) else None
+
+
+def _unreadable(message: str) -> Failure:
+    return Failure(JudgeError("unreadable_reply", message), again=True)
+
+
+def _missing(reading: Reading) -> JudgeError:
+    numbers = ", ".join(str(index + 1) for index in reading.missing)
+    return JudgeError("missing_criterion", f"the reply leaves out criterion {numbers}")
+
+
+def _in_a_word(error: JudgeError) -> str:
+    """The HTTP status where there is one, else the kind."""
+    words = error.message.split(" ", 2)
+    return f"HTTP {words[1].rstrip(':')}" if words[0] == "HTTP" and len(words) > 1 else error.kind

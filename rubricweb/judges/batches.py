@@ -1,0 +1,321 @@
+"""A provider's batch interface: a file of questions is handed in, a file of answers fetched within a day.
+
+The file holds the very requests a live judge would be sent, and its answers are read by the very code that
+reads a live judge's: see `replayed`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import httpx2
+import openai
+from openai import AsyncOpenAI, Omit
+from openai.types import Batch
+
+from rubricweb.judges.addresses import BlockedAddress
+from rubricweb.judges.attempts import Asked, Attempts
+from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
+from rubricweb.judges.failures import provider_message, quoted
+from rubricweb.judges.halt import Halt
+from rubricweb.judges.pace import OpenGate
+from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits
+from rubricweb.judges.request_body import is_prose, request_body
+from rubricweb.judges.transport import GuardedTransport, HttpAnswer, NoAnswer, as_httpx2
+
+ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+"""States in which nothing more comes of a batch."""
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+TIMEOUT_SECONDS = 300.0
+# Batches of ours that a kill kept us from writing down are looked for among so many of the newest.
+LOOKED_THROUGH = 200
+MAX_ID = 200
+# Refusals of a file that fetching it again does not mend, but somebody can: a key, an account.
+MENDED_BY_PEOPLE = frozenset({401, 402, 403})
+_UNREADABLE = "what the endpoint answers cannot be read: perhaps it has no batch interface"
+_MARK = "rubricweb"
+
+
+class BatchError(Exception):
+    """A batch cannot be handed in or asked about; `again` says whether trying later may help."""
+
+    def __init__(self, message: str, *, again: bool) -> None:
+        super().__init__(message)
+        self.again = again
+
+
+@dataclass(frozen=True)
+class BatchState:
+    """How far a batch is: `state` in the provider's words, `error` why it failed as a whole, else ""."""
+
+    id: str
+    state: str
+    output_file_id: str | None
+    error_file_id: str | None
+    error: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state in ENDED
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a batch brought: answers by custom id, and the ids of which its files say that there is no answer.
+
+    `unreadable` is what of the files could not be read, in words; "" for nothing.
+    """
+
+    by_id: Mapping[str, HttpAnswer]
+    unanswered: frozenset[str] = frozenset()
+    unreadable: str = ""
+
+
+def line_of(config: JudgeConfig, question: Question, custom_id: str, habits: Habits) -> bytes:
+    """One line of the file to hand in, with its line end."""
+    body = request_body(config, question.prompt, habits, _rung(question, habits), spell_out_schema=False)
+    line = {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
+    return json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+async def hand_in(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
+    """Uploads the file and opens a batch over it. `mark` is what `handed_in` finds it by."""
+    async with _desk(config) as desk:
+        file = await desk.files.create(file=("questions.jsonl", lines), purpose="batch")
+        batch = await desk.batches.create(
+            input_file_id=file.id,
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={_MARK: mark},
+        )
+        return _state(batch)
+
+
+async def handed_in(config: JudgeConfig, mark: str) -> BatchState | None:
+    """The batch with this mark, if there is one among the newest: a kill may have come between opening it
+    and writing its id down.
+    """
+    async with _desk(config) as desk:
+        seen = 0
+        async for batch in desk.batches.list(limit=100):
+            if (batch.metadata or {}).get(_MARK) == mark:
+                return _state(batch)
+            seen += 1
+            if seen >= LOOKED_THROUGH:
+                break
+    return None
+
+
+async def state_of(config: JudgeConfig, batch_id: str) -> BatchState:
+    """How far the batch is."""
+    async with _desk(config) as desk:
+        return _state(await desk.batches.retrieve(batch_id))
+
+
+async def cancel(config: JudgeConfig, batch_id: str) -> BatchState:
+    """Asks for no more answers; those there are can still be fetched."""
+    async with _desk(config) as desk:
+        return _state(await desk.batches.cancel(batch_id))
+
+
+async def answers(config: JudgeConfig, state: BatchState) -> Answers:
+    """What was answered. A file that is gone, breaks off or holds something else is told, not raised."""
+    said: dict[str, HttpAnswer | None] = {}
+    faults: list[str] = []
+    lines = 0
+    async with _desk(config) as desk:
+        for file_id in filter(None, (state.output_file_id, state.error_file_id)):
+            try:
+                content = (await desk.files.content(file_id)).content
+            except openai.APIStatusError as error:
+                if error.status_code in MENDED_BY_PEOPLE:
+                    raise
+                faults.append(f"HTTP {error.status_code} instead of the file")
+            except (openai.APIConnectionError, ValueError, AttributeError):
+                faults.append("the file did not come whole")
+            else:
+                read = [_read(line) for line in content.splitlines() if line.strip()]
+                lines += len(read)
+                if unreadable := read.count(None):
+                    faults.append(f"{unreadable:,} of {len(read):,} lines are no answers")
+                said.update(one for one in read if one is not None)
+    if state.state == "completed" and not lines and not faults:
+        faults.append("there is nothing in it")
+    return Answers(
+        by_id={name: answer for name, answer in said.items() if answer is not None},
+        unanswered=frozenset(name for name, answer in said.items() if answer is None),
+        unreadable="; ".join(faults),
+    )
+
+
+def unread(config: JudgeConfig, question: Question, why: str) -> Reply:
+    """The reply to a question whose answer in the batch cannot be read."""
+    return Reply(
+        key=question.key,
+        reading=None,
+        error=JudgeError("unreadable_batch", why),
+        text="",
+        model=config.model,
+        rung="",
+        attempts=1,
+        prompt_tokens=None,
+        completion_tokens=None,
+        cost_usd=None,
+        latency_seconds=0.0,
+    )
+
+
+async def replayed(
+    questions: Mapping[str, tuple[JudgeConfig, Question]], answered: Mapping[str, HttpAnswer], habits: Habits
+) -> AsyncIterator[Reply]:
+    """The reply to every question that was answered, as if it had been asked live, at the price of a batch.
+
+    A failure that asking again may mend yields nothing: the question is to be asked again.
+    """
+    for custom_id, (config, question) in questions.items():
+        if custom_id not in answered:
+            continue
+        recorded = _Recorded(answered[custom_id])
+        asked = Asked(recorded, habits, OpenGate(1, config.model), Halt(0.0), random.random)
+        reply = await Attempts(asked, _once(config), question).run()
+        if reply.error is None or not reply.error.retryable:
+            yield replace(reply, latency_seconds=0.0)
+
+
+@functools.lru_cache(maxsize=256)
+def _once(config: JudgeConfig) -> JudgeConfig:
+    return replace(config.by_batch(), max_attempts=1, fallback_model="")
+
+
+class _Recorded:
+    """Stands in for the endpoint: answers once, with what it had answered in the batch."""
+
+    def __init__(self, answer: HttpAnswer) -> None:
+        self._answer: HttpAnswer | None = answer
+
+    async def post(self, config: JudgeConfig, body: bytes) -> HttpAnswer:
+        answer, self._answer = self._answer, None
+        if answer is None:
+            raise NoAnswer("a batch asks once")
+        return answer
+
+    def refusal(self, answer: HttpAnswer) -> openai.APIStatusError:
+        response = as_httpx2(answer, httpx2.Request("POST", "http://batch/chat/completions"))
+        return _reader()._make_status_error_from_response(response)
+
+
+@functools.cache
+def _reader() -> AsyncOpenAI:
+    """Reads error statuses; sends nothing."""
+    return AsyncOpenAI(api_key="none", admin_api_key="", webhook_secret="", base_url="http://batch")
+
+
+def _rung(question: Question, habits: Habits) -> int:
+    return RUNGS.index(TEXT) if is_prose(question.prompt) else habits.first_rung(time.monotonic())
+
+
+def _state(batch: Batch) -> BatchState:
+    """Raises BatchError for an answer that names no batch: the SDK takes whatever came for one."""
+    if not (_is_word(batch.id) and _is_word(batch.status)):
+        raise BatchError(f"{_UNREADABLE}: no batch with an id and a status", again=False)
+    faults = getattr(batch.errors, "data", None)
+    said = "; ".join(
+        quoted(f"{getattr(fault, 'code', '')}: {getattr(fault, 'message', '')}")
+        for fault in (faults[:3] if isinstance(faults, list) else ())
+    )
+    output, errors = batch.output_file_id, batch.error_file_id
+    return BatchState(
+        id=batch.id,
+        state=batch.status,
+        output_file_id=output if _is_word(output) else None,
+        error_file_id=errors if _is_word(errors) else None,
+        error=said[:400],
+    )
+
+
+def _is_word(said: object) -> bool:
+    """Whether it is a text that every database stores and every address can hold."""
+    return isinstance(said, str) and 0 < len(said) <= MAX_ID and said.isascii() and said.isprintable()
+
+
+def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
+    """(custom id, answer) of a line, without an answer where the provider says that there is none; None for a
+    line that says nothing.
+    """
+    try:
+        said = json.loads(line)
+        name, response = said["custom_id"], said["response"]
+        if not isinstance(name, str):
+            return None
+        if response is None:
+            return name, None
+        status, body = int(response["status_code"]), response["body"]
+        return name, HttpAnswer(status, {}, (), json.dumps(body).encode())
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+
+
+@asynccontextmanager
+async def _desk(config: JudgeConfig) -> AsyncIterator[AsyncOpenAI]:
+    """The provider's interface through guarded sockets, its errors as BatchError."""
+    transport = GuardedTransport(
+        allow_private_hosts=config.allow_private_hosts, max_answer_bytes=MAX_FILE_BYTES
+    )
+    desk = _Desk(
+        # Empty texts rather than None: None makes the SDK look into the environment.
+        api_key=config.api_key or "",
+        admin_api_key="",
+        webhook_secret="",
+        base_url=config.base_url,
+        timeout=TIMEOUT_SECONDS,
+        max_retries=2,
+        default_headers=dict(config.extra_headers),
+        http_client=httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False),
+        _enforce_credentials=False,
+    )
+    try:
+        yield desk
+    except openai.APIStatusError as error:
+        message = provider_message(error.body, config.api_key) or f"HTTP {error.status_code}"
+        again = error.status_code in (408, 409, 429) or error.status_code >= 500
+        raise BatchError(f"HTTP {error.status_code}: {message}", again=again) from error
+    except openai.APIConnectionError as error:
+        raise BatchError(
+            f"the endpoint could not be reached: {error.__cause__ or error}", again=True
+        ) from error
+    except BlockedAddress as error:
+        raise BatchError(str(error), again=False) from error
+    except (ValueError, AttributeError) as error:
+        # The SDK builds objects of whatever came: of a web page, or of other JSON, it breaks off in these.
+        raise BatchError(_UNREADABLE, again=False) from error
+    finally:
+        await desk.close()
+
+
+class _Desk(AsyncOpenAI):
+    """AsyncOpenAI that sends no key where there is none, and no report of the platform."""
+
+    @property
+    def default_headers(self) -> dict[str, str | Omit]:
+        headers: dict[str, str | Omit] = {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            "User-Agent": "rubricweb",
+            **self._custom_headers,
+        }
+        if not self.api_key:
+            headers["Authorization"] = Omit()
+        elif "Authorization" not in headers:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        return headers
+
+    def _validate_headers(self, headers: object, custom_headers: object) -> None:
+        """Nothing to insist on: an endpoint may need no key."""

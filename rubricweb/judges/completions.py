@@ -1,0 +1,206 @@
+"""What an endpoint answers with 200, read in one pass: what is not as it should be reads as absent.
+
+Providers differ in every corner of this format, so that nothing but an answer without any choice is worth
+failing for. The names are theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, core_schema
+
+from rubricweb.engine.parsers.think import without_thinking
+
+CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "token_limit"})
+"""Finish reasons, in lower case, that say: the output token limit was reached."""
+
+DECLINED = frozenset(
+    {
+        "content_filter",
+        "content_filtered",
+        "refusal",
+        "safety",
+        "prohibited_content",
+        "blocklist",
+        "recitation",
+        "spii",
+        "sensitive",
+        "guardrail_intervened",
+    }
+)
+"""Finish reasons that say: the model, or a filter around it, declined."""
+
+BROKE_DOWN = frozenset({"error", "insufficient_system_resource", "aborted", "abort"})
+"""Finish reasons that say: the provider failed on the way."""
+
+
+class _OrNone:
+    """Annotates a field whose value becomes None when it does not fit; pydantic-core does it, not Python."""
+
+    @staticmethod
+    def __get_pydantic_core_schema__(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_default_schema(handler(source), default=None, on_error="default")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+Text: TypeAlias = Annotated[str | None, _OrNone]
+# No more than a column of the database holds.
+Count: TypeAlias = Annotated[Annotated[int, Field(strict=True, ge=0, lt=2**31)] | None, _OrNone]
+
+
+class TokenChance(_Part):
+    """One token with the natural logarithm of its probability; `bytes` where it is no text of its own."""
+
+    token: str
+    logprob: float
+    bytes: Annotated[list[Annotated[int, Field(ge=0, le=255)]] | None, _OrNone] = None
+
+
+class Token(TokenChance):
+    """A token of the answer, and the likeliest ones in its place."""
+
+    top_logprobs: Annotated[list[TokenChance] | None, _OrNone] = None
+
+
+class _Logprobs(_Part):
+    content: Annotated[list[Token] | None, _OrNone] = None
+
+
+class _TextPart(_Part):
+    text: Text = None
+
+
+class Message(_Part):
+    """What the model said, in whole or in parts, and where providers put what it thought before."""
+
+    content: Annotated[str | list[_TextPart] | None, Field(union_mode="left_to_right"), _OrNone] = None
+    refusal: Text = None
+    reasoning_content: Text = None
+    reasoning: Text = None
+
+    @property
+    def text(self) -> str:
+        """The content as one text, "" when there is none."""
+        if isinstance(self.content, str):
+            return self.content
+        return "".join(part.text or "" for part in self.content or ())
+
+
+class Choice(_Part):
+    """One answer, and why it ended there."""
+
+    message: Annotated[Message | None, _OrNone] = None
+    finish_reason: Text = None
+    logprobs: Annotated[_Logprobs | None, _OrNone] = None
+
+    @property
+    def finish(self) -> str:
+        """Why the answer ended, in lower case; "" when that is not said."""
+        return (self.finish_reason or "").lower()
+
+
+class _PromptDetails(_Part):
+    cached_tokens: Count = None
+
+
+class _CompletionDetails(_Part):
+    reasoning_tokens: Count = None
+
+
+class Usage(_Part):
+    """What was used, in tokens."""
+
+    prompt_tokens: Count = None
+    completion_tokens: Count = None
+    prompt_tokens_details: Annotated[_PromptDetails | None, _OrNone] = None
+    completion_tokens_details: Annotated[_CompletionDetails | None, _OrNone] = None
+    prompt_cache_hit_tokens: Count = None
+
+    @property
+    def cached(self) -> int | None:
+        """Prompt tokens the provider had in its cache, None when it does not say."""
+        details = self.prompt_tokens_details
+        if details is not None and details.cached_tokens is not None:
+            return details.cached_tokens
+        return self.prompt_cache_hit_tokens
+
+    @property
+    def reasoning(self) -> int:
+        """Completion tokens spent on thinking, as far as that is said."""
+        details = self.completion_tokens_details
+        return (details.reasoning_tokens if details is not None else None) or 0
+
+    @property
+    def total(self) -> int | None:
+        """Prompt and completion together; None when either is unknown."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
+
+class Completion(_Part):
+    """A chat completion. Without `choices` it is none: some gateways answer 200 with an error inside."""
+
+    model: Text = None
+    choices: Annotated[list[Choice] | None, _OrNone] = None
+    usage: Annotated[Usage | None, _OrNone] = None
+
+    @property
+    def choice(self) -> Choice | None:
+        """The first choice that holds a message; None when there is none."""
+        first = self.choices[0] if self.choices else None
+        return first if first is not None and first.message is not None else None
+
+
+def read_completion(body: bytes) -> Completion | None:
+    """The answer in this body, None when it is no JSON object.
+
+    Half of a surrogate pair, which JSON can spell and UTF-8 cannot, reads as a question mark.
+    """
+    try:
+        return Completion.model_validate_json(body)
+    except ValidationError:
+        pass
+    decoded = decoded_object(body)
+    if decoded is None:
+        return None
+    return Completion.model_validate_json(json.dumps(decoded, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def decoded_object(body: bytes) -> dict[str, Any] | None:
+    """The JSON object in this body as plain data, None when it is none."""
+    try:
+        decoded = json.loads(body.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return decoded if isinstance(decoded, dict) else None
+
+
+# Where a chat template opens the block itself, only its end is in the answer: on a line of its own.
+_BARE_END = re.compile(r"(?:\A|\n)[ \t]*</think(?:ing)?>[ \t]*(?:\n|\Z)", re.IGNORECASE)
+_TAG = re.compile(r"\A\s*<think(?:ing)?>|</think(?:ing)?>\s*\Z", re.IGNORECASE)
+
+
+def split_thinking(content: str) -> tuple[str, int]:
+    """What the model thought aloud at the beginning of its answer, and where the answer proper begins.
+
+    `"<think>Paris? Yes.</think>YES"` gives `("Paris? Yes.", 26)`; an answer without thinking gives
+    `("", 0)`; a block that is never closed is all thinking.
+    """
+    answer = without_thinking(content)
+    start = len(content) - len(answer)
+    if not start:
+        if "</think" not in content or content.lstrip().startswith(("{", "[", "```")):
+            return "", 0
+        ends = list(_BARE_END.finditer(content))
+        if not ends:
+            return "", 0
+        start = ends[-1].end()
+    return _TAG.sub("", content[:start]).strip(), start

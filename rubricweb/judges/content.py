@@ -1,0 +1,63 @@
+"""What makes two questions the same: a key over everything that decides the answer."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import uuid
+from typing import Any
+
+from pydantic import BaseModel
+
+from rubricweb.engine.autograders.base import Prompt
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.reply_formats import strict_schema
+
+FORMAT = 1
+"""Raised when the same question would be sent differently: stored answers then answer it no more."""
+
+
+def content_key(config: JudgeConfig, prompt: Prompt, repeat: int) -> uuid.UUID:
+    """The key under which an answer to this question may stand in for asking it again.
+
+    The first 16 bytes of the SHA-256 of a canonical JSON of: address, model, fallback model, sampling, extra
+    headers, whether token probabilities were wanted, the prompt's texts, how its reply is read and the schema
+    it must fit, and `repeat` (0 for the only time it is asked). Not of the judge's name, API key, prices,
+    limits or patience, nor of which criterion of which rubric the prompt was made for: the same words asked
+    of the same model are the same question.
+    """
+    digest = hashlib.sha256(_of_judge(config))
+    digest.update(_of_schema(prompt.schema))
+    digest.update(_canonical([prompt.reply_format, prompt.system, prompt.user, repeat]))
+    return uuid.UUID(bytes=digest.digest()[:16])
+
+
+@functools.lru_cache(maxsize=256)
+def _of_judge(config: JudgeConfig) -> bytes:
+    return _canonical(
+        {
+            "format": FORMAT,
+            "base_url": config.base_url.rstrip("/"),
+            "model": config.model,
+            "fallback_model": config.fallback_model,
+            # 0 and 0.0 are sent alike
+            "temperature": None if config.temperature is None else float(config.temperature),
+            "top_p": None if config.top_p is None else float(config.top_p),
+            "seed": config.seed,
+            "max_output_tokens": config.max_output_tokens,
+            "reasoning_effort": config.reasoning_effort,
+            "logprobs": config.logprobs,
+            "headers": sorted((name.lower(), value) for name, value in config.extra_headers),
+        }
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_schema(schema: type[BaseModel] | None) -> bytes:
+    return _canonical(None if schema is None else {schema.__name__: strict_schema(schema)})
+
+
+def _canonical(value: Any) -> bytes:
+    """Keys sorted except where their order is sent, and so matters: a schema's properties."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"

@@ -1,0 +1,79 @@
+"""The body of a request for a chat completion: what is asked, in the form the endpoint was found to take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from rubricweb.engine.autograders.base import Prompt
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.reply_formats import (
+    JSON_SCHEMA,
+    RUNGS,
+    Habits,
+    response_format,
+    schema_in_words,
+)
+
+TOP_LOGPROBS = 5
+"""How many alternatives to every token to ask for; OpenAI allows 20, some servers no more than 5."""
+
+BYTES_PER_TOKEN = 4
+USUAL_COMPLETION_TOKENS = 256
+
+
+def is_prose(prompt: Prompt) -> bool:
+    """Whether the answer is prose, which no schema constrains."""
+    return prompt.reply_format == "yes_no" or prompt.schema is None
+
+
+def request_body(
+    config: JudgeConfig, prompt: Prompt, habits: Habits, rung: int, *, spell_out_schema: bool
+) -> dict[str, Any]:
+    """What to send to `/chat/completions`; `rung` is an index into RUNGS.
+
+    `spell_out_schema` puts the schema into the system message even where the decoder knows it.
+    """
+    schema = None if is_prose(prompt) else prompt.schema
+    system = prompt.system
+    if schema is not None and (RUNGS[rung] != JSON_SCHEMA or spell_out_schema):
+        system += schema_in_words(schema)
+    body: dict[str, Any] = {
+        "model": config.model,
+        "messages": [{"role": "system", "content": system}, {"role": "user", "content": prompt.user}],
+    }
+    wanted_format = response_format(RUNGS[rung], schema)
+    if wanted_format is not None:
+        body["response_format"] = wanted_format
+    if config.max_output_tokens is not None:
+        renamed = habits.completion_tokens_name
+        body["max_completion_tokens" if renamed else "max_tokens"] = config.max_output_tokens
+    sampling = (
+        ("temperature", config.temperature),
+        ("top_p", config.top_p),
+        ("seed", config.seed),
+        ("reasoning_effort", config.reasoning_effort or None),
+        ("logprobs", True if config.logprobs else None),
+    )
+    for name, value in sampling:
+        if value is not None and name not in habits.without:
+            body[name] = value
+    if "logprobs" in body and "top_logprobs" not in habits.without:
+        body["top_logprobs"] = TOP_LOGPROBS
+    return body
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """The body as JSON in UTF-8."""
+    try:
+        return to_json(body)
+    except PydanticSerializationError:  # half of a surrogate pair in a text: JSON can spell it, UTF-8 cannot
+        return json.dumps(body, separators=(",", ":")).encode()
+
+
+def guessed_tokens(config: JudgeConfig, sent: bytes) -> int:
+    """How many tokens a request is likely to use, its answer included, for whoever shares out a limit."""
+    return len(sent) // BYTES_PER_TOKEN + (config.max_output_tokens or USUAL_COMPLETION_TOKENS)

@@ -1,0 +1,314 @@
+"""Endpoints with limits, asked through gates, in time that passes only when everybody waits."""
+
+import asyncio
+import itertools
+import random
+import selectors
+from dataclasses import dataclass, field
+
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.halt import Halt
+from rubricweb.judges.pace import OpenGate
+from rubricweb.judges.pace_gate import Gates
+from rubricweb.judges.pace_ledger import Record, settle
+from rubricweb.judges.pace_store import OwnStore
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock jumps to the next timer when there is nothing to do."""
+
+    def __init__(self):
+        self.clock = 1000.0
+        super().__init__(_Jumping(self))
+        self._clock_resolution = 1e-9
+
+    def time(self):
+        return self.clock
+
+
+class _Jumping(selectors.SelectSelector):
+    def __init__(self, loop):
+        super().__init__()
+        self._loop = loop
+
+    def select(self, timeout=None):
+        if timeout:
+            self._loop.clock += timeout
+        return super().select(0)
+
+
+def run(coroutine_function, *arguments):
+    """Run to the end in virtual time; gives the result."""
+    loop = VirtualLoop()
+    try:
+        return loop.run_until_complete(coroutine_function(*arguments))
+    finally:
+        loop.close()
+
+
+class TokenBucket:
+    """`per_minute` requests, and `burst` of them at once."""
+
+    def __init__(self, per_minute, burst, *, told=None, headers=False):
+        self.rate, self.burst, self.left, self.at = per_minute / 60, burst, float(burst), None
+        self.told, self.with_headers = told, headers
+
+    def take(self, now, amount=1.0):
+        self.at = now if self.at is None else self.at
+        self.left = min(self.burst, self.left + (now - self.at) * self.rate)
+        self.at = now
+        allowed = self.left >= min(amount, self.burst)
+        if allowed:
+            self.left -= amount
+        return allowed
+
+    def wait(self, now):
+        return (1 - self.left) / self.rate
+
+    def headers(self, now):
+        return {
+            "x-ratelimit-limit-requests": f"{self.burst:.0f}",
+            "x-ratelimit-remaining-requests": f"{int(self.left)}",
+            "x-ratelimit-reset-requests": f"{1000 * (self.burst - self.left) / self.rate:.0f}ms",
+        }
+
+    def allowance(self, seconds):
+        return self.burst + self.rate * seconds
+
+
+class FixedWindow:
+    """`limit` requests in each window of so many seconds; the windows lie anyhow."""
+
+    def __init__(self, limit, seconds=60.0, *, offset=0.0, told=None, headers=False):
+        self.limit, self.seconds, self.offset = limit, seconds, offset
+        self.window, self.used = None, 0.0
+        self.told, self.with_headers = told, headers
+
+    def _turn(self, now):
+        window = (now + self.offset) // self.seconds
+        if window != self.window:
+            self.window, self.used = window, 0.0
+
+    def take(self, now, amount=1.0):
+        self._turn(now)
+        allowed = self.used + amount <= self.limit
+        if allowed:
+            self.used += amount
+        return allowed
+
+    def wait(self, now):
+        return self.seconds - (now + self.offset) % self.seconds
+
+    def headers(self, now):
+        self._turn(now)
+        return {
+            "x-ratelimit-limit-requests": f"{self.limit:.0f}",
+            "x-ratelimit-remaining-requests": f"{int(self.limit - self.used)}",
+            "x-ratelimit-reset-requests": f"{self.wait(now):.3f}s",
+        }
+
+    def allowance(self, seconds, start=1000.0):
+        """What a steady client could be allowed: all of the first window, its part of the last."""
+        first = self.seconds - (start + self.offset) % self.seconds
+        return self.limit * (1 + max(0.0, seconds - first) / self.seconds)
+
+
+class Unlimited:
+    told, with_headers = None, False
+
+    def take(self, now, amount=1.0):
+        return True
+
+
+@dataclass
+class Endpoint:
+    """A server: its limit, its latency, and how long a 429 takes to come.
+
+    `latency` is seconds, or a function of (requests in flight, random) to seconds. `told` of the limit is
+    what Retry-After says: None for nothing, "exact", or "whole" for seconds rounded up.
+    """
+
+    limit: object
+    latency: object = 0.05
+    refusal: float = 0.02
+    tokens: object = None  # a limit of tokens beside that of requests
+    tokens_each: int = 100
+    jitter: float = 0.002
+    seed: int = 1
+    in_flight: int = 0
+    most_in_flight: int = 0
+    allowed: list = field(default_factory=list)
+    refused: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.random = random.Random(self.seed)
+
+    async def answer(self, tokens):
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await asyncio.sleep(self.random.uniform(0, self.jitter))
+        now = loop.time()
+        if self.tokens is not None:
+            allowed = self.limit.take(now) and self.tokens.take(now, tokens)
+        else:
+            allowed = self.limit.take(now)
+        headers = self.limit.headers(now) if self.limit.with_headers else {}
+        if not allowed:
+            self.refused.append(now)
+            if self.limit.told:
+                wait = self.limit.wait(now)
+                headers["retry-after"] = (
+                    str(-int(-wait // 1)) if self.limit.told == "whole" else f"{wait:.3f}"
+                )
+            await asyncio.sleep(self.refusal)
+            return 429, headers, None, loop.time() - began
+        self.allowed.append(now)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        latency = self.latency(self.in_flight, self.random) if callable(self.latency) else self.latency
+        await asyncio.sleep(latency)
+        self.in_flight -= 1
+        return 200, headers, tokens, loop.time() - began
+
+    def most_in(self, seconds):
+        """The most requests allowed in any stretch of so many seconds."""
+        most = start = 0
+        for end, at in enumerate(self.allowed):
+            while at - self.allowed[start] >= seconds:
+                start += 1
+            most = max(most, end - start + 1)
+        return most
+
+
+@dataclass
+class Moody(Endpoint):
+    """A server that besides its limit fails at random, whatever the pace.
+
+    `moods` maps "429", "500", "reset", "garbage" and "hang" to the share of requests that meet it. `asks` is
+    the Retry-After of a 429 that came at random.
+    """
+
+    moods: dict = field(default_factory=dict)
+    asks: str | None = None
+    hang: float = 2.0
+
+    async def answer(self, tokens):
+        loop = asyncio.get_running_loop()
+        began, lot = loop.time(), self.random.random()
+        mood = next((mood for mood, upto in self._upto() if lot < upto), None)
+        if mood is None:
+            return await super().answer(tokens)
+        latency = self.latency(self.in_flight, self.random) if callable(self.latency) else self.latency
+        await asyncio.sleep({"429": self.refusal, "hang": self.hang, "garbage": latency}.get(mood, 0.01))
+        if mood == "429":
+            self.refused.append(began)
+        headers = {"retry-after": self.asks} if mood == "429" and self.asks else {}
+        status = {"429": 429, "500": 500, "garbage": 200}.get(mood)
+        return status, headers, None, loop.time() - began
+
+    def _upto(self):
+        return zip(self.moods, itertools.accumulate(self.moods.values()), strict=True)
+
+
+class SlowStore:
+    """A store as Redis or a database is: shared by several processes, and some milliseconds away."""
+
+    sharing = "redis"
+
+    def __init__(self, seconds=0.003, pause_seconds=0.25):
+        self.seconds, self.pause_seconds = seconds, pause_seconds
+        self.records, self.exchanges = {}, 0
+
+    async def exchange(self, key, report):
+        await asyncio.sleep(self.seconds)
+        self.exchanges += 1
+        now = asyncio.get_running_loop().time() + 5_000.0  # its clock is its own
+        grant = settle(self.records.setdefault(key, Record()), report, now)
+        await asyncio.sleep(self.seconds)
+        return grant
+
+    def close(self):
+        pass
+
+
+@dataclass(frozen=True)
+class Outcome:
+    allowed: int
+    refused: int
+    seconds: float
+    used: float
+    share_429: float
+    by_worker: list  # answers each worker was given
+    states: list  # of the gates at the end
+
+
+def ask_for(
+    seconds,
+    endpoint,
+    *,
+    workers=1,
+    concurrency=16,
+    store=None,
+    guess=100,
+    calls=None,
+    open_gates=False,
+    **config,
+):
+    """Ask as much as the gates allow, for so long or so many calls; the outcome.
+
+    Whoever is told to wait does so, as a question does. `open_gates` let through whatever comes.
+    """
+
+    async def scene():
+        loop = asyncio.get_running_loop()
+        started, done = loop.time(), 0
+        halt = Halt(0.0)
+        judge = JudgeConfig(
+            name="judge", base_url="http://judge.test/v1", model="m", concurrency=concurrency, **config
+        )
+        shared = store or OwnStore(loop.time)
+        all_gates = [Gates(shared, worker=f"worker {number}") for number in range(workers)]
+
+        opened = {gates: OpenGate(concurrency) for gates in all_gates}
+        by_worker = dict.fromkeys(all_gates, 0)
+
+        async def asker(gates):
+            nonlocal done
+            gate = opened[gates] if open_gates else gates.of(judge)
+            while True:
+                passage = await gate.enter(guess, halt)
+                if passage is None:
+                    return
+                status, headers, tokens, latency = await endpoint.answer(endpoint.tokens_each)
+                passage.leave(status=status, headers=headers, tokens=tokens, latency_seconds=latency)
+                done += status == 200
+                by_worker[gates] += status == 200
+                if calls is not None and done >= calls:
+                    halt.trip()
+                if "retry-after" in headers:
+                    await halt.pause(float(headers["retry-after"]))
+
+        tasks = [asyncio.ensure_future(asker(gates)) for gates in all_gates for _ in range(concurrency)]
+        if seconds:
+            await asyncio.sleep(seconds)
+            halt.trip()
+        await asyncio.wait(tasks)
+        for task in tasks:
+            task.result()
+        elapsed = seconds or loop.time() - started
+        allowed, refused = len(endpoint.allowed), len(endpoint.refused)
+        allowance = endpoint.limit.allowance(elapsed) if hasattr(endpoint.limit, "allowance") else allowed
+        states = [gates.of(judge).state() for gates in all_gates]
+        while pending := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(pending)
+        return Outcome(
+            allowed=allowed,
+            refused=refused,
+            seconds=elapsed,
+            used=allowed / allowance,
+            share_429=refused / (allowed + refused),
+            by_worker=list(by_worker.values()),
+            states=states,
+        )
+
+    return run(scene)
