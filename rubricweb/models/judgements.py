@@ -28,6 +28,11 @@ class Judgement(models.Model):
     # From 0 to 1; null when nobody said.
     confidence = models.FloatField(null=True)
     reason = models.TextField(blank=True)
+    # Where a person found it: [{"field": "submission", "start": 4, "end": 9, "text": "words"}, …], offsets in
+    # characters (code points) of that field of the item; null without any. See services.evidence.
+    evidence = models.JSONField(null=True)
+    # Seconds a person had this criterion open, as the browser says; null when it did not.
+    seconds = models.FloatField(null=True)
     error_kind = models.CharField(max_length=40, null=True)
     error_message = models.TextField(blank=True)
     call = models.ForeignKey(JudgeCall, on_delete=models.SET_NULL, null=True, related_name="judgements")

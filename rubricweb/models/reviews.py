@@ -1,72 +1,9 @@
-"""Queues of items for people to label, their reviews, and what was decided where they differ."""
+"""What one person does with one item of a queue."""
 
-from django.conf import settings
 from django.db import models
 
-from rubricweb.models.datasets import Dataset, Item
-from rubricweb.models.rubrics import Criterion, RubricVersion
-from rubricweb.models.runs import Run
-from rubricweb.models.teams import Team
-
-
-class Rater(models.Model):
-    """A person as a rater in a team: a member, or a name that came in a file of labels."""
-
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="raters")
-    name = models.CharField(max_length=120)
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="raters"
-    )
-
-    class Meta:
-        ordering = ["name"]
-        constraints = [
-            models.UniqueConstraint(fields=["team", "name"], name="rater_name_unique_in_team"),
-            models.UniqueConstraint(fields=["team", "user"], name="rater_once_per_member"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class QueueState(models.TextChoices):
-    OPEN = "open"
-    CLOSED = "closed"
-
-
-class ReviewQueue(models.Model):
-    """Items of one dataset to be labelled against one rubric version by these raters."""
-
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="queues")
-    name = models.CharField(max_length=200)
-    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="queues")
-    # Null when every item brings its own rubric.
-    rubric_version = models.ForeignKey(
-        RubricVersion, on_delete=models.PROTECT, null=True, related_name="queues"
-    )
-    # The run whose verdicts are revealed beside the person's own after they submit.
-    run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="queues")
-    raters_per_item = models.PositiveIntegerField(default=1)
-    blind = models.BooleanField(default=True)
-    instructions = models.TextField(blank=True)
-    imported = models.BooleanField(default=False)
-    state = models.CharField(max_length=20, choices=QueueState.choices, default=QueueState.OPEN)
-    raters = models.ManyToManyField(Rater, related_name="queues")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        ordering = ["-created_at", "-id"]
-        constraints = [
-            models.UniqueConstraint(fields=["team", "name"], name="queue_name_unique_in_team"),
-            models.CheckConstraint(condition=models.Q(state__in=QueueState.values), name="queue_state_known"),
-            models.CheckConstraint(condition=models.Q(raters_per_item__gte=1), name="queue_needs_a_rater"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
+from rubricweb.models.datasets import Item
+from rubricweb.models.queues import Rater, ReviewQueue
 
 
 class ReviewState(models.TextChoices):
@@ -76,7 +13,12 @@ class ReviewState(models.TextChoices):
 
 
 class Review(models.Model):
-    """One rater's work on one item of one queue; its verdicts are judgements."""
+    """One rater's work on one item of one queue; its verdicts are judgements.
+
+    `holds_place`: it counts towards the item's raters, and the queue item has so much less room. A submitted
+    review always does, a skipped one never, a draft until `held_until`; after that somebody else may have
+    the place, and the draft stays.
+    """
 
     queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="reviews")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="reviews")
@@ -84,6 +26,10 @@ class Review(models.Model):
     state = models.CharField(max_length=20, choices=ReviewState.choices, default=ReviewState.DRAFT)
     note = models.TextField(blank=True)
     flagged = models.BooleanField(default=False)
+    holds_place = models.BooleanField(default=True)
+    held_until = models.DateTimeField(null=True)
+    # Seconds the page was in front of its reader, as the browser says; null when it did not.
+    seconds = models.FloatField(null=True)
     started_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)
 
@@ -98,41 +44,23 @@ class Review(models.Model):
                 condition=~models.Q(state="submitted") | models.Q(submitted_at__isnull=False),
                 name="review_submitted_has_a_time",
             ),
+            models.CheckConstraint(
+                condition=models.Q(state="draft")
+                | models.Q(state="submitted", holds_place=True)
+                | models.Q(state="skipped", holds_place=False),
+                name="review_place_follows_state",
+            ),
+        ]
+        indexes = [
+            # Places that are to be given back.
+            models.Index(
+                fields=["held_until"],
+                condition=models.Q(state="draft", holds_place=True),
+                name="review_held_until",
+            ),
+            # What one person has done in a queue.
+            models.Index(fields=["queue", "rater", "state"], name="review_queue_rater_state"),
         ]
 
     def __str__(self) -> str:
         return f"{self.rater} on {self.item_id}"
-
-
-class Cause(models.TextChoices):
-    """Why the raters differed; the causes of a criterion are its to-do list."""
-
-    JUDGE_WRONG = "judge_wrong", "judge wrong"
-    HUMAN_WRONG = "human_wrong", "human wrong"
-    RUBRIC_UNCLEAR = "rubric_unclear", "rubric unclear"
-    ITEM_BROKEN = "item_broken", "item broken"
-
-
-class Adjudication(models.Model):
-    """The label that stands for one criterion of one item, whatever the raters said: see Judgement."""
-
-    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="adjudications")
-    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="adjudications")
-    verdict = models.CharField(max_length=200)
-    cause = models.CharField(max_length=20, choices=Cause.choices)
-    reason = models.TextField(blank=True)
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
-    )
-    decided_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["item", "criterion"], name="adjudication_once"),
-            models.CheckConstraint(
-                condition=models.Q(cause__in=Cause.values), name="adjudication_cause_known"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.verdict} for {self.criterion_id} of {self.item_id}"

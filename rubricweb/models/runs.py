@@ -10,9 +10,19 @@ from rubricweb.models.teams import JudgeEndpoint, Team
 
 class RunState(models.TextChoices):
     RUNNING = "running"
+    PAUSED = "paused"
     FINISHED = "finished"
     CANCELLED = "cancelled"
     FAILED = "failed"
+
+
+UNENDED = (RunState.RUNNING, RunState.PAUSED)
+"""States in which a run still has something to do, now or once it is resumed."""
+
+
+class RunMode(models.TextChoices):
+    LIVE = "live"
+    BATCH = "batch"
 
 
 class Run(models.Model):
@@ -39,7 +49,15 @@ class Run(models.Model):
     panel = models.JSONField(null=True)
     # {dataset_id, item_ids, seed, n}: labelled items the judge is shown; null shows none.
     few_shot = models.JSONField(null=True)
+    # Live asks one by one; batch hands files to the provider, which answers within a day for less.
+    mode = models.CharField(max_length=10, choices=RunMode.choices, default=RunMode.LIVE)
+    # Whether answers to the very same question asked before are used again.
+    use_cache = models.BooleanField(default=True)
+    # What it may cost; null is no cap.
+    budget_usd = models.FloatField(null=True)
     state = models.CharField(max_length=20, choices=RunState.choices, default=RunState.RUNNING)
+    # Whether calls in flight may finish when it is paused or cancelled; else they are broken off.
+    finish_in_flight = models.BooleanField(default=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -52,15 +70,16 @@ class Run(models.Model):
         ordering = ["-created_at", "-id"]
         constraints = [
             models.CheckConstraint(condition=models.Q(state__in=RunState.values), name="run_state_known"),
+            models.CheckConstraint(condition=models.Q(mode__in=RunMode.values), name="run_mode_known"),
             models.CheckConstraint(
-                condition=models.Q(state="running", finished_at__isnull=True)
-                | (~models.Q(state="running") & models.Q(finished_at__isnull=False)),
+                condition=models.Q(state__in=["running", "paused"], finished_at__isnull=True)
+                | (~models.Q(state__in=["running", "paused"]) & models.Q(finished_at__isnull=False)),
                 name="run_ended_has_a_time",
             ),
         ]
         indexes = [
             models.Index(fields=["team", "-created_at", "-id"], name="run_list_of_team"),
-            # The sweeper asks for these every few seconds.
+            # Sweeps ask for these every few seconds.
             models.Index(fields=["id"], name="run_still_running", condition=models.Q(state="running")),
         ]
 
@@ -112,7 +131,10 @@ class RunItem(models.Model):
 
 
 class JudgeCall(models.Model):
-    """One call to a judge after its retries: the raw reply, tokens, cost and time."""
+    """One call to a judge after its retries: the exact prompt, the raw reply, tokens, cost and time.
+
+    An answer taken from an earlier call has that call in `cached_from`, and cost nothing.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="calls")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+")
@@ -122,21 +144,143 @@ class JudgeCall(models.Model):
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
     cost_usd = models.FloatField(null=True)
+    # Of the prompt tokens, those the provider had in its own cache.
+    cached_prompt_tokens = models.PositiveIntegerField(null=True)
     latency_seconds = models.FloatField(null=True)
+    # Digest of all that decides the answer: prompt, schema, judge, sampling, repeat.
+    content_key = models.UUIDField(null=True)
+    cached_from = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, db_index=False, related_name="+"
+    )
+    # Whether the fallback model answered.
+    fallback = models.BooleanField(default=False)
+    # The request body as sent, zlib over JSON; null once it was pruned.
+    request = models.BinaryField(null=True)
     reply = models.TextField(blank=True)
+    # What the model thought before it answered, where it says so.
+    reasoning = models.TextField(blank=True)
     error_kind = models.CharField(max_length=40, null=True)
     error_message = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["id"]
+        indexes = [
+            # Was this asked before?
+            models.Index(
+                fields=["content_key"],
+                name="call_by_content",
+                condition=models.Q(content_key__isnull=False, error_kind__isnull=True),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"call {self.pk} of run {self.run_id}"
 
 
+class RunTally(models.Model):
+    """What one worker process has asked for a run in one month, and what it holds right now.
+
+    Counts are raised in the transaction that stores the calls, one row per worker, so they neither drift nor
+    make workers wait for each other; they outlive calls that are pruned.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tallies")
+    worker = models.CharField(max_length=100)
+    # The first day of the month, UTC.
+    month = models.DateField()
+    calls = models.PositiveBigIntegerField(default=0)
+    cached = models.PositiveBigIntegerField(default=0)
+    # Requests sent: a call and its retries.
+    attempts = models.PositiveBigIntegerField(default=0)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    cost_usd = models.FloatField(default=0.0)
+    # Calls whose cost is unknown: they reported no tokens, or their model has no price.
+    unpriced = models.PositiveBigIntegerField(default=0)
+    in_flight = models.PositiveIntegerField(default=0)
+    # Set aside for calls in flight, so that workers together stay under a cap.
+    reserved_usd = models.FloatField(default=0.0)
+    beat_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "worker", "month"], name="run_tally_once_per_worker")
+        ]
+        # What a team spent in a month.
+        indexes = [models.Index(fields=["month", "run"], name="run_tally_by_month")]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in run {self.run_id}"
+
+
+class RunEvent(models.Model):
+    """A line of a run's log: what was decided, by whom or why. Equal lines in a row are one with a count."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
+    kind = models.CharField(max_length=40)
+    message = models.CharField(max_length=500)
+    count = models.PositiveIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+    latest_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        # The newest lines of one run.
+        indexes = [models.Index(fields=["run", "-id"], name="run_event_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+class Worker(models.Model):
+    """A worker that says it is alive every few seconds, whether it has work or not."""
+
+    name = models.CharField(max_length=100, unique=True)
+    processes = models.PositiveIntegerField(default=1)
+    started_at = models.DateTimeField()
+    beat_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class BatchJob(models.Model):
+    """A file of questions handed to a provider's batch interface; its items are leased to it meanwhile."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches")
+    judge = models.CharField(max_length=200)
+    # Blank until the provider has taken it.
+    provider_id = models.CharField(max_length=200, blank=True)
+    input_file_id = models.CharField(max_length=200, blank=True)
+    # In the provider's words: validating, in_progress, finalizing, completed, failed, expired, cancelled.
+    state = models.CharField(max_length=40, blank=True)
+    requests = models.PositiveIntegerField(default=0)
+    error_message = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    checked_at = models.DateTimeField(null=True)
+    # When its answers were stored.
+    stored_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        # What a sweep asks the provider about.
+        indexes = [
+            models.Index(
+                fields=["run", "id"], name="batch_waiting", condition=models.Q(stored_at__isnull=True)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.provider_id or self.pk} of run {self.run_id}"
+
+
 class RunSummary(models.Model):
-    """One small row per ended run for lists and dashboards; written by `services.runs.summarise`."""
+    """One small row per ended run for lists and dashboards; written by `services.run_summaries.summarise`."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="summary")
     items = models.PositiveIntegerField()

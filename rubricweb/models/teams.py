@@ -23,6 +23,10 @@ class User(AbstractUser):
     name = models.CharField(max_length=120, blank=True)
     # The team whose pages were open last; the front page goes there.
     last_team = models.ForeignKey("Team", on_delete=models.SET_NULL, null=True, related_name="+")
+    # Whether keys without Ctrl or Alt act at once; null is yes, as nobody has chosen yet.
+    single_keys = models.BooleanField(null=True)
+    # Since when they want no notices by e-mail; null: they get them where mail is set up.
+    no_mail_since = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.name or self.username
@@ -37,6 +41,10 @@ class User(AbstractUser):
 class Team(models.Model):
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=60)
+    # What all its runs may cost in a calendar month (UTC); null is no cap.
+    monthly_budget_usd = models.FloatField(null=True)
+    # How long prompts and raw replies are kept; null is for ever.
+    keep_calls_days = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -84,14 +92,34 @@ class ApiToken(models.Model):
 
 
 class JudgeEndpoint(models.Model):
-    """An OpenAI-compatible address an owner added; its key is stored encrypted, never in clear."""
+    """An OpenAI-compatible address an owner added; its key and extra headers are stored encrypted.
+
+    Sampling that is null or blank is left out of requests. Limits are what the provider allows, shared by
+    all workers; null is unknown, and learned from its refusals.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="endpoints")
     name = models.CharField(max_length=80)
     base_url = models.URLField(max_length=500)
     model = models.CharField(max_length=200)
     sealed_key = models.TextField(blank=True)
+    # A JSON object of header names and values.
+    sealed_headers = models.TextField(blank=True)
+    # Asked for what `model` has refused for good; blank is nobody.
+    fallback_model = models.CharField(max_length=200, blank=True)
+    temperature = models.FloatField(null=True, default=0.0)
+    top_p = models.FloatField(null=True)
+    max_output_tokens = models.PositiveIntegerField(null=True)
+    reasoning_effort = models.CharField(max_length=20, blank=True)
+    # Whether to ask for the probabilities of tokens, which become the confidence of a verdict.
+    logprobs = models.BooleanField(default=False)
+    # Whether it takes batches: slower and cheaper.
+    batches = models.BooleanField(default=False)
+    max_concurrency = models.PositiveIntegerField(null=True)
+    requests_per_minute = models.PositiveIntegerField(null=True)
+    tokens_per_minute = models.PositiveIntegerField(null=True)
     input_usd_per_million = models.FloatField(null=True)
+    cached_input_usd_per_million = models.FloatField(null=True)
     output_usd_per_million = models.FloatField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     removed_at = models.DateTimeField(null=True)
@@ -107,3 +135,38 @@ class JudgeEndpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ModelPrice(models.Model):
+    """What a team says a model costs, in US dollars per million tokens; wins over the prices shipped."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="prices")
+    model = models.CharField(max_length=200)
+    input_usd_per_million = models.FloatField()
+    # Null bills prompt tokens the provider had in its cache like all others.
+    cached_input_usd_per_million = models.FloatField(null=True)
+    output_usd_per_million = models.FloatField()
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["model"]
+        constraints = [models.UniqueConstraint(fields=["team", "model"], name="price_once_per_model")]
+
+    def __str__(self) -> str:
+        return self.model
+
+
+class EndpointMemory(models.Model):
+    """What all workers learned about one address and model: which forms of a question it takes, how fast.
+
+    `key` is a digest of address, key and model, so that nothing secret is in it.
+    """
+
+    key = models.CharField(max_length=64, unique=True)
+    habits = models.JSONField(default=dict)
+    # Learned pace and shared minute counters where there is no Redis.
+    pace = models.JSONField(default=dict)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"memory of {self.key[:8]}…"

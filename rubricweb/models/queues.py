@@ -1,0 +1,207 @@
+"""Queues: which items wait for how many people, and who those people are."""
+
+from django.conf import settings
+from django.db import models
+
+from rubricweb.models.datasets import Dataset, Item
+from rubricweb.models.rubrics import RubricVersion
+from rubricweb.models.runs import Run
+from rubricweb.models.teams import Team
+
+
+class Rater(models.Model):
+    """A person as a rater in a team: a member, or a name that came in a file of labels."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="raters")
+    name = models.CharField(max_length=120)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="raters"
+    )
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name"], name="rater_name_unique_in_team"),
+            models.UniqueConstraint(fields=["team", "user"], name="rater_once_per_member"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class QueueState(models.TextChoices):
+    OPEN = "open"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+class Blind(models.TextChoices):
+    """Whose verdicts a person does not see on the review page until they have submitted their own."""
+
+    BOTH = "both", "to the judge and to each other"
+    JUDGE = "judge", "to the judge"
+    PEERS = "peers", "to each other"
+    NONE = "none", "no"
+
+
+class Order(models.TextChoices):
+    """Which item is next: as in the dataset, another order for everybody, or what tells most."""
+
+    DATASET = "dataset", "as in the dataset"
+    SHUFFLED = "shuffled", "shuffled for each person"
+    INFORMATIVE = "informative", "most informative first"
+
+
+class Rationale(models.TextChoices):
+    """Which verdicts need a reason before a review can be submitted."""
+
+    NEVER = "never", "none"
+    UNMET = "unmet", "those that are not met"
+    ALWAYS = "always", "all"
+
+
+class ReviewQueue(models.Model):
+    """Items of one dataset to be labelled against one rubric version by these raters."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="queues")
+    name = models.CharField(max_length=200)
+    dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="queues")
+    # Null when every item brings its own rubric.
+    rubric_version = models.ForeignKey(
+        RubricVersion, on_delete=models.PROTECT, null=True, related_name="queues"
+    )
+    # The run whose verdicts are revealed beside the person's own after they submit.
+    run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="queues")
+    raters_per_item = models.PositiveIntegerField(default=1)
+    blind = models.CharField(max_length=10, choices=Blind.choices, default=Blind.BOTH)
+    order = models.CharField(max_length=20, choices=Order.choices, default=Order.DATASET)
+    rationale = models.CharField(max_length=10, choices=Rationale.choices, default=Rationale.NEVER)
+    instructions = models.TextField(blank=True)
+    # How the items were chosen, for people to read: {"kind": "all"}, or the filter, run or sample in words.
+    source = models.JSONField(default=dict)
+    # For so long a place is kept for somebody of whom nothing is heard.
+    hold_minutes = models.PositiveIntegerField(default=30)
+    # An item whose raters agree on a smaller share of its criteria gets one more rater; null: never.
+    extra_rater_below = models.FloatField(null=True)
+    # So many gold items come first for everybody, and this share of their labels must be right to go on.
+    calibration_items = models.PositiveIntegerField(default=0)
+    pass_mark = models.FloatField(null=True)
+    # Every member who may review is a rater, those who join later too.
+    everyone = models.BooleanField(default=False)
+    # Labels that came in a file: one queue, closed from the beginning, without queue items.
+    imported = models.BooleanField(default=False)
+    state = models.CharField(max_length=20, choices=QueueState.choices, default=QueueState.OPEN)
+    raters = models.ManyToManyField(Rater, related_name="queues")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "name"], name="queue_name_unique_in_team"),
+            models.CheckConstraint(condition=models.Q(state__in=QueueState.values), name="queue_state_known"),
+            models.CheckConstraint(condition=models.Q(blind__in=Blind.values), name="queue_blind_known"),
+            models.CheckConstraint(condition=models.Q(order__in=Order.values), name="queue_order_known"),
+            models.CheckConstraint(
+                condition=models.Q(rationale__in=Rationale.values), name="queue_rationale_known"
+            ),
+            models.CheckConstraint(condition=models.Q(raters_per_item__gte=1), name="queue_needs_a_rater"),
+            models.CheckConstraint(
+                condition=models.Q(extra_rater_below__isnull=True)
+                | models.Q(extra_rater_below__gt=0.0, extra_rater_below__lte=1.0),
+                name="queue_extra_rater_below_a_share",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(pass_mark__isnull=True) | models.Q(pass_mark__gt=0.0, pass_mark__lte=1.0),
+                name="queue_pass_mark_is_a_share",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class QueueItem(models.Model):
+    """One item in a queue, and the places there are for raters.
+
+    `room` is how many more people may take it: `wanted` less the reviews that hold a place (see
+    Review.holds_place). It is taken by a conditional UPDATE, so never more than `wanted` people have it. Gold
+    items are handed to everybody: `wanted` is the number of raters there.
+    """
+
+    queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="queue_items")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="queue_items")
+    position = models.PositiveIntegerField()
+    # Higher is more informative; see services.queue_items.
+    priority = models.FloatField(default=0.0)
+    # At random from 0 to 2³¹ − 1; where in the round of these a person begins depends on the person.
+    shuffle = models.PositiveIntegerField(default=0)
+    wanted = models.PositiveSmallIntegerField()
+    room = models.PositiveSmallIntegerField()
+    # With which an item of a random audit sample was drawn; null for items that were not drawn.
+    probability = models.FloatField(null=True)
+    gold = models.BooleanField(default=False)
+    # Whether its raters disagreed so much that one more was asked for.
+    extra = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["queue_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "item"], name="queue_item_once"),
+            models.UniqueConstraint(fields=["queue", "position"], name="queue_item_position_once"),
+            models.CheckConstraint(
+                condition=models.Q(room__gte=0, room__lte=models.F("wanted")),
+                name="queue_item_room",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(probability__isnull=True)
+                | models.Q(probability__gt=0.0, probability__lte=1.0),
+                name="queue_item_probability_known",
+            ),
+        ]
+        # Each finds the next item of one order without reading the others.
+        indexes = [
+            models.Index(
+                fields=["queue", "position"], condition=models.Q(room__gt=0), name="queue_item_next"
+            ),
+            models.Index(
+                fields=["queue", "shuffle"], condition=models.Q(room__gt=0), name="queue_item_shuffled"
+            ),
+            models.Index(
+                fields=["queue", "-priority", "position"],
+                condition=models.Q(room__gt=0),
+                name="queue_item_informative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} in {self.queue_id}"
+
+
+class Calibration(models.Model):
+    """How one rater did on a queue's gold items before going on, and who let them go on."""
+
+    queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="calibrations")
+    rater = models.ForeignKey(Rater, on_delete=models.CASCADE, related_name="calibrations")
+    # Labels like the gold ones, of how many.
+    right = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    passed = models.BooleanField(default=False)
+    # An editor who let somebody on below the mark.
+    passed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "rater"], name="calibration_once"),
+            models.CheckConstraint(
+                condition=models.Q(right__lte=models.F("total")), name="calibration_right_within_total"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rater_id} in {self.queue_id}: {self.right} of {self.total}"
