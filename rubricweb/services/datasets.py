@@ -1,18 +1,21 @@
-"""Bringing submissions in: a file becomes a whole dataset or nothing at all."""
+"""Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 
 from rubricweb import engine
 from rubricweb.engine.autograders.few_shot import content_digest
-from rubricweb.engine.errors import InvalidFile
+from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, Item, RubricVersion, Team, User
+from rubricweb.models import Dataset, Item, QueueState, ReviewQueue, RubricVersion, Team, User
 from rubricweb.selectors.ground_truth import SETTLED_RATER
-from rubricweb.services import rubrics
+from rubricweb.services import queues, rubrics
 from rubricweb.services.journal import record
 from rubricweb.services.labels import store_labels
 
@@ -32,13 +35,7 @@ def import_dataset(
     ground truth becomes submitted reviews by the rater "ground truth", labels by rater become submitted
     reviews of those raters. Raises Invalid with every fault, Conflict when the name is taken.
     """
-    try:
-        file = read_dataset(data, filename=filename, columns=columns)
-    except InvalidFile as error:
-        count = len(error.faults)
-        raise Invalid(
-            f"{filename}: {count} fault{'s' * (count != 1)}, nothing was imported.", error.faults
-        ) from error
+    file = _read(data, filename, columns)
     name = dataset_name(file, filename, name)
     with transaction.atomic():
         if Dataset.objects.filter(team=team, name=name).exists():
@@ -58,10 +55,113 @@ def import_dataset(
     return dataset
 
 
+def add_items(
+    dataset: Dataset,
+    *,
+    by: User | None,
+    data: bytes,
+    filename: str,
+    columns: Mapping[str, str] | None = None,
+) -> int:
+    """Reads a file as `import_dataset` does and puts its items behind those the dataset has; how many.
+
+    Every id must be new to the dataset. A prompt or reference for the whole file becomes that of its items,
+    where the dataset's is another. Ground truth and labels come along as in an import. Open queues hand the
+    new items out after the others; runs take them in when they are extended. All or nothing: raises Invalid
+    with every fault, Conflict for a half of a split, whose seal covers its items, and where an open queue
+    would have items without a rubric.
+    """
+    if dataset.sealed_as:
+        raise Conflict(
+            f"{dataset} is sealed as the {dataset.sealed_as} half of a split: the seal covers its items. "
+            "Add them to the dataset it came from, or import them as another."
+        )
+    own = None if dataset.rubric_version is None else dataset.rubric_version.to_engine()
+    file = _read(data, filename, columns, rubric=own)
+    with transaction.atomic():
+        # Held until the items stand: positions are given once, and a run planned meanwhile would miss them.
+        Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+        _check_addition(dataset, file, own, filename)
+        items = _store_items(dataset, _with_own_texts(dataset, file))
+        queues.take_in(dataset, items)
+        _store_ground_truth(dataset, file, by=by)
+        _store_labels(dataset, file.labels, by=by, queue_name=f"Labels of {dataset.name}")
+        record(dataset.team, by, "added items to", dataset, items=len(items), file=filename)
+    return len(items)
+
+
 def dataset_name(file: DatasetFile, filename: str, wanted: str = "") -> str:
     """What a dataset is called: as wanted, else as the file says, else like the file."""
     stem = filename.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return (wanted.strip() or file.name.strip() or stem or "Imported dataset")[:200]
+
+
+def _read(
+    data: bytes,
+    filename: str,
+    columns: Mapping[str, str] | None,
+    rubric: engine.Rubric | None = None,
+) -> DatasetFile:
+    try:
+        return read_dataset(data, filename=filename, columns=columns, rubric=rubric)
+    except InvalidFile as error:
+        raise _refused(filename, error.faults) from error
+
+
+def _refused(filename: str, faults: Sequence[Fault]) -> Invalid:
+    count = len(faults)
+    return Invalid(f"{filename}: {count} fault{'s' * (count != 1)}, nothing was imported.", faults)
+
+
+# ── Adding to a dataset ──────────────────────────────────────────────────────────────────────────
+
+
+def _check_addition(dataset: Dataset, file: DatasetFile, own: engine.Rubric | None, filename: str) -> None:
+    faults = []
+    if file.rubric is not None and (own is None or _rules(file.rubric) != _rules(own)):
+        allowed = "the dataset's own rubric, or none: an item may bring one of its own"
+        faults.append(Fault("rubric", "a rubric for all items of the file", allowed))
+    # All of them rather than those of the file: a database takes only so many parameters.
+    known = set(Item.objects.filter(dataset=dataset).values_list("key", flat=True))
+    faults += [
+        Fault(f"items[{i}].id", repr(item.id), f"an id that {dataset} does not have yet")
+        for i, item in enumerate(file.items)
+        if item.id in known
+    ]
+    if faults:
+        raise _refused(filename, faults)
+    if any(item.rubric is None for item in file.items):
+        bare = ReviewQueue.objects.filter(dataset=dataset, state=QueueState.OPEN, rubric_version=None).first()
+        if bare is not None:
+            raise Conflict(
+                f"The open queue {bare} reviews every item by its own rubric, and some of these bring none. "
+                "Give each a rubric, or close the queue first."
+            )
+
+
+def _rules(rubric: engine.Rubric) -> dict[str, Any]:
+    """A rubric without its title: what an answer depends on."""
+    return {field: value for field, value in rubric.to_dict().items() if field != "title"}
+
+
+def _with_own_texts(dataset: Dataset, file: DatasetFile) -> DatasetFile:
+    """The file with its prompt and reference at every item, where the dataset's are not the same."""
+    prompt = file.prompt if file.prompt != dataset.prompt else None
+    reference = file.reference if file.reference != dataset.reference else None
+    if prompt is None and reference is None:
+        return file
+    items = tuple(
+        replace(
+            item,
+            prompt=item.prompt if item.prompt is not None else prompt,
+            reference=item.reference if item.reference is not None else reference,
+        )
+        for item in file.items
+    )
+    return replace(file, items=items)
+
+
+# ── Storing ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> RubricVersion | None:
@@ -74,7 +174,8 @@ def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> Ru
 
 
 def _store_items(dataset: Dataset, file: DatasetFile) -> list[Item]:
-    """Item rows in file order; items that bring the same rubric share one frozen version."""
+    """Item rows in file order, behind those there are; items with the same rubric share a frozen version."""
+    last = Item.objects.filter(dataset=dataset).aggregate(last=Max("position"))["last"]
     texts = [record.rubric.to_json() if record.rubric else None for record in file.items]
     distinct: dict[str, engine.Rubric] = {}
     for text, item in zip(texts, file.items, strict=True):
@@ -94,7 +195,9 @@ def _store_items(dataset: Dataset, file: DatasetFile) -> list[Item]:
             metadata=item.metadata,
             rubric_version=versions[text] if text is not None else None,
         )
-        for position, (text, item) in enumerate(zip(texts, file.items, strict=True))
+        for position, (text, item) in enumerate(
+            zip(texts, file.items, strict=True), start=0 if last is None else last + 1
+        )
     ]
     for row in rows:
         row.content_hash = content_digest(row.to_engine())
@@ -120,4 +223,16 @@ def _store_labels(
     dataset: Dataset, labels: Sequence[LabelRecord], *, by: User | None, queue_name: str
 ) -> None:
     if labels:
-        store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name[:200])
+        queue_name = _free_queue_name(dataset, queue_name)
+        store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name)
+
+
+def _free_queue_name(dataset: Dataset, wanted: str) -> str:
+    """The name, or "name (2)" and so on: labels of a dataset may come with several files."""
+    taken = set(
+        ReviewQueue.objects.filter(team=dataset.team, name__startswith=wanted[:190]).values_list(
+            "name", flat=True
+        )
+    )
+    names = (wanted[:200], *(f"{wanted[:190]} ({number})" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)

@@ -12,8 +12,8 @@ from django.db import transaction
 
 from rubricweb.engine.formats.label_files import LabelRecord, read_labels
 from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Role, RubricVersion, Run, Team, User
-from rubricweb.services import datasets, endpoints, reviews, rubrics, runs, teams
-from rubricweb.services.runs import Enqueue
+from rubricweb.services import datasets, endpoints, queues, reviews, rubrics, runs, teams
+from rubricweb.services.run_queue import Enqueue
 
 SLUG = "wrenfield-support"
 
@@ -43,7 +43,7 @@ def load_demo(*, enqueue: Enqueue, now: datetime) -> Team:
     for version, dataset in _by_assistant(team, editor).items():
         start_replies(dataset=dataset, name=f"Support replies of {version}")
     _labelled_queue(team, owner, people, replies, reply_rubric, whole, now)
-    reviews.create_queue(
+    queues.create_queue(
         team,
         by=owner,
         name="Release notes, second opinion",
@@ -117,7 +117,7 @@ def _labelled_queue(
     """An open blind queue in which ann, noor and teo have done the items of the label file."""
     labels = read_labels(_read("support_labels.csv"), filename="support_labels.csv")
     raters = [people[name] for name in dict.fromkeys(label.rater for label in labels)]
-    queue = reviews.create_queue(
+    queue = queues.create_queue(
         team,
         by=by,
         name="Support replies, three raters",
@@ -133,7 +133,7 @@ def _labelled_queue(
         str(criterion.name): criterion for criterion in Criterion.objects.filter(version=rubric_version)
     }
     for (item_key, rater), said in _per_review(labels).items():
-        review = reviews.start_review(queue, items[item_key], people[rater])
+        review = queues.start_review(queue, items[item_key], people[rater])
         for label in said:
             reviews.save_verdict(
                 review, criteria[label.criterion].pk, verdict=label.verdict, reason=label.reason

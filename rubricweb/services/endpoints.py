@@ -1,44 +1,56 @@
 """Judges a team can use: the operator's own, the offline one, and endpoints its owners added."""
 
-import base64
-import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from datetime import datetime
+from typing import Any, Unpack
+from urllib.parse import urlsplit
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid, NotFound
-from rubricweb.judges.addresses import BlockedAddress, check_url
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JudgeEndpoint, Run, Team, User
+from rubricweb.services import prices
+from rubricweb.services.endpoint_options import (
+    OPTIONS,
+    SENDABLE,
+    EndpointOptions,
+    is_sendable,
+    require_valid,
+)
 from rubricweb.services.journal import record
+from rubricweb.services.sealing import seal, unseal
 
 OFFLINE = "offline"
 ENVIRONMENT = "environment"
 OFFLINE_NAME = "offline judge (not an LLM)"
 OFFLINE_MODEL = "offline-lexical"
+SECRETS = ("api_key", "extra_headers")
+"""What a run never remembers of its judge."""
+
+
+class EndpointChanges(EndpointOptions, total=False):
+    """What may change about an endpoint, its secrets apart."""
+
+    name: str
+    base_url: str
+    model: str
 
 
 def judges_of(team: Team) -> dict[str, JudgeConfig]:
-    """What the team may grade with, by the id a form or API call names: without keys."""
+    """What the team may grade with, by the id a form or API call names: without keys and extra headers.
+
+    Prices are those of `services.prices`: the endpoint's own, the team's, or the shipped ones.
+    """
     judges: dict[str, JudgeConfig] = {}
     if settings.OPENAI_API_KEY:
-        judges[ENVIRONMENT] = _config(
-            name=settings.OPENAI_MODEL, base_url=settings.OPENAI_BASE_URL, model=settings.OPENAI_MODEL
-        )
-    for endpoint in JudgeEndpoint.objects.filter(team=team, removed_at=None).order_by("name"):
-        judges[f"endpoint-{endpoint.pk}"] = _config(
-            name=endpoint.name,
-            base_url=endpoint.base_url,
-            model=endpoint.model,
-            input_usd_per_million=endpoint.input_usd_per_million,
-            output_usd_per_million=endpoint.output_usd_per_million,
-            allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS,
-        )
+        judges[ENVIRONMENT] = _of_environment()
+    for endpoint in endpoints_of(team):
+        judges[f"endpoint-{endpoint.pk}"] = _of_row(endpoint)
     if settings.OFFLINE_JUDGE_URL:
         judges[OFFLINE] = _config(
             name=OFFLINE_NAME,
@@ -47,7 +59,12 @@ def judges_of(team: Team) -> dict[str, JudgeConfig]:
             input_usd_per_million=0.0,
             output_usd_per_million=0.0,
         )
-    return judges
+    return prices.priced(team, judges)
+
+
+def endpoints_of(team: Team) -> list[JudgeEndpoint]:
+    """The endpoints its owners added and did not remove, by name."""
+    return list(JudgeEndpoint.objects.filter(team=team, removed_at=None).order_by("name"))
 
 
 def choose_judge(team: Team, judge_id: str, *, model: str = "") -> JudgeConfig:
@@ -59,13 +76,22 @@ def choose_judge(team: Team, judge_id: str, *, model: str = "") -> JudgeConfig:
         fault = Fault("judge", repr(judge_id) if judge_id else "nothing", known)
         raise Invalid(f"{said} Known: {known}.", [fault])
     chosen = judges[judge_id]
-    return replace(chosen, model=model, name=model) if model else chosen
+    return prices.for_model(team, chosen, model) if model else chosen
+
+
+def judge_to_ask(team: Team, judge_id: str) -> JudgeConfig:
+    """The judge called `judge_id` with its key and extra headers, ready to be called."""
+    config = choose_judge(team, judge_id)
+    number = endpoint_of(judge_id)
+    row = JudgeEndpoint.objects.get(team=team, pk=number) if number is not None else None
+    return ready(frozen(judge_id, config), row)
 
 
 def frozen(judge_id: str, config: JudgeConfig) -> dict[str, Any]:
-    """What a run remembers of its judge: everything but the key."""
+    """What a run remembers of its judge: everything but the key and extra headers."""
     stored = asdict(config)
-    stored.pop("api_key")
+    for secret in SECRETS:
+        stored.pop(secret)
     return {"id": judge_id, **stored}
 
 
@@ -75,9 +101,11 @@ def thawed(run: Run) -> JudgeConfig:
 
 
 def ready(stored: Mapping[str, Any], endpoint: JudgeEndpoint | None) -> JudgeConfig:
-    """What `frozen` kept, ready to be called: its key fetched, the offline judge at today's address.
+    """What `frozen` kept, ready to be called: its secrets fetched, the offline judge at today's address.
 
-    `endpoint` is the row that `endpoint_of` names, None for the built-in judges.
+    `endpoint` is the row that `endpoint_of` names, None for the built-in judges. What is asked stays as it
+    was frozen; how fast, and whether private addresses may be called, is as it is set today. Raises Conflict
+    when the endpoint was removed or moved to another host: a key goes nowhere but where it was entered for.
     """
     fields = dict(stored)
     judge_id = fields.pop("id")
@@ -86,9 +114,38 @@ def ready(stored: Mapping[str, Any], endpoint: JudgeEndpoint | None) -> JudgeCon
         if not settings.OFFLINE_JUDGE_URL:
             raise NotFound("offline judge: OFFLINE_JUDGE_URL is not set, `rubricweb serve` sets it,")
         return replace(config, base_url=settings.OFFLINE_JUDGE_URL, api_key=None)
-    if endpoint is not None:
-        return replace(config, api_key=_unseal(endpoint.sealed_key) or None)
+    if endpoint_of(judge_id) is not None:
+        return _with_secrets(config, endpoint)
+    if judge_id == ENVIRONMENT:
+        _require_same_host(config, settings.OPENAI_BASE_URL, "Set OPENAI_BASE_URL back, or start a new run.")
+        config = replace(config, extra_headers=tuple(settings.OPENAI_EXTRA_HEADERS.items()), **_pace_today())
+    if not is_sendable(settings.OPENAI_API_KEY):
+        raise Conflict(f"OPENAI_API_KEY holds characters that no request can carry; allowed is {SENDABLE}.")
     return replace(config, api_key=settings.OPENAI_API_KEY or None)
+
+
+def _with_secrets(config: JudgeConfig, endpoint: JudgeEndpoint | None) -> JudgeConfig:
+    if endpoint is None or endpoint.removed_at is not None:
+        raise Conflict(f"The judge {config.name!r} was removed since the run started. Start a new run.")
+    _require_same_host(config, endpoint.base_url, "Start a new run.")
+    today = _of_row(endpoint)
+    return replace(
+        config,
+        api_key=unseal(endpoint.sealed_key) or None,
+        extra_headers=tuple(_headers(endpoint).items()),
+        allow_private_hosts=today.allow_private_hosts,
+        concurrency=today.concurrency,
+        requests_per_minute=today.requests_per_minute,
+        tokens_per_minute=today.tokens_per_minute,
+    )
+
+
+def _require_same_host(config: JudgeConfig, today: str, remedy: str) -> None:
+    if _origin(config.base_url) != _origin(today):
+        raise Conflict(
+            f"The judge {config.name!r} moved from {config.base_url} to {today} since the run started; "
+            f"its key is not sent to the old address. {remedy}"
+        )
 
 
 def endpoint_of(judge_id: str) -> int | None:
@@ -106,42 +163,117 @@ def add_endpoint(
     base_url: str,
     model: str,
     api_key: str = "",
-    input_usd_per_million: float | None = None,
-    output_usd_per_million: float | None = None,
+    extra_headers: Mapping[str, str] | None = None,
+    **options: Unpack[EndpointOptions],
 ) -> JudgeEndpoint:
-    """Adds an OpenAI-compatible endpoint; its address is checked here and again at every call."""
-    name, base_url, model = name.strip(), base_url.strip().rstrip("/"), model.strip()
-    if not name or not model:
-        raise Invalid("An endpoint needs a name and the model to ask.")
-    try:
-        check_url(base_url, allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS)
-    except BlockedAddress as error:
-        raise Invalid(str(error)) from error
-    for price in (input_usd_per_million, output_usd_per_million):
-        if price is not None and not 0 <= price < 1e6:
-            raise Invalid(f"A price is in US dollars per million tokens, at least 0; not {price}.")
-    if JudgeEndpoint.objects.filter(team=team, name=name, removed_at=None).exists():
-        raise Conflict(f"The team already has an endpoint called {name!r}.")
-    endpoint = JudgeEndpoint.objects.create(
-        team=team,
-        name=name[:80],
-        base_url=base_url,
-        model=model[:200],
-        sealed_key=_seal(api_key.strip()),
-        input_usd_per_million=input_usd_per_million,
-        output_usd_per_million=output_usd_per_million,
-    )
+    """Adds an OpenAI-compatible endpoint; its address is checked here and again at every call.
+
+    Raises Invalid with a fault for every field that is wrong, Conflict for a name that is taken.
+    """
+    said = _tidy({"name": name, "base_url": base_url, "model": model, **options})
+    headers = dict(extra_headers or {})
+    api_key = api_key.strip()
+    require_valid(said, headers, api_key)
+    endpoint = JudgeEndpoint(team=team, sealed_key=seal(api_key), sealed_headers=_sealed(headers), **said)
+    _save(endpoint)
     record(team, by, "added", endpoint)
     return endpoint
 
 
 @transaction.atomic
-def remove_endpoint(endpoint: JudgeEndpoint, *, by: User, now: Any) -> None:
-    """Takes it out of use and forgets its key; runs that used it keep their results."""
-    endpoint.sealed_key = ""
+def edit_endpoint(
+    endpoint: JudgeEndpoint,
+    *,
+    by: User,
+    api_key: str | None = None,
+    extra_headers: Mapping[str, str | None] | None = None,
+    **changes: Unpack[EndpointChanges],
+) -> JudgeEndpoint:
+    """Changes what is named; runs go on asking what they froze.
+
+    `api_key` None keeps the key, "" forgets it. `extra_headers` None keeps them all; a mapping takes their
+    place, where None keeps the value stored under that name. At another host the stored secrets are of no
+    use: they must be entered again, or given up. Raises Invalid with its faults, and Conflict for a name that
+    is taken or an endpoint that was removed.
+    """
+    endpoint = JudgeEndpoint.objects.select_for_update().select_related("team").get(pk=endpoint.pk)
+    if endpoint.removed_at is not None:
+        raise Conflict(f"The endpoint {endpoint.name!r} was removed; it can no longer change.")
+    said = _tidy(changes)
+    kept = {name.lower(): value for name, value in _kept_headers(endpoint, extra_headers).items()}
+    headers = None
+    if extra_headers is not None:
+        headers = {
+            name: kept.get(name.lower(), "") if value is None else value
+            for name, value in extra_headers.items()
+        }
+    api_key = api_key and api_key.strip()
+    require_valid(said, headers or {}, api_key or "")
+    if "base_url" in said and _origin(said["base_url"]) != _origin(endpoint.base_url):
+        _require_new_secrets(endpoint, api_key, extra_headers)
+    changed = [name for name, value in said.items() if getattr(endpoint, name) != value]
+    for name in changed:
+        setattr(endpoint, name, said[name])
+    if api_key is not None:
+        endpoint.sealed_key = seal(api_key)
+        changed.append("api_key")
+    if headers is not None and (headers or endpoint.sealed_headers):
+        endpoint.sealed_headers = _sealed(headers)
+        changed.append("extra_headers")
+    if changed:
+        _save(endpoint)
+        record(endpoint.team, by, "edited", endpoint, fields=", ".join(changed))
+    return endpoint
+
+
+@transaction.atomic
+def remove_endpoint(endpoint: JudgeEndpoint, *, by: User, now: datetime) -> None:
+    """Takes it out of use and forgets its secrets; runs that used it keep their results."""
+    endpoint.sealed_key = endpoint.sealed_headers = ""
     endpoint.removed_at = now
-    endpoint.save(update_fields=["sealed_key", "removed_at"])
+    endpoint.save(update_fields=["sealed_key", "sealed_headers", "removed_at"])
     record(endpoint.team, by, "removed", endpoint)
+
+
+def header_names(endpoint: JudgeEndpoint) -> tuple[str, ...] | None:
+    """Which extra headers go with its requests, never what they say; None when they cannot be opened."""
+    try:
+        return tuple(_headers(endpoint))
+    except Invalid:
+        return None
+
+
+def _of_environment() -> JudgeConfig:
+    return _config(
+        name=settings.OPENAI_MODEL,
+        base_url=settings.OPENAI_BASE_URL,
+        model=settings.OPENAI_MODEL,
+        temperature=settings.OPENAI_TEMPERATURE,
+        max_output_tokens=settings.OPENAI_MAX_OUTPUT_TOKENS,
+        reasoning_effort=settings.OPENAI_REASONING_EFFORT,
+        fallback_model=settings.OPENAI_FALLBACK_MODEL,
+        logprobs=settings.OPENAI_LOGPROBS,
+        **_pace_today(),
+    )
+
+
+def _pace_today() -> dict[str, Any]:
+    return {
+        "concurrency": settings.JUDGE_CONCURRENCY,
+        "requests_per_minute": settings.OPENAI_REQUESTS_PER_MINUTE,
+        "tokens_per_minute": settings.OPENAI_TOKENS_PER_MINUTE,
+    }
+
+
+def _of_row(endpoint: JudgeEndpoint) -> JudgeConfig:
+    return _config(
+        name=endpoint.name,
+        base_url=endpoint.base_url,
+        model=endpoint.model,
+        concurrency=endpoint.max_concurrency or settings.JUDGE_CONCURRENCY,
+        allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS,
+        **{name: getattr(endpoint, name) for name in OPTIONS if name not in ("max_concurrency", "batches")},
+    )
 
 
 def _config(**fields: Any) -> JudgeConfig:
@@ -156,23 +288,69 @@ def _config(**fields: Any) -> JudgeConfig:
     )
 
 
-def _seal(key: str) -> str:
-    return _fernet().encrypt(key.encode()).decode() if key else ""
+def _tidy(said: Mapping[str, Any]) -> dict[str, Any]:
+    tidy = {name: value.strip() if isinstance(value, str) else value for name, value in said.items()}
+    if "base_url" in tidy:
+        tidy["base_url"] = tidy["base_url"].rstrip("/")
+    return tidy
 
 
-def _unseal(sealed: str) -> str:
-    if not sealed:
-        return ""
+def _save(endpoint: JudgeEndpoint) -> None:
     try:
-        return _fernet().decrypt(sealed.encode()).decode()
-    except InvalidToken as error:
-        raise Invalid(
-            "The endpoint's key was stored under another SECRET_KEY; an owner must enter it again."
-        ) from error
+        with transaction.atomic():
+            endpoint.save()
+    except IntegrityError as error:
+        raise Conflict(f"The team already has an endpoint called {endpoint.name!r}.") from error
 
 
-def _fernet() -> MultiFernet:
-    """Keys derived from SECRET_KEY, so that the database alone opens nothing; old ones still open."""
-    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    digests = [hashlib.sha256(b"rubricweb endpoint keys:" + secret.encode()).digest() for secret in secrets]
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
+def _sealed(headers: Mapping[str, str]) -> str:
+    return seal(json.dumps(headers)) if headers else ""
+
+
+def _headers(endpoint: JudgeEndpoint) -> dict[str, str]:
+    opened = unseal(endpoint.sealed_headers)
+    return dict(json.loads(opened)) if opened else {}
+
+
+def _kept_headers(endpoint: JudgeEndpoint, asked: Mapping[str, str | None] | None) -> dict[str, str]:
+    """What is stored, as far as some of it is to be kept: headers that cannot be opened can be replaced."""
+    if asked is None or None not in asked.values():
+        return {}
+    kept = _headers(endpoint)
+    known = {name.lower() for name in kept}
+    faults = [
+        Fault("extra_headers", f"{name} without a value", "a value: none is stored under that name")
+        for name, value in asked.items()
+        if value is None and name.lower() not in known
+    ]
+    if faults:
+        raise Invalid("; ".join(map(str, faults)), faults)
+    return kept
+
+
+def _require_new_secrets(
+    endpoint: JudgeEndpoint, api_key: str | None, headers: Mapping[str, str | None] | None
+) -> None:
+    """A key that one owner entered for one host must not reach a host that another owner names."""
+    faults = []
+    if endpoint.sealed_key and api_key is None:
+        faults.append(
+            Fault(
+                "api_key", "the key of the old address", "the key again, for it is not sent to another host"
+            )
+        )
+    if endpoint.sealed_headers and (headers is None or None in headers.values()):
+        faults.append(
+            Fault(
+                "extra_headers",
+                "values kept from the old address",
+                "the values again, for they are not sent to another host",
+            )
+        )
+    if faults:
+        raise Invalid("; ".join(map(str, faults)), faults)
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -20,8 +20,8 @@ from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
 from rubricweb.selectors import export_bundles as bundles
 from rubricweb.selectors import exports as selected
+from rubricweb.selectors.blinding import require_nothing_hidden
 from rubricweb.selectors.comparison import compare
-from rubricweb.selectors.reviews import require_nothing_hidden
 from rubricweb.services.journal import record
 
 __all__ = ["CONTENTS", "EXPORT_FORMATS", "Export", "export"]

@@ -5,19 +5,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q, QuerySet
+
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder
 from rubricweb.engine.autograders.few_shot import Candidate, Overlap, draw_examples
 from rubricweb.engine.autograders.prompted import VerdictAutograder
-from rubricweb.engine.errors import Fault
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Adjudication,
+    Choice,
     Dataset,
     Item,
     Judgement,
     ReviewQueue,
     ReviewState,
+    Revision,
     RubricVersion,
 )
 from rubricweb.selectors.comparison import labelled_queues
@@ -50,26 +53,34 @@ def frozen(
     """
     if not isinstance(grader, VerdictAutograder):
         allowed = ", ".join(name for name, kind in AUTOGRADERS.items() if issubclass(kind, VerdictAutograder))
-        raise _invalid("autograder", f"examples for {type(grader).__name__}", allowed)
+        raise Invalid.at("autograder", f"examples for {type(grader).__name__}", allowed)
     if rubric_version is None:
-        raise _invalid(
+        raise Invalid.at(
             "rubric_version", "no rubric version", "one: labels of items' own rubrics fit no others"
         )
     if not 1 <= asked.n <= MAX_EXAMPLES:
-        raise _invalid("few_shot.n", str(asked.n), f"1 to {MAX_EXAMPLES} examples per criterion")
+        raise Invalid.at("few_shot.n", str(asked.n), f"1 to {MAX_EXAMPLES} examples per criterion")
     if not 0 <= asked.seed < 2**63:
-        raise _invalid("few_shot.seed", str(asked.seed), "a whole number from 0")
+        raise Invalid.at("few_shot.seed", str(asked.seed), "a whole number from 0")
     if asked.dataset.sealed_as == TEST:
-        raise _invalid(
+        raise Invalid.at(
             "few_shot.dataset", f"{asked.dataset}, sealed as a test half", "a dev half, or another dataset"
         )
     if asked.queue is not None and asked.queue.dataset_id != asked.dataset.pk:
-        raise _invalid("few_shot.queue", f"{asked.queue}", f"a queue over {asked.dataset}")
+        raise Invalid.at("few_shot.queue", f"{asked.queue}", f"a queue over {asked.dataset}")
     if asked.dataset.pk == graded.pk:
-        raise _invalid(
+        raise Invalid.at(
             "few_shot.dataset", f"{asked.dataset}, which is to be graded", "a dataset with other items"
         )
     return _drawn(asked, graded, rubric_version)
+
+
+def among_examples(shown: Mapping[str, Any], items: QuerySet[Item]) -> list[str]:
+    """Keys of those items that share their id or their words with what `Run.few_shot` shows the judge."""
+    examples = Item.objects.filter(pk__in=shown["item_ids"])
+    same_key = Q(key__in=examples.values("key"))
+    same_words = Q(content_hash__in=examples.exclude(content_hash="").values("content_hash"))
+    return list(items.filter(same_key | same_words).order_by("position").values_list("key", flat=True))
 
 
 def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> dict[str, Any]:
@@ -99,13 +110,13 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> dict[str,
             exclude=_graded(graded),
         )
     except Overlap as error:
-        raise _invalid(
+        raise Invalid.at(
             "few_shot.dataset",
             f"{len(error.item_ids)} items that are to be graded ({', '.join(error.item_ids[:5])})",
             "items with other ids and other words than those of the run",
         ) from error
     if not examples.by_criterion:
-        raise _invalid(
+        raise Invalid.at(
             "few_shot.dataset",
             f"{asked.dataset} without a decided label for this rubric version",
             "a dataset that people have labelled against it",
@@ -147,11 +158,19 @@ def _labels(queues: Sequence[ReviewQueue], criteria: Sequence[int]) -> dict[int,
 def _reasons(
     queues: Sequence[ReviewQueue], labels: Mapping[int, Mapping[int, str]]
 ) -> dict[tuple[int, int], str]:
-    """The adjudicator's reason, else the first one a rater gave for the label that stands."""
+    """The adjudicator's reason, else the first one a rater gave for the label that stands: for changing to it
+    after the reveal, or at once."""
     reasons: dict[tuple[int, int], str] = {}
-    said = Judgement.objects.filter(
+    submitted = Judgement.objects.filter(
         review__queue__in=queues, review__state=ReviewState.SUBMITTED, item_id__in=labels
-    ).exclude(reason="")
+    )
+    said = submitted.exclude(revision__choice=Choice.CHANGE).exclude(reason="")
+    changed = Revision.objects.filter(judgement__in=submitted, choice=Choice.CHANGE)
+    for item_id, criterion_id, final, reason in changed.order_by("pk").values_list(
+        "judgement__item_id", "judgement__criterion_id", "verdict", "reason"
+    ):
+        if labels[item_id].get(criterion_id) == final:
+            reasons.setdefault((item_id, criterion_id), reason)
     decided = Adjudication.objects.filter(item_id__in=labels).exclude(reason="")
     for rows in (said.order_by("pk"), decided.order_by("-pk")):
         for item_id, criterion_id, verdict, reason in rows.values_list(
@@ -169,8 +188,3 @@ def _graded(dataset: Dataset) -> Iterator[tuple[str, Submission]]:
     """Key and words of every item that will be graded, a few at a time."""
     for item in Item.objects.filter(dataset=dataset).select_related("dataset").iterator(chunk_size=500):
         yield item.key, item.to_engine()
-
-
-def _invalid(place: str, found: str, allowed: str) -> Invalid:
-    fault = Fault(place, found, allowed)
-    return Invalid(str(fault), [fault])

@@ -1,247 +1,437 @@
-"""One worker's share of a run: claim items, ask what is missing, store answers and scores together."""
+"""A worker's session: it claims items of running runs, asks what is missing, and stores what comes back.
+
+One session is one thread that claims, renders and stores while the event loop of its line asks; a second
+small thread keeps the leases alive. Nothing is kept that the rows do not say: a session that is killed at any
+moment costs the calls in flight, and whoever looks next goes on from the rows. Decision 0011 says why it is
+built like this, and what was measured.
+"""
 
 import logging
-import threading
+import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import partial
+from typing import Protocol, TypeVar
+from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, OperationalError, connection, transaction
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
-from rubricweb import engine
 from rubricweb.errors import Refusal
+from rubricweb.judges import pool
 from rubricweb.judges.base import JudgeConfig, Question, Reply
-from rubricweb.judges.pool import ask_all
-from rubricweb.models import JudgeCall, Run, RunItem, RunState
-from rubricweb.services import asking, item_scores, panels, runs
-from rubricweb.services.arrivals import Arrivals
-from rubricweb.services.asking import OpenItem, key_of, storable
+from rubricweb.judges.pool import Answered, Line
+from rubricweb.judges.turns import Lane
+from rubricweb.models import Run, RunItem, RunState, RunTally
+from rubricweb.services import claims, endpoint_memory, panels, run_control, run_events, shares, storing
+from rubricweb.services.asking import key_of
+from rubricweb.services.heartbeats import Heartbeat
+from rubricweb.services.run_queue import asked_live, unclaimed
+from rubricweb.services.run_summaries import summarise
+from rubricweb.services.shares import Share
+from rubricweb.services.storing import Batch, patiently
+from rubricweb.services.workers import worker_name
 
 log = logging.getLogger(__name__)
 
-AskAll = Callable[..., Any]
+# Replies are stored together when this many have come in, or this much time has passed.
+FLUSH_REPLIES = 200
+FLUSH_SECONDS = 0.1
+# How often the session looks whether runs were started, paused or cancelled meanwhile, and how often for
+# work that came free in those it knows.
+LOOK_SECONDS, LOOK_CLOSELY_SECONDS = 0.05, 1.0
+# Runs one session works on at a time.
+MOST_RUNS = 24
+# How long calls in flight have when the worker is told to stop.
+LEAVE_SECONDS = 5.0
+# What gates decide, as kinds of lines in a run's log; each 429 is counted by the share itself.
+_PACE = {"waiting": "throttled", "paced": "paced", "halved": "paced", "shared": "paced"}
 
-# Errors of the endpoint itself: after this many in a row with no answer, a judge counts as away.
-ENDPOINT_ERRORS = frozenset({"connection", "unauthorized", "forbidden", "not_found", "blocked_address"})
-GIVE_UP_AFTER = 10
+T = TypeVar("T")
 
 
-def grade_chunk(run_id: int, *, now: Callable[[], datetime], ask: AskAll = ask_all) -> bool:
-    """Claims some items of the run, asks what is missing, stores it. True when unclaimed work is left.
+class AsksJudges(Protocol):
+    """What a session needs of a line; see `judges.pool.Line`."""
+
+    @property
+    def outstanding(self) -> int: ...
+    def in_flight(self, lane: Lane) -> int: ...
+    def put(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None: ...
+    def take(self, seconds: float, at_least: int = 1) -> list[Answered]: ...
+    def halt(self, lane: Lane, grace_seconds: float) -> None: ...
+    def reopen(self, lane: Lane) -> None: ...
+    def pause(self) -> None: ...
+    def go_on(self) -> None: ...
+    def close(self) -> None: ...
+
+
+def grade(
+    run_id: int,
+    *,
+    now: Callable[[], datetime],
+    line: Callable[[], AsksJudges] = Line,
+    alone: bool = False,
+    leave: Callable[[], bool] = lambda: False,
+) -> list[int]:
+    """Works on this run, and unless `alone` on all others that are running, for a bounded time.
+
+    It ends when nobody has left anything to claim, after GRADING_SESSION_SECONDS, or soon after `leave` is
+    true. Returns the ids of the runs that still have unclaimed work: ring for those.
 
     Safe to call at any time from any number of processes: claims are leases, verdicts and votes are unique
-    rows, and only those that are missing are asked for.
+    rows, and only those that are missing are asked for. What breaks in one run ends that run, is raised at
+    the end, and does not touch the others.
     """
-    run = Run.objects.select_related("endpoint").filter(pk=run_id, state=RunState.RUNNING).first()
-    if run is None:
-        return False
-    worker = runs.worker_name()
-    claimed = _claim(run, worker, now())
-    if claimed:
+    session = _Session(run_id, now, line(), alone, leave)
+    try:
+        session.work()
+    finally:
+        session.close()
+    if session.fault is not None:
+        raise session.fault
+    return session.left_over()
+
+
+class _Session:
+    """The runs a worker has a share of right now, and whose turn it is."""
+
+    def __init__(
+        self,
+        first: int,
+        now: Callable[[], datetime],
+        line: AsksJudges,
+        alone: bool,
+        leave: Callable[[], bool],
+    ) -> None:
+        self.fault: BaseException | None = None
+        self._first = first
+        self._now = now
+        gates = pool.gates()
+        self._told = max((decision.number for decision in gates.decisions()), default=0) if gates else 0
+        self._line = line
+        self._alone = alone
+        self._leave = leave
+        self._worker = worker_name()
+        self._shares: dict[int, Share] = {}
+        # Rows that were claimed in this session and could not be completed, by run.
+        self._left: dict[int, set[int]] = defaultdict(set)
+        # Who waits for the answer to a question that is being asked already.
+        self._asking: dict[tuple[Hashable, UUID], list[tuple[Share, Question]]] = {}
+        self._deadline = time.monotonic() + settings.GRADING_SESSION_SECONDS
+        self._looked = self._looked_closely = -math.inf
+        self._known: set[int] = set()
+        self._closing = False
+        self._heartbeat = Heartbeat(self._worker, self._shares, line.in_flight, now)
+
+    def work(self) -> None:
+        """Until nothing is left to do, or time is up."""
+        self._heartbeat.start()
+        while True:
+            found = self._patiently(self._look_and_claim)
+            if not self._shares and not found:
+                return
+            for share in list(self._shares.values()):
+                self._go_on(share)
+            if self._line.outstanding:
+                self._receive(self._line.take(FLUSH_SECONDS, FLUSH_REPLIES))
+            elif any(share.unpaid for share in self._shares.values()):
+                time.sleep(FLUSH_SECONDS)  # others may give back money that they set aside
+
+    def close(self) -> None:
+        """Gives back what is held; what is on its way is broken off."""
+        self._line.close()
+        self._heartbeat.stop()
+        for share in list(self._shares.values()):
+            # The database may be away for good: then the leases run out by themselves.
+            with suppress(DatabaseError):
+                self._leave_share(share)
+
+    def left_over(self) -> list[int]:
+        """Runs with work that nobody holds; what this session could not complete waits for a sweep."""
+        return [run_id for run_id, _ in self._with_work()]
+
+    # ── Looking and claiming ─────────────────────────────────────────────────────────────────────
+
+    def _look_and_claim(self) -> bool:
+        """Claims where little waits, and looks now and then for runs that came or were stopped.
+
+        Whether anything was claimed.
+        """
+        if not self._closing and (self._leave() or time.monotonic() > self._deadline):
+            self._close_down()
+        found = self._look() if time.monotonic() - self._looked > LOOK_SECONDS or not self._shares else False
+        for share in list(self._shares.values()):
+            found = self._top_up(share) or found
+        return found
+
+    def _look(self) -> bool:
+        """Joins runs that have work, and leaves those that were stopped; whether anything was claimed.
+
+        Usually nothing has changed, and seeing that costs one small query.
+        """
+        now = self._looked = time.monotonic()
+        of_now = set(self._candidates().values_list("pk", flat=True))
+        if self._shares and of_now == self._known and now - self._looked_closely < LOOK_CLOSELY_SECONDS:
+            return False
+        self._looked_closely, self._known = now, of_now
+        self._notice_stopped(of_now)
+        self._listen_to_gates()
+        endpoint_memory.keep(now=self._now())
+        return False if self._closing else self._join(self._with_work())
+
+    def _candidates(self) -> QuerySet[Run]:
+        running = Run.objects.filter(asked_live(), state=RunState.RUNNING).order_by("pk")
+        return running.filter(pk=self._first) if self._alone else running
+
+    def _with_work(self) -> list[tuple[int, int]]:
+        """(run, team) of running runs that have items nobody holds."""
+        free = RunItem.objects.filter(unclaimed(self._now()), run=OuterRef("pk"))
+        if left := [pk for rows in self._left.values() for pk in rows]:
+            free = free.exclude(pk__in=left)
+        return list(self._candidates().filter(Exists(free)).values_list("pk", "team_id"))
+
+    def _listen_to_gates(self) -> None:
+        """Has the logs of runs say what the gates decided about the endpoints they ask."""
+        gates = pool.gates()
+        for decision in gates.decisions(self._told) if gates else ():
+            self._told = decision.number
+            for share in self._shares.values():
+                if decision.kind in _PACE and share.asks(decision.base_url, decision.model):
+                    share.remember(_PACE[decision.kind], words=decision.words)
+
+    def _notice_stopped(self, running: set[int]) -> None:
+        gone = [pk for pk in self._shares if pk not in running]
+        if not gone:
+            return
+        finish = dict(Run.objects.filter(pk__in=gone).values_list("pk", "finish_in_flight"))
+        for pk in gone:
+            self._halt(self._shares[pk], math.inf if finish.get(pk, False) else 0.0)
+
+    def _join(self, with_work: Sequence[tuple[int, int]]) -> bool:
+        """Takes a share in runs that have work: first the run that was rung for, then teams in turn."""
+        waiting = [(run_id, team_id) for run_id, team_id in with_work if run_id not in self._shares]
+        of_team = Counter(share.run.team_id for share in self._shares.values())
+        found = False
+        while waiting and len(self._shares) < MOST_RUNS:
+            chosen = min(waiting, key=lambda run: (run[0] != self._first, of_team[run[1]], run[0]))
+            waiting.remove(chosen)
+            run_id, team_id = chosen
+            of_team[team_id] += 1
+            found = self._open(run_id) or found
+        # With more runs than places, those that have been here longest make room once what they hold is done.
+        longest = sorted(self._shares.values(), key=lambda share: share.opened)
+        for share in longest[: len(waiting)]:
+            share.retiring = True
+        return found
+
+    def _open(self, run_id: int) -> bool:
+        run = (
+            Run.objects.select_related("endpoint", "team", "dataset", "rubric_version")
+            .filter(pk=run_id, state=RunState.RUNNING)
+            .first()
+        )
+        if run is None:
+            return False
         try:
             judges = panels.judges_of(run)
         except Refusal as error:
-            runs.give_up(run, f"The judge cannot be used: {error}", now())
+            run_control.give_up(run, f"The judge cannot be used: {error}", self._now())
             return False
-        try:
-            _Chunk(run, claimed, judges, worker, now).grade(ask)
-        except DatabaseError:
-            raise  # the database is away: what is missing is asked for when it is back
-        except Exception as error:
-            # A fault of ours would meet the same items again and pay for them again: stop and say so.
-            runs.give_up(run, f"An internal error stopped the run: {type(error).__name__}: {error}", now())
-            raise
-        if not Run.objects.filter(pk=run.pk, state=RunState.RUNNING).exists():
-            runs.summarise(run)  # it ended while these verdicts were on their way
-    runs.finish_if_done(run, now())
-    return RunItem.objects.filter(runs.unclaimed(now()), run=run, run__state=RunState.RUNNING).exists()
+        endpoint_memory.remind(judges.values(), now=self._now())
+        share = Share(run, judges, self._worker, self._now)
+        share.left = self._left[run_id]
+        self._line.reopen(share.lane)
+        self._shares[run_id] = share
+        return self._top_up(share)
 
+    def _top_up(self, share: Share) -> bool:
+        """Claims more of a run of which little waits; whether there was more."""
+        limit = 0 if self._closing else share.wanted()
+        if not limit:
+            return False
+        rows = claims.claim(share.run, self._worker, self._now(), limit, but=share.left)
+        share.exhausted = len(rows) < limit
+        if not rows:
+            return False
+        with self._blamed_on(share):
+            try:
+                known = share.take_in(rows)
+            except DatabaseError:
+                with suppress(DatabaseError):
+                    claims.release(self._worker, rows)
+                raise
+            self._store(share, known)
+        return True
 
-def _claim(run: Run, worker: str, now: datetime) -> list[RunItem]:
-    """Leases the next items of the run to this worker; two workers never get the same one."""
-    with transaction.atomic():
-        free = RunItem.objects.filter(runs.unclaimed(now), run=run).order_by("pk")
-        if connection.features.has_select_for_update_skip_locked:
-            free = free.select_for_update(skip_locked=True)
-        ids = list(free.values_list("pk", flat=True)[: settings.GRADING_CHUNK_ITEMS])
-        RunItem.objects.filter(pk__in=ids).update(leased_by=worker, leased_until=now + _lease())
-    return list(
-        RunItem.objects.filter(pk__in=ids)
-        .select_related("item__dataset", "rubric_version")
-        .prefetch_related("rubric_version__criteria")
-        .order_by("pk")
-    )
+    # ── Asking ───────────────────────────────────────────────────────────────────────────────────
 
+    def _go_on(self, share: Share) -> None:
+        """Whatever comes next for a share: paying, asking, or leaving."""
+        with self._blamed_on(share):
+            self._patiently(share.pay)
+            self._ask(share)
+            if share.unpaid and share.purse.final and not share.halted:
+                self._patiently(lambda: self._pause(share))
+            if share.hopeless and not share.halted:
+                self._patiently(lambda: run_control.give_up(share.run, share.hopeless, self._now()))
+                self._halt(share, math.inf)
+            self._patiently(share.upkeep)
+        if share.done and share.run.pk in self._shares:
+            self._patiently(lambda: self._leave_share(share))
 
-def _lease() -> timedelta:
-    return timedelta(seconds=settings.GRADING_LEASE_SECONDS)
+    def _ask(self, share: Share) -> None:
+        """Hands over what is paid; a question that is being asked already is asked once."""
+        by_judge: dict[str, list[Question]] = defaultdict(list)
+        while share.paid:
+            question = share.paid.popleft()
+            key = key_of(question)
+            if share.run.use_cache:
+                same = (share.run.team_id, key.content)
+                if same in self._asking:
+                    self._asking[same].append((share, question))
+                    continue
+                self._asking[same] = []
+            by_judge[key.judge].append(question)
+        for judge, questions in by_judge.items():
+            self._line.put(share.lane, share.judges[judge], questions)
 
+    def _pause(self, share: Share) -> None:
+        run_events.note(share.run.pk, "budget", share.purse.refusal)
+        run_control.pause_run(share.run, by=None, now=self._now(), why=share.purse.refusal)
+        self._halt(share, math.inf)
 
-def _opened(rows: Sequence[RunItem]) -> list[OpenItem]:
-    """The claimed rows as what is asked about; items of one rubric version share its rubric."""
-    rubrics: dict[int, engine.Rubric] = {}
-    items = []
-    for row in rows:
-        version = row.rubric_version
-        if version.pk not in rubrics:
-            rubrics[version.pk] = version.to_engine()
-        items.append(OpenItem(row, rubrics[version.pk], list(version.criteria.all()), row.item.to_engine()))
-    return items
+    def _halt(self, share: Share, grace_seconds: float) -> None:
+        """Asks nothing more of this run, and gives what is in flight so long."""
+        if share.halted and grace_seconds >= share.grace_seconds:
+            return
+        share.grace_seconds = grace_seconds
+        # Those that wait for another run's answer do so no more.
+        for same, waiting in self._asking.items():
+            mine = [question for follower, question in waiting if follower is share]
+            if mine:
+                share.unasked(mine)
+                self._asking[same] = [entry for entry in waiting if entry[0] is not share]
+        share.halt()
+        self._line.halt(share.lane, grace_seconds)
 
+    def _close_down(self) -> None:
+        """Claims nothing more, begins nothing more, and waits for what is in flight."""
+        self._closing = True
+        grace_seconds = LEAVE_SECONDS if self._leave() else math.inf
+        for share in self._shares.values():
+            self._halt(share, grace_seconds)
 
-@dataclass
-class _Chunk:
-    """The items one worker has claimed, and how far they are."""
+    # ── Receiving ────────────────────────────────────────────────────────────────────────────────
 
-    run: Run
-    rows: list[RunItem]
-    judges: Mapping[str, JudgeConfig]
-    worker: str
-    now: Callable[[], datetime]
-    stop: threading.Event = field(default_factory=threading.Event)
-    done: threading.Event = field(default_factory=threading.Event)
-    # Errors of the endpoint itself in a row, by judge, and what the last one said.
-    silent: Counter[str] = field(default_factory=Counter)
-    silence: str = ""
+    def _receive(self, answered: Sequence[Answered]) -> None:
+        of_run: dict[Lane, list[Answered]] = defaultdict(list)
+        for one in answered:
+            of_run[one.lane].append(one)
+        shares_of = {share.lane: share for share in self._shares.values()}
+        for lane, arrived in of_run.items():
+            if lane in shares_of:
+                with self._blamed_on(shares_of[lane]):
+                    self._take(shares_of[lane], arrived)
+            else:  # of a run that a fault has stopped
+                self._ask_others(lane, [one.question for one in arrived])
 
-    def __post_init__(self) -> None:
-        self.items = {item.row.pk: item for item in _opened(self.rows)}
-        self.asking = asking.way_of(self.run, self.judges)
+    def _take(self, share: Share, answered: Sequence[Answered]) -> None:
+        replies = [one.reply for one in answered if one.reply is not None and not _was_stopped(one.reply)]
+        unasked = [one.question for one in answered if one.reply is None or _was_stopped(one.reply)]
+        share.unasked(unasked)
+        self._ask_others(share.lane, unasked)
+        self._store(share, replies)
+        for one in answered:
+            if one.fault is not None:
+                raise one.fault
 
-    def grade(self, ask: AskAll) -> None:
-        items = list(self.items.values())
-        self.asking.load(items)
-        heartbeat = threading.Thread(target=self._heartbeat, name=f"lease of run {self.run.pk}", daemon=True)
-        heartbeat.start()
-        try:
-            self._check(items)
-            # A stage of a cascade is asked when the one before it has answered: as often as there is more.
-            while not self.stop.is_set() and (questions := self._questions(items)):
-                if not self._ask(ask, questions):
-                    break
-        finally:
-            self.stop.set()
-            self.done.set()
-            heartbeat.join()
-            self._release()
-        if self._hopeless():
-            runs.give_up(self.run, f"The judge did not answer: {self.silence}", self.now())
+    def _store(self, share: Share, replies: Sequence[Reply]) -> None:
+        """Writes replies and all that follows from them, until there are no more that are known at once."""
+        while replies:
+            batch = share.batch(replies)
+            self._patiently(partial(self._write, share, batch))
+            follow = share.settle(batch)
+            for (_, reply), call_id in zip(batch.arrived, batch.ids, strict=True):
+                if reply.cached_from is None:
+                    self._pass_on(share, reply, call_id)
+            known = self._patiently(partial(share.known, follow))
+            replies = share.line_up(follow, known)
 
-    def _check(self, items: Sequence[OpenItem]) -> None:
-        """Answers what needs no judge, and scores the items that have everything then."""
-        made = asking.check(self.run, items)
-        with transaction.atomic():
-            asking.store_checks(items, made)
-            self._score()
+    def _write(self, share: Share, batch: Batch) -> None:
+        share.ledger.store(batch, self._now())
 
-    def _questions(self, items: Sequence[OpenItem]) -> dict[str, list[Question]]:
-        """What can be asked now, by the name of the judge."""
-        questions: dict[str, list[Question]] = defaultdict(list)
-        for item in items:
-            for judge, question in self.asking.questions(item):
-                questions[judge].append(question)
-        return questions
+    def _pass_on(self, share: Share, reply: Reply, call_id: int) -> None:
+        """Gives the answer to those who asked the very same meanwhile; without one, the next of them asks."""
+        same = (share.run.team_id, key_of(reply).content)
+        waiting = self._asking.pop(same, None)
+        if not waiting:
+            return
+        known = {key_of(reply).content: shares.as_cached(reply, call_id)} if reply.error is None else {}
+        of_share: dict[int, list[Question]] = defaultdict(list)
+        for follower, question in waiting:
+            of_share[follower.run.pk].append(question)
+        for pk, questions in of_share.items():
+            follower = self._shares[pk]
+            with self._blamed_on(follower):
+                self._store(follower, follower.line_up(questions, known))
 
-    def _ask(self, ask: AskAll, questions: Mapping[str, list[Question]]) -> int:
-        """Asks every judge its questions at once; how many replies were stored."""
-        replies = Arrivals(
-            ask(self.judges[judge], asked, stop=self.stop) for judge, asked in questions.items()
-        )
-        stored = 0
-        try:
-            for batch in replies.batches():
-                stored += self._store(batch)
-        except BaseException:
-            self.stop.set()
-            raise
-        finally:
-            replies.join()
-        return stored
+    def _ask_others(self, lane: Lane, questions: Sequence[Question]) -> None:
+        """These were not asked after all: whoever waited for their answers asks now."""
+        for question in questions:
+            for follower, waiting in self._asking.pop((lane[0], key_of(question).content), ()):
+                follower.unpaid.append(waiting)
 
-    def _store(self, replies: Sequence[Reply]) -> int:
-        """Calls, their answers, and the scores of items that are now complete: one transaction."""
-        replies = [reply for reply in replies if reply.error is None or reply.error.kind != "stopped"]
-        for reply in replies:
-            self._watch_endpoint(reply)
-        if self._hopeless():
-            self.stop.set()
-        with transaction.atomic():
-            calls = JudgeCall.objects.bulk_create([self._call(reply) for reply in replies])
-            self.asking.store(
-                [
-                    (self.items[key_of(reply).row], call, reply)
-                    for call, reply in zip(calls, replies, strict=True)
-                ]
-            )
-            self._score()
-        return len(replies)
+    # ── Leaving ──────────────────────────────────────────────────────────────────────────────────
 
-    def _score(self) -> None:
-        complete = [
-            item
-            for item in self.items.values()
-            if item.row.graded_at is None and self.asking.is_complete(item)
-        ]
-        item_scores.score_items(self.run, complete, self.now())
+    def _leave_share(self, share: Share) -> None:
+        """Gives back what is held of the run, and ends it when everything is graded."""
+        share.leave()
+        endpoint_memory.keep(now=self._now())
+        RunTally.objects.filter(run=share.run, worker=self._worker).update(in_flight=0)
+        self._shares.pop(share.run.pk, None)
+        if not run_control.finish_if_done(share.run, self._now()) and share.halted:
+            _sum_up_again(share.run)
 
-    def _call(self, reply: Reply) -> JudgeCall:
-        return JudgeCall(
-            run=self.run,
-            item_id=self.items[key_of(reply).row].row.item_id,
-            model=reply.model[:200],
-            rung=reply.rung,
-            attempts=reply.attempts,
-            prompt_tokens=reply.prompt_tokens,
-            completion_tokens=reply.completion_tokens,
-            cost_usd=reply.cost_usd,
-            latency_seconds=reply.latency_seconds,
-            reply=storable(reply.text),
-            error_kind=reply.error.kind if reply.error else None,
-            error_message=storable(reply.error.message) if reply.error else "",
-        )
+    @contextmanager
+    def _blamed_on(self, share: Share) -> Iterator[None]:
+        """A fault of ours would meet the same items again and pay for them again: the run stops and says so.
 
-    def _watch_endpoint(self, reply: Reply) -> None:
-        """Counts errors of an endpoint itself in a row; any answer starts its count again."""
-        judge = key_of(reply).judge
-        if reply.error is not None and reply.error.kind in ENDPOINT_ERRORS:
-            self.silent[judge] += 1
-            self.silence = f"{reply.error.kind}: {reply.error.message}"
-        else:
-            self.silent[judge] = 0
-
-    def _hopeless(self) -> bool:
-        away = [judge for judge, errors in self.silent.items() if errors >= GIVE_UP_AFTER]
-        return bool(away) and self.asking.hopeless(away)
-
-    def _heartbeat(self) -> None:
-        """Renews the leases until done; a run that ended meanwhile stops asking.
-
-        A database that is busy for a moment is no reason to lose the leases: the next beat tries again.
+        A database that is away is nobody's fault.
         """
-        last = time.monotonic()
         try:
-            while not self.done.wait(min(settings.GRADING_LEASE_SECONDS / 3, 1.0)):
-                try:
-                    if not Run.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists():
-                        self.stop.set()
-                    if time.monotonic() - last >= settings.GRADING_LEASE_SECONDS / 3:
-                        self._renew()
-                        last = time.monotonic()
-                except OperationalError as error:
-                    log.warning("heartbeat of run %s missed: %s", self.run.pk, error)
-        finally:
-            connection.close()
+            yield
+        except storing.AWAY:
+            raise
+        except Exception as fault:
+            log.exception("run %s stopped", share.run.pk)
+            self.fault = self.fault or fault
+            self._line.halt(share.lane, 0.0)
+            share.halted, share.outstanding = True, 0
+            for same, waiting in self._asking.items():
+                self._asking[same] = [entry for entry in waiting if entry[0] is not share]
+            why = f"An internal error stopped the run: {type(fault).__name__}: {fault}"
+            run_control.give_up(share.run, why, self._now())
 
-    def _renew(self) -> None:
-        RunItem.objects.filter(run=self.run, leased_by=self.worker, graded_at=None).update(
-            leased_until=self.now() + _lease()
-        )
+    def _patiently(self, do: Callable[[], T]) -> T:
+        """Does what asks the database, waiting while it is away; meanwhile nothing new is asked."""
+        result, lost_seconds = patiently(do, away=self._line.pause)
+        if lost_seconds:
+            self._line.go_on()
+            for share in self._shares.values():
+                share.remember("database")
+        return result
 
-    def _release(self) -> None:
-        RunItem.objects.filter(
-            pk__in=[row.pk for row in self.rows], leased_by=self.worker, graded_at=None
-        ).update(leased_by="", leased_until=None)
+
+def _sum_up_again(run: Run) -> None:
+    """A run that was stopped while its last answers were on their way has its summary made again."""
+    with transaction.atomic():
+        if Run.objects.select_for_update().exclude(state=RunState.RUNNING).filter(pk=run.pk).exists():
+            summarise(run)
+
+
+def _was_stopped(reply: Reply) -> bool:
+    return reply.error is not None and reply.error.kind == "stopped"

@@ -1,6 +1,5 @@
 """The score of an item of a run, once everything about it is there."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -15,9 +14,9 @@ from rubricweb.engine.scoring import (
     score_holistic,
     score_verdicts,
 )
-from rubricweb.models import Judgement, Run, RunItem
+from rubricweb.models import Run, RunItem
 from rubricweb.selectors.run_graders import PER_ITEM
-from rubricweb.selectors.stored_answers import answer_of
+from rubricweb.services import bulk_rows
 from rubricweb.services.asking import OpenItem
 
 _WRITTEN = (
@@ -38,27 +37,14 @@ _WRITTEN = (
 
 
 def score_items(run: Run, items: Sequence[OpenItem], now: datetime) -> None:
-    """Scores these items from their stored judgements and marks them as graded."""
-    if not items:
-        return
-    engine_criteria = {
-        row.pk: criterion
-        for item in items
-        for row, criterion in zip(item.criteria, item.rubric.criteria, strict=True)
-    }
-    found: dict[int, dict[int, Answer | None]] = defaultdict(dict)
-    rows = Judgement.objects.filter(run=run, item_id__in=[item.row.item_id for item in items])
-    for item_id, criterion_id, verdict, value in rows.values_list(
-        "item_id", "criterion_id", "verdict", "value"
-    ):
-        found[item_id][criterion_id] = answer_of(engine_criteria[criterion_id], verdict, value)
+    """Scores these items from their stored answers, marks them as graded and gives their leases back."""
     for item in items:
-        answers = found[item.row.item_id]
-        _score(run, item, [answers.get(criterion.pk) for criterion in item.criteria])
-        item.row.errors = sum(answer is None for answer in answers.values())
+        _score(run, item, [item.answers.get(index) for index in range(len(item.criteria))])
+        item.row.errors = sum(answer is None for answer in item.answers.values())
         item.row.errors += int(item.row.error_kind is not None)
         item.row.graded_at, item.row.leased_by, item.row.leased_until = now, "", None
-    RunItem.objects.bulk_update([item.row for item in items], _WRITTEN, batch_size=200)
+    rows = [(*(getattr(item.row, name) for name in _WRITTEN), item.row.pk) for item in items]
+    bulk_rows.update(RunItem, _WRITTEN, rows)
 
 
 def _score(run: Run, item: OpenItem, answers: Sequence[Answer | None]) -> None:

@@ -18,6 +18,7 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
+    Blind,
     Criterion,
     Dataset,
     Item,
@@ -173,7 +174,7 @@ def store_labels(
         dataset=dataset,
         rubric_version=rubric_version,
         raters_per_item=max((len(several) for several in per_item.values()), default=1),
-        blind=False,
+        blind=Blind.NONE,
         imported=True,
         state=QueueState.CLOSED,
         created_by=by,

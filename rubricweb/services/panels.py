@@ -60,7 +60,7 @@ def frozen(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, An
     Every member asks as `grader` does. Raises Invalid with the place of each fault.
     """
     if not isinstance(grader, VerdictAutograder):
-        raise _invalid(
+        raise Invalid.at(
             "autograder",
             type(grader).__name__,
             "per_criterion or one_shot: a panel votes on every criterion",
@@ -92,7 +92,7 @@ def frozen(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, An
             "min_confidence": panel.min_confidence,
         }
     elif panel.escalate_on is not None or panel.min_confidence is not None:
-        raise _invalid(
+        raise Invalid.at(
             "panel.escalate_on",
             "conditions in a panel of one stage",
             "conditions where members have stages 0, 1, …",
@@ -159,11 +159,11 @@ def asks_offline(run: Run) -> bool:
 
 def _check_members(panel: Panel) -> None:
     if not 1 <= len(panel.members) <= MAX_MEMBERS:
-        raise _invalid("panel.members", f"{len(panel.members)} members", f"1 to {MAX_MEMBERS}")
+        raise Invalid.at("panel.members", f"{len(panel.members)} members", f"1 to {MAX_MEMBERS}")
     stages = {member.stage for member in panel.members}
     if stages != set(range(len(stages))):
         found = ", ".join(map(str, sorted(stages)))
-        raise _invalid("panel.members", f"members of the stages {found}", "stages from 0 without a gap")
+        raise Invalid.at("panel.members", f"members of the stages {found}", "stages from 0 without a gap")
     faults = [
         Fault(f"panel.members[{i}].weight", repr(member.weight), "a finite number from 0")
         for i, member in enumerate(panel.members)
@@ -182,7 +182,7 @@ def _repeats(repeats: int | Sequence[int], stages: int) -> list[int]:
     if len(repeats) == 1:
         return list(repeats) * stages
     if len(repeats) != stages:
-        raise _invalid(
+        raise Invalid.at(
             "panel.repeats", f"{len(repeats)} numbers", f"one number, or one for each of {stages} stages"
         )
     return list(repeats)
@@ -210,13 +210,10 @@ def _names(members: Sequence[Member], configs: Sequence[JudgeConfig]) -> list[st
         name, number = wanted, 1
         while name in names:
             if member.name.strip():
-                raise _invalid(f"panel.members[{i}].name", f"{wanted!r} again", "a name no other member has")
+                raise Invalid.at(
+                    f"panel.members[{i}].name", f"{wanted!r} again", "a name no other member has"
+                )
             number += 1
             name = f"{wanted} ({number})"
         names.append(name)
     return names
-
-
-def _invalid(place: str, found: str, allowed: str) -> Invalid:
-    fault = Fault(place, found, allowed)
-    return Invalid(str(fault), [fault])

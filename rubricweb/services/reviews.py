@@ -1,205 +1,107 @@
-"""Work of people: queues, reviews with their verdicts, imported labels, adjudication."""
+"""Work of people: reviews with their verdicts, imported labels."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
 
 from rubricweb.engine.errors import Fault
-from rubricweb.engine.ground_truth import majority
 from rubricweb.engine.verdict import Label
-from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
+from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
-    Adjudication,
-    Cause,
     Criterion,
-    Dataset,
-    Item,
     Judgement,
-    Membership,
     QueueState,
-    Rater,
     Review,
     ReviewQueue,
     ReviewState,
-    Role,
-    RubricVersion,
-    Run,
-    Team,
-    User,
 )
-from rubricweb.selectors.reviews import holding, require_visible
+from rubricweb.selectors.rationale import incomplete, lacks_reason
+from rubricweb.services import calibration, extra_raters, places
+from rubricweb.services.evidence import Span, checked_evidence
 from rubricweb.services.journal import record
-from rubricweb.services.labels import allowed_answers, checked_label, refused
+from rubricweb.services.labels import allowed_answers, checked_label
 from rubricweb.services.labels import import_labels as import_labels  # people's labels are reviews too
 from rubricweb.services.labels import require_rubric as require_rubric  # asked before runs as well
-from rubricweb.services.teams import rater_for
 
 REASON_MAX = 10_000
-
-
-@transaction.atomic
-def create_queue(
-    team: Team,
-    *,
-    by: User,
-    name: str,
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    raters: Sequence[User],
-    raters_per_item: int = 1,
-    run: Run | None = None,
-    blind: bool = True,
-    instructions: str = "",
-) -> ReviewQueue:
-    """A queue over the dataset's items for these members. `run` is what is revealed after submitting.
-
-    Raises Invalid for people who cannot review, for too few of them, or where an item has no rubric; the
-    fault's place is the argument it is about. Raises Conflict when the name is taken.
-    """
-    name = name.strip()
-    if not name:
-        raise refused("name", "A queue needs a name.")
-    if ReviewQueue.objects.filter(team=team, name=name).exists():
-        raise Conflict(f"The team already has a queue called {name!r}.")
-    able = set(
-        Membership.objects.filter(
-            team=team, user__in=[user.pk for user in raters], role__gte=Role.ANNOTATOR
-        ).values_list("user_id", flat=True)
-    )
-    unable = [str(user) for user in raters if user.pk not in able]
-    if unable:
-        raise refused("raters", f"Only annotators and above can review; {', '.join(unable)} cannot.")
-    if not able:
-        raise refused("raters", "Choose at least one person to review.")
-    if not 1 <= raters_per_item <= len(able):
-        raise refused(
-            "raters_per_item",
-            f"{raters_per_item} raters per item need at least that many people; {len(able)} were chosen.",
-        )
-    if run is not None and run.dataset_id != dataset.pk:
-        raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
-    require_rubric(dataset, rubric_version)
-    queue = ReviewQueue.objects.create(
-        team=team,
-        name=name[:200],
-        dataset=dataset,
-        rubric_version=rubric_version,
-        run=run,
-        raters_per_item=raters_per_item,
-        blind=blind,
-        instructions=instructions,
-        created_by=by,
-    )
-    queue.raters.set([rater_for(team, user) for user in raters])
-    record(team, by, "opened", queue)
-    return queue
-
-
-@transaction.atomic
-def close_queue(queue: ReviewQueue, *, by: User) -> None:
-    """No more reviews; drafts stay where they are, blinding ends."""
-    if ReviewQueue.objects.filter(pk=queue.pk, state=QueueState.OPEN).update(state=QueueState.CLOSED):
-        record(queue.team, by, "closed", queue)
-    queue.refresh_from_db()
-
-
-def next_review(queue: ReviewQueue, user: User, *, now: datetime) -> Review | None:
-    """The person's open draft, else a new one on the item that needs it most; None when all is done.
-
-    Items are handed out in dataset order, those fewest people have taken first, and never to more than
-    `raters_per_item` people (skips and drafts left unanswered free the place).
-    """
-    rater = _rater_in(queue, user)
-    with transaction.atomic():
-        # One hand-out at a time per queue, on PostgreSQL by this lock, on SQLite by BEGIN IMMEDIATE.
-        ReviewQueue.objects.select_for_update().get(pk=queue.pk)
-        draft = (
-            Review.objects.filter(queue=queue, rater=rater, state=ReviewState.DRAFT)
-            .order_by("started_at")
-            .first()
-        )
-        if draft is not None:
-            return draft
-        item = (
-            Item.objects.filter(dataset=queue.dataset)
-            .exclude(reviews__in=Review.objects.filter(queue=queue, rater=rater))
-            .annotate(taken=Count("reviews", filter=Q(reviews__in=holding(queue, now))))
-            .filter(taken__lt=queue.raters_per_item)
-            .order_by("taken", "position")
-            .first()
-        )
-        if item is None:
-            return None
-        return Review.objects.create(queue=queue, item=item, rater=rater)
-
-
-@transaction.atomic
-def start_review(queue: ReviewQueue, item: Item, user: User) -> Review:
-    """The person's review of this very item, begun now if there is room for one more rater."""
-    rater = _rater_in(queue, user)
-    ReviewQueue.objects.select_for_update().get(pk=queue.pk)
-    if item.dataset_id != queue.dataset_id:
-        raise NotFound("item in this queue")
-    existing = Review.objects.filter(queue=queue, item=item, rater=rater).first()
-    if existing is not None:
-        if existing.state == ReviewState.SKIPPED:
-            _require_room(queue, item)
-            existing.state = ReviewState.DRAFT
-            existing.save(update_fields=["state"])
-        return existing
-    _require_room(queue, item)
-    return Review.objects.create(queue=queue, item=item, rater=rater)
-
-
-def _require_room(queue: ReviewQueue, item: Item) -> None:
-    taken = holding(queue).filter(item=item).count()
-    if taken >= queue.raters_per_item:
-        raise Conflict(f"{item} already has its {queue.raters_per_item} raters.")
-
-
-def _rater_in(queue: ReviewQueue, user: User) -> Rater:
-    if queue.state != QueueState.OPEN:
-        raise Conflict(f"The queue {queue} is closed.")
-    rater = queue.raters.filter(user=user).first()
-    if rater is None:
-        raise Forbidden(
-            f"You are not one of the raters of {queue}; ask an editor to open a queue with you in it."
-        )
-    return rater
+SECONDS_MAX = 24 * 3600.0
 
 
 @transaction.atomic
 def save_verdict(
-    review: Review, criterion_id: int, *, verdict: Label | None, reason: str | None = None
+    review: Review,
+    criterion_id: int,
+    *,
+    verdict: Label | None,
+    reason: str | None = None,
+    evidence: Sequence[Span] | None = None,
+    seconds: float | None = None,
+    known: Collection[Label | None] | None = None,
 ) -> Judgement | None:
-    """Stores one label of a draft at once; `verdict=None` takes it back, `reason=None` leaves it as it is.
+    """Stores one label of a draft at once; `verdict=None` takes it back, what else is None stays as it is.
 
-    `verdict` is MET, UNMET or CANNOT_ASSESS, or an option's label where the criterion is a choice. Safe to
-    repeat: the newest call wins. Raises Invalid naming what is allowed, Conflict once the review is
+    `verdict` is MET, UNMET or CANNOT_ASSESS, or an option's label where the criterion is a choice. `seconds`
+    is how long the criterion was open so far; it never goes back. Safe to repeat: the newest call wins.
+    `known` are the labels the sender has seen or sent: with it, a label stored meanwhile by somebody else's
+    hand (another tab) is a Conflict. Raises Invalid naming what is allowed, Conflict once the review is
     submitted.
     """
     _open_draft(review)
+    criterion = _asked_criterion(review, criterion_id)
+    found = Judgement.objects.filter(review=review, criterion=criterion).first()
+    label = None if verdict is None else checked_label(criterion, verdict)
+    stored = found.verdict if found else None
+    if known is not None and stored != label and stored not in known:
+        raise Conflict(f"{criterion.name} was answered elsewhere meanwhile: {stored or 'no answer'}.")
+    if label is None:
+        if found is not None:
+            found.delete()
+        return None
+    judgement = found or Judgement(review=review, criterion=criterion, item=review.item)
+    judgement.verdict = label
+    if reason is not None:
+        judgement.reason = _storable_reason(reason)
+    if evidence is not None:
+        judgement.evidence = checked_evidence(review.item, evidence)
+    judgement.seconds = _longer(judgement.seconds, seconds)
+    judgement.save()
+    return judgement
+
+
+def save_reason(review: Review, criterion_id: int, *, reason: str) -> Judgement:
+    """Stores the reason beside a verdict that stays as it is; Invalid where none was given yet."""
+    _open_draft(review)
+    criterion = _asked_criterion(review, criterion_id)
+    judgement = Judgement.objects.filter(review=review, criterion=criterion).first()
+    if judgement is None:
+        raise Invalid("A reason is kept together with a verdict: choose one for it.")
+    judgement.reason = _storable_reason(reason)
+    judgement.save(update_fields=["reason"])
+    return judgement
+
+
+def _asked_criterion(review: Review, criterion_id: int) -> Criterion:
     criterion = criteria_of(review).filter(pk=criterion_id).first()
     if criterion is None:
         raise NotFound("criterion in this review")
-    if reason is not None:
-        reason = reason.replace("\x00", "")  # PostgreSQL stores no NUL characters
-        if len(reason) > REASON_MAX:
-            raise Invalid(f"A reason has at most {REASON_MAX} characters, not {len(reason)}.")
-    if verdict is None:
-        Judgement.objects.filter(review=review, criterion=criterion).delete()
-        return None
-    label = checked_label(criterion, verdict)
-    judgement, _ = Judgement.objects.update_or_create(
-        review=review,
-        criterion=criterion,
-        defaults={"verdict": label} | ({} if reason is None else {"reason": reason}),
-        create_defaults={"item": review.item, "verdict": label, "reason": reason or ""},
-    )
-    return judgement
+    return criterion
+
+
+def _longer(stored: float | None, seconds: float | None) -> float | None:
+    """The longer of two times on one thing: saves that come late or twice do not shorten it."""
+    said = min(max(seconds, 0.0), SECONDS_MAX) if seconds is not None and isfinite(seconds) else None
+    return max((one for one in (stored, said) if one is not None), default=None)
+
+
+def _storable_reason(reason: str) -> str:
+    if len(reason) > REASON_MAX:
+        raise Invalid(f"A reason has at most {REASON_MAX} characters, not {len(reason)}.")
+    return reason.replace("\x00", "")  # PostgreSQL stores no NUL characters
 
 
 @dataclass(frozen=True)
@@ -209,17 +111,38 @@ class Answer:
     criterion_id: int
     verdict: Label | None
     reason: str
+    evidence: Sequence[Span] | None = None
+    seconds: float | None = None
 
 
 @transaction.atomic
-def save_answers(review: Review, answers: Sequence[Answer], *, note: str | None = None) -> None:
+def save_answers(
+    review: Review, answers: Sequence[Answer], *, note: str | None = None, seconds: float | None = None
+) -> None:
     """Stores a whole form of a draft at once, all or nothing; criteria left open keep what they had."""
     _open_draft(review)
     for answer in answers:
         if answer.verdict is not None:
-            save_verdict(review, answer.criterion_id, verdict=answer.verdict, reason=answer.reason)
+            save_verdict(
+                review,
+                answer.criterion_id,
+                verdict=answer.verdict,
+                reason=answer.reason,
+                evidence=answer.evidence,
+                seconds=answer.seconds,
+            )
     if note is not None:
         save_note(review, note=note)
+    if seconds is not None:
+        save_seconds(review, seconds)
+
+
+@transaction.atomic
+def save_seconds(review: Review, seconds: float) -> None:
+    """How long the page was in front of its reader so far; it never goes back."""
+    _open_draft(review)
+    review.seconds = _longer(review.seconds, seconds)
+    review.save(update_fields=["seconds"])
 
 
 @transaction.atomic
@@ -235,7 +158,8 @@ def save_note(review: Review, *, note: str | None = None, flagged: bool | None =
 
 @transaction.atomic
 def submit(review: Review, *, now: datetime) -> None:
-    """Ends the draft. Raises Invalid naming the criteria without an answer; a second call is a no-op.
+    """Ends the draft. Raises Invalid naming the criteria without an answer, or without a reason where the
+    queue asks for one; a second call is a no-op.
 
     Checks need no answer: they are computed from the submission.
     """
@@ -244,22 +168,38 @@ def submit(review: Review, *, now: datetime) -> None:
         review.refresh_from_db()
         return
     _open_draft(review)
-    answered = Judgement.objects.filter(review=review).values("criterion_id")
-    asked = criteria_of(review).exclude(kind="check")
-    missing = list(asked.exclude(pk__in=answered).order_by("position"))
-    if missing:
-        raise Invalid(
-            "One criterion still needs a verdict."
-            if len(missing) == 1
-            else f"{len(missing)} criteria still need a verdict.",
-            [
-                Fault(place=str(criterion.name), found="nothing", allowed=allowed_answers(criterion))
-                for criterion in missing
-            ],
+    if not places.take_again(review, now=now):
+        raise Conflict(
+            "You were away for so long that others filled this item's places. Your draft is kept, but it can "
+            "no longer be submitted."
         )
-    review.state, review.submitted_at = ReviewState.SUBMITTED, now
-    review.save(update_fields=["state", "submitted_at"])
+    _require_complete(review)
+    review.state, review.submitted_at, review.held_until = ReviewState.SUBMITTED, now, None
+    review.save(update_fields=["state", "submitted_at", "held_until"])
     record(review.queue.team, review.rater.user, "submitted", review, **_place(review))
+    extra_raters.ask_for_one_more(review)
+    calibration.count_round(review)
+
+
+def _require_complete(review: Review) -> None:
+    said = {judgement.criterion_id: judgement for judgement in Judgement.objects.filter(review=review)}
+    asked = list(criteria_of(review).exclude(kind="check").order_by("position"))
+    missing = [criterion for criterion in asked if criterion.pk not in said]
+    unreasoned = [
+        criterion
+        for criterion in asked
+        if criterion.pk in said
+        and lacks_reason(
+            criterion, said[criterion.pk].verdict, said[criterion.pk].reason, review.queue.rationale
+        )
+    ]
+    if not missing and not unreasoned:
+        return
+    faults = [Fault(str(one.name), "nothing", allowed_answers(one)) for one in missing]
+    faults += [
+        Fault(str(one.name), f"{said[one.pk].verdict} without a reason", "a reason") for one in unreasoned
+    ]
+    raise Invalid(incomplete(len(missing), len(unreasoned)), faults)
 
 
 @transaction.atomic
@@ -268,6 +208,7 @@ def skip(review: Review, *, reason: str) -> None:
     _open_draft(review)
     if not reason.strip():
         raise Invalid("Say in a few words why you skip this item.")
+    places.give_back(review)
     review.state, review.note = ReviewState.SKIPPED, reason.strip()[:REASON_MAX]
     review.save(update_fields=["state", "note"])
     record(review.queue.team, review.rater.user, "skipped", review, **_place(review))
@@ -279,61 +220,24 @@ def _place(review: Review) -> dict[str, str]:
 
 
 def _open_draft(review: Review) -> None:
-    """Locks the review's row and refuses one that is no longer a draft in an open queue."""
-    state, queue_state = (
+    """Locks the review's row, refuses one that is no longer a draft in an open queue, and keeps its place."""
+    rates = ReviewQueue.raters.through.objects.filter(reviewqueue=OuterRef("queue"), rater=OuterRef("rater"))
+    state, queue_state, still_rates = (
         Review.objects.select_for_update(of=("self",))
         .filter(pk=review.pk)
-        .values_list("state", "queue__state")
+        .values_list("state", "queue__state", Exists(rates))
         .get()
     )
     if state != ReviewState.DRAFT:
         raise Conflict(f"This review is already {state}; it can no longer change.")
     if queue_state != QueueState.OPEN:
-        raise Conflict("The queue was closed; your draft is kept but can no longer change.")
+        raise Conflict(f"The queue is {queue_state}; your draft is kept but can not change now.")
+    if not still_rates:
+        raise Conflict("You are no longer a rater of this queue; your draft is kept but can not change.")
+    places.renew(review, now=timezone.now())
 
 
 def criteria_of(review: Review) -> QuerySet[Criterion]:
     """The criteria this review answers: the item's own rubric wins over the queue's."""
     version_id = review.item.rubric_version_id or review.queue.rubric_version_id
     return Criterion.objects.filter(version_id=version_id)
-
-
-@transaction.atomic
-def adjudicate(
-    item: Item, criterion: Criterion, *, by: User, verdict: Label, cause: str, reason: str = ""
-) -> Adjudication:
-    """Decides one criterion of one item; deciding again replaces the decision, the journal keeps both.
-
-    `verdict` is a label as `save_verdict` takes it. A reason is required when it goes against the majority of
-    submitted reviews. Withheld while the decider is still to review the item blind.
-    """
-    require_visible(by, item)
-    if cause not in Cause.values:
-        raise Invalid(f"{cause!r} is not a cause. Allowed: {', '.join(Cause.values)}.")
-    label = checked_label(criterion, verdict)
-    labels = Judgement.objects.filter(
-        item=item, criterion=criterion, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-    ).values_list("verdict", flat=True)
-    most = majority(str(one) for one in labels)
-    if most is not None and most != label and not reason.strip():
-        raise Invalid(f"Most raters said {most}. To decide {label}, give the reason.")
-    adjudication, _ = Adjudication.objects.update_or_create(
-        item=item,
-        criterion=criterion,
-        defaults={
-            "verdict": label,
-            "cause": cause,
-            "reason": reason.strip()[:REASON_MAX],
-            "decided_by": by,
-        },
-    )
-    record(
-        item.dataset.team,
-        by,
-        "adjudicated",
-        item,
-        criterion=criterion.name,
-        verdict=label,
-        cause=cause,
-    )
-    return adjudication

@@ -1,16 +1,16 @@
 """The small rows lists and dashboards read, written when a run ends."""
 
-from django.db.models import Avg, Count, Q, Sum
+from django.db.models import Avg, F, Sum
 
 from rubricweb.engine.agreement.means import mean_figure
 from rubricweb.models import (
     Criterion,
-    JudgeCall,
     Judgement,
     Run,
     RunCriterionSummary,
     RunItem,
     RunSummary,
+    RunTally,
 )
 from rubricweb.selectors.criterion_counts import criterion_counts
 
@@ -18,13 +18,15 @@ from rubricweb.selectors.criterion_counts import criterion_counts
 def summarise(run: Run) -> RunSummary:
     """Writes the summary of a run and of its criteria; the only function that writes them."""
     items = RunItem.objects.filter(run=run)
-    scores = list(items.filter(score__isnull=False).order_by("item_id").values_list("score", flat=True))
-    mean = mean_figure([score for score in scores if score is not None])
-    tokens = JudgeCall.objects.filter(run=run).aggregate(
+    scored = items.filter(score__isnull=False).order_by("item_id").values_list("score", flat=True)
+    scores = [score for score in scored.iterator() if score is not None]
+    mean = mean_figure(scores)
+    spent = RunTally.objects.filter(run=run).aggregate(
+        calls=Sum(F("calls") + F("cached")),
         prompt=Sum("prompt_tokens"),
         completion=Sum("completion_tokens"),
         cost=Sum("cost_usd"),
-        unpriced=Count("pk", filter=Q(cost_usd=None, prompt_tokens__gt=0)),
+        unpriced=Sum("unpriced"),
     )
     summary, _ = RunSummary.objects.update_or_create(
         run=run,
@@ -37,9 +39,9 @@ def summarise(run: Run) -> RunSummary:
             "coverage": items.filter(graded_at__isnull=False).aggregate(mean=Avg("coverage"))["mean"],
             "verdicts": Judgement.objects.filter(run=run, error_kind=None).count(),
             "errors": items.aggregate(total=Sum("errors"))["total"] or 0,
-            "prompt_tokens": tokens["prompt"] or 0,
-            "completion_tokens": tokens["completion"] or 0,
-            "cost_usd": None if tokens["unpriced"] else tokens["cost"],
+            "prompt_tokens": spent["prompt"] or 0,
+            "completion_tokens": spent["completion"] or 0,
+            "cost_usd": None if spent["unpriced"] or not spent["calls"] else spent["cost"],
         },
     )
     RunCriterionSummary.objects.filter(run=run).delete()

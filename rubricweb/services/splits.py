@@ -13,6 +13,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
     Adjudication,
+    Blind,
     Dataset,
     Item,
     Judgement,
@@ -20,6 +21,7 @@ from rubricweb.models import (
     Review,
     ReviewQueue,
     ReviewState,
+    Revision,
     User,
 )
 from rubricweb.selectors.export_bundles import dataset_file, item_records
@@ -82,7 +84,8 @@ def _check(dataset: Dataset, queues: Sequence[ReviewQueue]) -> None:
         raise Invalid(f"Nobody has labelled {dataset} yet: label some of its items first.")
     if len({queue.rubric_version_id for queue in queues}) > 1:
         raise Invalid("The queues label against different rubric versions; name those of one version.")
-    blind = ReviewQueue.objects.filter(dataset=dataset, state=QueueState.OPEN, blind=True).first()
+    unclosed = ReviewQueue.objects.filter(dataset=dataset).exclude(state=QueueState.CLOSED)
+    blind = unclosed.exclude(blind=Blind.NONE).first()
     if blind is not None:
         raise Conflict(
             f"The blind queue {blind} over {dataset} is open: its raters could read labels in the halves. "
@@ -162,13 +165,13 @@ def _copy_labels(
             review__state=ReviewState.SUBMITTED,
             verdict__isnull=False,
         )
+        .select_related("review", "revision")
         .order_by("item_id", "criterion_id", "review__rater_id", "pk")
-        .values_list("item_id", "review__rater_id", "criterion_id", "verdict", "reason")
     )
-    said: dict[tuple[int, int], dict[int, tuple[str | None, str]]] = defaultdict(dict)
-    for item_id, rater_id, criterion_id, verdict, reason in rows:
-        if item_id in copies:
-            said[item_id, rater_id][criterion_id] = (verdict, reason)
+    said: dict[tuple[int, int], dict[int, Judgement]] = defaultdict(dict)
+    for row in rows:
+        if row.item_id in copies and row.review is not None:
+            said[row.item_id, row.review.rater_id][row.criterion_id] = row
     if not said:
         return
     raters = {rater_id for _, rater_id in said}
@@ -178,7 +181,7 @@ def _copy_labels(
         dataset=half,
         rubric_version_id=queues[0].rubric_version_id,
         raters_per_item=max(1, len(raters)),
-        blind=False,
+        blind=Blind.NONE,
         imported=True,
         state=QueueState.CLOSED,
         created_by=by,
@@ -197,17 +200,40 @@ def _copy_labels(
         ],
         batch_size=500,
     )
-    Judgement.objects.bulk_create(
+    given = [answer for answers in said.values() for answer in answers.values()]
+    copied = Judgement.objects.bulk_create(
         [
             Judgement(
                 review=review,
                 item_id=review.item_id,
-                criterion_id=criterion_id,
-                verdict=verdict,
-                reason=reason,
+                criterion_id=answer.criterion_id,
+                verdict=answer.verdict,
+                reason=answer.reason,
+                evidence=answer.evidence,
             )
             for review, answers in zip(reviews, said.values(), strict=True)
-            for criterion_id, (verdict, reason) in answers.items()
+            for answer in answers.values()
+        ],
+        batch_size=500,
+    )
+    _copy_revisions(given, copied)
+
+
+def _copy_revisions(given: Sequence[Judgement], copied: Sequence[Judgement]) -> None:
+    """What people said after the reveal: ground truth counts it in a half as well."""
+    both = zip(given, copied, strict=True)
+    pairs = [(one.revision, copy) for one, copy in both if hasattr(one, "revision")]
+    Revision.objects.bulk_create(
+        [
+            Revision(
+                judgement=copy,
+                choice=revision.choice,
+                verdict=revision.verdict,
+                reason=revision.reason,
+                run_id=revision.run_id,
+                judge_verdict=revision.judge_verdict,
+            )
+            for revision, copy in pairs
         ],
         batch_size=500,
     )
@@ -230,6 +256,7 @@ def _copy_adjudications(dataset: Dataset, copies: dict[int, Item]) -> None:
                 verdict=one.verdict,
                 cause=one.cause,
                 reason=one.reason,
+                labels=one.labels,
                 decided_by_id=one.decided_by_id,
             )
             for one in decided

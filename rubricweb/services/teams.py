@@ -15,6 +15,7 @@ from sesame.utils import get_query_string  # type: ignore[import-untyped]  # shi
 
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import ApiToken, Membership, Rater, Role, Team, User
+from rubricweb.services import queue_people
 from rubricweb.services.journal import record
 
 TOKEN_DAYS_MAX = 366
@@ -59,13 +60,19 @@ def create_person(username: str, *, email: str = "", name: str = "") -> User:
     return user
 
 
+def choose_single_keys(user: User, *, on: bool) -> None:
+    """Whether keys without Ctrl or Alt act at once on every page for this person."""
+    user.single_keys = on
+    user.save(update_fields=["single_keys"])
+
+
 @transaction.atomic
 def add_member(team: Team, user: User, role: Role, *, by: User | None) -> Membership:
     """Puts a person in the team; every member can be a rater, so a rater row is made as well."""
     if Membership.objects.filter(team=team, user=user).exists():
         raise Conflict(f"{user} is already in {team}.")
     membership = Membership.objects.create(team=team, user=user, role=role)
-    rater_for(team, user)
+    queue_people.join_queues_of_everyone(membership, rater_for(team, user))
     record(team, by, "added", membership, role=Role(role).label)
     return membership
 
@@ -137,6 +144,7 @@ def change_role(membership: Membership, role: Role, *, by: User) -> None:
     _keep_an_owner(membership, still_owner=role == Role.OWNER)
     membership.role = role
     membership.save(update_fields=["role"])
+    queue_people.join_queues_of_everyone(membership, rater_for(membership.team, membership.user))
     record(membership.team, by, "changed role", membership, role=Role(role).label)
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict
 from rubricweb.models import Item, Judgement, Review, ReviewState, Run, RunState, Team, User
-from rubricweb.selectors import reviews
+from rubricweb.selectors import queues
 from rubricweb.services import demo, teams
 from tests.factories import Bells
 
@@ -26,7 +26,7 @@ def load(bells: Bells) -> Team:
 def test_demo_has_a_half_done_queue_and_one_for_whoever_signs_in(bells: Bells) -> None:
     team = load(bells)
     alice = User.objects.get(username="alice")
-    rows = {row.queue.name: row for row in reviews.queues(team, alice)}
+    rows = {row.queue.name: row for row in queues.queues(team, alice)}
     labelled = rows["Support replies, three raters"]
     # 32 replies × 3 raters are wanted; the label file holds 20 replies × 3 raters.
     assert (labelled.progress.submitted, labelled.progress.wanted) == (60, 96)

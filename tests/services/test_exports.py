@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterable
+from datetime import datetime
 
 import pytest
 
@@ -11,7 +13,7 @@ from rubricweb.engine.formats.dataset_files import read_dataset
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import ReviewQueue, Run
-from rubricweb.services import exports, reviews
+from rubricweb.services import adjudications, exports, reviews
 from rubricweb.services.exports import EXPORT_FORMATS
 from tests import factories
 from tests.factories import Cast
@@ -41,7 +43,7 @@ def labelled(people: Cast) -> tuple[Run, ReviewQueue]:
     version = factories.version(people.team, people.ed, criteria=CRITERIA)
     dataset = factories.dataset(people.team, people.ed, items=ITEMS)
     queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")
-    reviews.adjudicate(
+    adjudications.adjudicate(
         dataset.items.get(key="b"),
         version.criteria.get(name="tone"),
         by=people.rae,
@@ -94,6 +96,30 @@ def test_ground_truth_of_every_kind_is_read_again(people: Cast, labelled, format
         "b": ("Rude", Verdict.CANNOT_ASSESS, None),
     }
     assert file.items[1].ground_truth_reasons == ("adjudicated: It swears.", "unanimous of 1", None)
+
+
+def test_ground_truth_carries_where_each_label_comes_from(people: Cast, labelled) -> None:
+    rows = list(csv.DictReader(io.StringIO(exported(people, labelled, "ground_truth", "csv").decode())))
+    found = {(row["item_id"], row["criterion"]): row for row in rows}
+    assert (found["a", "tone"]["rule"], found["a", "tone"]["decided_by"]) == ("unanimous", "")
+    assert json.loads(found["a", "tone"]["labels"]) == [
+        {"rater": "x", "is_judge": False, "verdict": "Warm"},
+        {"rater": "y", "is_judge": False, "verdict": "Warm"},
+    ]
+    decided = found["b", "tone"]
+    assert (decided["rule"], decided["decided_by"]) == ("adjudicated", "rae")
+    assert datetime.fromisoformat(decided["decided_at"]).tzinfo is not None
+    assert [one["verdict"] for one in json.loads(decided["labels"])] == ["Rude", "Warm"]
+    data = exported(people, labelled, "ground_truth", "jsonl")
+    [first, second] = map(json.loads, data.decode().splitlines())
+    assert [one and one["rule"] for one in first["ground_truth_provenance"]] == [
+        "unanimous",
+        "unanimous",
+        None,
+    ]
+    assert second["ground_truth_provenance"][0]["decided_by"] == "rae"
+    # It is about the labels, not about the item: read again, it is no metadata.
+    assert [item.metadata for item in read_dataset(data, filename="back.jsonl").items] == [{}, {}]
 
 
 def test_verdicts_say_their_kind_and_what_they_count_as(people: Cast, labelled) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run
-from rubricweb.services import reviews
+from rubricweb.services import adjudications, reviews
 from rubricweb.services.few_shot import FewShot
 from tests import factories
 from tests.factories import Cast
@@ -86,7 +86,7 @@ def test_an_adjudication_stands_above_the_majority(
     people: Cast, graded: Dataset, version: RubricVersion, labelled: ReviewQueue
 ) -> None:
     item, criterion = labelled.dataset.items.get(key="dev 2"), version.criteria.get(name="paris")
-    reviews.adjudicate(
+    adjudications.adjudicate(
         item, criterion, by=people.rae, verdict="UNMET", cause="human_wrong", reason="It is Lyon."
     )
     run = planned(people, graded, version, FewShot(labelled.dataset, n=5))
@@ -100,7 +100,7 @@ def test_what_is_decided_after_the_start_changes_nothing(
 ) -> None:
     run = planned(people, graded, version, FewShot(labelled.dataset, n=5))
     item, criterion = labelled.dataset.items.get(key="dev 0"), version.criteria.get(name="paris")
-    reviews.adjudicate(
+    adjudications.adjudicate(
         item, criterion, by=people.rae, verdict="UNMET", cause="human_wrong", reason="Changed my mind."
     )
     judge = LabelJudge(answer)

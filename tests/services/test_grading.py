@@ -6,10 +6,11 @@ from django.utils import timezone
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Judgement, Run, RunItem, RunState
-from rubricweb.services import grading, runs
+from rubricweb.services import claims, runs
+from rubricweb.services.workers import worker_name
 from tests import factories
 from tests.factories import Bells, Cast
-from tests.judging import InProcessJudge, grade
+from tests.judging import InProcessJudge, grade, session
 
 
 def by_the_book(requirement: str, response: str) -> str:
@@ -48,16 +49,15 @@ def test_grading_again_asks_nothing(run: Run) -> None:
     judge = InProcessJudge(by_the_book)
     grade(run, judge)
     assert len(judge.asked) == 9
-    assert grading.grade_chunk(run.pk, now=timezone.now, ask=judge) is False
+    assert session(run, judge) == []
     assert len(judge.asked) == 9
 
 
-def test_two_workers_never_claim_the_same_item(run: Run, settings) -> None:
-    settings.GRADING_CHUNK_ITEMS = 2
-    first = grading._claim(run, "one:1", timezone.now())
-    second = grading._claim(run, "two:2", timezone.now())
+def test_two_workers_never_claim_the_same_item(run: Run) -> None:
+    first = claims.claim(run, "one:1", timezone.now(), 2)
+    second = claims.claim(run, "two:2", timezone.now(), 2)
     assert [len(first), len(second)] == [2, 1]
-    assert not {row.pk for row in first} & {row.pk for row in second}
+    assert not set(first) & set(second)
 
 
 def test_one_failed_criterion_is_its_own_error_and_costs_nothing_else(run: Run) -> None:
@@ -118,10 +118,10 @@ def test_a_run_that_is_running_cannot_be_resumed(run: Run) -> None:
 def test_cancelling_keeps_verdicts_and_resuming_goes_on_from_there(run: Run, settings) -> None:
     settings.GRADING_CHUNK_ITEMS = 1
     judge = InProcessJudge(by_the_book)
-    assert grading.grade_chunk(run.pk, now=timezone.now, ask=judge) is True
+    assert session(run, judge, leave=lambda: len(judge.asked) >= 3) == [run.pk]
     runs.cancel_run(run, by=None, now=timezone.now())
     assert run.state == RunState.CANCELLED
-    assert grading.grade_chunk(run.pk, now=timezone.now, ask=judge) is False
+    assert session(run, judge) == []
     assert Judgement.objects.filter(run=run).count() == 3
     assert runs.resume_run(run, by=None, enqueue=Bells()) == 2
     grade(run, judge)
@@ -150,7 +150,7 @@ def test_a_fault_of_ours_ends_the_run_instead_of_paying_for_it_again(run: Run) -
         raise RuntimeError("a bug")
 
     with pytest.raises(RuntimeError):
-        grading.grade_chunk(run.pk, now=timezone.now, ask=InProcessJudge(broken))
+        session(run, InProcessJudge(broken))
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == (
         RunState.FAILED,
@@ -163,14 +163,14 @@ def test_the_sweeper_rings_for_a_stalled_run_and_not_for_one_in_work(run: Run) -
     bells = Bells()
     now = timezone.now()
     assert runs.sweep(enqueue=bells, now=now) == [run.pk]
-    grading._claim(run, "elsewhere:1", now)
+    claims.claim(run, "elsewhere:1", now, 3)
     assert runs.sweep(enqueue=bells, now=now) == []
 
 
 def test_the_sweeper_frees_what_a_dead_process_of_this_machine_held(run: Run) -> None:
     now = timezone.now()
-    gone = runs.worker_name().rpartition(":")[0] + ":4194301"  # above any real pid
-    grading._claim(run, gone, now)
+    gone = worker_name().rpartition(":")[0] + ":4194301"  # above any real pid
+    claims.claim(run, gone, now, 3)
     assert runs.sweep(enqueue=Bells(), now=now) == [run.pk]
 
 

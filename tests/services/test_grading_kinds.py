@@ -1,15 +1,14 @@
 """Choices, checks, pass rules and length penalties in a run."""
 
 import pytest
-from django.utils import timezone
 
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import JudgeCall, Judgement, Run, RunItem, RunState
-from rubricweb.services import grading, runs
+from rubricweb.services import runs
 from tests import factories
 from tests.factories import Bells, Cast
-from tests.judging import LabelJudge, grade
+from tests.judging import LabelJudge, grade, session
 
 TONE = {
     "name": "tone",
@@ -266,5 +265,5 @@ def test_grading_a_mixed_rubric_again_asks_nothing(people: Cast) -> None:
     run = planned(people)
     judge = LabelJudge(by_the_book)
     grade(run, judge)
-    assert grading.grade_chunk(run.pk, now=timezone.now, ask=judge) is False
+    assert session(run, judge) == []
     assert len(judge.asked) == 6

@@ -8,11 +8,11 @@ from django.utils import timezone
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import JudgeCall, Judgement, Run, RunItem, RunState, Vote
-from rubricweb.services import grading, runs
+from rubricweb.services import runs
 from rubricweb.services.panels import Member, Panel
 from tests import factories
 from tests.factories import Bells, Cast
-from tests.judging import LabelJudge, grade
+from tests.judging import LabelJudge, grade, session
 
 CRITERIA = [
     {"name": "paris", "weight": 4.0, "requirement": "Names Paris."},
@@ -170,7 +170,7 @@ def test_resuming_after_a_stop_asks_again_for_votes_that_failed_before_anything_
 
     run = planned(people, panel("a", "b"), CRITERIA[:1])
     away = OnlyA(lambda name, requirement, response: JudgeError("timeout", "late"))
-    grading.grade_chunk(run.pk, now=timezone.now, ask=away)
+    session(run, away)
     assert list(Vote.objects.filter(run=run).values_list("judge", "error_kind")) == [("a", "timeout")] * 2
     runs.cancel_run(run, by=None, now=timezone.now())
     runs.resume_run(run, by=None, enqueue=Bells())
@@ -201,7 +201,7 @@ def test_what_was_voted_before_a_crash_is_not_asked_again(people: Cast) -> None:
 
     run = planned(people, panel("a", "b", "c"))
     with pytest.raises(MemoryError):
-        grading.grade_chunk(run.pk, now=timezone.now, ask=Crashing(split))
+        session(run, Crashing(split))
     voted = Vote.objects.filter(run=run).count()
     run.refresh_from_db()
     assert run.state == RunState.FAILED

@@ -7,7 +7,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Judgement, ReviewState, RubricVersion
 from rubricweb.selectors import reviews as selected
 from rubricweb.selectors.rubrics import draft_source
-from rubricweb.services import datasets, reviews, rubrics
+from rubricweb.services import adjudications, datasets, queues, reviews, rubrics
 from tests import factories
 from tests.factories import Cast
 
@@ -167,7 +167,7 @@ def review(people: Cast, version: RubricVersion):
     queue = factories.queue(
         people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
     )
-    found = reviews.next_review(queue, people.ann, now=timezone.now())
+    found = queues.next_review(queue, people.ann, now=timezone.now())
     assert found is not None
     return found
 
@@ -259,8 +259,8 @@ def test_deciding_a_choice_takes_an_option_and_names_the_majority(
     reviews.import_labels(dataset, version, by=people.ed, data=data.encode(), filename="l.csv")
     item, tone = dataset.items.get(key="good"), version.criteria.get(name="tone")
     with pytest.raises(Invalid, match="Most raters said Warm"):
-        reviews.adjudicate(item, tone, by=people.rae, verdict="plain", cause="human_wrong")
-    decided = reviews.adjudicate(
+        adjudications.adjudicate(item, tone, by=people.rae, verdict="plain", cause="human_wrong")
+    decided = adjudications.adjudicate(
         item, tone, by=people.rae, verdict="plain", cause="human_wrong", reason="Not warm."
     )
     assert decided.verdict == "Plain"

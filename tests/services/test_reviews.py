@@ -7,7 +7,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Withheld
 from rubricweb.models import Judgement, Rater, Review, ReviewQueue, ReviewState, RubricVersion, User
 from rubricweb.selectors.ground_truth import ground_truth
-from rubricweb.services import reviews
+from rubricweb.services import adjudications, queues, reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -30,7 +30,7 @@ def queue(people: Cast, version: RubricVersion) -> ReviewQueue:
 
 
 def next_review(queue: ReviewQueue, user: User) -> Review | None:
-    return reviews.next_review(queue, user, now=timezone.now())
+    return queues.next_review(queue, user, now=timezone.now())
 
 
 def answer_all(review: Review, verdict: Verdict = Verdict.MET) -> None:
@@ -111,7 +111,7 @@ def test_a_closed_queue_keeps_drafts_and_takes_no_more(people: Cast, queue: Revi
     review = next_review(queue, people.ann)
     assert review is not None
     reviews.save_verdict(review, reviews.criteria_of(review)[0].pk, verdict=Verdict.MET)
-    reviews.close_queue(queue, by=people.ed)
+    queues.close_queue(queue, by=people.ed)
     with pytest.raises(Conflict, match="closed"):
         answer_all(review)
     assert Judgement.objects.filter(review=review).count() == 1
@@ -195,8 +195,8 @@ def test_deciding_against_the_majority_needs_a_reason(people: Cast, version: Rub
     queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="l.csv")
     good, capital = dataset.items.get(key="good"), version.criteria.get(name="capital")
     with pytest.raises(Invalid, match="Most raters said MET"):
-        reviews.adjudicate(good, capital, by=people.rae, verdict=Verdict.UNMET, cause="human_wrong")
-    reviews.adjudicate(
+        adjudications.adjudicate(good, capital, by=people.rae, verdict=Verdict.UNMET, cause="human_wrong")
+    adjudications.adjudicate(
         good, capital, by=people.rae, verdict=Verdict.UNMET, cause="human_wrong", reason="It is a question."
     )
     truth = ground_truth([queue])[good.pk, capital.pk]
@@ -208,13 +208,13 @@ def test_who_is_still_to_review_an_item_blind_cannot_decide_it(
 ) -> None:
     item, criterion = queue.dataset.items.get(key="good"), version.criteria.get(name="capital")
     with pytest.raises(Withheld, match="open blind queue"):
-        reviews.adjudicate(item, criterion, by=people.rae, verdict=Verdict.MET, cause="judge_wrong")
-    reviews.close_queue(queue, by=people.ed)
-    reviews.adjudicate(item, criterion, by=people.rae, verdict=Verdict.MET, cause="judge_wrong")
+        adjudications.adjudicate(item, criterion, by=people.rae, verdict=Verdict.MET, cause="judge_wrong")
+    queues.close_queue(queue, by=people.ed)
+    adjudications.adjudicate(item, criterion, by=people.rae, verdict=Verdict.MET, cause="judge_wrong")
 
 
 def test_an_unknown_cause_is_refused(people: Cast, version: RubricVersion) -> None:
     dataset = factories.dataset(people.team, people.ed)
     item, criterion = dataset.items.get(key="good"), version.criteria.get(name="capital")
     with pytest.raises(Invalid, match="judge_wrong"):
-        reviews.adjudicate(item, criterion, by=people.rae, verdict=Verdict.MET, cause="fate")
+        adjudications.adjudicate(item, criterion, by=people.rae, verdict=Verdict.MET, cause="fate")

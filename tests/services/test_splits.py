@@ -6,7 +6,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item
 from rubricweb.selectors.exports import ground_truth_items, labelled_queues
-from rubricweb.services import reviews, splits
+from rubricweb.services import adjudications, queues, reviews, splits
 from tests import factories
 from tests.factories import Cast
 
@@ -29,7 +29,7 @@ def labelled(people: Cast) -> Dataset:
         dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
     )
     item, criterion = dataset.items.get(key="i7"), version.criteria.get()
-    reviews.adjudicate(
+    adjudications.adjudicate(
         item, criterion, by=people.rae, verdict=Verdict.CANNOT_ASSESS, cause="item_broken", reason="Cut off."
     )
     return dataset
@@ -57,7 +57,7 @@ def test_the_halves_keep_items_labels_and_where_they_came_from(people: Cast, lab
     made = splits.split_dataset(labelled, n_dev=3, by=people.ed)
     for half in (made.dev, made.test):
         [queue] = labelled_queues(half)
-        assert (queue.state, queue.imported, queue.blind) == ("closed", True, False)
+        assert (queue.state, queue.imported, queue.blind) == ("closed", True, "none")
         assert sorted(rater.name for rater in queue.raters.all()) == ["x", "y"]
         assert half.split_of == labelled
         assert half.split_report["n_dev"] == 3
@@ -104,7 +104,7 @@ def test_a_split_waits_for_blind_queues_because_the_halves_show_labels(
     )
     with pytest.raises(Conflict, match="blind queue Blind"):
         splits.split_dataset(labelled, n_dev=4, by=people.ed)
-    reviews.close_queue(queue, by=people.ed)
+    queues.close_queue(queue, by=people.ed)
     assert splits.split_dataset(labelled, n_dev=4, by=people.ed).dev.items.count() == 4
 
 

@@ -1,0 +1,204 @@
+"""What stands: one criterion of one item decided, taken back, or accepted where everybody agrees."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce
+
+from rubricweb.engine.ground_truth import majority
+from rubricweb.engine.verdict import Label
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import (
+    Adjudication,
+    Cause,
+    Criterion,
+    Item,
+    Judgement,
+    ReviewQueue,
+    ReviewState,
+    Run,
+    User,
+)
+from rubricweb.selectors.adjudication_inbox import agreed
+from rubricweb.selectors.adjudications import labelling_queues, runs_beside
+from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.ground_truth import Unit
+from rubricweb.services.journal import record
+from rubricweb.services.labels import checked_label
+from rubricweb.services.reviews import REASON_MAX
+
+ACCEPTED_AT_ONCE = 500
+
+
+def adjudicate(
+    item: Item,
+    criterion: Criterion,
+    *,
+    by: User,
+    verdict: Label,
+    cause: str,
+    reason: str = "",
+    seen: datetime | None = None,
+    queue: ReviewQueue | None = None,
+) -> Adjudication:
+    """Decides one criterion of one item, and keeps the labels it was decided from.
+
+    `verdict` is a label as `reviews.save_verdict` takes it. A reason is required when it goes against the
+    majority of people's final labels. Deciding again replaces one's own decision, and another person's only
+    when `seen`, its time, shows that one knew it: else Conflict says what they decided meanwhile. The journal
+    keeps every decision. Withheld while the decider is still to review the item blind.
+    """
+    require_visible(by, item)
+    if cause not in Cause.values:
+        raise Invalid(f"{cause!r} is not a cause. Allowed: {', '.join(Cause.values)}.")
+    label = checked_label(criterion, verdict)
+    labels = _labels(item, criterion)
+    most = majority(str(one["verdict"]) for one in labels if not one["is_judge"])
+    if most is not None and most != label and not reason.strip():
+        raise Invalid(f"Most raters said {most}. To decide {label}, give the reason.")
+    decision = Adjudication(
+        item=item,
+        criterion=criterion,
+        verdict=label,
+        cause=cause,
+        reason=reason.strip().replace("\x00", "")[:REASON_MAX],
+        labels=labels,
+        queue=queue,
+        decided_by=by,
+    )
+    try:
+        with transaction.atomic():
+            _store(decision, seen=seen)
+            record(
+                item.dataset.team,
+                by,
+                "adjudicated",
+                item,
+                criterion=criterion.name,
+                verdict=label,
+                cause=cause,
+            )
+    except IntegrityError:
+        # Somebody decided it between our look and our write.
+        raise _meanwhile(_decided(decision).get(), decision) from None
+    return decision
+
+
+def _store(decision: Adjudication, *, seen: datetime | None) -> None:
+    """Takes the place of the decision there is, if it may."""
+    earlier = _decided(decision).select_for_update().first()
+    if earlier is not None:
+        if earlier.decided_by_id != decision.decided_by_id and not _knew(earlier, seen):
+            raise _meanwhile(earlier, decision)
+        decision.pk = earlier.pk
+    decision.save()
+
+
+def _decided(decision: Adjudication) -> QuerySet[Adjudication]:
+    return Adjudication.objects.filter(item=decision.item, criterion=decision.criterion)
+
+
+def _knew(decision: Adjudication, seen: datetime | None) -> bool:
+    """Whether `seen` is the decision's time, to the millisecond: finer ones do not survive JSON."""
+    return seen is not None and abs(decision.decided_at - seen) < timedelta(milliseconds=1)
+
+
+def _meanwhile(theirs: Adjudication, mine: Adjudication) -> Conflict:
+    why = f" ({theirs.get_cause_display()})" if theirs.cause else ""
+    return Conflict(
+        f"Somebody else has decided {theirs.verdict}{why} meanwhile; you were about to decide "
+        f"{mine.verdict}. Theirs stands unless you decide again."
+    )
+
+
+@transaction.atomic
+def withdraw(item: Item, criterion: Criterion, *, by: User, seen: datetime | None = None) -> None:
+    """Takes a decision back: what people said stands again. Without a decision it does nothing.
+
+    Another person's decision is only taken back by who has `seen` it; else Conflict.
+    """
+    require_visible(by, item)
+    decided = Adjudication.objects.filter(item=item, criterion=criterion).select_for_update().first()
+    if decided is None:
+        return
+    if decided.decided_by_id != by.pk and not _knew(decided, seen):
+        raise Conflict(
+            f"Somebody else has decided {decided.verdict} meanwhile. Look at it before you undo it."
+        )
+    decided.delete()
+    record(
+        item.dataset.team,
+        by,
+        "withdrew a decision on",
+        item,
+        criterion=criterion.name,
+        verdict=decided.verdict,
+        cause=decided.cause,
+    )
+
+
+def note_names_shown(item: Item, *, by: User) -> None:
+    """Writes down that somebody looked who said what on an item."""
+    record(item.dataset.team, by, "looked at the names on", item)
+
+
+@transaction.atomic
+def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
+    """Decides every unit of the queue on which all people and the judge say the same; how many those were.
+
+    Each keeps its labels, gets no cause, and stands as unanimous. See selectors.adjudication_inbox.agreed.
+    """
+    units = agreed(queue, by)
+    runs = runs_beside(queue.team, [queue])
+    for start in range(0, len(units), ACCEPTED_AT_ONCE):
+        chunk = units[start : start + ACCEPTED_AT_ONCE]
+        labels = _labels_of({unit.item_id for unit in chunk}, [queue], runs)
+        Adjudication.objects.bulk_create(
+            [
+                Adjudication(
+                    item_id=unit.item_id,
+                    criterion_id=unit.criterion_id,
+                    verdict=unit.label,
+                    labels=labels[unit.item_id, unit.criterion_id],
+                    queue=queue,
+                    decided_by=by,
+                )
+                for unit in chunk
+            ],
+            ignore_conflicts=True,  # what somebody decided meanwhile stays
+        )
+    if units:
+        record(queue.team, by, "accepted what all said in", queue, decisions=len(units))
+    return len(units)
+
+
+def _labels(item: Item, criterion: Criterion) -> list[dict[str, object]]:
+    """Everybody's label as it is now: people's final ones, and those of the judges beside them."""
+    queues = labelling_queues(item)
+    return _labels_of({item.pk}, queues, runs_beside(item.dataset.team, queues))[item.pk, criterion.pk]
+
+
+def _labels_of(
+    items: set[int], queues: Sequence[ReviewQueue], runs: Sequence[Run]
+) -> dict[Unit, list[dict[str, object]]]:
+    """Unit → its labels as an adjudication keeps them, people before judges."""
+    said = Judgement.objects.filter(item__in=items, verdict__isnull=False)
+    people = (
+        said.filter(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+        .annotate(label=Coalesce("revision__verdict", "verdict"), rater=F("review__rater__name"))
+        .order_by("review__rater_id", "pk")
+        .values_list("item_id", "criterion_id", "rater", "label")
+    )
+    judges = (
+        said.filter(run__in=runs, repeat=0)
+        .order_by("run_id", "pk")
+        .values_list("item_id", "criterion_id", "judge", "verdict")
+    )
+    found: dict[Unit, list[dict[str, object]]] = defaultdict(list)
+    for is_judge, rows in ((False, people), (True, judges)):
+        for item_id, criterion_id, rater, label in rows:
+            found[item_id, criterion_id].append({"rater": rater, "is_judge": is_judge, "verdict": label})
+    return found

@@ -1,0 +1,41 @@
+"""Taking the next item while one is still at this one, so that nobody waits for it; and giving it back."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from rubricweb.models import Calibration, Judgement, Rater, Review, ReviewState
+from rubricweb.services import places, queues
+
+
+def take_ahead(review: Review, *, now: datetime) -> Review | None:
+    """What its rater goes on with after this review, its place taken already; None when there is nothing yet.
+
+    An open draft if there is one, else a new one: asked again it is the same, so there is never more than one
+    ahead. Nothing while a calibration round is not passed, for what comes then depends on how it ends. Raises
+    what `queues.next_review` raises.
+    """
+    queue, user = review.queue, review.rater.user
+    if user is None:
+        return None
+    if queue.calibration_items and not _passed(review):
+        return None
+    return queues.next_review(queue, user, now=now, besides=review)
+
+
+@transaction.atomic
+def give_back_untouched(review: Review) -> bool:
+    """Frees the place of a draft that was taken ahead and forgets it, unless something was said in it."""
+    Rater.objects.select_for_update(no_key=True).filter(pk=review.rater_id).first()  # as every hand-out does
+    locked = Review.objects.select_for_update().filter(pk=review.pk).first()
+    if locked is None or locked.state != ReviewState.DRAFT or locked.note or locked.flagged:
+        return False
+    if Judgement.objects.filter(review=locked).exists():
+        return False
+    places.give_back(locked)
+    locked.delete()
+    return True
+
+
+def _passed(review: Review) -> bool:
+    return Calibration.objects.filter(queue=review.queue_id, rater=review.rater_id, passed=True).exists()

@@ -1,0 +1,369 @@
+"""Runs that ask by the provider's batch interface: slower, for half the price.
+
+The items of a run are dealt out to batches, each a row of BatchJob that holds its items by lease. A sweep
+comes by now and then and takes each batch one step further: hand it in, ask how far it is, store its answers.
+A step that is repeated, also after a kill at any moment, finds what the one before it did: a batch opened but
+not written down is found by its mark, answers stored twice are stored once. What a batch did not answer, and
+the later stages of what it did, are asked live once all its run's batches are stored.
+"""
+
+import asyncio
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Container,
+    Coroutine,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
+
+from rubricweb.errors import Refusal
+from rubricweb.judges import batches as desk
+from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.batches import BatchError, BatchState
+from rubricweb.judges.pace_store import endpoint_key
+from rubricweb.judges.reply_formats import Habits
+from rubricweb.models import (
+    UNENDED,
+    BatchJob,
+    EndpointMemory,
+    Run,
+    RunEvent,
+    RunItem,
+    RunMode,
+    RunState,
+    RunTally,
+)
+from rubricweb.selectors.workers import BATCH
+from rubricweb.services import asking, claims, panels, reply_cache, run_control
+from rubricweb.services.asking import OpenItem, key_of
+from rubricweb.services.budgets import Purse
+from rubricweb.services.run_events import note
+from rubricweb.services.run_queue import Enqueue
+from rubricweb.services.run_summaries import summarise
+from rubricweb.services.storing import Batch, Ledger
+
+# What one file holds at most: far below what providers allow, so that it fits into a worker's memory.
+MOST_QUESTIONS = 10_000
+MOST_BYTES = 64 * 1024 * 1024
+ITEMS_AT_ONCE = 200
+STORED_AT_ONCE = 500
+LOOK_AGAIN = timedelta(seconds=30)
+# A step that has not come back by now was killed, and may be taken again.
+STEP_LASTS = timedelta(minutes=15)
+# Providers answer within a day; the lease only has to outlast that.
+HELD_FOR = timedelta(days=3)
+# Answers that cannot be read are fetched so many times, after a minute, two, four …: two hours in all.
+READ_TRIES = 8
+READ_AGAIN = timedelta(minutes=1)
+
+T = TypeVar("T")
+
+
+def due(now: datetime) -> list[int]:
+    """Runs whose batches want a step: to be dealt out, or to be looked at again."""
+    unplanned = Q(state=RunState.RUNNING, mode=RunMode.BATCH, batches=None)
+    waiting = BatchJob.objects.filter(stored_at=None).filter(
+        Q(checked_at=None) | Q(checked_at__lte=now - LOOK_AGAIN)
+    )
+    found = Run.objects.filter(unplanned | Q(pk__in=waiting.order_by().values("run")))
+    return list(found.order_by("pk").values_list("pk", flat=True).distinct())
+
+
+def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bool:
+    """Takes every batch of the run one step further. False when the run has none to wait for: it is live.
+
+    A batch run whose batches are all stored is rung for: what is left of it is asked live.
+    """
+    run = (
+        Run.objects.select_related("endpoint", "team", "dataset", "rubric_version").filter(pk=run_id).first()
+    )
+    if run is None or run.mode != RunMode.BATCH:
+        return False
+    if run.state == RunState.RUNNING and not run.batches.exists():
+        _deal_out(run)
+    if not run.batches.filter(stored_at=None).exists():
+        return False
+    try:
+        judges = panels.judges_of(run)
+    except Refusal as error:
+        run_control.give_up(run, f"The judge cannot be used: {error}", now())
+        return True
+    for job in run.batches.filter(stored_at=None):
+        if _taken(job, now()):
+            _Step(run, job, judges, now).take()
+    if not run.batches.filter(stored_at=None).exists() and not run_control.finish_if_done(run, now()):
+        enqueue(run.pk)
+    return True
+
+
+@transaction.atomic
+def _deal_out(run: Run) -> None:
+    """One batch for every so many items; the items are the batch's from now on."""
+    locked = Run.objects.select_for_update().get(pk=run.pk)
+    if locked.batches.exists():
+        return
+    rows = list(RunItem.objects.filter(run=run, graded_at=None).order_by("pk").values_list("pk", flat=True))
+    version = run.rubric_version
+    per_item = max(version.criteria.count(), 1) if version and run.autograder == "per_criterion" else 1
+    size = max(MOST_QUESTIONS // per_item, 1)
+    for start in range(0, len(rows), size):
+        _hold(BatchJob.objects.create(run=run, judge=str(run.judge["name"])), rows[start : start + size])
+
+
+def _hold(job: BatchJob, rows: Sequence[int]) -> None:
+    until = job.created_at + HELD_FOR
+    RunItem.objects.filter(pk__in=rows).update(leased_by=_holder(job), leased_until=until)
+
+
+def _holder(job: BatchJob) -> str:
+    return f"{BATCH}:{job.pk}"
+
+
+def _taken(job: BatchJob, now: datetime) -> bool:
+    """Whether this process takes the next step: one that is being taken, or was just now, is left alone."""
+    free = Q(checked_at=None) | Q(checked_at__lte=now - (LOOK_AGAIN if job.provider_id else STEP_LASTS))
+    return bool(BatchJob.objects.filter(free, pk=job.pk, stored_at=None).update(checked_at=now))
+
+
+class _NoMoney(Exception):
+    """The budget does not reach for the batch; the message says which."""
+
+
+class _Step:
+    """One batch, looked at once."""
+
+    def __init__(
+        self, run: Run, job: BatchJob, judges: dict[str, JudgeConfig], now: Callable[[], datetime]
+    ) -> None:
+        self.run = run
+        self.job = job
+        self.judges = judges
+        # Members of a panel that is asked by batch are one model, asked in different ways.
+        self.config = config = next(iter(judges.values()))
+        self.now = now
+        self.asking = asking.way_of(run, judges)
+        self.ledger = Ledger(run, _holder(job), self.asking)
+        memory = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
+        self.habits = Habits.load(memory.habits if memory else {})
+
+    def take(self) -> None:
+        """Hands the batch in, or asks how far it is and stores what it brought."""
+        try:
+            if not self.job.provider_id:
+                self._hand_in()
+            else:
+                self._look()
+        except BatchError as error:
+            self._failed(error)
+        except _NoMoney as error:
+            self._try_again()
+            run_control.pause_run(self.run, by=None, now=self.now(), why=str(error))
+
+    def _hand_in(self) -> None:
+        mark = f"{self.run.pk}-{self.job.pk}-{int(self.job.created_at.timestamp())}"
+        state = _wait(desk.handed_in(self.config, mark)) if self.job.requests else None
+        if state is None and self.run.state == RunState.PAUSED:
+            return
+        if state is None and self.run.state != RunState.RUNNING:
+            self._close("The run was stopped before the batch was handed in.")
+            return
+        if state is None:
+            lines = self._lines()
+            if not lines:
+                self._close("Nothing of it is left to ask.")
+                return
+            BatchJob.objects.filter(pk=self.job.pk).update(requests=len(lines))
+            state = _wait(desk.hand_in(self.config, b"".join(lines), mark))
+            note(self.run.pk, "batch", f"Handed in {len(lines):,} questions as batch {state.id}.")
+        BatchJob.objects.filter(pk=self.job.pk).update(
+            provider_id=state.id[:200], state=state.state[:40], checked_at=self.now()
+        )
+
+    def _look(self) -> None:
+        state = _wait(desk.state_of(self.config, self.job.provider_id))
+        if not state.is_over and self.run.state not in UNENDED:
+            state = _wait(desk.cancel(self.config, self.job.provider_id))
+        BatchJob.objects.filter(pk=self.job.pk).update(state=state.state[:40])
+        if state.is_over:
+            self._collect(state)
+
+    def _collect(self, state: BatchState) -> None:
+        answers = _wait(desk.answers(self.config, state))
+        why = f"The answers of batch {state.id} cannot be read"
+        if answers.unreadable and self._fetch_again(why, answers.unreadable):
+            return
+        stored = failed = 0
+        for items in self._items():
+            questions = dict(self._questions(items))
+            replies = _wait(_all(desk.replayed(self._asked_of(questions), answers.by_id, self.habits)))
+            self._store(items, replies)
+            stored += len(replies)
+            if answers.unreadable:
+                told = answers.by_id.keys() | answers.unanswered
+                lost = [one for name, one in questions.items() if name not in told]
+                failed += self._fail(items, lost, f"{why}: {answers.unreadable}.")
+        said = f": {state.error}" if state.error else ""
+        lost_words = f", {failed:,} could not be read" if failed else ""
+        self._close(
+            f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}."
+        )
+        if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
+            run_control.pause_run(
+                self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
+            )
+
+    def _fetch_again(self, why: str, fault: str) -> bool:
+        """Notes that the answers could not be read and when they are fetched again; False after the last try.
+
+        The run's log counts the tries: it outlasts whoever tries.
+        """
+        lines = RunEvent.objects.filter(run=self.run, kind="batch", message__startswith=f"{why}:")
+        before = lines.aggregate(tries=Sum("count"))["tries"] or 0
+        if before + 1 >= READ_TRIES:
+            return False
+        pause = READ_AGAIN * 2**before
+        # Looked at again LOOK_AGAIN after the moment that stands here.
+        next_look = self.now() + pause - LOOK_AGAIN
+        BatchJob.objects.filter(pk=self.job.pk).update(
+            error_message=f"{why}: {fault}."[:1000], checked_at=next_look
+        )
+        minutes = int(pause.total_seconds() // 60)
+        again = f"They are fetched again in {minutes} minute{'s' * (minutes != 1)}."
+        note(self.run.pk, "batch", f"{why}: {fault}. {again}"[:400])
+        return True
+
+    def _fail(self, items: Sequence[OpenItem], lost: Sequence[Question], why: str) -> int:
+        """Ends these questions as errors, for asking them again is somebody's to decide; how many.
+
+        What an earlier answer tells was not in the file, and so is not lost.
+        """
+        known: Container[UUID] = ()
+        if self.run.use_cache:
+            known = reply_cache.known(self.run.team_id, {key_of(one).content for one in lost})
+        replies = [
+            desk.unread(self.judges[key_of(one).judge], one, why)
+            for one in lost
+            if key_of(one).content not in known
+        ]
+        self._store(items, replies)
+        return len(replies)
+
+    def _store(self, items: Sequence[OpenItem], replies: Sequence[Reply]) -> None:
+        by_row = {item.row.pk: item for item in items}
+        for start in range(0, len(replies), STORED_AT_ONCE):
+            some = replies[start : start + STORED_AT_ONCE]
+            self.ledger.store(Batch([(by_row[key_of(one).row], one) for one in some]), self.now())
+
+    def _close(self, why: str) -> None:
+        """Gives the items back: what they lack is asked live."""
+        rows = list(self._held().values_list("pk", flat=True))
+        with transaction.atomic():
+            claims.release(_holder(self.job), rows)
+            RunTally.objects.filter(run=self.run, worker=_holder(self.job)).update(reserved_usd=0.0)
+            BatchJob.objects.filter(pk=self.job.pk).update(stored_at=self.now(), error_message="")
+        note(self.run.pk, "batch", why)
+        if self.run.state not in UNENDED:
+            summarise(self.run)
+
+    def _failed(self, error: BatchError) -> None:
+        BatchJob.objects.filter(pk=self.job.pk).update(error_message=str(error)[:1000])
+        note(self.run.pk, "batch", f"{error}"[:400])
+        if not error.again and self.run.state == RunState.RUNNING:
+            self._try_again()
+            run_control.pause_run(self.run, by=None, now=self.now(), why=f"The batch: {error}"[:400])
+
+    def _try_again(self) -> None:
+        """The step may be taken again as soon as somebody has mended what kept it and resumed the run."""
+        BatchJob.objects.filter(pk=self.job.pk).update(checked_at=None)
+
+    # ── What is asked ────────────────────────────────────────────────────────────────────────────
+
+    def _lines(self) -> list[bytes]:
+        """The lines of the file; what earlier answers tell is not in it. Items that do not fit go to a batch
+        of their own. Raises _NoMoney when the budget does not reach.
+        """
+        purse = Purse.open(self.run, _holder(self.job))
+        lines: list[bytes] = []
+        size = 0
+        asked: set[UUID] = set()
+        over: list[int] = []
+        for items in self._items():
+            for item, fresh in self._fresh(items, asked):
+                written = [self._line(name, question) for name, question in fresh]
+                length = sum(map(len, written))
+                if lines and (size + length > MOST_BYTES or len(lines) + len(written) > MOST_QUESTIONS):
+                    over.append(item.row.pk)
+                    continue
+                for _, question in fresh:
+                    self._reserve(purse, question)
+                asked |= {key_of(question).content for _, question in fresh}
+                lines += written
+                size += length
+        if over:
+            with transaction.atomic():
+                _hold(BatchJob.objects.create(run=self.run, judge=self.job.judge), over)
+        return lines
+
+    def _line(self, name: str, question: Question) -> bytes:
+        return desk.line_of(self.judges[key_of(question).judge], question, name, self.habits)
+
+    def _fresh(
+        self, items: Sequence[OpenItem], asked: Collection[UUID]
+    ) -> Iterator[tuple[OpenItem, list[tuple[str, Question]]]]:
+        """The items with what is to be asked about each and was not answered, nor asked, before."""
+        found = {item.row.pk: list(self._questions([item])) for item in items}
+        known: Container[UUID] = ()
+        if self.run.use_cache:
+            keys = {key_of(question).content for some in found.values() for _, question in some}
+            known = {*reply_cache.known(self.run.team_id, keys), *asked}
+        for item in items:
+            fresh = [one for one in found[item.row.pk] if key_of(one[1]).content not in known]
+            if fresh:
+                yield item, fresh
+
+    def _reserve(self, purse: Purse, question: Question) -> None:
+        config = self.judges[key_of(question).judge].by_batch()
+        if not purse.reserve(purse.expected_cost(config, question.prompt), self.now()):
+            purse.settle(self.now())
+            raise _NoMoney(purse.refusal)
+
+    def _questions(self, items: Sequence[OpenItem]) -> Iterator[tuple[str, Question]]:
+        """Every open question about these items, under the name it has in the file."""
+        for item in items:
+            for question in self.asking.questions(item):
+                key = key_of(question)
+                yield f"{key.row}.{key.criteria[0]}.{key.repeat}", question
+
+    def _items(self) -> Iterator[list[OpenItem]]:
+        """The items of the batch with what is stored about them, some at a time."""
+        rows = list(self._held().values_list("pk", flat=True))
+        rubrics = claims.Rubrics()
+        for start in range(0, len(rows), ITEMS_AT_ONCE):
+            items = rubrics.open(self.run, rows[start : start + ITEMS_AT_ONCE])
+            self.asking.load(items)
+            yield items
+
+    def _asked_of(self, questions: Mapping[str, Question]) -> dict[str, tuple[JudgeConfig, Question]]:
+        return {name: (self.judges[key_of(one).judge], one) for name, one in questions.items()}
+
+    def _held(self) -> QuerySet[RunItem]:
+        return RunItem.objects.filter(run=self.run, leased_by=_holder(self.job), graded_at=None).order_by(
+            "pk"
+        )
+
+
+def _wait(coroutine: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(coroutine)
+
+
+async def _all(replies: AsyncIterator[Reply]) -> list[Reply]:
+    return [reply async for reply in replies]

@@ -1,0 +1,216 @@
+"""Caps on spending: nothing is asked that a run's or its team's month's budget could not pay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Sum
+
+from rubricweb.engine.autograders.base import Prompt
+from rubricweb.errors import Invalid
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import Run, RunTally, Team, User
+from rubricweb.selectors.spending import Spending, month_of, month_spending, run_spending
+from rubricweb.services.journal import record
+
+BYTES_PER_TOKEN = 4
+# Roles, separators and the schema's own words, which the prompt's text does not show.
+TOKENS_AROUND_A_PROMPT = 40
+# A reply's tokens until this run has some of its own to go by.
+USUAL_COMPLETION_TOKENS = 400
+CALLS_TO_GO_BY = 5
+# One reservation serves this many calls of the same price, but takes no more than this share of what is left:
+# workers then neither ask the database for every call nor starve each other near the cap.
+CALLS_PER_RESERVATION = 32
+SHARE_PER_RESERVATION = 1 / 16
+MAX_BUDGET_USD = 1e9
+# What sums of floats may be off by: no reason to leave the last cent of a cap unspent.
+DUST_USD = 1e-9
+
+
+class Purse:
+    """What one worker may spend on one run right now.
+
+    It sets money aside in the worker's tally before calls are sent. The caps are those of the rows at that
+    moment, so that raising one takes effect at once; spending and reservations of all other workers count. A
+    worker that dies holds its reservation until its lease runs out. Of one worker and run there is one purse
+    at a time.
+
+    For every call: `reserve` what `expected_cost` says; once its reply is stored, or it was not sent, lower
+    the tally's `reserved_usd` by the same amount and say `returned`. At the end `settle`. After a refusal
+    that is not `final` it is worth asking again when replies have come, here or to other workers.
+    """
+
+    def __init__(self, run: Run, worker: str) -> None:
+        self.run = run
+        self.worker = worker
+        # After a refusal: which cap it was, in a sentence.
+        self.refusal = ""
+        # After a refusal: False while money that may come back unspent is set aside, here or elsewhere.
+        self.final = False
+        self._held_usd = 0.0
+        self._out_usd = 0.0
+        self._completion_tokens: float | None = None
+
+    @classmethod
+    def open(cls, run: Run, worker: str) -> Purse:
+        """The worker's purse, empty: what a purse before it left behind is given back."""
+        purse = cls(run, worker)
+        if purse.capped:
+            purse._give_back()
+            purse._learn()
+        return purse
+
+    @property
+    def capped(self) -> bool:
+        """Whether the run or its team's month has a cap, as the run's row and team were read."""
+        return self.run.budget_usd is not None or self.run.team.monthly_budget_usd is not None
+
+    def expected_cost(self, config: JudgeConfig, prompt: Prompt) -> float | None:
+        """What one call will probably cost in US dollars; None for a judge without prices.
+
+        Tokens in are the prompt's UTF-8 bytes / 4 and a few around it; tokens out the mean of this run's
+        calls, before there are five of them 400, never more than `max_output_tokens`. A prompt of 3,840 bytes
+        at 2.5 and 10 per million: 1,000 in and 400 out, 0.0025 + 0.004 = 0.0065.
+        """
+        out = self._completion_tokens or USUAL_COMPLETION_TOKENS
+        if config.max_output_tokens is not None:
+            out = min(out, config.max_output_tokens)
+        return config.cost_usd(expected_prompt_tokens(prompt), math.ceil(out))
+
+    def reserve(self, usd: float | None, now: datetime) -> bool:
+        """Sets this much aside; False, with `refusal` and `final`, when it would pass a cap.
+
+        Always True without a cap, and for None: a judge without prices was let in on purpose.
+        """
+        if usd is None or not self.capped:
+            return True
+        if self._out_usd + usd > self._held_usd + DUST_USD and not self._top_up(usd, now):
+            return False
+        self._out_usd += usd
+        return True
+
+    def returned(self, usd: float | None) -> None:
+        """A call's reservation is over, and gone from the tally too (see the class)."""
+        if usd is not None and self.capped:
+            self._out_usd -= usd
+            self._held_usd -= usd
+
+    def settle(self, now: datetime) -> None:
+        """Gives back all that is set aside; nothing of this purse may be in flight any more."""
+        if self.capped:
+            self._give_back()
+        self._held_usd = self._out_usd = 0.0
+
+    def _give_back(self) -> None:
+        held = RunTally.objects.filter(run=self.run, worker=self.worker).exclude(reserved_usd=0.0)
+        held.update(reserved_usd=0.0)
+
+    @transaction.atomic
+    def _top_up(self, usd: float, now: datetime) -> bool:
+        """Raises the reservation in the worker's tally so that it covers this call, if the caps allow it."""
+        run = self._locked()
+        missing = self._out_usd + usd - self._held_usd
+        room = math.inf
+        for words, spending in _caps(run, now):
+            left = spending.left_usd
+            assert left is not None, "it has a cap"
+            if missing > left + DUST_USD:
+                self.refusal = f"The next call, about {_usd(usd)}, would pass {words}"
+                self.refusal += f": {_usd(spending.spent_usd)} is spent."
+                self.final = usd > left + spending.held_usd + DUST_USD
+                return False
+            room = min(room, left)
+        amount = max(missing, min(usd * CALLS_PER_RESERVATION, room * SHARE_PER_RESERVATION))
+        RunTally.objects.get_or_create(run=run, worker=self.worker, month=month_of(now))
+        RunTally.objects.filter(run=run, worker=self.worker, month=month_of(now)).update(
+            reserved_usd=F("reserved_usd") + amount, beat_at=now
+        )
+        self._held_usd += amount
+        self._learn()
+        return True
+
+    def _locked(self) -> Run:
+        """The run's row, locked, and its team's when the month has a cap: always in this order, so that no
+        two workers wait for each other. The lock leaves inserts that refer to these rows alone.
+        """
+        run = Run.objects.select_for_update(no_key=True).get(pk=self.run.pk)
+        run.team = Team.objects.get(pk=run.team_id)
+        if run.team.monthly_budget_usd is not None:
+            run.team = Team.objects.select_for_update(no_key=True).get(pk=run.team_id)
+        self.run.budget_usd, self.run.team = run.budget_usd, run.team
+        return run
+
+    def _learn(self) -> None:
+        """How long this run's replies are."""
+        sums = (
+            RunTally.objects.filter(run=self.run)
+            .order_by()
+            .aggregate(calls=Sum("calls"), tokens=Sum("completion_tokens"))
+        )
+        if sums["tokens"] and sums["calls"] >= CALLS_TO_GO_BY:
+            self._completion_tokens = sums["tokens"] / sums["calls"]
+
+
+def _caps(run: Run, now: datetime) -> Iterator[tuple[str, Spending]]:
+    """Every cap over this run, in words, and what of it is left."""
+    if run.budget_usd is not None:
+        yield f"the run's budget of {_usd(run.budget_usd)}", run_spending(run, now=now)
+    monthly = run.team.monthly_budget_usd
+    if monthly is not None:
+        yield f"the team's budget of {_usd(monthly)} for the month", month_spending(run.team, now=now)
+
+
+def expected_prompt_tokens(prompt: Prompt) -> int:
+    """About how many tokens a prompt is: its UTF-8 bytes / 4, and a few around it."""
+    size = len(prompt.system.encode("utf-8", "surrogatepass")) + len(
+        prompt.user.encode("utf-8", "surrogatepass")
+    )
+    return math.ceil(size / BYTES_PER_TOKEN) + TOKENS_AROUND_A_PROMPT
+
+
+def is_priced(judge: Mapping[str, Any]) -> bool:
+    """Whether what a frozen judge costs is known. A price of 0 is a price."""
+    return None not in (judge.get("input_usd_per_million"), judge.get("output_usd_per_million"))
+
+
+def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float | None, no_cap: bool) -> None:
+    """Refuses a budget that is no amount, and frozen judges no budget could hold unless that is wanted.
+
+    Raises Invalid with the place `budget_usd` or `no_cap`.
+    """
+    if budget_usd is not None:
+        _require_amount("budget_usd", budget_usd)
+        if no_cap:
+            raise Invalid.at("no_cap", f"no cap beside a budget of ${budget_usd:g}", "one of them")
+    unpriced = [str(judge["name"]) for judge in judges if not is_priced(judge)]
+    if unpriced and not no_cap:
+        names = ", ".join(repr(name) for name in dict.fromkeys(unpriced))
+        raise Invalid.at(
+            "no_cap",
+            f"no price for {names}, so that no budget can hold the run",
+            "a price for it, or the explicit wish to run without a cap",
+        )
+
+
+@transaction.atomic
+def change_monthly_budget(team: Team, *, by: User | None, monthly_budget_usd: float | None) -> None:
+    """Gives the team's months another cap, None for none; calls asked from now on go by it."""
+    if monthly_budget_usd is not None:
+        _require_amount("monthly_budget_usd", monthly_budget_usd)
+    was, team.monthly_budget_usd = team.monthly_budget_usd, monthly_budget_usd
+    team.save(update_fields=["monthly_budget_usd"])
+    record(team, by, "changed the budget of", team, was=was, monthly_budget_usd=monthly_budget_usd)
+
+
+def _require_amount(place: str, usd: float) -> None:
+    if not 0 <= usd <= MAX_BUDGET_USD:
+        raise Invalid.at(place, repr(usd), "US dollars from 0, or nothing for no cap")
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

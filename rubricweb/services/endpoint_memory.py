@@ -1,0 +1,64 @@
+"""What one process learned about what an endpoint accepts, kept for all others.
+
+A new worker then need not send a request that is known to be refused. Both functions are cheap enough to be
+called often: `remind` asks the database once per process and endpoint, `keep` when something was learned.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from rubricweb.judges import pool
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.pace_store import endpoint_key
+from rubricweb.judges.reply_formats import Habits
+from rubricweb.models import EndpointMemory
+
+LASTS = timedelta(days=7)
+"""After this long everything is found out anew: providers change, and nothing else would ever tell."""
+
+FORGOTTEN = timedelta(days=60)
+"""Rows of endpoints that nobody learned anything about for so long are deleted."""
+
+
+def remind(configs: Iterable[JudgeConfig], *, now: datetime) -> None:
+    """Tells this process what is known about these endpoints and models, where it does not know itself."""
+    unfamiliar = {endpoint_key(config): config for config in configs if pool.unfamiliar(config)}
+    if not unfamiliar:
+        return
+    known = dict(EndpointMemory.objects.filter(key__in=unfamiliar).values_list("key", "habits"))
+    for key, config in unfamiliar.items():
+        stored = known.get(key, {})
+        pool.recall(config, stored if _fresh(stored, now) else {})
+
+
+def keep(*, now: datetime) -> int:
+    """Stores what this process has learned since the last call, beside what others did; how many lessons."""
+    learned = pool.lessons()
+    for config, habits in learned:
+        _keep(endpoint_key(config), habits, now)
+    if learned:
+        EndpointMemory.objects.filter(updated_at__lt=now - FORGOTTEN).delete()
+    return len(learned)
+
+
+@transaction.atomic
+def _keep(key: str, habits: dict[str, Any], now: datetime) -> None:
+    row, _ = EndpointMemory.objects.select_for_update().get_or_create(key=key)
+    stored, since = row.habits, now
+    if _fresh(stored, now):
+        habits = Habits.load(stored).joined(Habits.load(habits)).dump()
+        since = datetime.fromisoformat(stored["since"])
+    row.habits = {**habits, "since": since.isoformat()}
+    row.save(update_fields=["habits", "updated_at"])
+
+
+def _fresh(stored: Any, now: datetime) -> bool:
+    """Whether stored habits are readable and young enough."""
+    try:
+        since = datetime.fromisoformat(stored["since"])
+        return bool(now - since < LASTS)
+    except (TypeError, KeyError, ValueError):
+        return False

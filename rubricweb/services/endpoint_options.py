@@ -1,0 +1,118 @@
+"""What an owner may say about an endpoint, and what is wrong with what was said."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypedDict
+
+from django.conf import settings
+
+from rubricweb.engine.errors import Fault, shortened
+from rubricweb.errors import Invalid
+from rubricweb.judges.addresses import BlockedAddress, check_url
+from rubricweb.judges.base import JudgeConfig
+
+MAX_CONCURRENCY = 1000
+MAX_COUNT = 2**31 - 1
+MAX_USD = 1e6
+MAX_HEADERS = 20
+MAX_KEY = 4000
+SENDABLE = f"one line of up to {MAX_KEY:,} ASCII characters"
+
+
+class EndpointOptions(TypedDict, total=False):
+    """Everything about an endpoint but its name, address, model and secrets: the columns of `JudgeEndpoint`.
+
+    None, and "" for texts, leaves a value out of requests, or says that a limit or price is not known.
+    """
+
+    fallback_model: str
+    temperature: float | None
+    top_p: float | None
+    max_output_tokens: int | None
+    reasoning_effort: str
+    logprobs: bool
+    batches: bool
+    max_concurrency: int | None
+    requests_per_minute: int | None
+    tokens_per_minute: int | None
+    input_usd_per_million: float | None
+    cached_input_usd_per_million: float | None
+    output_usd_per_million: float | None
+
+
+OPTIONS = tuple(EndpointOptions.__annotations__)
+"""Names of the options, which are those of columns, form fields and API fields."""
+
+_PRICE = "US dollars per million tokens, from 0 to below a million, or nothing"
+_RANGES: Mapping[str, tuple[float, float, str]] = {
+    "temperature": (0, 2, "0 to 2, or nothing to leave it out"),
+    "top_p": (0.001, 1, "0.001 to 1, or nothing to leave it out"),
+    "max_output_tokens": (1, MAX_COUNT, "a whole number from 1, or nothing to leave it out"),
+    "max_concurrency": (1, MAX_CONCURRENCY, f"a whole number from 1 to {MAX_CONCURRENCY}, or nothing"),
+    "requests_per_minute": (1, MAX_COUNT, "a whole number from 1, or nothing when it is not known"),
+    "tokens_per_minute": (1, MAX_COUNT, "a whole number from 1, or nothing when it is not known"),
+    "input_usd_per_million": (0, math.nextafter(MAX_USD, 0), _PRICE),
+    "cached_input_usd_per_million": (0, math.nextafter(MAX_USD, 0), _PRICE),
+    "output_usd_per_million": (0, math.nextafter(MAX_USD, 0), _PRICE),
+}
+_TEXTS = {"name": (1, 80), "base_url": (1, 500), "model": (1, 200), "fallback_model": (0, 200)}
+
+
+def require_valid(said: Mapping[str, Any], headers: Mapping[str, str], api_key: str = "") -> None:
+    """Refuses what no endpoint can be: Invalid with a fault for every field that is wrong.
+
+    `said` holds any of the columns by name, texts without white space around them. An address that may not be
+    called is the `__cause__` of the refusal.
+    """
+    faults = [*_wrong_texts(said), *_wrong_numbers(said), *_wrong_headers(headers)]
+    if not is_sendable(api_key):
+        faults.append(Fault("api_key", "characters that no request can carry", SENDABLE))
+    blocked = None
+    if said.get("base_url"):
+        try:
+            check_url(said["base_url"], allow_private_hosts=settings.JUDGE_ALLOW_PRIVATE_HOSTS)
+        except BlockedAddress as error:
+            blocked = error
+            wrong, _, allowed = str(error).partition("; allowed ")
+            faults.append(Fault("base_url", wrong, allowed.removeprefix("is ").removeprefix("are ")))
+    if faults:
+        message = str(blocked) if blocked and len(faults) == 1 else "; ".join(map(str, faults))
+        raise Invalid(message, faults) from blocked
+
+
+def is_sendable(api_key: str) -> bool:
+    """Whether a key can stand in a header: a pasted ellipsis, line end or accent cannot."""
+    return api_key.isascii() and api_key.isprintable() and len(api_key) <= MAX_KEY
+
+
+def _wrong_texts(said: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, (least, most) in _TEXTS.items():
+        text = said.get(name, " ")
+        if not least <= len(text) <= most:
+            found = f"{len(text)} characters" if text else "nothing"
+            yield Fault(name, found, f"{least} to {most} characters" if least else f"up to {most} characters")
+        elif any(ord(character) < 32 or character == "\x7f" for character in text):
+            yield Fault(name, "a control character", "one line of text")
+    effort = said.get("reasoning_effort", "")
+    if not re.fullmatch(r"[a-z0-9_-]{0,20}", effort):
+        allowed = "a word such as low, medium or high, or nothing to leave it out"
+        yield Fault("reasoning_effort", repr(shortened(effort)), allowed)
+
+
+def _wrong_numbers(said: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, (least, most, allowed) in _RANGES.items():
+        number = said.get(name)
+        if number is not None and not (math.isfinite(number) and least <= number <= most):
+            yield Fault(name, f"{number:g}", allowed)
+
+
+def _wrong_headers(headers: Mapping[str, str]) -> Iterator[Fault]:
+    """By the client's own rules; what was typed is never repeated, for it may be a secret."""
+    if len(headers) > MAX_HEADERS:
+        yield Fault("extra_headers", f"{len(headers)} headers", f"up to {MAX_HEADERS}")
+    try:
+        JudgeConfig("", "https://localhost", "any", extra_headers=tuple(headers.items()))
+    except ValueError as error:
+        wrong, _, allowed = str(error).removeprefix("JudgeConfig.extra_headers: ").partition("; ")
+        yield Fault("extra_headers", wrong, allowed.removeprefix("allowed is ").removeprefix("allowed are "))

@@ -1,0 +1,76 @@
+"""What a process says of itself while it grades: that its leases hold, and how much it has in flight."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from rubricweb.judges.turns import Lane
+from rubricweb.models import RunTally
+from rubricweb.selectors.spending import month_of
+from rubricweb.services import claims
+from rubricweb.services.shares import Share
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS = 1.0
+
+
+class Heartbeat:
+    """Renews the leases of a session, and says how much it has in flight, whatever the session is doing.
+
+    `held` are the session's shares by run, as they are at each beat.
+
+    A database that is busy for a moment is no reason to lose the leases: the next beat tries again.
+    """
+
+    def __init__(
+        self,
+        worker: str,
+        held: Mapping[int, Share],
+        in_flight: Callable[[Lane], int],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._worker = worker
+        self._held = held
+        self._in_flight = in_flight
+        self._now = now
+        self._over = threading.Event()
+        self._renewed = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
+
+    def start(self) -> None:
+        """Beats from now on, in a thread of its own."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends once a beat under way is over."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._over.wait(min(settings.GRADING_LEASE_SECONDS / 3, BEAT_SECONDS)):
+                try:
+                    self._beat()
+                except DatabaseError as error:
+                    log.warning("heartbeat missed: %s", error)
+                    connection.close()
+        finally:
+            connection.close()
+
+    def _beat(self) -> None:
+        now = self._now()
+        held = list(self._held.values())
+        for share in held:
+            RunTally.objects.filter(run=share.run, worker=self._worker, month=month_of(now)).update(
+                in_flight=self._in_flight(share.lane), beat_at=now
+            )
+        if time.monotonic() - self._renewed >= settings.GRADING_LEASE_SECONDS / 3:
+            claims.renew(self._worker, [pk for share in held for pk in list(share.items)], now)
+            self._renewed = time.monotonic()

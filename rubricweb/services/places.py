@@ -1,0 +1,193 @@
+"""Places in a queue: every item has room for so many raters, and nobody ever gets one too many.
+
+A place is taken by one conditional UPDATE (`room` above 0, then less 1) in the transaction that makes the
+review, so neither PostgreSQL nor SQLite can hand out the last one twice, whoever is killed in between. It is
+held until the review is submitted; a skip gives it back, and so does silence: who is not heard of for the
+queue's `hold_minutes` keeps the draft and loses the place to whoever comes next.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from django.db import connection, transaction
+from django.db.models import Exists, F, Model, OuterRef, QuerySet
+
+from rubricweb.models import QueueItem, QueueState, Rater, Review, ReviewQueue, ReviewState
+from rubricweb.services import queue_orders
+
+Row = TypeVar("Row", bound=Model)
+
+RELEASED_AT_ONCE = 500
+"""So many silent drafts lose their places at one hand-out; the rest at the next."""
+
+
+def take_next(queue: ReviewQueue, rater: Rater, *, now: datetime, only_gold: bool = False) -> Review | None:
+    """A new draft on the item that is next for this person, with its place; None when nothing is left.
+
+    `only_gold` hands out nothing but gold items, in the order of the queue's positions.
+    """
+    free = _free(queue, rater)
+    if only_gold:
+        free = free.filter(gold=True)
+    for queue_item in _candidates(free, queue, rater, by_position=only_gold) or _contested(free):
+        review = take(queue_item, rater, now=now)
+        if review is not None:
+            return review
+    return None
+
+
+def take(queue_item: QueueItem, rater: Rater, *, now: datetime) -> Review | None:
+    """A new draft on this item with its place; None when there is no room."""
+    if not _take_room(queue_item.queue_id, queue_item.item_id):
+        return None
+    return Review.objects.create(
+        queue_id=queue_item.queue_id,
+        item_id=queue_item.item_id,
+        rater=rater,
+        held_until=_until(queue_item.queue, now),
+    )
+
+
+def take_again(review: Review, *, now: datetime) -> bool:
+    """Gives a draft, or a skipped review, its place back if there is room; whether it is a draft with one."""
+    _lock(review)  # before the room, as everybody does: nobody waits for somebody who waits for them
+    if review.state == ReviewState.SUBMITTED:
+        return False
+    if not review.holds_place and not _take_room(review.queue_id, review.item_id):
+        return False
+    review.state, review.holds_place = ReviewState.DRAFT, True
+    review.held_until = _until(review.queue, now)
+    review.save(update_fields=["state", "holds_place", "held_until"])
+    return True
+
+
+@transaction.atomic
+def hear_from(review: Review, *, now: datetime) -> bool:
+    """The person still has this draft before them: its place is kept from now on anew, or taken again if
+    there is room. Whether it holds one now; nothing changes once it is no draft, or in a queue not open.
+    """
+    _lock(review)
+    queue_state = ReviewQueue.objects.values_list("state", flat=True).get(pk=review.queue_id)
+    if review.state == ReviewState.DRAFT and queue_state == QueueState.OPEN:
+        return take_again(review, now=now)
+    return review.holds_place
+
+
+def renew(review: Review, *, now: datetime) -> None:
+    """Something was heard of whoever holds this draft: the place is kept from now on anew."""
+    review.held_until = _until(review.queue, now)
+    Review.objects.filter(pk=review.pk, state=ReviewState.DRAFT, holds_place=True).update(
+        held_until=review.held_until
+    )
+
+
+def give_back(review: Review) -> None:
+    """Frees the place of a draft; whoever calls saves what else changes."""
+    gave = Review.objects.filter(pk=review.pk, state=ReviewState.DRAFT, holds_place=True)
+    if gave.update(holds_place=False):
+        QueueItem.objects.filter(queue=review.queue_id, item=review.item_id).update(room=F("room") + 1)
+    review.holds_place = False
+
+
+@transaction.atomic
+def release_silent(queues: Iterable[ReviewQueue], *, now: datetime) -> int:
+    """Frees the places of drafts nobody was heard of for too long; the drafts stay. How many.
+
+    Only in open queues: nobody can be heard of in a paused one. Call it before a hand-out and not within: it
+    may hold many places until its transaction ends.
+    """
+    silent = Review.objects.filter(
+        queue__in=queues,
+        queue__state=QueueState.OPEN,
+        state=ReviewState.DRAFT,
+        holds_place=True,
+        held_until__lt=now,
+    ).order_by("held_until")
+    rows = list(_locked(silent, skip_locked=True)[:RELEASED_AT_ONCE])
+    for review in sorted(rows, key=lambda row: (row.queue_id, row.item_id)):  # two at once meet in one order
+        give_back(review)
+    return len(rows)
+
+
+def renew_all(queue: ReviewQueue, *, now: datetime) -> None:
+    """Every draft's place is kept from now on anew: after a pause, in which nobody could be heard of."""
+    held = Review.objects.filter(queue=queue, state=ReviewState.DRAFT, holds_place=True)
+    held.update(held_until=_until(queue, now))
+
+
+def fit_gold(queue: ReviewQueue) -> None:
+    """Gold items have a place for each rater of the queue, and for whoever was one and has had the item."""
+    raters = set(queue.raters.values_list("pk", flat=True))
+    gold = QueueItem.objects.filter(queue=queue, gold=True).order_by("item_id")
+    rows = list(_locked(gold, skip_locked=False))
+    holders: dict[int, set[int]] = defaultdict(set)
+    held = Review.objects.filter(queue=queue, holds_place=True, item__in=[row.item_id for row in rows])
+    for item_id, rater_id in held.values_list("item_id", "rater_id"):
+        holders[item_id].add(rater_id)
+    for row in rows:
+        row.wanted = len(raters | holders[row.item_id])
+        row.room = row.wanted - len(holders[row.item_id])
+    QueueItem.objects.bulk_update(rows, ["wanted", "room"], batch_size=RELEASED_AT_ONCE)
+
+
+def fit_plain(queue: ReviewQueue, item_id: int) -> bool:
+    """A gold item that is to be one no more has the places all others have; whether it was gold."""
+    found = list(_locked(QueueItem.objects.filter(queue=queue, item=item_id, gold=True), skip_locked=False))
+    for row in found:
+        held = Review.objects.filter(queue=queue, item=item_id, holds_place=True).count()
+        row.gold, row.wanted = False, max(queue.raters_per_item, held)
+        row.room = row.wanted - held
+        row.save(update_fields=["gold", "wanted", "room"])
+    return bool(found)
+
+
+def _lock(review: Review) -> None:
+    """Locks a review's row until the transaction ends, and reads what it says of its place by now."""
+    locked = Review.objects.select_for_update(no_key=True).only("state", "holds_place", "held_until")
+    found = locked.get(pk=review.pk)
+    review.state, review.holds_place, review.held_until = found.state, found.holds_place, found.held_until
+
+
+def _until(queue: ReviewQueue, now: datetime) -> datetime:
+    return now + timedelta(minutes=queue.hold_minutes)
+
+
+def _take_room(queue_id: int, item_id: int) -> bool:
+    free = QueueItem.objects.filter(queue=queue_id, item=item_id, room__gt=0)
+    return free.update(room=F("room") - 1) == 1
+
+
+def _free(queue: ReviewQueue, rater: Rater) -> QuerySet[QueueItem]:
+    """What has room and this person never had."""
+    mine = Review.objects.filter(queue=queue, rater=rater, item=OuterRef("item"))
+    return QueueItem.objects.filter(~Exists(mine), queue=queue, room__gt=0).select_related("queue")
+
+
+def _candidates(
+    free: QuerySet[QueueItem], queue: ReviewQueue, rater: Rater, *, by_position: bool
+) -> list[QueueItem]:
+    """The item that is next for this person, without those somebody takes this very moment."""
+    for part in [free.order_by("position")] if by_position else queue_orders.onward(free, queue, rater):
+        rows = list(_locked(part, skip_locked=True)[:1])
+        if rows:
+            return rows
+    return []
+
+
+def _contested(free: QuerySet[QueueItem]) -> list[QueueItem]:
+    """What others take this very moment: it waits for them, for there may be room for one more.
+
+    Everybody who waits does so in one order, that of the items, so that nobody waits for each other.
+    """
+    if not connection.features.has_select_for_update:
+        return []  # nobody else is at it: SQLite has one writer at a time
+    return list(_locked(free.order_by("item_id"), skip_locked=False)[:1])
+
+
+def _locked(rows: QuerySet[Row], *, skip_locked: bool) -> QuerySet[Row]:
+    """Locks rows until the transaction ends; SQLite has locked its whole database already."""
+    if not connection.features.has_select_for_update:
+        return rows
+    return rows.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked)

@@ -1,0 +1,201 @@
+"""What may happen to a queue after it was opened: pauses, more items or raters, other people."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from rubricweb.errors import Conflict
+from rubricweb.models import QueueItem, QueueState, ReviewQueue, User
+from rubricweb.selectors import queue_sources
+from rubricweb.selectors.queue_sources import ALL, Source
+from rubricweb.selectors.queues import reviewers
+from rubricweb.services import places, queue_items, queue_people
+from rubricweb.services.journal import record
+from rubricweb.services.labels import refused
+from rubricweb.services.queues import (
+    free_name,
+    require_able,
+    require_enough,
+    require_hold,
+    require_rubrics,
+)
+from rubricweb.services.teams import rater_for
+
+# ── Paused and open again ────────────────────────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def pause_queue(queue: ReviewQueue, *, by: User) -> bool:
+    """Hands nothing out and takes nothing in until resumed; whether it was open.
+
+    Drafts stay as they are, and so do their places: nobody loses one by keeping silent meanwhile.
+    """
+    if not _move(queue, {QueueState.OPEN}, QueueState.PAUSED):
+        return False
+    record(queue.team, by, "paused", queue)
+    return True
+
+
+@transaction.atomic
+def resume_queue(queue: ReviewQueue, *, by: User) -> bool:
+    """Goes on with a paused queue; whether it was paused. Places are kept anew from now on."""
+    if not _move(queue, {QueueState.PAUSED}, QueueState.OPEN):
+        return False
+    places.renew_all(queue, now=timezone.now())
+    record(queue.team, by, "resumed", queue)
+    return True
+
+
+@transaction.atomic
+def reopen_queue(queue: ReviewQueue, *, by: User) -> bool:
+    """Opens a closed queue again, blind as it was; whether it was closed.
+
+    Items that came into the dataset meanwhile are taken in where the queue is over all of it. Raises Conflict
+    for labels that came in a file, Invalid where an item has no rubric.
+    """
+    if queue.imported:
+        raise Conflict(f"{queue} holds labels that came in a file; nobody reviews in it.")
+    if not _move(queue, {QueueState.CLOSED}, QueueState.OPEN):
+        return False
+    if queue.source.get("kind") == ALL:
+        missing = queue_items.missing_items(queue)
+        require_rubrics(queue.dataset, queue.rubric_version, missing)
+        queue_items.add_items(queue, missing)
+    places.renew_all(queue, now=timezone.now())
+    record(queue.team, by, "reopened", queue)
+    return True
+
+
+def _move(queue: ReviewQueue, allowed: set[QueueState], state: QueueState) -> bool:
+    """Whether the queue came from one of the `allowed` states to this one; it says its state either way."""
+    moved = ReviewQueue.objects.filter(pk=queue.pk, state__in=allowed).update(state=state)
+    queue.refresh_from_db(fields=["state"])
+    return bool(moved)
+
+
+# ── More items, more raters, other people, other words ───────────────────────────────────────────
+
+
+@transaction.atomic
+def extend_queue(
+    queue: ReviewQueue, *, by: User, source: Source | None = None, raters_per_item: int | None = None
+) -> int:
+    """Puts the items of one more source behind those of the queue, asks for more raters per item, or both.
+
+    How many items were new. What is in the queue already stays as it is: a sample's items keep the
+    probability they were drawn with. Raises Conflict for a closed queue, and when that adds nothing.
+    """
+    locked = _open_to_change(queue)
+    raised = _raise_raters(locked, raters_per_item) if raters_per_item is not None else 0
+    added = _add_from(locked, source, by) if source is not None else 0
+    if not raised and not added:
+        raise Conflict(f"Everything of that is in {queue} already; nothing was added.")
+    record(queue.team, by, "extended", queue, items=added, raters_per_item=locked.raters_per_item)
+    queue.refresh_from_db()
+    return added
+
+
+def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
+    more = wanted - queue.raters_per_item
+    if more < 0:
+        raise refused(
+            "raters_per_item",
+            f"{queue} asks for {queue.raters_per_item} raters per item; that can only become more.",
+        )
+    require_enough(wanted, people=queue.raters.count())
+    queue.raters_per_item = wanted
+    queue.save(update_fields=["raters_per_item"])
+    if more:
+        # Gold items have a place for everybody as it is.
+        items = QueueItem.objects.filter(queue=queue, gold=False)
+        items.update(wanted=F("wanted") + more, room=F("room") + more)
+    return more
+
+
+def _add_from(queue: ReviewQueue, source: Source, by: User) -> int:
+    chosen = queue_sources.chosen(queue.dataset, source, viewer=by)
+    require_rubrics(queue.dataset, queue.rubric_version, chosen.item_ids)
+    added = queue_items.add_items(queue, chosen.item_ids, probabilities=chosen.probabilities, run=source.run)
+    if added and chosen.source["kind"] == ALL:
+        queue.source = chosen.source  # whatever it was before, it is the whole dataset now
+    elif added:
+        queue.source = queue.source | {"added": [*queue.source.get("added", []), chosen.source]}
+    queue.save(update_fields=["source"])
+    return added
+
+
+@transaction.atomic
+def reassign_queue(
+    queue: ReviewQueue,
+    *,
+    by: User,
+    add: Sequence[User] = (),
+    remove: Sequence[User] = (),
+    everyone: bool | None = None,
+) -> None:
+    """Puts people in a queue and takes others out; `everyone` says whether whoever joins the team comes in.
+
+    Who is taken out keeps their drafts to read, and gives the places of them back; submitted reviews stay.
+    Raises Invalid for people who cannot review and where too few would be left, Conflict for a closed queue.
+    """
+    locked = _open_to_change(queue)
+    if everyone:
+        add = [*add, *reviewers(queue.team)]
+    staying = [user for user in add if user not in remove]
+    if staying:
+        require_able(queue.team, staying)
+    added = queue_people.add_raters(
+        locked, [rater_for(queue.team, user) for user in dict.fromkeys(staying)], by=by
+    )
+    removed = queue_people.remove_raters(locked, list(queue.team.raters.filter(user__in=list(remove))))
+    left = locked.raters.count()
+    if removed and left < locked.raters_per_item:
+        raise refused(
+            "remove",
+            f"{locked.raters_per_item} raters per item need at least that many people; {left} would be left.",
+        )
+    if everyone is not None:
+        locked.everyone = everyone
+        locked.save(update_fields=["everyone"])
+    names = {"added": [str(one) for one in added], "removed": [str(one) for one in removed]}
+    record(
+        queue.team, by, "changed the people of", queue, **{what: who for what, who in names.items() if who}
+    )
+    queue.refresh_from_db()
+
+
+@transaction.atomic
+def edit_queue(
+    queue: ReviewQueue,
+    *,
+    by: User,
+    name: str | None = None,
+    instructions: str | None = None,
+    hold_minutes: int | None = None,
+) -> None:
+    """Other words for people, and another time that places are kept; None leaves each as it is."""
+    locked = queue_items.lock(queue)
+    changed = []
+    if name is not None and name.strip() != locked.name:
+        locked.name = free_name(queue.team, name, besides=queue)
+        changed.append("name")
+    if instructions is not None and instructions != locked.instructions:
+        locked.instructions = instructions
+        changed.append("instructions")
+    if hold_minutes is not None and hold_minutes != locked.hold_minutes:
+        require_hold(hold_minutes)
+        locked.hold_minutes = hold_minutes
+        changed.append("hold_minutes")
+    if changed:
+        locked.save(update_fields=changed)
+        record(queue.team, by, "changed", queue, what=", ".join(changed).replace("_", " "))
+    queue.refresh_from_db()
+
+
+def _open_to_change(queue: ReviewQueue) -> ReviewQueue:
+    locked = queue_items.lock(queue)
+    if locked.state == QueueState.CLOSED:
+        raise Conflict(f"{queue} is closed; reopen it first.")
+    return locked

@@ -1,0 +1,60 @@
+"""Who rates in a queue: links of raters, and what follows for places when somebody comes or goes.
+
+Knows rows only, so that the rooms of teams and of queues can both ask it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from rubricweb.models import (
+    Membership,
+    QueueState,
+    Rater,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Role,
+    User,
+)
+from rubricweb.services import places
+from rubricweb.services.notices import notify_queue
+
+
+def add_raters(queue: ReviewQueue, raters: Iterable[Rater], *, by: User | None = None) -> list[Rater]:
+    """Puts raters in a queue and tells them, but for whoever did it; those that are new to it.
+
+    Gold items go to everybody, so their room grows.
+    """
+    there = set(queue.raters.values_list("pk", flat=True))
+    new = [rater for rater in raters if rater.pk not in there]
+    queue.raters.add(*new)
+    if new:
+        places.fit_gold(queue)
+        notify_queue(queue, [rater.user for rater in new if rater.user is not None], by=by)
+    return new
+
+
+def remove_raters(queue: ReviewQueue, raters: Sequence[Rater]) -> list[Rater]:
+    """Takes raters out of a queue; those that were in it.
+
+    The places of their drafts are free again, the drafts stay for them to read; what they submitted stays and
+    counts.
+    """
+    there = queue.raters.filter(pk__in=[rater.pk for rater in raters])
+    # As a hand-out does first: nobody is handed an item while they are taken out.
+    leaving = list(Rater.objects.select_for_update(no_key=True).filter(pk__in=there.values("pk")))
+    queue.raters.remove(*leaving)
+    for rater in leaving:
+        for draft in Review.objects.filter(
+            queue=queue, rater=rater, state=ReviewState.DRAFT, holds_place=True
+        ):
+            places.give_back(draft)
+    places.fit_gold(queue)
+    return leaving
+
+
+def join_queues_of_everyone(membership: Membership, rater: Rater) -> list[ReviewQueue]:
+    """Puts a member who may review in the unclosed queues that are for everybody; those new to them."""
+    if membership.role < Role.ANNOTATOR:
+        return []
+    queues = ReviewQueue.objects.filter(team=membership.team_id, everyone=True)
+    return [queue for queue in queues.exclude(state=QueueState.CLOSED) if add_raters(queue, [rater])]

@@ -1,0 +1,249 @@
+"""Queues of items for people to review: opening and closing them, and handing items out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from rubricweb.errors import Conflict, Forbidden, NotFound
+from rubricweb.models import (
+    Blind,
+    Dataset,
+    Item,
+    Membership,
+    Order,
+    QueueItem,
+    QueueState,
+    Rater,
+    Rationale,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Role,
+    RubricVersion,
+    Run,
+    Team,
+    User,
+)
+from rubricweb.selectors import queue_sources
+from rubricweb.selectors.calibration import Stage
+from rubricweb.selectors.queue_sources import ALL, Source
+from rubricweb.selectors.queues import reviewers
+from rubricweb.services import calibration, places, queue_items, queue_people
+from rubricweb.services.journal import record
+from rubricweb.services.labels import refused, require_rubric
+from rubricweb.services.teams import rater_for
+
+NAME_MAX = 200
+HOLD_MINUTES_MAX = 7 * 24 * 60
+WHOLE_DATASET = Source()
+
+
+@transaction.atomic
+def create_queue(
+    team: Team,
+    *,
+    by: User,
+    name: str,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    raters: Sequence[User] = (),
+    everyone: bool = False,
+    raters_per_item: int = 1,
+    run: Run | None = None,
+    source: Source = WHOLE_DATASET,
+    blind: str = Blind.BOTH,
+    order: str = Order.DATASET,
+    rationale: str = Rationale.NEVER,
+    hold_minutes: int = 30,
+    instructions: str = "",
+) -> ReviewQueue:
+    """A queue over the items a source names, for these members or, with `everyone`, for all who may review
+    now or later. `run` is what is revealed after submitting.
+
+    Raises Invalid for people who cannot review, for too few of them, for a source that names no items, or
+    where an item has no rubric; the fault's place is the argument it is about. Raises Conflict when the name
+    is taken, and what `queue_sources.chosen` raises.
+    """
+    name = free_name(team, name)
+    people = list(reviewers(team)) if everyone else list(dict.fromkeys(raters))
+    require_able(team, people)
+    require_enough(raters_per_item, people=len(people))
+    if run is not None and run.dataset_id != dataset.pk:
+        raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
+    _require_known("blind", blind, Blind.values)
+    _require_known("order", order, Order.values)
+    _require_known("rationale", rationale, Rationale.values)
+    require_hold(hold_minutes)
+    if source.kind == ALL:
+        require_rubric(dataset, rubric_version)
+    chosen = queue_sources.chosen(dataset, source, viewer=by)
+    require_rubrics(dataset, rubric_version, chosen.item_ids)
+    queue = ReviewQueue.objects.create(
+        team=team,
+        name=name,
+        dataset=dataset,
+        rubric_version=rubric_version,
+        run=run,
+        raters_per_item=raters_per_item,
+        everyone=everyone,
+        blind=blind,
+        order=order,
+        rationale=rationale,
+        hold_minutes=hold_minutes,
+        instructions=instructions,
+        source=chosen.source,
+        created_by=by,
+    )
+    queue_people.add_raters(queue, [rater_for(team, user) for user in people], by=by)
+    queue_items.add_items(queue, chosen.item_ids, probabilities=chosen.probabilities, run=source.run)
+    record(team, by, "opened", queue, items=len(chosen.item_ids), raters=len(people))
+    return queue
+
+
+def _require_known(place: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise refused(place, f"{value!r} is not one of {', '.join(known)}.")
+
+
+def free_name(team: Team, name: str, *, besides: ReviewQueue | None = None) -> str:
+    """The name as it is stored. Raises Invalid without one, Conflict when another queue has it."""
+    name = name.strip()[:NAME_MAX]
+    if not name:
+        raise refused("name", "A queue needs a name.")
+    taken = ReviewQueue.objects.filter(team=team, name=name)
+    if (taken.exclude(pk=besides.pk) if besides else taken).exists():
+        raise Conflict(f"The team already has a queue called {name!r}.")
+    return name
+
+
+def require_able(team: Team, people: Sequence[User]) -> None:
+    """Refuses people who may not review in the team, and nobody at all."""
+    able = set(
+        Membership.objects.filter(
+            team=team, user__in=[user.pk for user in people], role__gte=Role.ANNOTATOR
+        ).values_list("user_id", flat=True)
+    )
+    unable = [str(user) for user in people if user.pk not in able]
+    if unable:
+        raise refused("raters", f"Only annotators and above can review; {', '.join(unable)} cannot.")
+    if not able:
+        raise refused("raters", "Choose at least one person to review.")
+
+
+def require_enough(raters_per_item: int, *, people: int) -> None:
+    """Refuses more raters per item than there are people: its items would never be done."""
+    if not 1 <= raters_per_item <= people:
+        raise refused(
+            "raters_per_item",
+            f"{raters_per_item} raters per item need at least that many people; {people} were chosen.",
+        )
+
+
+def require_hold(minutes: int) -> None:
+    """Refuses to keep places for no time, or for more than a week."""
+    if not 1 <= minutes <= HOLD_MINUTES_MAX:
+        raise refused("hold_minutes", f"A place is kept for 1 to {HOLD_MINUTES_MAX} minutes, not {minutes}.")
+
+
+def require_rubrics(dataset: Dataset, rubric_version: RubricVersion | None, item_ids: Sequence[int]) -> None:
+    """Refuses items that would be reviewed by no rubric at all."""
+    if rubric_version is not None:
+        return
+    bare = Item.objects.filter(dataset=dataset, rubric_version=None).values_list("pk", flat=True)
+    missing = len(set(bare) & set(item_ids))
+    if missing:
+        raise refused(
+            "rubric_version",
+            f"{missing} items of {dataset} bring no rubric of their own; choose a rubric version.",
+        )
+
+
+def take_in(dataset: Dataset, items: Sequence[Item]) -> None:
+    """Puts new items of a dataset behind the others of its unclosed queues over all of it."""
+    unclosed = ReviewQueue.objects.filter(dataset=dataset, imported=False).exclude(state=QueueState.CLOSED)
+    for queue in unclosed.filter(source__kind=ALL).order_by("pk"):
+        queue_items.add_items(queue, [item.pk for item in items])
+
+
+@transaction.atomic
+def close_queue(queue: ReviewQueue, *, by: User) -> None:
+    """No more reviews; drafts stay where they are, blinding ends."""
+    unclosed = ReviewQueue.objects.filter(pk=queue.pk).exclude(state=QueueState.CLOSED)
+    if unclosed.update(state=QueueState.CLOSED):
+        record(queue.team, by, "closed", queue)
+    queue.refresh_from_db()
+
+
+def next_review(
+    queue: ReviewQueue, user: User, *, now: datetime, besides: Review | None = None
+) -> Review | None:
+    """The person's open draft, else a new one on the item that is next for them; None when all is done.
+
+    Which is next says the queue's order (see `places`). Never more than an item's `wanted` people get it;
+    skips, and drafts of people not heard of for `hold_minutes`, free the place. A calibration round comes
+    first; Conflict for who is below its mark (see `calibration`). `besides` is a draft that is
+    not meant: the one at which they still are.
+    """
+    places.release_silent([queue], now=now)
+    return _hand_out(queue, user, now=now, besides=besides)
+
+
+@transaction.atomic
+def _hand_out(
+    queue: ReviewQueue, user: User, *, now: datetime, besides: Review | None = None
+) -> Review | None:
+    rater = _rater_in(queue, user)
+    found = calibration.begin(queue, rater)
+    calibrating = found.stage == Stage.OPEN
+    drafts = Review.objects.filter(queue=queue, rater=rater, state=ReviewState.DRAFT)
+    if besides is not None:
+        drafts = drafts.exclude(pk=besides.pk)
+    for draft in drafts.select_related("queue").order_by("started_at", "pk"):
+        if places.take_again(draft, now=now):
+            return draft
+    if calibrating and found.handed >= found.size:
+        return None  # what is not submitted yet decides who goes on
+    review = places.take_next(queue, rater, now=now, only_gold=calibrating)
+    if review is None:
+        calibration.require_more(queue, found)
+    return review
+
+
+def start_review(queue: ReviewQueue, item: Item, user: User, *, now: datetime | None = None) -> Review:
+    """The person's review of this very item, begun now if there is room for one more rater."""
+    now = now or timezone.now()
+    places.release_silent([queue], now=now)
+    return _hand_this(queue, item, user, now=now)
+
+
+@transaction.atomic
+def _hand_this(queue: ReviewQueue, item: Item, user: User, *, now: datetime) -> Review:
+    rater = _rater_in(queue, user)
+    queue_item = QueueItem.objects.select_related("queue").filter(queue=queue, item=item).first()
+    if queue_item is None:
+        raise NotFound("item in this queue")
+    existing = Review.objects.select_related("queue").filter(queue=queue, item=item, rater=rater).first()
+    if existing is None:
+        calibration.refuse_choosing(queue, calibration.begin(queue, rater))
+        existing = places.take(queue_item, rater, now=now)
+    elif existing.state == ReviewState.SKIPPED:
+        existing = existing if places.take_again(existing, now=now) else None
+    elif existing.state == ReviewState.DRAFT:
+        places.take_again(existing, now=now)  # without a place it is shown, and can be submitted by nobody
+    if existing is None:
+        raise Conflict(f"{item} already has its {queue_item.wanted} raters.")
+    return existing
+
+
+def _rater_in(queue: ReviewQueue, user: User) -> Rater:
+    """The person as a rater of an open queue, locked: one hand-out at a time for each."""
+    if queue.state != QueueState.OPEN:
+        raise Conflict(f"The queue {queue} is {queue.state}.")
+    rater = Rater.objects.select_for_update(no_key=True).filter(queues=queue, user=user).first()
+    if rater is None:
+        raise Forbidden(
+            f"You are not one of the raters of {queue}; ask an editor to open a queue with you in it."
+        )
+    return rater

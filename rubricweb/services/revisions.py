@@ -1,0 +1,99 @@
+"""What a person says after the reveal: keeps their label, changes it, or finds the rubric unclear."""
+
+from django.db import transaction
+
+from rubricweb.engine.verdict import Label
+from rubricweb.errors import Conflict, Invalid, NotFound
+from rubricweb.models import Choice, Judgement, QueueState, Review, ReviewQueue, Revision
+from rubricweb.selectors.reveals import require_revealed, reveal
+from rubricweb.services.journal import record
+from rubricweb.services.labels import checked_label
+from rubricweb.services.reviews import REASON_MAX
+
+
+@transaction.atomic
+def revise(
+    review: Review, criterion_id: int, *, choice: str, verdict: Label | None = None, reason: str = ""
+) -> Revision:
+    """Stores the final label beside the initial one, with what the judge was shown to have said.
+
+    `choice` is keep, change (then `verdict` and `reason` are needed) or unclear, which keeps the label too.
+    Safe to repeat until the queue closes: the newest call wins. Raises Withheld while the others' verdicts
+    are, Conflict once the queue is closed.
+    """
+    _open_reveal(review)
+    judgement = Judgement.objects.filter(review=review, criterion=criterion_id).first()
+    if judgement is None:
+        raise NotFound("verdict in this review")
+    return _stored(judgement, choice=choice, verdict=verdict, reason=reason)
+
+
+@transaction.atomic
+def keep_all(review: Review) -> int:
+    """Keeps every label somebody differs from and nothing was said about yet; how many those were."""
+    _open_reveal(review)
+    waiting = [row.criterion.pk for row in reveal(review) if row.is_open]
+    for judgement in Judgement.objects.filter(review=review, criterion__in=waiting):
+        _stored(judgement, choice=Choice.KEEP)
+    return len(waiting)
+
+
+def _open_reveal(review: Review) -> None:
+    """Locks the queue's row, so that closing it waits, and refuses what is hidden or over."""
+    state = (
+        ReviewQueue.objects.select_for_update(of=("self",))
+        .filter(pk=review.queue_id)
+        .values_list("state", flat=True)
+        .get()
+    )
+    require_revealed(review)
+    if state == QueueState.CLOSED:
+        raise Conflict("The queue is closed: your final verdicts can no longer change.")
+
+
+def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, reason: str = "") -> Revision:
+    if choice not in Choice.values:
+        raise Invalid.at("choice", repr(choice)[:60], ", ".join(Choice.values))
+    review = judgement.review
+    assert review is not None, "only people revise"
+    initial = str(judgement.verdict)
+    final = initial
+    reason = reason.strip().replace("\x00", "")
+    if len(reason) > REASON_MAX:
+        raise Invalid.at("reason", f"{len(reason)} characters", f"at most {REASON_MAX}")
+    if choice == Choice.CHANGE:
+        if verdict is None:
+            raise Invalid.at("verdict", "nothing", "the label you change to")
+        final = checked_label(judgement.criterion, verdict)
+        if final == initial:
+            raise Invalid.at("verdict", f"{final}, which you said already", "another label, or keep yours")
+        if not reason:
+            raise Invalid.at("reason", "nothing", "why you change your verdict")
+    run = review.queue.run
+    shown = Judgement.objects.filter(
+        run=run, item=judgement.item_id, criterion=judgement.criterion_id, repeat=0, verdict__isnull=False
+    )
+    judged = shown.order_by("pk").values_list("verdict", flat=True).first() if run is not None else None
+    earlier = Revision.objects.filter(judgement=judgement).first()
+    revision, _ = Revision.objects.update_or_create(
+        judgement=judgement,
+        defaults={
+            "choice": choice,
+            "verdict": final,
+            "reason": reason,
+            "run": run,
+            "judge_verdict": judged or "",
+        },
+    )
+    if choice != Choice.KEEP or (earlier is not None and earlier.choice != Choice.KEEP):
+        record(
+            review.queue.team,
+            review.rater.user,
+            "revised",
+            judgement.item,
+            criterion=judgement.criterion.name,
+            choice=revision.choice,
+            verdict=final,
+            queue=review.queue.name,
+        )
+    return revision

@@ -1,0 +1,307 @@
+"""What may happen to a run once it was started: the state machine that `services/runs.py` draws."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
+
+from rubricweb.engine.errors import Fault
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import (
+    UNENDED,
+    Item,
+    Judgement,
+    Run,
+    RunCriterionSummary,
+    RunItem,
+    RunState,
+    RunSummary,
+    User,
+    Vote,
+)
+from rubricweb.selectors.new_items import new_items
+from rubricweb.services import few_shot, panels
+from rubricweb.services.budgets import require_caps_hold
+from rubricweb.services.journal import record
+from rubricweb.services.run_events import note
+from rubricweb.services.run_queue import Enqueue, ring_on_commit
+from rubricweb.services.run_starting import asked_judges, asks_a_judge, plan_items
+from rubricweb.services.run_summaries import summarise
+
+STOP_REASON_MAX = 500
+
+
+@transaction.atomic
+def pause_run(
+    run: Run, *, by: User | None, now: datetime, why: str = "", finish_in_flight: bool = True
+) -> bool:
+    """Stops asking until `resume_run`; True when that changed anything.
+
+    Calls in flight finish and are stored, or are broken off: they may have been paid for all the same. `why`
+    is a sentence for people, empty where somebody just wanted it. A run that is not running stays as it is,
+    but one that was paused gently can still be told to break off.
+    """
+    locked = _locked(run)
+    changed = locked.state == RunState.RUNNING
+    if changed:
+        _stop(locked, RunState.PAUSED, None, why, finish_in_flight)
+        record(run.team, by, "paused", run, **({"why": why} if why else {}))
+        note(run.pk, "paused", f"Paused{_by(by)}{f': {why}' if why else '.'}")
+    elif locked.state == RunState.PAUSED and not finish_in_flight:
+        changed = _break_off(locked)
+    run.refresh_from_db()
+    return changed
+
+
+@transaction.atomic
+def cancel_run(run: Run, *, by: User | None, now: datetime, finish_in_flight: bool = True) -> bool:
+    """Ends a run before everything is graded; True when that changed anything.
+
+    Verdicts so far stay, and `resume_run` goes on from there. Calls in flight finish and are stored, or are
+    broken off. A run that has ended stays as it is.
+    """
+    locked = _locked(run)
+    changed = locked.state in UNENDED
+    if changed:
+        _stop(locked, RunState.CANCELLED, now, "cancelled", finish_in_flight)
+        record(run.team, by, "cancelled", run)
+        note(run.pk, "cancelled", f"Cancelled{_by(by)}.")
+    elif locked.state == RunState.CANCELLED and not finish_in_flight:
+        changed = _break_off(locked)
+    run.refresh_from_db()
+    return changed
+
+
+@transaction.atomic
+def resume_run(
+    run: Run,
+    *,
+    by: User | None,
+    enqueue: Enqueue,
+    error_kinds: Sequence[str] | None = None,
+    item_ids: Sequence[int] | None = None,
+) -> int:
+    """Does what is missing: items never graded, and verdicts that failed.
+
+    Of the failed ones all are asked for again, or only some `error_kinds` (none of them when empty), or only
+    those of the items `item_ids`. Returns the number of items that will be worked on; when nothing is missing
+    that is 0, and a run that was paused or ended early is finished. Verdicts already given are never asked
+    for again. Raises Conflict for a run that is running, Invalid for items that are not in it.
+    """
+    locked = _locked(run)
+    if locked.state == RunState.RUNNING:
+        raise Conflict(f"{run} is already running.")
+    _forget_failures(locked, error_kinds, item_ids)
+    missing = RunItem.objects.filter(run=run, graded_at=None).count()
+    if missing:
+        _go_on(locked)
+        record(run.team, by, "resumed", run, items=missing)
+        note(run.pk, "resumed", f"Resumed{_by(by)}: {_items(missing)} to do.")
+        ring_on_commit(run.pk, missing, enqueue)
+    elif locked.state != RunState.FINISHED:
+        _finish(locked, locked.finished_at)
+    run.refresh_from_db()
+    return missing
+
+
+@transaction.atomic
+def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
+    """Takes in the items that were added to the dataset since; how many.
+
+    A finished run goes on with them; one that was paused, cancelled or failed waits to be resumed. Raises
+    Invalid where one of them cannot be graded as this run grades: no rubric, no judge, or an example its
+    judge is shown.
+    """
+    locked = _locked(run)
+    fresh = new_items(locked)
+    if not fresh.exists():
+        return 0
+    _check_extension(locked, fresh)
+    added = plan_items(locked, fresh)
+    if locked.state == RunState.FINISHED:
+        _go_on(locked)
+    record(run.team, by, "extended", run, items=added)
+    note(run.pk, "extended", f"Extended{_by(by)}: {_items(added)} added.")
+    if locked.state in (RunState.FINISHED, RunState.RUNNING):
+        ring_on_commit(run.pk, added, enqueue)
+    run.refresh_from_db()
+    return added
+
+
+@transaction.atomic
+def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
+    """What the run may cost from now on; None is no cap of its own. A run its cap had paused stays paused.
+
+    Raises Invalid for what is no amount, and for a cap on a judge without a price.
+    """
+    require_caps_hold(asked_judges(run.judge, run.panel), budget_usd=budget_usd, no_cap=budget_usd is None)
+    locked = _locked(run)
+    if locked.budget_usd != budget_usd:
+        Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd)
+        said = "no cap" if budget_usd is None else f"${budget_usd:,.2f}"
+        record(run.team, by, "set the budget of", run, budget_usd=budget_usd)
+        note(run.pk, "budget", f"What it may cost was set to {said}{_by(by)}.")
+    run.refresh_from_db()
+
+
+def finish_if_done(run: Run, now: datetime) -> bool:
+    """Ends a run once every item is graded, also one that is paused; exactly one caller does it."""
+    left = RunItem.objects.filter(run=run, graded_at=None)
+    if left.exists():
+        return False
+    with transaction.atomic():
+        locked = _locked(run)
+        # Looked at again: the run may have been extended before we held it.
+        if locked.state not in UNENDED or left.exists():
+            return False
+        _finish(locked, now)
+    return True
+
+
+def give_up(run: Run, why: str, now: datetime) -> None:
+    """Ends a running run whose judge cannot be reached; what was graded stays, the rest can be resumed."""
+    with transaction.atomic():
+        locked = _locked(run)
+        if locked.state == RunState.RUNNING:
+            _stop(locked, RunState.FAILED, now, why, finish_in_flight=True)
+            record(run.team, None, "gave up on", run, why=why[:STOP_REASON_MAX])
+            note(run.pk, "gave_up", why)
+
+
+# ── Changing the row ─────────────────────────────────────────────────────────────────────────────
+
+
+def _locked(run: Run) -> Run:
+    """The run as it is now, held until the transaction ends: one change of state at a time."""
+    return Run.objects.select_for_update().get(pk=run.pk)
+
+
+def _stop(locked: Run, state: RunState, ended: datetime | None, why: str, finish_in_flight: bool) -> None:
+    Run.objects.filter(pk=locked.pk).update(
+        state=state,
+        finished_at=ended,
+        stop_reason=why[:STOP_REASON_MAX],
+        finish_in_flight=finish_in_flight,
+    )
+    summarise(locked)
+
+
+def _break_off(locked: Run) -> bool:
+    """Has calls broken off that were allowed to finish; whether they were."""
+    return bool(Run.objects.filter(pk=locked.pk, finish_in_flight=True).update(finish_in_flight=False))
+
+
+def _go_on(locked: Run) -> None:
+    Run.objects.filter(pk=locked.pk).update(
+        state=RunState.RUNNING, finished_at=None, stop_reason="", finish_in_flight=True
+    )
+    RunSummary.objects.filter(run=locked).delete()
+    RunCriterionSummary.objects.filter(run=locked).delete()
+
+
+def _finish(locked: Run, now: datetime | None) -> None:
+    Run.objects.filter(pk=locked.pk).update(state=RunState.FINISHED, finished_at=now or Now(), stop_reason="")
+    summarise(locked)
+    note(locked.pk, "finished", "Every item is graded.")
+
+
+def _by(person: User | None) -> str:
+    return f" by {person}" if person is not None else ""
+
+
+def _items(count: int) -> str:
+    return f"{count:,} item{'s' * (count != 1)}"
+
+
+# ── Failures that are asked for again ────────────────────────────────────────────────────────────
+
+
+def _forget_failures(locked: Run, error_kinds: Sequence[str] | None, item_ids: Sequence[int] | None) -> None:
+    """Takes failed verdicts and votes away, so that they are missing; their items count as not graded.
+
+    Items that a worker still holds, as after a pause that lets calls finish, are left to it: what it has in
+    its hands would no longer be what is stored.
+    """
+    rows = RunItem.objects.filter(run=locked)
+    if item_ids is not None:
+        _check_items(rows, item_ids)
+        rows = rows.filter(item_id__in=item_ids)
+    ours = rows.exclude(graded_at=None, leased_until__gt=Now())
+    failed = Judgement.objects.filter(
+        run=locked, error_kind__isnull=False, item_id__in=ours.values("item_id")
+    )
+    failed_items = ours.filter(error_kind__isnull=False)
+    if error_kinds is not None:
+        failed = failed.filter(error_kind__in=error_kinds)
+        failed_items = failed_items.filter(error_kind__in=error_kinds)
+    again = Q(pk__in=failed_items.values("pk")) | Q(item_id__in=failed.values("item_id"))
+    # What a holistic judge said stays when only a check failed beside it.
+    RunItem.objects.filter(again, run=locked).update(
+        graded_at=None,
+        leased_by="",
+        leased_until=None,
+        score=None,
+        raw_score=None,
+        coverage=None,
+        passed=None,
+        length_penalty=0.0,
+        errors=0,
+        error_kind=None,
+        error_message="",
+    )
+    _forget_failed_votes(locked, failed, error_kinds, ours)
+    failed.delete()
+
+
+def _check_items(rows: QuerySet[RunItem], item_ids: Sequence[int]) -> None:
+    known = set(rows.filter(item_id__in=item_ids).values_list("item_id", flat=True))
+    faults = [
+        Fault(f"item_ids[{i}]", str(item_id), "the id of an item in this run")
+        for i, item_id in enumerate(item_ids)
+        if item_id not in known
+    ]
+    if faults:
+        raise Invalid("; ".join(map(str, faults[:5])), faults[:200])
+
+
+def _forget_failed_votes(
+    run: Run,
+    failed: QuerySet[Judgement],
+    error_kinds: Sequence[str] | None,
+    ours: QuerySet[RunItem],
+) -> None:
+    """Takes away failed votes, so that they are asked for again: of criteria that failed, those of the last
+    stage that was asked; of criteria that were not settled yet, all.
+    """
+    same_unit = {"item_id": OuterRef("item_id"), "criterion_id": OuterRef("criterion_id")}
+    later = Vote.objects.filter(run=run, stage__gt=OuterRef("stage"), **same_unit)
+    unsettled = ~Q(Exists(Judgement.objects.filter(run=run, **same_unit)))
+    if error_kinds is not None:
+        unsettled &= Q(error_kind__in=error_kinds)
+    in_failed = Q(Exists(failed.filter(**same_unit))) & ~Q(Exists(later))
+    again = Vote.objects.filter(
+        in_failed | unsettled, run=run, error_kind__isnull=False, item_id__in=ours.values("item_id")
+    )
+    Vote.objects.filter(pk__in=list(again.values_list("pk", flat=True))).delete()
+
+
+# ── Items that came later ────────────────────────────────────────────────────────────────────────
+
+
+def _check_extension(locked: Run, fresh: QuerySet[Item]) -> None:
+    if locked.rubric_version_id is None and (bare := fresh.filter(rubric_version=None).count()):
+        raise Invalid.at(
+            "rubric_version",
+            f"{_items(bare)} without a rubric, in a run that grades every item by its own",
+            "items that bring one",
+        )
+    if locked.judge["id"] == panels.NO_JUDGE and asks_a_judge(fresh, locked.rubric_version):
+        raise Invalid.at("judge", "criteria for a judge, in a run of checks alone", "a new run with a judge")
+    if locked.few_shot is not None and (shown := few_shot.among_examples(locked.few_shot, fresh)):
+        raise Invalid.at(
+            "few_shot.dataset",
+            f"{_items(len(shown))} that the judge is shown as examples ({', '.join(shown[:5])})",
+            "items with other ids and other words",
+        )

@@ -1,0 +1,46 @@
+"""Before a run is started: what it would come to, refused where starting it would be."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Unpack
+
+from rubricweb.models import Dataset, RubricVersion, Team, User
+from rubricweb.selectors.run_forecasts import Forecast, forecast
+from rubricweb.selectors.run_plans import Plan, plan
+from rubricweb.services import panels
+from rubricweb.services.run_starting import RunOptions, drafted
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What would be asked, counted, and what it would probably cost and take, measured."""
+
+    plan: Plan
+    forecast: Forecast
+
+
+def plan_run(
+    team: Team,
+    *,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    viewer: User | None,
+    now: datetime,
+    **options: Unpack[RunOptions],
+) -> RunPlan:
+    """What `start_run` with these options would come to; nothing is stored, nobody is asked.
+
+    To a `viewer` who rates blind, earlier answers about items still to review are not told.
+
+    Raises what `start_run` would, but for caps: those are what a plan is for.
+    """
+    draft = drafted(team, dataset=dataset, rubric_version=rubric_version, **options)
+    counted = plan(
+        dataset,
+        rubric_version,
+        draft.run.autograder,
+        votes=panels.votes_per_criterion(draft.run.panel),
+        items=draft.items,
+    )
+    judges = panels.judges_of(draft.run)
+    return RunPlan(counted, forecast(draft.run, draft.items, judges, counted, viewer=viewer, now=now))

@@ -1,0 +1,37 @@
+"""A run's rows are its queue: which of them are free, and the bells that call workers to them."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+
+from rubricweb.models import BatchJob, RunMode
+
+Enqueue = Callable[[int], object]
+
+# How many bells one start rings: enough for a handful of worker processes to join in.
+BELLS = 8
+
+
+def asked_live() -> Q:
+    """Runs whose questions are asked one by one now: not those that wait for a provider's batches."""
+    batches = BatchJob.objects.filter(run=OuterRef("pk"))
+    return Q(mode=RunMode.LIVE) | (Q(Exists(batches)) & ~Q(Exists(batches.filter(stored_at=None))))
+
+
+def unclaimed(now: datetime) -> Q:
+    """Rows without a verdict that nobody holds a live lease on."""
+    return Q(graded_at=None) & (Q(leased_until=None) | Q(leased_until__lte=now))
+
+
+def ring(run_id: int, items: int, enqueue: Enqueue) -> None:
+    """Calls as many workers as these items keep busy, at most BELLS."""
+    for _ in range(min(BELLS, -(-items // settings.GRADING_CHUNK_ITEMS))):
+        enqueue(run_id)
+
+
+def ring_on_commit(run_id: int, items: int, enqueue: Enqueue) -> None:
+    """The same once the transaction is committed: who came before would find nothing."""
+    transaction.on_commit(lambda: ring(run_id, items, enqueue))

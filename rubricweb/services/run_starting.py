@@ -1,0 +1,276 @@
+"""Starting a run: everything that could be wrong is refused before a row is stored or a call paid for."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack, cast
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder, ReplyFormat
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
+from rubricweb.errors import Invalid
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import (
+    Criterion,
+    Dataset,
+    Item,
+    JudgeEndpoint,
+    RubricVersion,
+    Run,
+    RunItem,
+    RunMode,
+    Team,
+    User,
+)
+from rubricweb.services import endpoints, few_shot, panels
+from rubricweb.services.budgets import require_caps_hold
+from rubricweb.services.journal import record
+from rubricweb.services.reviews import require_rubric
+from rubricweb.services.run_events import note
+from rubricweb.services.run_queue import Enqueue, ring_on_commit
+
+MAX_CHOSEN = 10_000
+PLANNED_AT_ONCE = 2000
+
+
+class RunOptions(TypedDict, total=False):
+    """How a run grades, as `start_run` explains it; what is left out has the default of `drafted`."""
+
+    judge_id: str
+    judge: JudgeConfig | None
+    panel: panels.Panel | None
+    few_shot_from: few_shot.FewShot | None
+    autograder: str
+    reply_format: str
+    normalize: bool
+    abstention: str
+    on_error: str
+    option_seed: int | None
+    name: str
+    use_cache: bool
+    mode: str
+    item_ids: Sequence[int] | None
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A run as it would be: its row, not stored, the items it would grade, and the judges it would ask."""
+
+    run: Run
+    items: QuerySet[Item]
+    asked: Sequence[Mapping[str, Any]]
+
+
+@transaction.atomic
+def start_run(
+    team: Team,
+    *,
+    by: User | None,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    enqueue: Enqueue,
+    budget_usd: float | None = None,
+    no_cap: bool = False,
+    **options: Unpack[RunOptions],
+) -> Run:
+    """A run over every item of the dataset, its work planned as rows, workers rung on commit.
+
+    An item's own rubric wins over `rubric_version`. `judge` overrides what `judge_id` stands for
+    (the command line does that); a `panel` stands in the place of both, and rubrics of checks alone need
+    neither. `option_seed` orders the options a judge is shown; without one it is the rubric's own, so that
+    every run words the same question alike. `budget_usd` is what the run may cost at most, None no cap of its
+    own; the team's for the month holds beside it. A judge without a price can be held to neither: then only
+    `no_cap` starts the run. `use_cache` takes answers to the very same questions from earlier runs of the
+    team. `item_ids` grades these items only. Nothing is stored when something is refused: Invalid, with its
+    place, for unknown names, no items, items without a rubric, a panel or examples that cannot be, a cap that
+    cannot be kept. `abstention` and `on_error` are the policies of `engine/scoring.py`.
+    """
+    # Held until the rows stand: items added meanwhile would be neither planned nor seen as new.
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    draft = drafted(team, dataset=dataset, rubric_version=rubric_version, **options)
+    require_caps_hold(draft.asked, budget_usd=budget_usd, no_cap=no_cap)
+    run = draft.run
+    run.budget_usd, run.created_by = budget_usd, by
+    run.save()
+    planned = plan_items(run, draft.items)
+    record(team, by, "started", run, items=planned)
+    items = f"{planned:,} item{'s' * (planned != 1)}"
+    note(run.pk, "started", f"Started{f' by {by}' if by else ''} over {items}.")
+    ring_on_commit(run.pk, planned, enqueue)
+    return run
+
+
+def drafted(
+    team: Team,
+    *,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    judge_id: str = "",
+    judge: JudgeConfig | None = None,
+    panel: panels.Panel | None = None,
+    few_shot_from: few_shot.FewShot | None = None,
+    autograder: str = "per_criterion",
+    reply_format: str = "json",
+    normalize: bool = True,
+    abstention: str = "skip",
+    on_error: str = "exclude",
+    option_seed: int | None = None,
+    name: str = "",
+    use_cache: bool = True,
+    mode: str = RunMode.LIVE,
+    item_ids: Sequence[int] | None = None,
+) -> Draft:
+    """What `start_run` would start, refused where it would be, its caps apart; nothing is stored."""
+    require_rubric(dataset, rubric_version)
+    asking = grader(autograder, reply_format, normalize)
+    for field, policy, known in (
+        ("abstention", abstention, ABSTENTION_POLICIES),
+        ("on_error", on_error, ERROR_POLICIES),
+        ("mode", mode, RunMode.values),
+    ):
+        if policy not in known:
+            raise Invalid.at(field, repr(policy), ", ".join(known))
+    if option_seed is not None and not 0 <= option_seed < 2**63:
+        raise Invalid.at("option_seed", str(option_seed), "a whole number from 0")
+    items = _chosen(dataset, item_ids)
+    frozen_judge, frozen_panel = _judges(
+        team, items, rubric_version, judge_id=judge_id, judge=judge, panel=panel, asking=asking
+    )
+    asked = asked_judges(frozen_judge, frozen_panel)
+    if mode == RunMode.BATCH:
+        _check_batches(team, asked)
+    examples = (
+        few_shot.frozen(few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking)
+        if few_shot_from is not None
+        else None
+    )
+    run = Run(
+        team=team,
+        dataset=dataset,
+        rubric_version=rubric_version,
+        name=name.strip()[:200],
+        autograder=autograder,
+        judge=frozen_judge,
+        endpoint_id=endpoints.endpoint_of(str(frozen_judge["id"])),
+        reply_format=reply_format,
+        normalize=normalize,
+        abstention=abstention,
+        on_error=on_error,
+        option_seed=_usual_seed(dataset, rubric_version) if option_seed is None else option_seed,
+        panel=frozen_panel,
+        few_shot=examples,
+        mode=mode,
+        use_cache=use_cache,
+    )
+    return Draft(run, items, asked)
+
+
+def needs_judge(dataset: Dataset, rubric_version: RubricVersion | None) -> bool:
+    """Whether grading these items asks a judge anything: not when their rubrics hold nothing but checks."""
+    return asks_a_judge(Item.objects.filter(dataset=dataset), rubric_version)
+
+
+def asks_a_judge(items: QuerySet[Item], rubric_version: RubricVersion | None) -> bool:
+    """The same of some items of a dataset."""
+    asked = Criterion.objects.exclude(kind="check")
+    own = items.exclude(rubric_version=None).order_by()
+    if asked.filter(version__in=own.values("rubric_version")).exists():
+        return True
+    if rubric_version is None or not items.filter(rubric_version=None).exists():
+        return False
+    return asked.filter(version=rubric_version).exists()
+
+
+def grader(autograder: str, reply_format: str, normalize: bool) -> PromptedAutograder:
+    """The autograder of that name, to see that it can be asked so. Raises Invalid."""
+    if autograder not in AUTOGRADERS:
+        raise Invalid(f"{autograder!r} is not an autograder. Known: {', '.join(AUTOGRADERS)}.")
+    try:
+        return AUTOGRADERS[autograder](reply_format=cast(ReplyFormat, reply_format), normalize=normalize)
+    except ValueError as error:
+        raise Invalid(str(error)) from error
+
+
+def asked_judges(judge: Mapping[str, Any], panel: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """The frozen judges that are really asked: a panel's members, a single one, nobody for checks alone."""
+    if panel is not None:
+        return [member["judge"] for member in panel["members"]]
+    return [] if judge["id"] == panels.NO_JUDGE else [judge]
+
+
+def plan_items(run: Run, items: QuerySet[Item]) -> int:
+    """A row per item, in the order of the dataset; how many. Never holds more than a few thousand of them."""
+    rows = items.order_by("position").values_list("pk", "rubric_version_id").iterator(PLANNED_AT_ONCE)
+    planned = 0
+    batch: list[RunItem] = []
+    for item_id, own_id in rows:
+        version_id = own_id or run.rubric_version_id
+        assert version_id is not None, "require_rubric saw to it"
+        batch.append(RunItem(run=run, item_id=item_id, rubric_version_id=version_id))
+        if len(batch) == PLANNED_AT_ONCE:
+            planned += len(RunItem.objects.bulk_create(batch))
+            batch.clear()
+    return planned + len(RunItem.objects.bulk_create(batch))
+
+
+# ── What is refused ──────────────────────────────────────────────────────────────────────────────
+
+
+def _chosen(dataset: Dataset, item_ids: Sequence[int] | None) -> QuerySet[Item]:
+    """The items to grade: all of the dataset, or those named, each of which must be in it."""
+    items = Item.objects.filter(dataset=dataset)
+    if item_ids is None:
+        return items
+    if not 1 <= len(item_ids) <= MAX_CHOSEN:
+        raise Invalid.at("item_ids", f"{len(item_ids):,} items", f"1 to {MAX_CHOSEN:,}, or null for all")
+    chosen = items.filter(pk__in=set(item_ids))
+    known = set(chosen.values_list("pk", flat=True))
+    faults = [
+        Fault(f"item_ids[{i}]", str(item_id), f"the id of an item of {dataset}")
+        for i, item_id in enumerate(item_ids)
+        if item_id not in known
+    ]
+    if faults:
+        raise Invalid("; ".join(map(str, faults[:5])), faults[:200])
+    return chosen
+
+
+def _judges(
+    team: Team,
+    items: QuerySet[Item],
+    rubric_version: RubricVersion | None,
+    *,
+    judge_id: str,
+    judge: JudgeConfig | None,
+    panel: panels.Panel | None,
+    asking: PromptedAutograder,
+) -> tuple[Mapping[str, Any], dict[str, Any] | None]:
+    """What the run's row keeps as its judge and its panel."""
+    if panel is not None:
+        if judge_id or judge is not None:
+            raise Invalid.at("judge", "a judge beside a panel", "one of them: a panel names its own judges")
+        frozen_panel = panels.frozen(team, panel, asking)
+        return panels.as_judge(frozen_panel), frozen_panel
+    if not judge_id and judge is None and not asks_a_judge(items, rubric_version):
+        return panels.NOBODY, None
+    return endpoints.frozen(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
+
+
+def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:
+    """The same for all versions of a rubric: what did not change is asked in the same words, and so known."""
+    whose = f"dataset {dataset.pk}" if rubric_version is None else f"rubric {rubric_version.rubric_id}"
+    return int.from_bytes(hashlib.sha256(whose.encode()).digest()[:4])
+
+
+def _check_batches(team: Team, asked: Sequence[Mapping[str, Any]]) -> None:
+    able = set(JudgeEndpoint.objects.filter(team=team, batches=True).values_list("pk", flat=True))
+    for judge in asked:
+        if endpoints.endpoint_of(str(judge["id"])) not in able:
+            raise Invalid.at(
+                "mode", f"batch with {judge['name']}", "live, or judges at endpoints that take batches"
+            )
+    if len({(judge["base_url"], judge["model"]) for judge in asked}) > 1:
+        raise Invalid.at("mode", "batch with several models", "live, or a panel of one model")

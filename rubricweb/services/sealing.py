@@ -1,0 +1,34 @@
+"""Secrets at rest: encrypted under SECRET_KEY, so that the database alone opens nothing."""
+
+import base64
+import hashlib
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+
+from rubricweb.errors import Invalid
+
+
+def seal(secret: str) -> str:
+    """The secret encrypted; "" stays ""."""
+    return _fernet().encrypt(secret.encode()).decode() if secret else ""
+
+
+def unseal(sealed: str) -> str:
+    """What was sealed. Raises Invalid when that was under a SECRET_KEY that is no longer known."""
+    if not sealed:
+        return ""
+    try:
+        return _fernet().decrypt(sealed.encode()).decode()
+    except InvalidToken as error:
+        raise Invalid(
+            "The endpoint's key or headers were stored under another SECRET_KEY; "
+            "an owner must enter them again."
+        ) from error
+
+
+def _fernet() -> MultiFernet:
+    """Seals under today's key; those of SECRET_KEY_FALLBACKS still open."""
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    digests = [hashlib.sha256(b"rubricweb endpoint keys:" + secret.encode()).digest() for secret in secrets]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

@@ -1,0 +1,215 @@
+"""Replies become rows: calls, their answers, the scores of items that are now complete, and the tally.
+
+All that a batch of replies brings commits together. While the database is away the replies, which were paid
+for, are kept and storing is tried again.
+"""
+
+import logging
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, TypeVar
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
+
+from rubricweb.judges.base import Reply
+from rubricweb.judges.request_body import encoded
+from rubricweb.models import JudgeCall, Run, RunTally
+from rubricweb.selectors.spending import month_of
+from rubricweb.services import bulk_rows, item_scores
+from rubricweb.services.asking import Asking, OpenItem, key_of, storable
+
+log = logging.getLogger(__name__)
+
+AWAY = (OperationalError, InterfaceError)
+"""What the driver raises while the database cannot be reached, is starting up, or is locked."""
+PATIENCE_SECONDS = 90.0
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 2.0
+
+_CALL = (
+    "id",
+    "run_id",
+    "item_id",
+    "model",
+    "rung",
+    "attempts",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost_usd",
+    "cached_prompt_tokens",
+    "latency_seconds",
+    "content_key",
+    "cached_from_id",
+    "fallback",
+    "request",
+    "reply",
+    "reasoning",
+    "error_kind",
+    "error_message",
+    "created_at",
+)
+
+T = TypeVar("T")
+
+
+@dataclass
+class Ledger:
+    """Writes what one worker's calls for one run bring, and what they cost into its tallies."""
+
+    run: Run
+    worker: str
+    asking: Asking
+    _tallies: dict[date, int] = field(default_factory=dict)
+
+    def tally(self, now: datetime) -> int:
+        """The id of this worker's tally of the month, made when there is none."""
+        month = month_of(now)
+        if month not in self._tallies:
+            row, _ = RunTally.objects.get_or_create(run=self.run, worker=self.worker, month=month)
+            self._tallies[month] = row.pk
+        return self._tallies[month]
+
+    def store(self, batch: "Batch", now: datetime) -> None:
+        """Writes the batch in one transaction, and marks in its items what is settled.
+
+        May be called again with the same batch after an error: also when nobody knows whether the database
+        had committed before it went away, nothing is written or counted twice.
+        """
+        if batch.tried:
+            # What a transaction that was rolled back had marked does not count.
+            for item in batch.items:
+                item.answers.clear()
+            self.asking.load(batch.items)
+            if batch.ids and JudgeCall.objects.filter(pk=batch.ids[0]).exists():
+                return
+        batch.tried = True
+        if connection.vendor == "postgresql" and not batch.ids:
+            batch.ids = bulk_rows.reserve_ids(JudgeCall, len(batch.arrived))
+        with transaction.atomic():
+            ids = batch.ids or bulk_rows.reserve_ids(JudgeCall, len(batch.arrived))
+            calls = [
+                self._call(pk, item, reply, now) for pk, (item, reply) in zip(ids, batch.arrived, strict=True)
+            ]
+            bulk_rows.insert(JudgeCall, _CALL, calls)
+            self.asking.store(
+                [(item, pk, reply) for pk, (item, reply) in zip(ids, batch.arrived, strict=True)], now
+            )
+            self.score(batch.items, now)
+            self._count(batch, now)
+        batch.ids = ids
+
+    def free(self, usd: float, now: datetime) -> None:
+        """Sets this much less aside: it was for calls that were not made."""
+        if usd:
+            lower = Greatest(F("reserved_usd") - usd, 0.0)
+            RunTally.objects.filter(pk=self.tally(now)).update(reserved_usd=lower)
+
+    def score(self, items: Sequence[OpenItem], now: datetime) -> None:
+        """Scores those that are complete."""
+        item_scores.score_items(self.run, [item for item in items if self.asking.is_complete(item)], now)
+
+    def _call(self, pk: int, item: OpenItem, reply: Reply, now: datetime) -> bulk_rows.Row:
+        """The call as a row of `_CALL`."""
+        request = None
+        if reply.request is not None:
+            request = zlib.compress(encoded(reply.request), level=1)
+        return (
+            pk,
+            self.run.pk,
+            item.row.item_id,
+            storable(reply.model[:200]),
+            reply.rung,
+            reply.attempts,
+            reply.prompt_tokens,
+            reply.completion_tokens,
+            reply.cost_usd,
+            reply.cached_prompt_tokens,
+            reply.latency_seconds,
+            key_of(reply).content,
+            reply.cached_from,
+            reply.fallback,
+            request,
+            storable(reply.text),
+            storable(reply.reasoning),
+            reply.error.kind if reply.error else None,
+            storable(reply.error.message) if reply.error else "",
+            now,
+        )
+
+    def _count(self, batch: "Batch", now: datetime) -> None:
+        replies = [reply for _, reply in batch.arrived]
+        asked = [reply for reply in replies if reply.cached_from is None]
+        freed = sum(key_of(reply).expected_usd or 0.0 for reply in replies)
+        changes = {
+            "calls": len(asked),
+            "cached": len(replies) - len(asked),
+            "attempts": sum(reply.attempts for reply in asked),
+            "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in asked),
+            "completion_tokens": sum(reply.completion_tokens or 0 for reply in asked),
+            "cost_usd": sum(_spent_usd(reply) for reply in asked),
+            "unpriced": sum(_is_unpriced(reply) for reply in asked),
+        }
+        raised: dict[str, Any] = {name: F(name) + change for name, change in changes.items() if change}
+        if freed:
+            # What was set aside last month is given back by the purse when it settles.
+            raised["reserved_usd"] = Greatest(F("reserved_usd") - freed, 0.0)
+        RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
+
+
+@dataclass
+class Batch:
+    """Replies of one run that are stored together. `ids` are those of their calls, once they are known."""
+
+    arrived: Sequence[tuple[OpenItem, Reply]]
+    ids: Sequence[int] = ()
+    tried: bool = False
+
+    @property
+    def items(self) -> list[OpenItem]:
+        """Every item there is a reply about, once."""
+        return list({id(item): item for item, _ in self.arrived}.values())
+
+
+def patiently(
+    do: Callable[[], T],
+    *,
+    patience_seconds: float = PATIENCE_SECONDS,
+    away: Callable[[], object] = lambda: None,
+) -> tuple[T, float]:
+    """Does it, again and again while the database is away; what it gave, and the seconds that were lost.
+
+    `away` is called when it fails the first time. After `patience_seconds` the error is raised: other workers
+    then do what this one could not store.
+    """
+    pause = FIRST_PAUSE_SECONDS
+    began = time.monotonic()
+    lost = 0.0
+    while True:
+        try:
+            return do(), lost
+        except AWAY as error:
+            if connection.in_atomic_block or time.monotonic() - began > patience_seconds:
+                raise
+            if not lost:
+                log.warning("the database is away, trying again: %s", error)
+                away()
+            connection.close()
+            time.sleep(pause)
+            lost = time.monotonic() - began
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+def _spent_usd(reply: Reply) -> float:
+    """What the call cost; where the endpoint does not say, what was set aside for it, so that a cap holds."""
+    if reply.cost_usd is not None:
+        return reply.cost_usd
+    return (key_of(reply).expected_usd or 0.0) if _is_unpriced(reply) else 0.0
+
+
+def _is_unpriced(reply: Reply) -> bool:
+    """Whether something was paid for this call and nobody knows how much."""
+    return reply.cost_usd is None and (reply.prompt_tokens is not None or reply.error is None)

@@ -1,0 +1,117 @@
+"""The sweep: what was left lying is freed, and bells that were lost are rung again.
+
+Any number of sweeps may run at once: freeing twice frees once, and a bell too many finds nothing to do.
+"""
+
+import os
+import socket
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q
+
+from rubricweb.models import ReviewQueue, Run, RunItem, RunState, RunTally, Worker
+from rubricweb.selectors import workers
+from rubricweb.selectors.spending import month_of
+from rubricweb.services import places, run_control
+from rubricweb.services.run_events import note
+from rubricweb.services.run_queue import BELLS, Enqueue, unclaimed
+
+# A process elsewhere that gave no sign for six beats is taken for dead before its leases run out.
+SILENT_AFTER = timedelta(seconds=30)
+
+
+def sweep(*, enqueue: Enqueue, now: datetime) -> list[int]:
+    """Frees what dead workers and silent reviewers held, and rings for runs that have work nobody does.
+
+    A run that nobody works on is rung for as at its start; where somebody does, processes that stand idle
+    are called to help. Who comes looks at all runs, so there are no more bells than processes that could
+    come: what is rung while all are busy only heaps up. Returns the ids of the runs it rang for.
+    """
+    places.release_silent(ReviewQueue.objects.all(), now=now)
+    running = list(Run.objects.filter(state=RunState.RUNNING).order_by("pk"))
+    holders = {run.pk: _holders(run, now) for run in running}
+    _lapse(now)
+    busy = {owner for owners in holders.values() for owner in owners}
+    processes = sum(worker.processes for worker in workers.alive(now))
+    idle = processes - len(busy)
+    bells_left = max(idle, 1) if processes else BELLS
+    rung = []
+    for run in running:
+        chunks = _chunks_left(run, now)
+        if not chunks and not holders[run.pk]:
+            run_control.finish_if_done(run, now)
+        bells = min(chunks, bells_left, max(idle, 0) if holders[run.pk] else BELLS)
+        idle -= bells
+        bells_left -= bells
+        for _ in range(bells):
+            enqueue(run.pk)
+        if bells:
+            rung.append(run.pk)
+    return rung
+
+
+def _chunks_left(run: Run, now: datetime) -> int:
+    """How many claims the free items are, counted as far as bells are rung."""
+    chunk: int = settings.GRADING_CHUNK_ITEMS
+    free = RunItem.objects.filter(unclaimed(now), run=run).values_list("pk")
+    return -(-len(free[: BELLS * chunk]) // chunk)
+
+
+def _holders(run: Run, now: datetime) -> set[str]:
+    """Who works on the run, once what dead processes held is free again."""
+    held = RunItem.objects.filter(run=run, graded_at=None, leased_until__gt=now)
+    owners = set(held.order_by().values_list("leased_by", flat=True).distinct())
+    dead = {owner for owner in owners if is_dead(owner, now)}
+    for owner in sorted(dead):
+        freed = held.filter(leased_by=owner).update(leased_by="", leased_until=None)
+        if freed:
+            items = f"{freed} item{'s' * (freed != 1)}"
+            note(run.pk, "taken_over", f"{owner} is gone; {items} it held are free again.")
+    return owners - dead
+
+
+def _lapse(now: datetime) -> None:
+    """What a dead process had set aside for its calls is set aside no more."""
+    lately = month_of(now - timedelta(days=31))  # what was set aside earlier holds no cap any more
+    holding = RunTally.objects.filter(Q(reserved_usd__gt=0) | Q(in_flight__gt=0), month__gte=lately)
+    for owner in holding.order_by().values_list("worker", flat=True).distinct():
+        if is_dead(owner, now):
+            holding.filter(worker=owner).update(reserved_usd=0.0, in_flight=0)
+
+
+def is_dead(owner: str, now: datetime) -> bool:
+    """Whether the process that signs as `owner`, "host:pid", is surely gone.
+
+    On this machine the kernel knows. Elsewhere every sign must have been silent for 30 seconds: its own in
+    the tallies, and all workers of its host; one that never gave any is left to its leases. A provider's
+    batch is no process.
+    """
+    if not workers.is_process(owner):
+        return False
+    host, _, pid = owner.rpartition(":")
+    if host == socket.gethostname() and pid.isdigit():
+        return not _is_process(int(pid))
+    signs = _signs(owner, host)
+    return bool(signs) and max(signs) < now - SILENT_AFTER
+
+
+def _signs(owner: str, host: str) -> list[datetime]:
+    from_it = RunTally.objects.filter(worker=owner, beat_at__isnull=False).order_by("-beat_at")
+    from_host = Worker.objects.filter(name__startswith=f"{host}:").order_by("-beat_at")
+    found: Iterable[datetime | None] = (
+        from_it.values_list("beat_at", flat=True).first(),
+        from_host.values_list("beat_at", flat=True).first(),
+    )
+    return [sign for sign in found if sign is not None]
+
+
+def _is_process(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

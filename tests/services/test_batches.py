@@ -1,0 +1,282 @@
+"""Runs by the provider's batch interface, against a server that has one: what is asked, paid, stored, and
+what a kill at any point costs.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.errors import Invalid
+from rubricweb.judges.offline.script import Action, Fail, Lexical, Request, Say, Script
+from rubricweb.judges.offline.server import running_server
+from rubricweb.models import (
+    BatchJob,
+    JudgeCall,
+    JudgeEndpoint,
+    Judgement,
+    Run,
+    RunEvent,
+    RunItem,
+    RunState,
+    RunTally,
+)
+from rubricweb.selectors.run_progress import progress
+from rubricweb.services import batches, endpoints, grading, runs
+from tests import factories
+from tests.factories import Bells, Cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MET = json.dumps({"explanation": "as the script says", "criterion_status": "MET"})
+
+
+class Clock:
+    """Now, and later whenever a test says so."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta(0)
+
+    def __call__(self) -> Any:
+        return timezone.now() + self.ahead
+
+    def later(self, seconds: float = 60) -> None:
+        self.ahead += timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+YES = Say(MET, prompt_tokens=1000, completion_tokens=100)
+
+
+class Judge(Script):
+    """Says yes, but for what a test puts into `instead`: (part of the submission, part of the requirement) →
+    what it says each time, YES once that is over.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(self.say)
+        self.usually: Action = YES
+        self.instead: dict[tuple[str, str], list[Action]] = {}
+
+    def say(self, request: Request) -> Action:
+        for (submission, requirement), actions in self.instead.items():
+            if submission in request.submission and requirement in request.requirement and actions:
+                return actions.pop(0)
+        return self.usually
+
+
+@pytest.fixture
+def script() -> Judge:
+    return Judge()
+
+
+@pytest.fixture
+def endpoint(people: Cast, script: Judge, settings: Any) -> Iterator[JudgeEndpoint]:
+    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
+    with running_server(script) as url:
+        made = endpoints.add_endpoint(
+            people.team, by=people.alice, name="batcher", base_url=url, model="m", api_key="sk-secret"
+        )
+        made.batches = True
+        made.input_usd_per_million, made.output_usd_per_million = 2.0, 10.0
+        made.save()
+        yield made
+
+
+def started(people: Cast, endpoint: JudgeEndpoint, **options: Any) -> Run:
+    return factories.run(
+        people.team,
+        people.alice,
+        dataset=factories.dataset(people.team, people.alice),
+        rubric_version=factories.version(people.team, people.alice),
+        judge_id=f"endpoint-{endpoint.pk}",
+        mode="batch",
+        **options,
+    )
+
+
+def until_over(run: Run, clock: Clock, *, steps: int = 40) -> list[int]:
+    """Sweeps until no batch of the run waits; who was rung for."""
+    bells = Bells()
+    for _ in range(steps):
+        for run_id in batches.due(clock()):
+            batches.advance(run_id, now=clock, enqueue=bells)
+        run.refresh_from_db()
+        if run.batches.exists() and not run.batches.filter(stored_at=None).exists():
+            return bells.rung
+        clock.later()
+    raise AssertionError(f"{[(job.state, job.error_message) for job in run.batches.all()]}")
+
+
+def test_a_batch_is_handed_in_fetched_and_paid_half(people: Cast, endpoint, script: Judge, clock) -> None:
+    run = started(people, endpoint)
+    assert grading.grade(run.pk, now=clock) == [], "nobody asks live what waits for a batch"
+    until_over(run, clock)
+    assert run.state == RunState.FINISHED
+    assert list(Judgement.objects.filter(run=run).values_list("verdict", flat=True)) == ["MET"] * 9
+    (tally,) = RunTally.objects.filter(run=run)
+    assert (tally.calls, tally.attempts, tally.prompt_tokens) == (9, 9, 9000)
+    # 9 × (1,000 × 2 + 100 × 10) / 1,000,000 = 0.027 live, half of it by batch.
+    assert tally.cost_usd == pytest.approx(0.0135)
+    assert tally.reserved_usd == 0
+    assert progress(run, viewer=people.alice, now=clock()).workers == (), "a batch is no worker"
+    assert {request.body["model"] for request in script.requests} == {"m"}
+    (job,) = run.batches.all()
+    assert (job.requests, job.state) == (9, "completed")
+    assert not RunItem.objects.filter(run=run).exclude(leased_by="").exists()
+    assert RunEvent.objects.filter(run=run, kind="batch").count() == 2
+
+
+def test_what_a_batch_leaves_open_is_asked_live_and_what_it_refused_for_good_is_an_error(
+    people: Cast, endpoint, script: Judge, clock
+) -> None:
+    script.instead = {
+        ("Paris is the capital", "Names Paris"): [Fail(429)],
+        ("Belgium", "two sentences"): [Say(None, refusal="no")],
+    }
+    run = started(people, endpoint)
+    assert until_over(run, clock) == [run.pk]
+    assert run.state == RunState.RUNNING
+    assert Judgement.objects.filter(run=run).count() == 8
+    grading.grade(run.pk, now=clock)
+    run.refresh_from_db()
+    assert run.state == RunState.FINISHED
+    verdicts = Judgement.objects.filter(run=run).values_list("verdict", "error_kind")
+    assert sorted(verdicts, key=str) == [("MET", None)] * 8 + [(None, "refused")]
+    assert script.count == 10
+
+
+def test_a_kill_between_opening_a_batch_and_writing_it_down_opens_no_second_one(
+    people: Cast, endpoint, script: Judge, clock
+) -> None:
+    run = started(people, endpoint)
+    batches.advance(run.pk, now=clock, enqueue=Bells())
+    BatchJob.objects.filter(run=run).update(provider_id="", state="")  # as a kill would leave it
+    clock.later(3600)
+    until_over(run, clock)
+    assert script.count == 9
+    assert run.state == RunState.FINISHED
+
+
+def test_a_kill_while_answers_are_stored_stores_the_rest(people: Cast, endpoint, script, clock) -> None:
+    run = started(people, endpoint)
+    until_over(run, clock)
+    # As a kill would leave it: the batch not yet stored, one item without its answers.
+    item = RunItem.objects.filter(run=run).first()
+    assert item is not None
+    Judgement.objects.filter(run=run, item=item.item).delete()
+    JudgeCall.objects.filter(run=run, item=item.item).delete()
+    job = run.batches.get()
+    RunItem.objects.filter(pk=item.pk).update(graded_at=None, leased_by=f"batch:{job.pk}")
+    Run.objects.filter(pk=run.pk).update(state=RunState.RUNNING, finished_at=None)
+    BatchJob.objects.update(stored_at=None)
+    clock.later()
+    until_over(run, clock)
+    assert run.state == RunState.FINISHED
+    assert Judgement.objects.filter(run=run).count() == 9
+    assert script.count == 9, "nothing was asked again"
+
+
+def test_answers_from_earlier_are_not_put_into_the_file(people: Cast, endpoint, script, clock) -> None:
+    first = started(people, endpoint, use_cache=True)
+    until_over(first, clock)
+    again = factories.run(
+        people.team,
+        people.alice,
+        dataset=first.dataset,
+        rubric_version=first.rubric_version,
+        judge_id=f"endpoint-{endpoint.pk}",
+        mode="batch",
+        use_cache=True,
+    )
+    until_over(again, clock)
+    grading.grade(again.pk, now=clock)
+    again.refresh_from_db()
+    assert again.state == RunState.FINISHED
+    assert script.count == 9
+    assert Judgement.objects.filter(run=again, verdict="MET").count() == 9
+
+
+def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_in(
+    people: Cast, endpoint, script, clock
+) -> None:
+    run = started(people, endpoint, budget_usd=0.000001)
+    for run_id in batches.due(clock()):
+        batches.advance(run_id, now=clock, enqueue=Bells())
+    run.refresh_from_db()
+    assert run.state == RunState.PAUSED
+    assert "would pass" in run.stop_reason
+    assert script.count == 0
+    assert not RunTally.objects.filter(run=run).exclude(reserved_usd=0).exists()
+    Run.objects.filter(pk=run.pk).update(budget_usd=5.0)
+    run.refresh_from_db()
+    runs.resume_run(run, by=people.alice, enqueue=Bells())
+    clock.later(3600)
+    until_over(run, clock)
+    assert run.state == RunState.FINISHED
+
+
+def test_a_cancelled_run_keeps_what_its_batch_had_answered(people: Cast, endpoint, script, clock) -> None:
+    script.instead = {("rather not", "Names Paris"): [Say(MET, delay_seconds=1.0)]}
+    run = started(people, endpoint)
+    batches.advance(run.pk, now=clock, enqueue=Bells())
+    runs.cancel_run(run, by=people.alice, now=clock())
+    for _ in range(50):
+        clock.later()
+        batches.advance(run.pk, now=clock, enqueue=Bells())
+        if not run.batches.filter(stored_at=None).exists():
+            break
+        time.sleep(0.1)
+    answered = Judgement.objects.filter(run=run).count()
+    assert 0 < answered == script.count < 9
+    run.refresh_from_db()
+    assert (run.state, run.summary.verdicts) == (RunState.CANCELLED, answered)
+    runs.resume_run(run, by=people.alice, enqueue=Bells())
+    grading.grade(run.pk, now=clock)
+    run.refresh_from_db()
+    assert run.state == RunState.FINISHED
+    assert script.count == 9
+
+
+def test_an_endpoint_that_has_no_batches_or_is_away_says_so(people: Cast, endpoint, clock) -> None:
+    JudgeEndpoint.objects.update(batches=False)
+    with pytest.raises(Invalid, match="take batches"):
+        started(people, endpoint)
+    JudgeEndpoint.objects.update(batches=True, base_url="http://127.0.0.1:9/v1")
+    run = factories.run(
+        people.team,
+        people.alice,
+        dataset=factories.dataset(people.team, people.alice, name="another"),
+        rubric_version=factories.version(people.team, people.alice, title="Another"),
+        judge_id=f"endpoint-{endpoint.pk}",
+        mode="batch",
+    )
+    batches.advance(run.pk, now=clock, enqueue=Bells())
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING, "it may come back"
+    assert "could not be reached" in run.batches.get().error_message
+
+
+def test_a_provider_that_refuses_the_batch_pauses_the_run(people: Cast, endpoint, clock) -> None:
+    run = started(people, endpoint)
+    Run.objects.filter(pk=run.pk).update(judge={**run.judge, "base_url": f"{run.judge['base_url']}/nowhere"})
+    batches.advance(run.pk, now=clock, enqueue=Bells())
+    run.refresh_from_db()
+    assert run.state == RunState.PAUSED
+    assert "404" in run.stop_reason
+
+
+def test_a_judge_that_compares_words_takes_batches_too(people: Cast, endpoint, script, clock) -> None:
+    script.usually = Lexical()
+    run = started(people, endpoint, autograder="one_shot")
+    until_over(run, clock)
+    assert run.state == RunState.FINISHED
+    assert script.count == 3

@@ -1,0 +1,295 @@
+"""Gold items: who may be gold, the round that comes first, who goes on after it."""
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
+from rubricweb.models import Calibration, QueueItem, Review, ReviewQueue, RubricVersion, User
+from rubricweb.selectors.calibration import (
+    Stage,
+    gold_accuracy,
+    gold_overview,
+    may_be_gold,
+    my_calibration,
+    round_of,
+)
+from rubricweb.services import adjudications, calibration, queues, reviews
+from rubricweb.services.queue_changes import reassign_queue
+from tests import factories
+from tests.factories import Cast
+
+ITEMS = [{"id": f"item-{n}", "submission": f"Answer {n}."} for n in range(8)]
+NAMES = ("capital", "concise", "wrong_country")
+
+
+@pytest.fixture
+def version(people: Cast) -> RubricVersion:
+    return factories.version(people.team, people.ed)
+
+
+@pytest.fixture
+def queue(people: Cast, version: RubricVersion) -> ReviewQueue:
+    """Eight items for ann and rae, one rater each; the labels of the last four came settled, all MET."""
+    dataset = factories.dataset(people.team, people.ed, items=ITEMS)
+    lines = [f"item-{n},{name},ground truth,MET," for n in range(4, 8) for name in NAMES]
+    data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
+    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="settled.csv")
+    return factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann, people.rae]
+    )
+
+
+@pytest.fixture
+def asked(people: Cast, queue: ReviewQueue) -> ReviewQueue:
+    """The same with all four gold, two of them first, and two thirds of the labels to be right."""
+    calibration.mark_gold(queue, by=people.ed, at_random=4)
+    calibration.set_rules(queue, by=people.ed, calibration_items=2, pass_mark=0.66, extra_rater_below=None)
+    return queue
+
+
+def ids(queue: ReviewQueue, *keys: str) -> list[int]:
+    return [queue.dataset.items.get(key=key).pk for key in keys]
+
+
+def rater(queue: ReviewQueue, user: User):
+    return queue.raters.get(user=user)
+
+
+def next_one(queue: ReviewQueue, user: User) -> Review:
+    review = queues.next_review(queue, user, now=timezone.now())
+    assert review is not None
+    return review
+
+
+def do_next(queue: ReviewQueue, user: User, right: int = 3) -> str:
+    """The next item answered with so many labels of three as they are known; its key."""
+    review = next_one(queue, user)
+    for place, criterion in enumerate(reviews.criteria_of(review).order_by("position")):
+        reviews.save_verdict(review, criterion.pk, verdict="MET" if place < right else "UNMET")
+    reviews.submit(review, now=timezone.now())
+    return review.item.key
+
+
+# ── Which items are gold ─────────────────────────────────────────────────────────────────────────
+
+
+def test_an_item_may_be_gold_once_every_asked_criterion_is_settled_or_adjudicated(
+    people: Cast, queue: ReviewQueue, version: RubricVersion
+) -> None:
+    assert may_be_gold(queue) == ids(queue, "item-4", "item-5", "item-6", "item-7")
+    [first] = ids(queue, "item-0")
+    with pytest.raises(Invalid) as refusal:
+        calibration.mark_gold(queue, by=people.ed, item_ids=[first])
+    assert [fault.place for fault in refusal.value.faults] == ["item_ids[0]"]
+    item = queue.dataset.items.get(pk=first)
+    for criterion in version.criteria.all():
+        adjudications.adjudicate(item, criterion, by=people.ed, verdict="UNMET", cause="judge_wrong")
+    assert calibration.mark_gold(queue, by=people.ed, item_ids=[first]) == 1
+    assert calibration.mark_gold(queue, by=people.ed, item_ids=[first]) == 0
+
+
+def test_more_cannot_be_drawn_at_random_than_are_known(people: Cast, queue: ReviewQueue) -> None:
+    with pytest.raises(Invalid, match="4 items have a known label"):
+        calibration.mark_gold(queue, by=people.ed, at_random=5)
+    assert calibration.mark_gold(queue, by=people.ed, at_random=3) == 3
+    assert QueueItem.objects.filter(queue=queue, gold=True, position__gte=4).count() == 3
+
+
+def test_gold_goes_to_everybody_also_to_who_comes_later(people: Cast, asked: ReviewQueue) -> None:
+    gold = QueueItem.objects.filter(queue=asked, gold=True)
+    assert set(gold.values_list("wanted", "room")) == {(2, 2)}
+    do_next(asked, people.ann)
+    reassign_queue(asked, by=people.ed, add=[people.alice])
+    assert sorted(gold.values_list("wanted", "room")) == [(3, 2), (3, 3), (3, 3), (3, 3)]
+    # What ann submitted stays; of the three she has not had, her places go.
+    reassign_queue(asked, by=people.ed, remove=[people.ann])
+    assert sorted(gold.values_list("wanted", "room")) == [(2, 2), (2, 2), (2, 2), (3, 2)]
+    reassign_queue(asked, by=people.ed, add=[people.ann])
+    assert sorted(gold.values_list("wanted", "room")) == [(3, 2), (3, 3), (3, 3), (3, 3)]
+
+
+def test_what_is_gold_no_more_has_the_places_of_the_others(people: Cast, asked: ReviewQueue) -> None:
+    assert do_next(asked, people.ann) == "item-4"
+    [taken, free] = ids(asked, "item-4", "item-5")
+    for item_id in (taken, free):
+        calibration.unmark_gold(asked, item_id, by=people.ed)
+    rows = QueueItem.objects.filter(queue=asked, item__in=[taken, free]).order_by("position")
+    assert list(rows.values_list("gold", "wanted", "room")) == [(False, 1, 0), (False, 1, 1)]
+    with pytest.raises(NotFound):
+        calibration.unmark_gold(asked, free, by=people.ed)
+
+
+# ── The round ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_gold_comes_first_and_who_passes_goes_on_in_the_order_of_the_queue(
+    people: Cast, asked: ReviewQueue
+) -> None:
+    # 3 + 1 of 6 labels right is 0.667, above 0.66.
+    assert [do_next(asked, people.ann), do_next(asked, people.ann, right=1)] == ["item-4", "item-5"]
+    row = Calibration.objects.get(queue=asked)
+    assert (row.right, row.total, row.passed) == (4, 6, True)
+    # The other two gold items stand where they stand in the queue.
+    rest = [do_next(asked, people.ann) for _ in range(6)]
+    assert rest == ["item-0", "item-1", "item-2", "item-3", "item-6", "item-7"]
+    assert queues.next_review(asked, people.ann, now=timezone.now()) is None
+    # Every gold item goes to rae as well, and nothing else is left.
+    assert [do_next(asked, people.rae) for _ in range(4)] == ["item-4", "item-5", "item-6", "item-7"]
+
+
+def test_who_is_below_the_mark_is_told_the_share_the_mark_and_whom_to_ask(
+    people: Cast, asked: ReviewQueue
+) -> None:
+    do_next(asked, people.ann, right=2)
+    do_next(asked, people.ann, right=1)
+    with pytest.raises(Conflict, match=r"3 of your 6 labels .* \(50%\), and First look asks for 66%") as said:
+        queues.next_review(asked, people.ann, now=timezone.now())
+    assert "Ask Alice or Ed to let you go on" in str(said.value)
+    with pytest.raises(Conflict, match="3 of your 6"):
+        queues.start_review(asked, asked.dataset.items.get(key="item-0"), people.ann)
+    assert do_next(asked, people.rae) == "item-4"  # others are not held up
+
+
+def test_nobody_chooses_items_or_runs_ahead_before_the_round_is_over(
+    people: Cast, asked: ReviewQueue
+) -> None:
+    for key in ("item-0", "item-6"):  # gold or not: the answer is the same
+        with pytest.raises(Conflict, match="first 2 items of First look are the same for everybody"):
+            queues.start_review(asked, asked.dataset.items.get(key=key), people.ann)
+    do_next(asked, people.ann)
+    last = next_one(asked, people.ann)
+    assert queues.next_review(asked, people.ann, now=timezone.now(), besides=last) is None
+
+
+def test_skipping_is_no_way_around_the_round(people: Cast, asked: ReviewQueue) -> None:
+    for _ in range(4):
+        reviews.skip(next_one(asked, people.ann), reason="Too hard.")
+    with pytest.raises(Conflict, match="Take up the items you skipped"):
+        queues.next_review(asked, people.ann, now=timezone.now())
+    again = queues.start_review(asked, asked.dataset.items.get(key="item-7"), people.ann)
+    assert next_one(asked, people.ann) == again
+
+
+def test_without_a_mark_the_round_only_measures(people: Cast, queue: ReviewQueue) -> None:
+    calibration.mark_gold(queue, by=people.ed, at_random=4)
+    calibration.set_rules(queue, by=people.ed, calibration_items=1, pass_mark=None, extra_rater_below=None)
+    do_next(queue, people.ann, right=0)
+    row = Calibration.objects.get(queue=queue)
+    assert (row.right, row.total, row.passed) == (0, 3, True)
+
+
+@pytest.mark.parametrize(
+    ("rules", "place"),
+    [
+        ({"calibration_items": 5}, "calibration_items"),
+        ({"pass_mark": 0.0}, "pass_mark"),
+        ({"pass_mark": 1.01}, "pass_mark"),
+        ({"extra_rater_below": 1.5}, "extra_rater_below"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(people: Cast, asked: ReviewQueue, rules, place) -> None:
+    sent = {"calibration_items": 2, "pass_mark": None, "extra_rater_below": None} | rules
+    with pytest.raises(Invalid) as refusal:
+        calibration.set_rules(asked, by=people.ed, **sent)
+    assert refusal.value.faults[0].place == place
+
+
+# ── What an editor decides ───────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def failed(people: Cast, asked: ReviewQueue) -> ReviewQueue:
+    for _ in range(2):
+        do_next(asked, people.ann, right=0)
+    return asked
+
+
+def test_an_editor_lets_somebody_on(people: Cast, failed: ReviewQueue) -> None:
+    ann = rater(failed, people.ann)
+    calibration.let_on(failed, ann, by=people.ed)
+    row = Calibration.objects.get(queue=failed, rater=ann)
+    assert (row.right, row.total, row.passed, row.passed_by) == (0, 6, True, people.ed)
+    assert do_next(failed, people.ann) == "item-0"
+
+
+def test_trying_again_is_with_other_gold_items(people: Cast, failed: ReviewQueue) -> None:
+    ann = rater(failed, people.ann)
+    calibration.try_again(failed, ann, by=people.ed)
+    assert [do_next(failed, people.ann), do_next(failed, people.ann)] == ["item-6", "item-7"]
+    row = Calibration.objects.get(queue=failed, rater=ann)
+    assert (row.right, row.total, row.passed) == (6, 6, True)
+    assert do_next(failed, people.ann) == "item-0"
+
+
+def test_without_other_gold_items_nobody_tries_again(people: Cast, failed: ReviewQueue) -> None:
+    ann = rater(failed, people.ann)
+    for item_id in ids(failed, "item-6", "item-7"):
+        calibration.unmark_gold(failed, item_id, by=people.ed)
+    with pytest.raises(Conflict, match="has had every gold item"):
+        calibration.try_again(failed, ann, by=people.ed)
+
+
+def test_nobody_decides_about_themselves(people: Cast, failed: ReviewQueue) -> None:
+    for decide in (calibration.let_on, calibration.try_again):
+        with pytest.raises(Forbidden, match="Somebody else decides"):
+            decide(failed, rater(failed, people.ann), by=people.ann)
+
+
+# ── Who sees what ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_rater_sees_right_and_wrong_after_the_round_and_of_its_items_only(
+    people: Cast, asked: ReviewQueue
+) -> None:
+    do_next(asked, people.ann)
+    assert my_calibration(asked, people.ann).answers == ()
+    do_next(asked, people.ann, right=2)
+    for _ in range(6):
+        do_next(asked, people.ann)
+    mine = my_calibration(asked, people.ann)
+    assert mine.round.stage == Stage.PASSED
+    told = [(one.item.key, one.mine, one.truth, one.is_right) for one in mine.answers]
+    assert told == [
+        *[("item-4", "MET", "MET", True)] * 3,
+        *[("item-5", "MET", "MET", True)] * 2,
+        ("item-5", "UNMET", "MET", False),
+    ]
+    assert my_calibration(asked, people.rae).answers == ()
+
+
+def test_editors_see_the_accuracy_of_each_rater_on_all_gold_items(
+    people: Cast, asked: ReviewQueue, approx: Callable[[float], object]
+) -> None:
+    do_next(asked, people.ann)
+    do_next(asked, people.ann, right=1)
+    do_next(asked, people.rae, right=2)
+    accuracy = gold_accuracy(asked, people.ed)
+    ann, rae = accuracy[rater(asked, people.ann).pk], accuracy[rater(asked, people.rae).pk]
+    assert (ann.right, ann.total, rae.right, rae.total) == (4, 6, 2, 3)
+    # Wilson, 2 of 3: centre (0.6667 + 1.9207/3) / (1 + 3.8415/3) = 0.5731, half-width 0.3654.
+    assert (rae.low, rae.high) == (approx(0.2077), approx(0.9385))
+    assert round_of(asked, rater(asked, people.rae)).submitted == 1
+
+
+def test_an_editor_who_rates_learns_neither_the_gold_items_nor_what_others_made_of_them(
+    people: Cast, asked: ReviewQueue
+) -> None:
+    reassign_queue(asked, by=people.alice, add=[people.ed])
+    do_next(asked, people.ann)
+    mine = gold_overview(asked, people.ed)
+    assert (mine.gold, mine.items, mine.unnamed) == (4, (), 4)
+    assert all(row.withheld and not row.accuracy.total for row in mine.raters)
+    theirs = gold_overview(asked, people.alice)
+    assert [item.key for item in theirs.items] == ["item-4", "item-5", "item-6", "item-7"]
+    assert [(row.rater.name, row.accuracy.total) for row in theirs.raters] == [
+        ("Ann", 3),
+        ("Ed", 0),
+        ("Rae", 0),
+    ]
+
+
+@pytest.fixture
+def approx() -> Callable[[float], object]:
+    return lambda value: pytest.approx(value, abs=2e-4)

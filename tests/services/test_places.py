@@ -1,0 +1,130 @@
+"""Places: kept while somebody is heard of, freed by silence, taken again where there is room."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Conflict
+from rubricweb.models import QueueItem, QueueState, Review, ReviewQueue, ReviewState, User
+from rubricweb.services import places, queues, reviews, runs
+from tests import factories
+from tests.factories import Bells, Cast
+
+
+@pytest.fixture
+def now() -> datetime:
+    return timezone.now()
+
+
+@pytest.fixture
+def queue(people: Cast) -> ReviewQueue:
+    """One item with a place for one person."""
+    return factories.queue(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed, items=factories.ITEMS[:1]),
+        rubric_version=factories.version(people.team, people.ed),
+        raters=[people.ann, people.rae],
+    )
+
+
+def taken(queue: ReviewQueue, user: User, now: datetime) -> Review:
+    review = queues.next_review(queue, user, now=now)
+    assert review is not None
+    return review
+
+
+def room(queue: ReviewQueue) -> int:
+    return QueueItem.objects.get(queue=queue).room
+
+
+def test_a_place_is_kept_for_as_long_as_the_queue_says_from_the_last_sign(
+    people: Cast, queue: ReviewQueue, now: datetime
+) -> None:
+    review = taken(queue, people.ann, now)
+    assert review.held_until == now + timedelta(minutes=30)
+    later = now + timedelta(minutes=29)
+    assert places.hear_from(review, now=later)
+    assert Review.objects.get(pk=review.pk).held_until == later + timedelta(minutes=30)
+    assert queues.next_review(queue, people.rae, now=now + timedelta(minutes=58)) is None
+    assert queues.next_review(queue, people.rae, now=now + timedelta(minutes=60)) is not None
+
+
+def test_a_sweep_frees_the_places_of_silent_drafts_and_keeps_the_drafts(
+    people: Cast, queue: ReviewQueue, now: datetime
+) -> None:
+    review = taken(queue, people.ann, now)
+    criterion = reviews.criteria_of(review)[0]
+    reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
+    Review.objects.update(held_until=now + timedelta(minutes=30))
+    runs.sweep(enqueue=Bells(), now=now + timedelta(minutes=30))
+    assert room(queue) == 0
+    runs.sweep(enqueue=Bells(), now=now + timedelta(minutes=31))
+    assert room(queue) == 1
+    review.refresh_from_db()
+    assert (review.state, review.holds_place, review.judgements.count()) == (ReviewState.DRAFT, False, 1)
+    runs.sweep(enqueue=Bells(), now=now + timedelta(minutes=32))
+    assert room(queue) == 1
+
+
+def test_a_lost_place_is_taken_again_while_there_is_room_and_not_when_others_filled_it(
+    people: Cast, queue: ReviewQueue, now: datetime
+) -> None:
+    mine = taken(queue, people.ann, now)
+    away = now + timedelta(hours=1)
+    places.release_silent([queue], now=away)
+    assert places.hear_from(mine, now=away)
+    assert room(queue) == 0
+    away += timedelta(hours=1)
+    theirs = taken(queue, people.rae, away)
+    assert theirs.item_id == mine.item_id
+    assert not places.hear_from(mine, now=away)
+    assert room(queue) == 0
+    for criterion in reviews.criteria_of(mine):
+        reviews.save_verdict(mine, criterion.pk, verdict=Verdict.MET)
+    with pytest.raises(Conflict, match="others filled"):
+        reviews.submit(mine, now=away)
+    assert Review.objects.get(pk=mine.pk).judgements.count() == 3
+
+
+def test_a_heartbeat_of_a_submitted_review_changes_nothing(
+    people: Cast, queue: ReviewQueue, now: datetime
+) -> None:
+    review = taken(queue, people.ann, now)
+    late = Review.objects.get(pk=review.pk)  # as another tab of the same person has it
+    for criterion in reviews.criteria_of(review):
+        reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
+    reviews.submit(review, now=now)
+    assert places.hear_from(late, now=now)
+    assert not places.take_again(Review.objects.get(pk=review.pk), now=now)
+    stored = Review.objects.get(pk=review.pk)
+    assert (stored.state, stored.held_until, room(queue)) == (ReviewState.SUBMITTED, None, 0)
+
+
+def test_no_place_runs_out_while_the_queue_is_paused(people: Cast, queue: ReviewQueue, now: datetime) -> None:
+    review = taken(queue, people.ann, now)
+    ReviewQueue.objects.update(state=QueueState.PAUSED)
+    later = now + timedelta(days=1)
+    assert places.release_silent([queue], now=later) == 0
+    assert places.hear_from(review, now=later)
+    assert Review.objects.get(pk=review.pk).held_until == now + timedelta(minutes=30)
+    ReviewQueue.objects.update(state=QueueState.OPEN)
+    places.renew_all(queue, now=later)
+    assert places.release_silent([queue], now=later + timedelta(minutes=29)) == 0
+    assert places.release_silent([queue], now=later + timedelta(minutes=31)) == 1
+
+
+# ── Over the page and the API ────────────────────────────────────────────────────────────────────
+
+
+def test_the_page_says_that_its_reader_is_there(people: Cast, queue: ReviewQueue, sign_in) -> None:
+    review = taken(queue, people.ann, timezone.now())
+    Review.objects.update(held_until=timezone.now())
+    url = f"/t/{people.team.slug}/reviews/{review.pk}/heartbeat/"
+    said = sign_in(people.ann).post(url).json()
+    assert said["holds_place"]
+    assert datetime.fromisoformat(said["held_until"]) > timezone.now() + timedelta(minutes=29)
+    assert sign_in(people.rae).post(url).status_code == 404
+    assert sign_in(people.bob).post(url).status_code == 403

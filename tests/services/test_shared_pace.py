@@ -1,0 +1,169 @@
+"""The pace of an endpoint as several workers share it: in Redis where there is one, in the database."""
+
+import asyncio
+import json
+import os
+import time
+import uuid
+
+import pytest
+import redis
+from django.db import connection
+
+from rubricweb.judges.pace_ledger import Report
+from rubricweb.judges.pace_store import SteadyStore, StoreAway
+from rubricweb.models import EndpointMemory
+from rubricweb.services import shared_pace
+from rubricweb.services.shared_pace import DatabaseStore, RedisStore
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+REDIS = os.environ.get("CELERY_BROKER_URL", "redis://127.0.0.1:6379/3")
+
+
+def redis_answers():
+    try:
+        return REDIS.startswith("redis") and redis.Redis.from_url(REDIS, socket_connect_timeout=0.5).ping()
+    except redis.RedisError:
+        return False
+
+
+needs_redis = pytest.mark.skipif(not redis_answers(), reason="no Redis at CELERY_BROKER_URL or 127.0.0.1")
+# An SQLite database in memory is one connection's alone, and the store has a connection of its own.
+needs_file = pytest.mark.skipif(
+    connection.vendor == "sqlite"
+    and "memory" in str(connection.settings_dict["TEST"].get("NAME") or "memory"),
+    reason="the test database is in memory",
+)
+
+
+@pytest.fixture(params=[pytest.param("redis", marks=needs_redis), pytest.param("database", marks=needs_file)])
+def make_store(request):
+    """make_store() is one worker's store; all of a test share one place."""
+    made = []
+
+    def make():
+        made.append(RedisStore(REDIS) if request.param == "redis" else DatabaseStore())
+        return made[-1]
+
+    yield make
+    for store in made:
+        store.close()
+        store._thread.shutdown(wait=True)
+
+
+@pytest.fixture
+def key():
+    """A fresh endpoint's."""
+    name = uuid.uuid4().hex * 2
+    yield name
+    if redis_answers():
+        redis.Redis.from_url(REDIS).delete(shared_pace.PREFIX + name)
+
+
+def test_turns_of_one_limit_are_given_to_each_worker_once(make_store, key):
+    first, second = make_store(), make_store()
+    # 600 per minute, of which 98.5 % are used: one every 60 / 591 = 0.1015 s. Two workers ask for three each.
+    wanted = {"wanted": 3, "requests_per_minute": 600.0}
+
+    async def scene():
+        began = time.monotonic()
+        mine = await first.exchange(key, Report("one", **wanted))
+        theirs = await second.exchange(key, Report("two", **wanted))
+        return mine, theirs, time.monotonic() - began
+
+    mine, theirs, took = asyncio.run(scene())
+    assert mine.turns == pytest.approx([0, 0.1015, 0.2030], abs=0.001)
+    # What the exchange itself took is no longer to be waited for.
+    assert theirs.turns[0] == pytest.approx(0.3046, abs=0.01 + took)
+    assert theirs.turns[1] - theirs.turns[0] == pytest.approx(0.1015, abs=0.001)
+    assert theirs.workers == 2
+
+
+def test_a_refusal_of_one_worker_stops_the_others(make_store, key):
+    first, second = make_store(), make_store()
+
+    async def scene():
+        before = await second.exchange(key, Report("two", answered=300, sent=300))
+        await first.exchange(key, Report("one", sent=1, epoch=before.epoch, refused=1, wait_seconds=20.0))
+        return before, await second.exchange(key, Report("two", wanted=1, epoch=before.epoch))
+
+    before, after = asyncio.run(scene())
+    assert before.unlimited
+    assert not after.unlimited
+    assert after.epoch == before.epoch + 1
+    assert 19 < after.paused_seconds < 20.1
+
+
+def test_reports_at_the_same_time_are_all_counted(make_store, key):
+    workers = [make_store() for _ in range(6)]
+
+    async def scene():
+        for _ in range(5):
+            await asyncio.gather(
+                *(
+                    store.exchange(key, Report(f"worker {number}", sent=2, answered=2))
+                    for number, store in enumerate(workers)
+                )
+            )
+        return await workers[0].exchange(key, Report("worker 0", wanted=1, in_flight=0))
+
+    # 6 workers × 5 times × 2 answers = 60: nothing was overwritten.
+    last = asyncio.run(scene())
+    assert last.workers == 6
+    assert last.turns == (0.0,)
+    assert answers_of(make_store, key) == 60
+
+
+def answers_of(make_store, key):
+    """How many answers the stored record counts."""
+    if isinstance(make_store(), DatabaseStore):
+        return EndpointMemory.objects.get(key=key).pace["answers"]
+    return json.loads(redis.Redis.from_url(REDIS).get(shared_pace.PREFIX + key))["answers"]
+
+
+@needs_file
+def test_habits_and_pace_share_a_row(key):
+    EndpointMemory.objects.create(key=key, habits={"rung": "text"})
+    store = DatabaseStore()
+    asyncio.run(store.exchange(key, Report("one", wanted=1)))
+    store.close()
+    store._thread.shutdown(wait=True)
+    row = EndpointMemory.objects.get(key=key)
+    assert row.habits == {"rung": "text"}
+    assert row.pace["answers"] == 0
+
+
+def test_a_redis_that_is_away_leaves_each_worker_its_part_of_the_limit(key, caplog):
+    away = RedisStore("redis://127.0.0.1:1/0")
+    store = SteadyStore(away, guess_workers=4)
+
+    async def scene():
+        with pytest.raises(StoreAway):
+            await away.exchange(key, Report("one"))
+        return [
+            await store.exchange(key, Report("one", wanted=4, requests_per_minute=2400.0)) for _ in range(3)
+        ]
+
+    grants = asyncio.run(scene())
+    away.close()
+    # A quarter of 2,400 × 98.5 % is 591 per minute.
+    assert grants[0].requests_per_minute == pytest.approx(591)
+    assert store.sharing == "alone"
+    assert sum("the pace is not shared" in record.message for record in caplog.records) == 1
+
+
+def test_a_record_that_is_none_of_ours_is_begun_anew(key):
+    assert shared_pace._decoded(b"\xff not json").answers == 0
+    assert shared_pace._decoded(b'{"version": 99, "answers": 5}').answers == 0
+    assert shared_pace._decoded(b'{"version": 1, "answers": 5, "unheard_of": 1}').answers == 5
+
+
+@pytest.mark.parametrize(
+    ("redis_url", "kind"), [("", DatabaseStore), ("redis://127.0.0.1:6379/3", RedisStore)]
+)
+def test_where_it_is_shared_is_what_the_settings_say(settings, redis_url, kind):
+    settings.REDIS_URL = redis_url
+    store = shared_pace.shared_store()
+    assert isinstance(store._shared, kind)
+    store.close()

@@ -1,0 +1,250 @@
+"""Endpoints that take no batches, or answer as no provider does: the run says so and waits, and nobody is
+asked again and again.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.models import Judgement, Run, RunEvent, RunState
+from rubricweb.services import batches, endpoints, grading, runs
+from tests import factories
+from tests.factories import Bells, Cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Answer = tuple[str | int, bytes]
+"""A media type or, of a refusal, a status; and a body."""
+BATCH = {
+    "id": "b1",
+    "object": "batch",
+    "endpoint": "/v1/chat/completions",
+    "input_file_id": "f1",
+    "completion_window": "24h",
+    "status": "completed",
+    "created_at": 1,
+    "output_file_id": "f2",
+}
+
+
+@contextmanager
+def desk(answer: Callable[[str, str], Answer]) -> Iterator[tuple[str, list[str]]]:
+    """A server that answers `answer(method, path)`: its address, and what it was asked."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            asked.append(f"{self.command} {self.path}")
+            kind, body = answer(self.command, self.path)
+            self.send_response(kind if isinstance(kind, int) else 200)
+            self.send_header("Content-Type", "application/json" if isinstance(kind, int) else kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def provider(output: bytes = b"", **batch: Any) -> Callable[[str, str], Answer]:
+    """A provider that takes every file and says this of every batch."""
+
+    def answer(method: str, path: str) -> Answer:
+        if path.endswith("/content"):
+            return "application/jsonl", output
+        if method == "GET" and "/batches?" in path:
+            return "application/json", b'{"object": "list", "data": [], "has_more": false}'
+        said = {"id": "f1", "object": "file"} if "/files" in path else BATCH | batch
+        return "application/json", json.dumps(said).encode()
+
+    return answer
+
+
+def _the(moment: datetime) -> datetime:
+    return moment
+
+
+def graded_by(people: Cast, url: str, *, sweeps: int = 4) -> Any:
+    """A batch run at this address after four sweeps, or more, twenty minutes apart."""
+    run = handed_over(people, url)
+    sweep(run, range(sweeps))
+    return run
+
+
+def handed_over(people: Cast, url: str) -> Run:
+    team = people.team
+    endpoint = endpoints.add_endpoint(
+        team, by=people.alice, name="desk", base_url=url, model="m", batches=True
+    )
+    return factories.run(
+        team,
+        people.alice,
+        dataset=factories.dataset(team, people.alice),
+        rubric_version=factories.version(team, people.alice),
+        judge_id=f"endpoint-{endpoint.pk}",
+        mode="batch",
+    )
+
+
+def sweep(run: Run, steps: Iterable[int]) -> None:
+    """Sweeps that many times twenty minutes from now; the run as it is then."""
+    for at in [timezone.now() + timedelta(minutes=20 * step) for step in steps]:
+        for run_id in batches.due(at):
+            batches.advance(run_id, now=partial(_the, at), enqueue=Bells())
+    run.refresh_from_db()
+
+
+UNREADABLE = {
+    "a web page": lambda method, path: ("text/html", b"<html>Welcome</html>"),
+    "no JSON": lambda method, path: ("application/json", b"{oops"),
+    "null": lambda method, path: ("application/json", b"null"),
+    "a list": lambda method, path: ("application/json", b"[1]"),
+    "nothing in it": lambda method, path: ("application/json", b"{}"),
+    "no id": provider(id=None),
+    "a number for an id": provider(id=7),
+    "an id no database stores": provider(id="a\0b"),
+    "no status": provider(status=None),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_what_cannot_be_read_pauses_the_run_and_opens_one_batch_at_most(people: Cast, case: str) -> None:
+    with desk(UNREADABLE[case]) as (url, asked):
+        run = graded_by(people, url)
+    assert run.state == RunState.PAUSED
+    assert "cannot be read" in run.stop_reason
+    assert asked.count("POST /v1/batches") <= 1
+    assert RunEvent.objects.filter(run=run, kind="batch").exists()
+
+
+@pytest.mark.parametrize("errors", [["a"], "broken", {"data": [{"code": "x\0", "message": "y\0z"}]}])
+def test_a_batch_that_failed_is_told_in_words_every_database_stores(people: Cast, errors: Any) -> None:
+    with desk(provider(status="failed", errors=errors)) as (url, _):
+        run = graded_by(people, url)
+    assert run.state == RunState.PAUSED
+    assert run.stop_reason.startswith("The provider refused the batch")
+    assert "\0" not in run.stop_reason
+
+
+# Sweeps twenty minutes apart: one that hands in, and all tries at the answers within.
+ALL_TRIES = 13
+NOTHING_READABLE = {
+    "a number too large": b'{"custom_id": "1", "response": {"status_code": Infinity, "body": {}}}\n',
+    "brackets without end": b"[" * 100_000 + b"\n",
+    "noise": bytes(range(256)),
+    "a web page": b"<html>\n<p>Come back later</p>\n</html>",
+    "no line at all": b"",
+    "no id": b'{"response": {"status_code": 200, "body": {}}}\n',
+}
+
+
+@pytest.mark.parametrize("case", NOTHING_READABLE)
+def test_answers_that_cannot_be_read_are_fetched_again_and_then_errors_that_nobody_pays_twice(
+    people: Cast, case: str
+) -> None:
+    with desk(provider(NOTHING_READABLE[case])) as (url, asked):
+        run = graded_by(people, url)
+        assert run.state == RunState.RUNNING, "it waits for answers that can be read"
+        assert not Judgement.objects.filter(run=run).exists()
+        sweep(run, range(4, ALL_TRIES))
+        # Three items of three criteria, none of them asked for live.
+        assert run.state == RunState.FINISHED
+        assert (
+            list(Judgement.objects.filter(run=run).values_list("error_kind", flat=True))
+            == ["unreadable_batch"] * 9
+        )
+        assert not run.run_items.exclude(leased_by="").exists()
+        assert asked.count("GET /v1/files/f2/content") == batches.READ_TRIES
+        assert "POST /v1/chat/completions" not in asked
+        last = RunEvent.objects.filter(run=run, kind="batch").latest("pk")
+        assert "9 could not be read" in last.message
+        # Somebody who means it has them asked one by one.
+        assert runs.resume_run(run, by=people.alice, enqueue=Bells(), error_kinds=["unreadable_batch"]) == 3
+        grading.grade(run.pk, now=timezone.now)
+        assert "POST /v1/chat/completions" in asked
+
+
+def test_a_file_that_can_be_read_after_all_is_stored(people: Cast) -> None:
+    run: Run | None = None
+    fetched = 0
+
+    def answer(method: str, path: str) -> Answer:
+        nonlocal fetched
+        if not path.endswith("/content"):
+            return provider()(method, path)
+        fetched += 1
+        assert run is not None
+        # Half a file at first, as a download that broke off.
+        return "application/jsonl", answers(run)[: 700 if fetched < 3 else None]
+
+    with desk(answer) as (url, asked):
+        run = handed_over(people, url)
+        sweep(run, range(6))
+    assert (run.state, fetched) == (RunState.FINISHED, 3)
+    assert list(Judgement.objects.filter(run=run).values_list("verdict", flat=True)) == ["MET"] * 9
+    assert "POST /v1/chat/completions" not in asked
+
+
+def test_what_can_be_read_of_a_broken_file_is_stored_and_the_rest_are_errors(people: Cast) -> None:
+    run: Run | None = None
+
+    def answer(method: str, path: str) -> Answer:
+        if not path.endswith("/content"):
+            return provider()(method, path)
+        assert run is not None
+        lines = answers(run).splitlines(keepends=True)
+        refused = json.loads(lines[7]) | {"response": None, "error": {"code": "batch_expired"}}
+        return "application/jsonl", b"".join(lines[:7]) + json.dumps(refused).encode() + b"\n" + lines[8][:40]
+
+    with desk(answer) as (url, _):
+        run = handed_over(people, url)
+        sweep(run, range(ALL_TRIES))
+    # Seven answers; one the provider says there is none to, which is asked live; one that broke off.
+    found = Judgement.objects.filter(run=run).values_list("verdict", "error_kind")
+    assert sorted(found, key=str) == [("MET", None)] * 7 + [(None, "unreadable_batch")]
+    assert run.state == RunState.RUNNING
+
+
+def test_a_key_that_was_taken_back_pauses_the_run(people: Cast) -> None:
+    def answer(method: str, path: str) -> Answer:
+        if path.endswith("/content"):
+            return 403, b'{"error": {"message": "not yours"}}'
+        return provider()(method, path)
+
+    with desk(answer) as (url, _):
+        run = graded_by(people, url, sweeps=2)
+    assert (run.state, run.stop_reason) == (RunState.PAUSED, "The batch: HTTP 403: not yours")
+
+
+def answers(run: Run) -> bytes:
+    """The file that answers every question of the run with MET, in the order of its items."""
+    said = json.dumps({"explanation": "so it is", "criterion_status": "MET"})
+    body = {"model": "m", "choices": [{"finish_reason": "stop", "message": {"content": said}}]}
+    return b"".join(
+        json.dumps(
+            {"custom_id": f"{row}.{index}.0", "response": {"status_code": 200, "body": body}, "error": None}
+        ).encode()
+        + b"\n"
+        for row in run.run_items.order_by("pk").values_list("pk", flat=True)
+        for index in range(3)
+    )
