@@ -1,9 +1,11 @@
-"""What an adjudication is about."""
+"""What an adjudication is about: one criterion of one item, and who said what on it."""
+
+from collections.abc import Sequence
 
 from django.db.models import Q
 
 from rubricweb.errors import NotFound
-from rubricweb.models import Criterion, Item
+from rubricweb.models import Criterion, Item, Review, ReviewQueue, ReviewState, Run, RunState, Team
 
 
 def criterion_for(item: Item, criterion_id: int) -> Criterion:
@@ -18,3 +20,30 @@ def criterion_for(item: Item, criterion_id: int) -> Criterion:
     if criterion is None:
         raise NotFound("criterion of this item")
     return criterion
+
+
+def labelling_queues(item: Item) -> list[ReviewQueue]:
+    """The queues in which somebody has submitted a review of the item."""
+    submitted = Review.objects.filter(item=item, state=ReviewState.SUBMITTED)
+    return list(ReviewQueue.objects.filter(pk__in=submitted.order_by().values("queue")).order_by("pk"))
+
+
+def runs_beside(team: Team, queues: Sequence[ReviewQueue]) -> list[Run]:
+    """The runs whose judges stand beside the people of these queues, each once.
+
+    The run a queue reveals; else the newest finished one over its dataset with its rubric version, or the
+    newest that ended another way. Two queries, however many queues.
+    """
+    wanted = {queue.run_id for queue in queues if queue.run_id is not None}
+    chosen = {run.pk: run for run in Run.objects.filter(pk__in=wanted).order_by("pk")}
+    without = {(queue.dataset_id, queue.rubric_version_id) for queue in queues if queue.run_id is None}
+    if without:
+        ended = Run.objects.filter(team=team, dataset__in={dataset for dataset, _ in without})
+        newest: dict[tuple[int, int | None], Run] = {}
+        for run in ended.exclude(state=RunState.RUNNING).order_by("created_at", "pk"):
+            key = (run.dataset_id, run.rubric_version_id)
+            best = newest.get(key)
+            if best is None or run.state == RunState.FINISHED or best.state != RunState.FINISHED:
+                newest[key] = run
+        chosen |= {newest[key].pk: newest[key] for key in without if key in newest}
+    return list(chosen.values())

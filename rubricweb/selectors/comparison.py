@@ -22,10 +22,10 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.comparison_by_kind import CriterionComparison, Evidence, MatrixRow, bias, matrix
 from rubricweb.selectors.comparison_scores import ScoreComparison, compare_item_scores
 from rubricweb.selectors.ground_truth import Unit, ground_truth, labels, people_first, run_answers
-from rubricweb.selectors.reviews import hidden_items
 
 # ── What can be compared ─────────────────────────────────────────────────────────────────────────
 
@@ -215,7 +215,8 @@ def compare(
 ) -> Comparison:
     """Agreement of a run with the people of `queues`, overall and per criterion, with 95 % intervals.
 
-    Only units with a decided ground truth count, and none of items the viewer is still to review blind.
+    People's labels are the initial ones, given before anything was revealed to them. Only units with a
+    decided ground truth count, and none of items the viewer is still to review blind.
     Abstentions (CANNOT_ASSESS, an option that says not applicable) and errors never count as agreement or
     disagreement: they are counted beside it. Raises Invalid when the queues are over another dataset.
     """
@@ -280,7 +281,7 @@ def overall_agreement(
     """The `overall` of `compare` alone, for pages that show one number of it."""
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
-    truths = ground_truth(queues)
+    truths = ground_truth(queues, labels(queues))
     others = _not_binary(truths)
     units = sorted(
         unit
@@ -501,8 +502,10 @@ def rubric_work(team: Team, version_id: int, *, viewer: User) -> list[CriterionC
 def causes(team: Team, version_id: int, *, viewer: User) -> dict[int, dict[str, int]]:
     """Criterion id → cause → how many adjudications gave it, on items the viewer may see."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    rows = Adjudication.objects.filter(item__dataset__team=team, criterion__version_id=version_id).exclude(
-        item__in=hidden_items(viewer, team)
+    rows = (
+        Adjudication.objects.filter(item__dataset__team=team, criterion__version_id=version_id)
+        .exclude(item__in=hidden_items(viewer, team))
+        .exclude(cause="")
     )
     for criterion_id, cause in rows.values_list("criterion_id", "cause"):
         counts[criterion_id][cause] += 1

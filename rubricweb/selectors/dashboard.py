@@ -1,11 +1,11 @@
 """The dashboard: scores over time from the small summary rows, pass rates, and what waits for me."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import (
@@ -17,14 +17,14 @@ from rubricweb.models import (
     Role,
     Run,
     RunState,
-    RunSummary,
     Team,
     User,
 )
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items
 from rubricweb.selectors.comparison import comparable_runs, overall_agreement, queues_to_compare
 from rubricweb.selectors.criterion_counts import criterion_counts
-from rubricweb.selectors.reviews import QueueRow, hidden_items, queues
-from rubricweb.selectors.runs import RunFilters, RunRow, run_filters, run_list
+from rubricweb.selectors.queues import QueueRow, queues
+from rubricweb.selectors.runs import RunFilters, RunRow, run_filters, runs
 
 POINTS = 200
 RUNNING_SHOWN = 5
@@ -32,7 +32,10 @@ RUNNING_SHOWN = 5
 
 @dataclass(frozen=True)
 class Point:
-    """One finished run on the chart: its mean score with a 95 % interval, None when nothing was scored."""
+    """One finished run on the chart: its mean score with a 95 % interval, None when nothing was scored.
+
+    While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
+    """
 
     run_id: int
     name: str
@@ -42,9 +45,10 @@ class Point:
     low: float | None
     high: float | None
     items: int
-    scored: int
+    scored: int | None
     coverage: float | None
-    errors: int
+    errors: int | None
+    withheld: bool
 
 
 @dataclass(frozen=True)
@@ -99,12 +103,13 @@ class Steps:
 class Dashboard:
     """What one filter shows.
 
-    `submissions` counts scored items over all ended runs, `waiting` the viewer's open reviews. `pass_rates`
+    `newest` is the point of the newest finished run. `submissions` counts scored items over all ended runs
+    but those withheld from the viewer, `waiting` the viewer's open reviews. `pass_rates`
     are those of `rated`: the newest run people's labels can be held against, else the newest.
     """
 
     series: tuple[Series, ...]
-    newest: Run | None
+    newest: Point | None
     agreement: Agreement | None
     rated: Run | None
     pass_rates: tuple[PassRate, ...]
@@ -132,29 +137,31 @@ def dashboard(
     rubric_id: int | None = None,
 ) -> Dashboard:
     """Everything on the dashboard for one filter. Points are the newest POINTS finished runs."""
-    runs = _filtered(team, dataset_id, rubric_id)
-    finished = _finished(runs)
+    wanted = _filtered(team, dataset_id, rubric_id)
+    withheld = hidden_datasets(viewer, team)
+    finished = _finished(wanted)
     newest = finished[0] if finished else None
     mine = tuple(row for row in queues(team, viewer) if row.i_rate and row.progress.mine_left)
-    counts = runs.aggregate(
+    counts = wanted.aggregate(
         runs=Count("pk"),
-        submissions=Sum("summary__scored"),
+        submissions=Sum("summary__scored", filter=~Q(dataset__in=withheld)),
     )
     agreement = _agreement(team, viewer, dataset_id, rubric_id)
     rated = agreement.run if agreement else newest
     return Dashboard(
-        series=_series(finished[::-1]),
-        newest=newest,
+        series=_series(finished[::-1], withheld),
+        newest=_point(newest, withheld) if newest else None,
         agreement=agreement,
         rated=rated,
         pass_rates=_pass_rates(rated, viewer) if rated else (),
         my_queues=mine,
         waiting=sum(row.progress.mine_left for row in mine),
-        running=run_list(
+        running=runs(
             team,
+            viewer=viewer,
             dataset_id=dataset_id,
             rubric_id=rubric_id,
-            state=RunState.RUNNING,
+            unended=True,
             size=RUNNING_SHOWN,
         ).rows,
         runs=counts["runs"],
@@ -165,10 +172,11 @@ def dashboard(
 
 
 def score_series(
-    team: Team, *, dataset_id: int | None = None, rubric_id: int | None = None
+    team: Team, viewer: User, *, dataset_id: int | None = None, rubric_id: int | None = None
 ) -> tuple[Series, ...]:
     """The chart's series alone, as the CSV holds them."""
-    return _series(_finished(_filtered(team, dataset_id, rubric_id))[::-1])
+    finished = _finished(_filtered(team, dataset_id, rubric_id))
+    return _series(finished[::-1], hidden_datasets(viewer, team))
 
 
 def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> QuerySet[Run]:
@@ -189,7 +197,7 @@ def _finished(runs: QuerySet[Run]) -> list[Run]:
     )
 
 
-def _series(runs: Sequence[Run]) -> tuple[Series, ...]:
+def _series(runs: Sequence[Run], withheld: Collection[int]) -> tuple[Series, ...]:
     """`runs` oldest first. Items' own rubrics differ from dataset to dataset, so those are never joined."""
     grouped: dict[tuple[object, ...], list[Run]] = {}
     for run in runs:
@@ -197,7 +205,7 @@ def _series(runs: Sequence[Run]) -> tuple[Series, ...]:
             rubric = run.rubric_version_id or f"items of {run.dataset_id}"
             key = (rubric, run.judge["name"], run.judge["model"], run.autograder, _asked_with(run))
             grouped.setdefault(key, []).append(run)
-    return tuple(_one_series(of_one_kind) for of_one_kind in grouped.values())
+    return tuple(_one_series(of_one_kind, withheld) for of_one_kind in grouped.values())
 
 
 def _asked_with(run: Run) -> str:
@@ -207,7 +215,7 @@ def _asked_with(run: Run) -> str:
     return json.dumps([panel, members, (run.few_shot or {}).get("digest")], sort_keys=True)
 
 
-def _one_series(runs: Sequence[Run]) -> Series:
+def _one_series(runs: Sequence[Run], withheld: Collection[int]) -> Series:
     first = runs[0]
     version = first.rubric_version
     return Series(
@@ -215,23 +223,26 @@ def _one_series(runs: Sequence[Run]) -> Series:
         rubric=str(version) if version else f"own rubrics of {first.dataset}",
         judge=str(first.judge["name"]),
         autograder=first.autograder,
-        points=tuple(_point(run, run.summary) for run in runs),
+        points=tuple(_point(run, withheld) for run in runs),
     )
 
 
-def _point(run: Run, summary: RunSummary) -> Point:
+def _point(run: Run, withheld: Collection[int]) -> Point:
+    hidden = run.dataset_id in withheld
+    shown = None if hidden else run.summary
     return Point(
         run_id=run.pk,
         name=str(run),
         dataset=run.dataset.name,
         at=run.created_at,
-        mean=summary.score_mean,
-        low=summary.score_low,
-        high=summary.score_high,
-        items=summary.items,
-        scored=summary.scored,
-        coverage=summary.coverage,
-        errors=summary.errors,
+        mean=shown.score_mean if shown else None,
+        low=shown.score_low if shown else None,
+        high=shown.score_high if shown else None,
+        items=run.summary.items,
+        scored=shown.scored if shown else None,
+        coverage=shown.coverage if shown else None,
+        errors=shown.errors if shown else None,
+        withheld=hidden,
     )
 
 

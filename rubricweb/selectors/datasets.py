@@ -1,7 +1,10 @@
 """Datasets and their items, as lists and pages show them; list pages never load submission bodies."""
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Length, Substr
+import json
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Length, Substr
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, ReviewQueue, Run, RunItem, Team
@@ -46,11 +49,32 @@ def items(
         .annotate(excerpt=Substr("submission", 1, EXCERPT), characters=Length("submission"))
         .defer("submission", "thinking", "prompt", "reference")
     )
+    return keyset_page(matching(rows, search=search), order=ITEM_ORDERS[order], cursor=cursor, size=size)
+
+
+def matching(rows: QuerySet[Item], *, search: str = "", metadata: str = "") -> QuerySet[Item]:
+    """Items with this text in key, description or submission, and this "key=value" in their metadata.
+
+    A value that is a list matches by each of its texts. The key is a value to the database, never a name.
+    """
     if search:
         rows = rows.filter(
             Q(key__icontains=search) | Q(description__icontains=search) | Q(submission__icontains=search)
         )
-    return keyset_page(rows, order=ITEM_ORDERS[order], cursor=cursor, size=size)
+    if metadata:
+        key, equals, value = (part.strip() for part in metadata.partition("="))
+        if not key or not equals:
+            raise Invalid.at("metadata", repr(metadata), "key=value")
+        element = Q(text__startswith="[") & (
+            Q(text__contains=json.dumps(value)) | Q(text__contains=json.dumps(value, ensure_ascii=False))
+        )
+        rows = rows.annotate(text=metadata_text(key)).filter(Q(text=value) | element)
+    return rows
+
+
+def metadata_text(key: str) -> Cast:
+    """What the metadata hold under a key, as text: numbers too, which SQLite would hand out as numbers."""
+    return Cast(KeyTextTransform(key, "metadata"), TextField())
 
 
 def neighbours(item: Item) -> tuple[Item | None, Item | None]:

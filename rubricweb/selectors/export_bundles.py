@@ -64,6 +64,7 @@ def bundled_judgements(
             judge=_model(row),
             repeat=row.repeat,
             recorded_at=row.created_at.isoformat(),
+            evidence=tuple(span["text"] for span in row.evidence or ()),
         )
 
 

@@ -1,11 +1,13 @@
 """What an export holds: settled labels per item, and every verdict of people and judges, streamed."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.formats import GroundTruthItem, VerdictRow
+from rubricweb.engine.formats.result_files import LabelProvenance
 from rubricweb.engine.outcomes import outcome_of, value_of
 from rubricweb.errors import Withheld
 from rubricweb.models import (
@@ -23,8 +25,9 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.blinding import require_nothing_hidden
 from rubricweb.selectors.ground_truth import Truth, ground_truth
-from rubricweb.selectors.reviews import require_nothing_hidden
+from rubricweb.selectors.provenance import Provenance, provenances
 from rubricweb.selectors.stored_answers import answer_of
 
 CHUNK = 500
@@ -38,6 +41,7 @@ def ground_truth_items(
     An item nobody labelled has no ground truth at all.
     """
     truths = ground_truth(queues)
+    origins = provenances(queues)
     reasons = {
         (item_id, criterion_id): reason
         for item_id, criterion_id, reason in Adjudication.objects.filter(item__dataset=dataset).values_list(
@@ -75,7 +79,22 @@ def ground_truth_items(
             )
             if item.pk in labelled
             else None,
+            ground_truth_provenance=tuple(_origin(origins.get((item.pk, one.pk))) for one in criteria)
+            if item.pk in labelled
+            else None,
         )
+
+
+def _origin(found: Provenance | None) -> LabelProvenance | None:
+    """What a file says of where a label comes from; None where there is no label or people are tied."""
+    if found is None or found.verdict is None:
+        return None
+    return LabelProvenance(
+        rule=found.rule,
+        decided_by=found.decided_by or None,
+        decided_at=found.decided_at.isoformat() if found.decided_at else None,
+        labels=tuple(asdict(said) for said in found.labels),
+    )
 
 
 def _labels(stands: Sequence[Truth | None]) -> tuple[str | None, ...]:
@@ -113,6 +132,7 @@ def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | Non
             weight=row.criterion.weight,
             run=str(row.run) if row.run else None,
             recorded_at=row.created_at.isoformat(),
+            evidence=tuple(row.evidence or ()),
         )
 
 

@@ -4,6 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
 from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
 from rubricweb.engine.ground_truth import majority
 from rubricweb.models import Adjudication, Judgement, ReviewQueue, ReviewState, Run
@@ -25,7 +28,10 @@ RULES = ("unanimous", "majority", "adjudicated")
 
 @dataclass(frozen=True)
 class Truth:
-    """The label that stands for a unit, and by which of RULES; None while people are tied."""
+    """The label that stands for a unit, and by which of RULES; None while people are tied.
+
+    `labels` counts those of people. An adjudication that only accepted what all said stays unanimous.
+    """
 
     verdict: str | None
     rule: str
@@ -47,35 +53,40 @@ def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
     return [queue for queue in queues if queue.pk in by_people or queue.dataset_id not in labelled]
 
 
-def labels(queues: Sequence[ReviewQueue]) -> Labels:
-    """Submitted labels of people by unit and rater."""
+def labels(queues: Sequence[ReviewQueue], *, final: bool = False) -> Labels:
+    """Submitted labels of people by unit and rater: the initial ones, given before anything was revealed.
+
+    Those are what agreement is measured on. `final` ones, after the reveal, are what ground truth is made of.
+    """
     found: Labels = defaultdict(dict)
     rows = Judgement.objects.filter(
         review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-    ).values_list("item_id", "criterion_id", "review__rater_id", "verdict")
-    for item_id, criterion_id, rater_id, verdict in rows.order_by(
+    ).annotate(label=Coalesce("revision__verdict", "verdict") if final else F("verdict"))
+    for item_id, criterion_id, rater_id, label in rows.order_by(
         "item_id", "criterion_id", "review__rater_id", "pk"
-    ):
-        found[item_id, criterion_id][rater_id] = str(verdict)
+    ).values_list("item_id", "criterion_id", "review__rater_id", "label"):
+        found[item_id, criterion_id][rater_id] = str(label)
     return dict(found)
 
 
 def ground_truth(queues: Sequence[ReviewQueue], labelled: Labels | None = None) -> dict[Unit, Truth]:
-    """What stands for every labelled unit: an adjudication, else the majority of submitted reviews.
+    """What stands for every labelled unit: an adjudication, else the majority of final labels.
 
-    `labelled` are the `labels` of these queues, for callers that have them already.
+    `labelled` are the labels to count instead: the initial ones where a judge is held against people, so that
+    nobody is compared with a judge whose verdict they had already seen.
     """
-    labelled = labels(queues) if labelled is None else labelled
+    labelled = labels(queues, final=True) if labelled is None else labelled
     decided = {
-        (item_id, criterion_id): verdict
-        for item_id, criterion_id, verdict in Adjudication.objects.filter(
+        (item_id, criterion_id): (verdict, cause)
+        for item_id, criterion_id, verdict, cause in Adjudication.objects.filter(
             item__dataset__in={queue.dataset_id for queue in queues}
-        ).values_list("item_id", "criterion_id", "verdict")
+        ).values_list("item_id", "criterion_id", "verdict", "cause")
     }
     truths = {}
     for unit, by_rater in labelled.items():
         if unit in decided:
-            truths[unit] = Truth(decided[unit], "adjudicated", len(by_rater))
+            verdict, cause = decided[unit]
+            truths[unit] = Truth(verdict, "adjudicated" if cause else "unanimous", len(by_rater))
         else:
             rule = "unanimous" if len(set(by_rater.values())) == 1 else "majority"
             truths[unit] = Truth(majority(by_rater.values()), rule, len(by_rater))

@@ -9,19 +9,22 @@ from django.db.models import Q
 from rubricweb.engine.ground_truth import majority
 from rubricweb.engine.submission import Submission
 from rubricweb.models import Adjudication, Criterion, Item, Judgement, ReviewQueue, ReviewState, Run, User
-from rubricweb.selectors.reviews import Voice, require_visible
+from rubricweb.selectors.adjudication_units import aliases
+from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.reveals import RevealedVoice
+from rubricweb.selectors.reviews import quotes
 
 
 @dataclass(frozen=True)
 class CriterionVoices:
-    """One criterion: people's voices, the judge's, and the label that stands by `rule`.
+    """One criterion: people's voices, the judge's, and the label that stands by `rule`, of final labels.
 
     `rule` is adjudicated, unanimous, majority, tied (then `stands` is None) or "" without any label.
     """
 
     criterion: Criterion
-    people: tuple[Voice, ...]
-    judges: tuple[Voice, ...]
+    people: tuple[RevealedVoice, ...]
+    judges: tuple[RevealedVoice, ...]
     stands: str | None
     rule: str
     most: str | None
@@ -58,7 +61,7 @@ def item_comparison(
 ) -> ItemComparison:
     """Everybody's verdicts on the item, criterion by criterion; Withheld while the viewer reviews it blind.
 
-    Without `names`, people are Rater 1, 2, …, the same number on every criterion of this item.
+    Without `names`, people are Rater A, B, …, the same letter on every criterion of this item.
     """
     require_visible(viewer, item)
     source = Q(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
@@ -66,17 +69,27 @@ def item_comparison(
         source |= Q(run=run)
     judgements = list(
         Judgement.objects.filter(source, item=item)
-        .select_related("review__rater", "criterion")
+        .select_related("review__rater", "criterion", "revision")
         .order_by("review__rater_id", "judge", "repeat", "pk")
     )
-    raters = sorted({one.review.rater_id for one in judgements if one.review is not None})
-    numbers = {rater_id: number for number, rater_id in enumerate(raters, start=1)}
-    people: dict[int, list[Voice]] = defaultdict(list)
-    judges: dict[int, list[Voice]] = defaultdict(list)
+    letters = aliases(item)
+    people: dict[int, list[RevealedVoice]] = defaultdict(list)
+    judges: dict[int, list[RevealedVoice]] = defaultdict(list)
     for one in judgements:
         rater = one.review.rater if one.review else None
-        name = one.judge if rater is None else rater.name if names else f"Rater {numbers[rater.pk]}"
-        voice = Voice(name, rater is None, one.verdict, one.reason, one.error_kind or "", one.value)
+        name = one.judge if rater is None else rater.name if names else letters[rater.pk]
+        revision = getattr(one, "revision", None)
+        changed = revision.verdict if revision is not None and revision.verdict != one.verdict else None
+        voice = RevealedVoice(
+            name,
+            rater is None,
+            one.verdict,
+            one.reason,
+            one.error_kind or "",
+            one.value,
+            changed_to=changed,
+            evidence=quotes(one) if rater is not None else (),
+        )
         (judges if rater is None else people)[one.criterion_id].append(voice)
     decided = {
         one.criterion_id: one for one in Adjudication.objects.filter(item=item).select_related("decided_by")
@@ -106,15 +119,16 @@ def _criteria(
 
 def _voices(
     criterion: Criterion,
-    people: Sequence[Voice],
-    judges: Sequence[Voice],
+    people: Sequence[RevealedVoice],
+    judges: Sequence[RevealedVoice],
     adjudication: Adjudication | None,
     names: bool,
 ) -> CriterionVoices:
-    said = [voice.verdict for voice in people if voice.verdict]
+    people = sorted(people, key=lambda voice: voice.name)
+    said = [voice.changed_to or voice.verdict for voice in people if voice.verdict]
     most = majority(said)
     if adjudication is not None:
-        stands, rule = adjudication.verdict, "adjudicated"
+        stands, rule = adjudication.verdict, "adjudicated" if adjudication.cause else "unanimous"
     elif not said:
         stands, rule = None, ""
     else:

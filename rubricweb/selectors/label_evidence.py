@@ -21,9 +21,9 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.comparison_by_kind import option_gaps, option_levels
 from rubricweb.selectors.ground_truth import Labels, Unit, ground_truth, labels, people_first
-from rubricweb.selectors.reviews import hidden_items
 from rubricweb.selectors.stored_answers import answer_of
 
 

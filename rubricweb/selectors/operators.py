@@ -1,10 +1,13 @@
 """What the operator at the terminal looks up by name, without being a member of anything."""
 
+from collections.abc import Sequence
+
 from django.db.models import Q
 
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import (
     Dataset,
+    Item,
     Membership,
     ReviewQueue,
     Role,
@@ -71,6 +74,20 @@ def dataset_called(team: Team, name: str) -> Dataset:
         known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:20])
         raise Invalid(f"There is no dataset {name!r} in {team}. Known: {known or 'none yet'}.")
     return dataset
+
+
+def items_called(dataset: Dataset, names: Sequence[str]) -> list[int]:
+    """The ids of items by their keys or as id:N. Raises Invalid naming the first that is not there."""
+    found = []
+    for name in names:
+        rows = Item.objects.filter(dataset=dataset)
+        number = name.removeprefix("id:")
+        by_id = name.startswith("id:") and _is_number(number)
+        item = rows.filter(pk=int(number)).first() if by_id else rows.filter(key=name).first()
+        if item is None:
+            raise Invalid(f"There is no item {name!r} in {dataset}; allowed: its key, or id:N.")
+        found.append(item.pk)
+    return found
 
 
 def queue_called(team: Team, name: str) -> ReviewQueue:

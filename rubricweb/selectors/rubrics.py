@@ -86,10 +86,6 @@ def published_versions(team: Team) -> QuerySet[RubricVersion]:
     )
 
 
-def newest_version(rubric: Rubric) -> RubricVersion | None:
-    return rubric.versions.order_by("-number").first()
-
-
 def next_number(rubric: Rubric) -> int:
     """The number the next publication gets."""
     last = rubric.versions.aggregate(last=Max("number"))["last"]

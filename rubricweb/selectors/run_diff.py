@@ -28,6 +28,7 @@ from rubricweb.selectors.run_diff_items import (
 from rubricweb.selectors.run_diff_noise import noise
 from rubricweb.selectors.run_diff_settings import Setting, settings_that_differ
 from rubricweb.selectors.run_graders import PER_ITEM
+from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class RunDiff:
     "score", or "raw score" when only one run normalised. `counts` are items by ITEM_CHANGES. The parts of
     `criteria`, `only_run` and `only_baseline` and `rest` add up to the difference of mean scores; `rest` is
     what the limits 0 and 1, length penalties and items' own rubrics do, None when a run has no score by
-    criterion. `on_own_rubrics` counts items either run graded by a rubric of their own.
+    criterion. `on_own_rubrics` counts items either run graded by a rubric of their own. `withheld` are the
+    ids of those of the two whose calls are withheld from the viewer.
     """
 
     run: Run
@@ -74,6 +76,7 @@ class RunDiff:
     rest: float | None
     on_own_rubrics: int
     hidden_items: int
+    withheld: frozenset[int]
 
     @property
     def items(self) -> int:
@@ -126,10 +129,14 @@ class RunDiff:
         return tuple(one for one in (self.run, self.baseline) if one.state == RunState.RUNNING)
 
     @property
-    def broken_off(self) -> tuple[Run, ...]:
-        """Those that ended before everything was graded."""
+    def broken_off(self) -> tuple[tuple[Run, str], ...]:
+        """Those that ended before everything was graded, each with the reason as far as it may be told."""
         ended_early = (RunState.CANCELLED, RunState.FAILED)
-        return tuple(one for one in (self.run, self.baseline) if one.state in ended_early)
+        return tuple(
+            (one, stop_reason(one, withheld=one.pk in self.withheld))
+            for one in (self.run, self.baseline)
+            if one.state in ended_early
+        )
 
 
 def baselines(run: Run) -> QuerySet[Run]:
@@ -172,7 +179,8 @@ def run_diff(
     """The run against its baseline, without the items the viewer is still to review blind.
 
     Intervals are a 95 % bootstrap over items. `changes` are the `item_changes` of the two, for callers that
-    have them already. Seven queries at most, however many items. Raises Invalid, see `require_comparable`.
+    have them already. Nine queries at most, however many items, a few more for raters. Raises Invalid, see
+    `require_comparable`.
     """
     require_comparable(run, baseline)
     hidden = hidden_from(run, viewer)
@@ -216,6 +224,7 @@ def run_diff(
             _own_rubric(run, one.run) or _own_rubric(baseline, one.baseline) for one in changes
         ),
         hidden_items=len(hidden),
+        withheld=frozenset(one.pk for one in (run, baseline) if is_withheld_run(one, viewer)),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rubricweb.engine.outcomes import value_of
 from rubricweb.engine.submission import Submission
 from rubricweb.models import Criterion, Item, Judgement, Run, RunItem, User
-from rubricweb.selectors.reviews import require_visible
+from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.run_diff import require_comparable
 from rubricweb.selectors.run_diff_criteria import matched
 from rubricweb.selectors.run_diff_items import Graded, ItemChange, score_scale

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Judgement, Run, RunItem, User
-from rubricweb.selectors.reviews import hidden_items
+from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.run_diff_criteria import Partners
 
 ROUNDING = 1e-9

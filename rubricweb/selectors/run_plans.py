@@ -53,20 +53,23 @@ def plan(
     autograder: str,
     *,
     votes: Sequence[int] = (1,),
+    items: QuerySet[Item] | None = None,
 ) -> Plan:
     """Items, criteria and calls of a run. Four items of 3 criteria: 12 calls one by one, 4 all at once.
 
     Checks cost no call. `votes` is how many each stage asks for per criterion: (6,) for three judges asked
     twice each, which makes 72 of the 12; (1, 2) for a cascade of one judge and then two: 12, at most 36.
+    `items` are those of the dataset that are to be graded, all by default.
     """
     per_version: dict[int, int] = {}
     without_own = 0
-    rows = Item.objects.filter(dataset=dataset).order_by().values("rubric_version_id").annotate(n=Count("pk"))
-    for version_id, items in rows.values_list("rubric_version_id", "n"):
+    chosen = Item.objects.filter(dataset=dataset) if items is None else items
+    rows = chosen.order_by().values("rubric_version_id").annotate(n=Count("pk"))
+    for version_id, graded in rows.values_list("rubric_version_id", "n"):
         if version_id is None:
-            without_own = items
+            without_own = graded
         else:
-            per_version[version_id] = items
+            per_version[version_id] = graded
     own = sum(per_version.values())
     if rubric_version is not None and without_own:
         per_version[rubric_version.pk] = per_version.get(rubric_version.pk, 0) + without_own
@@ -81,9 +84,9 @@ def plan(
     asks_each = _asks_each_criterion(autograder)
     sizes = [criteria.get(version_id, (0, 0))[0] for version_id in per_version]
     prompts = 0
-    for version_id, items in per_version.items():
+    for version_id, graded in per_version.items():
         asked = criteria.get(version_id, (0, 0))[1]
-        prompts += items * (asked if asks_each else min(asked, 1))
+        prompts += graded * (asked if asks_each else min(asked, 1))
     return Plan(
         items=own + without_own,
         own=own,

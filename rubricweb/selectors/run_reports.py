@@ -1,13 +1,12 @@
 """The report on one item of a run: verdicts with what they add, and the calls behind them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from django.db.models import Q, QuerySet
 
 from rubricweb import engine
-from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.scoring import (
     Abstention,
     OnError,
@@ -21,22 +20,11 @@ from rubricweb.engine.submission import Submission
 from rubricweb.engine.voting import Tally, tally
 from rubricweb.errors import Invalid
 from rubricweb.models import Criterion, Item, JudgeCall, Judgement, Run, RunItem, User, Vote
-from rubricweb.selectors import run_votes, runs
-from rubricweb.selectors.reviews import hidden_items
+from rubricweb.selectors import run_calls, run_votes, runs
+from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.run_graders import PER_ITEM, Graders, settled
+from rubricweb.selectors.run_results import RUN_ITEM_ORDERS
 from rubricweb.selectors.stored_answers import engine_votes, outcomes
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call with the prompt it sent, rebuilt from frozen rows.
-
-    `prompt` is None for a call whose failure was asked again later: what it asked for is not stored apart;
-    and where it shows examples with labels of items the viewer is still to review blind.
-    """
-
-    call: JudgeCall
-    prompt: Prompt | None
 
 
 @dataclass(frozen=True)
@@ -51,7 +39,7 @@ class CriterionResult:
     criterion: Criterion
     judgement: Judgement | None
     contribution: float | None
-    call: Call | None
+    call: JudgeCall | None
     value: float | None = None
     votes: tuple[Vote, ...] = ()
     agreement: float | None = None
@@ -60,7 +48,8 @@ class CriterionResult:
 
 @dataclass(frozen=True)
 class ItemReport:
-    """Everything a run knows about one item. `calls` are those that do not stand under one criterion.
+    """Everything a run knows about one item. `calls` are those that do not stand under one criterion; of no
+    call is the text here, which `run_calls.call_in_full` has.
 
     `groups` scores every group of criteria as a rubric of its own, None holding the ungrouped; None as a
     whole when no criterion has a group, or the judge answered for all of them at once.
@@ -69,7 +58,7 @@ class ItemReport:
     row: RunItem
     submission: Submission
     criteria: tuple[CriterionResult, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[JudgeCall, ...]
     groups: dict[str | None, Score] | None = None
 
 
@@ -80,13 +69,10 @@ def item_report(run: Run, item: Item, *, viewer: User) -> ItemReport | None:
         return None
     rows = list(row.rubric_version.criteria.order_by("position"))
     rubric, graders = row.rubric_version.to_engine(), Graders(run)
-    found = {judgement.criterion_id: judgement for judgement in runs.judgements(run, item)}
+    made = {call.pk: call for call in run_calls.calls(run, item)}
+    found = {one.criterion_id: one for one in _judgements(run, item, made)}
     votes = run_votes.item_votes(run, item) if run.panel is not None else {}
-    asked = _Asked(run, item, row, rubric, rows, graders)
-    made = asked.of_votes(votes) if run.panel is not None else asked.of_judgements(found.values())
-    if _shows_hidden_examples(run, viewer):
-        made = {pk: Call(call.call, None) for pk, call in made.items()}
-    under = {one.call_id for one in found.values()} if _asks_each(made) and run.panel is None else set()
+    under = {one.call_id for one in found.values()} if run_calls.asks_each(run, row) else set()
     given = {one.criterion_id: (one.verdict, one.value) for one in found.values()}
     worth = outcomes(rubric, rows, given)
     added = contributions(rubric.weights, worth, worst=rubric.worst_values, **_policy(run))
@@ -99,7 +85,7 @@ def item_report(run: Run, item: Item, *, viewer: User) -> ItemReport | None:
                 criterion=criterion,
                 judgement=judgement,
                 contribution=added[index] if judgement is not None else None,
-                call=made.get(judgement.call_id) if judgement and judgement.call_id in under else None,
+                call=judgement.call if judgement and judgement.call_id in under else None,
                 value=value_of(worth[index]),
                 votes=tuple(cast_on),
                 agreement=settled_as.agreement if settled_as else None,
@@ -113,6 +99,14 @@ def item_report(run: Run, item: Item, *, viewer: User) -> ItemReport | None:
         calls=tuple(call for pk, call in made.items() if pk not in under),
         groups=_groups(run, rubric, worth),
     )
+
+
+def _judgements(run: Run, item: Item, made: Mapping[int, JudgeCall]) -> Iterator[Judgement]:
+    """The run's answers on the item, each with its call but not what was said in it."""
+    for judgement in Judgement.objects.filter(run=run, item=item).order_by("criterion__position", "repeat"):
+        if judgement.call_id is not None and judgement.call_id in made:
+            judgement.call = made[judgement.call_id]
+        yield judgement
 
 
 def _policy(run: Run) -> dict[str, Any]:
@@ -138,79 +132,6 @@ def _settled(
     return tally(criterion, cast_on) if found is None else found.tally
 
 
-def _shows_hidden_examples(run: Run, viewer: User) -> bool:
-    """Whether the prompts quote labels of items that the viewer is still to review blind."""
-    shown = (run.few_shot or {}).get("item_ids", [])
-    return bool(shown) and hidden_items(viewer, run.team).filter(pk__in=shown).exists()
-
-
-def _asks_each(made: dict[int | None, Call]) -> bool:
-    """Whether every call with a known prompt asked about one criterion only."""
-    asked = [call.prompt for call in made.values() if call.prompt is not None]
-    return bool(asked) and all(len(prompt.criteria) == 1 for prompt in asked)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The calls about one item, each with its prompt: call id → call, oldest first."""
-
-    run: Run
-    item: Item
-    row: RunItem
-    rubric: engine.Rubric
-    criteria: Sequence[Criterion]
-    graders: Graders
-
-    def of_votes(self, votes: Mapping[int, Sequence[Vote]]) -> dict[int | None, Call]:
-        """Every call of a panel asked about what its votes are on."""
-        stored: dict[int | None, set[int]] = {}
-        place = self._places()
-        for cast_on in votes.values():
-            for vote in cast_on:
-                stored.setdefault(vote.call_id, set()).add(place[vote.criterion_id])
-        calls = runs.calls(self.run, self.item)
-        return {call.pk: Call(call, self._prompt(stored.get(call.pk, set()))) for call in calls}
-
-    def of_judgements(self, judgements: Iterable[Judgement]) -> dict[int | None, Call]:
-        """The first call about an item asks for everything it is there for; a later one for what had failed,
-        which is what it and the calls after it were stored for.
-        """
-        place = self._places()
-        stored: dict[int | None, set[int]] = {}
-        for judgement in judgements:
-            if judgement.criterion_id in place:
-                stored.setdefault(judgement.call_id, set()).add(place[judgement.criterion_id])
-        if self.run.autograder == PER_ITEM:
-            stored = {}
-        grader = self.graders.single(self.row.rubric_version_id)
-        one_by_one = len(grader.prompts(self.item.to_engine(), self.rubric)) > 1
-        calls = list(runs.calls(self.run, self.item))
-        found: dict[int | None, Call] = {}
-        later: set[int] = set()
-        for call in reversed(calls):
-            asked = stored.get(call.pk, set())
-            if not one_by_one:
-                later |= asked
-                asked = set(place.values()) if call is calls[0] or not stored else set(later)
-            found[call.pk] = Call(call, self._prompt(asked))
-        return dict(reversed(found.items()))
-
-    def _prompt(self, asked: set[int]) -> Prompt | None:
-        place = self._places()
-        if not asked:
-            return None
-        only = None if len(asked) == len(place) else sorted(asked)
-        grader = self.graders.single(self.row.rubric_version_id)
-        prompts = grader.prompts(self.item.to_engine(), self.rubric, only=only)
-        return prompts[0] if len(prompts) == 1 else None
-
-    def _places(self) -> dict[int, int]:
-        """Criterion id → its place in the rubric, for those a judge is asked about."""
-        return {
-            criterion.pk: index for index, criterion in enumerate(self.criteria) if criterion.kind != "check"
-        }
-
-
 @dataclass(frozen=True)
 class Neighbours:
     """The item ids before and after one in the order the reader came by."""
@@ -226,8 +147,8 @@ def neighbours(run: Run, row: RunItem, *, viewer: User, order: str = "score") ->
     Items the viewer is still to review blind are stepped over. An item without a score goes by place. Raises
     Invalid for an order that is not in RUN_ITEM_ORDERS.
     """
-    if order not in runs.RUN_ITEM_ORDERS:
-        allowed = ", ".join(runs.RUN_ITEM_ORDERS)
+    if order not in RUN_ITEM_ORDERS:
+        allowed = ", ".join(RUN_ITEM_ORDERS)
         raise Invalid(f"Items of a run cannot be sorted by {order[:40]!r}. Allowed: {allowed}.")
     rows = RunItem.objects.filter(run=run, graded_at__isnull=False).exclude(
         item__in=hidden_items(viewer, run.team)

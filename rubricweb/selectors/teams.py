@@ -1,5 +1,6 @@
 """A team as its settings pages show it: members, tokens, journal."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,8 +9,10 @@ from django.db.models import Count, Q
 
 from rubricweb.errors import NotFound
 from rubricweb.models import ApiToken, JournalEntry, Membership, Role, Team, User
+from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.pages import keyset_page
-from rubricweb.selectors.reviews import hidden_items
+from rubricweb.selectors.run_calls import PRUNED
+from rubricweb.selectors.withheld_runs import withheld_runs
 
 
 @dataclass(frozen=True)
@@ -103,10 +106,13 @@ class JournalPage:
 
 
 def journal(team: Team, *, viewer: User, cursor: str | None = None, size: int = 50) -> JournalPage:
-    """Who did what, newest first. Decisions on items the viewer is still to review blind are left out."""
+    """Who did what, newest first. Decisions on items the viewer is still to review blind are left out; of
+    runs whose calls are withheld, why one stopped, how much was left to do, and how many calls were pruned.
+    """
     hidden = Q(target_kind="item", target_id__in=hidden_items(viewer, team))
     rows = JournalEntry.objects.filter(team=team).exclude(hidden).select_related("actor")
     page = keyset_page(rows, order=("-pk",), cursor=cursor, size=size)
+    withheld = set(withheld_runs(viewer, team).values_list("pk", flat=True))
     lines = [
         JournalLine(
             actor=str(row.actor) if row.actor else None,
@@ -114,9 +120,21 @@ def journal(team: Team, *, viewer: User, cursor: str | None = None, size: int = 
             kind=KINDS.get(row.target_kind, row.target_kind),
             target_id=row.target_id,
             label=row.target_label,
-            detail=tuple(row.detail.items()),
+            detail=_told(row, withheld),
             at=row.at,
         )
         for row in page.rows
     ]
     return JournalPage(tuple(lines), page.next_cursor)
+
+
+# What the journal keeps of a run that depends on how many calls it made.
+TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
+
+
+def _told(row: JournalEntry, withheld: Collection[int]) -> tuple[tuple[str, Any], ...]:
+    """The line's detail, without what must not be told of the runs whose calls are withheld."""
+    telling = TELLING.get(row.verb, "") if row.target_kind == "run" and row.target_id in withheld else ""
+    if row.verb == PRUNED and withheld:
+        telling = "calls"
+    return tuple((name, value) for name, value in row.detail.items() if name != telling)

@@ -8,7 +8,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Withheld
 from rubricweb.models import Run
 from rubricweb.selectors import comparison
-from rubricweb.services import exports, reviews
+from rubricweb.services import adjudications, exports, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -71,7 +71,7 @@ def test_disagreements_lead_with_the_judge_against_people(people: Cast, graded) 
 def test_an_adjudication_changes_the_truth_and_leaves_the_inbox(people: Cast, graded) -> None:
     run, queue = graded
     item, criterion = run.dataset.items.get(key="2"), run.rubric_version.criteria.get()
-    reviews.adjudicate(
+    adjudications.adjudicate(
         item, criterion, by=people.rae, verdict=Verdict.UNMET, cause="human_wrong", reason="Not there."
     )
     found = comparison.compare(run, [queue], viewer=people.bob)

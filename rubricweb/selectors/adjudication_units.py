@@ -1,0 +1,164 @@
+"""One unit as an adjudicator sees it: who said what, and why, without their names."""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+
+from rubricweb.engine.ground_truth import majority
+from rubricweb.models import (
+    Adjudication,
+    Choice,
+    Criterion,
+    Item,
+    Judgement,
+    Review,
+    ReviewState,
+    Run,
+    User,
+    Vote,
+)
+from rubricweb.selectors.adjudications import labelling_queues, runs_beside
+from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.ground_truth import people_first
+from rubricweb.selectors.provenance import Provenance, provenances
+from rubricweb.selectors.reviews import Quote, quotes
+
+
+@dataclass(frozen=True)
+class UnitVoice:
+    """What one rater said: `verdict` is their final label, `initial` what they said first where they changed.
+
+    `later` is their reason for changing, `unclear` whether they found the rubric so. `votes` are the answers
+    a judge's label was made of, with their numbers, where it was asked several times.
+    """
+
+    name: str
+    is_judge: bool
+    verdict: str | None
+    reason: str
+    initial: str | None = None
+    later: str = ""
+    unclear: bool = False
+    error: str = ""
+    evidence: tuple[Quote, ...] = ()
+    votes: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class UnitToDecide:
+    """One criterion of one item; `most` is the majority of people's final labels, None when they are tied.
+
+    `provenance` says what stands and why, None where no person has labelled it.
+    """
+
+    item: Item
+    criterion: Criterion
+    people: tuple[UnitVoice, ...]
+    judges: tuple[UnitVoice, ...]
+    most: str | None
+    decision: Adjudication | None
+    provenance: Provenance | None
+    runs: tuple[Run, ...]
+
+    @property
+    def voices(self) -> tuple[UnitVoice, ...]:
+        return (*self.people, *self.judges)
+
+
+def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: bool = False) -> UnitToDecide:
+    """Everybody's word on one criterion of one item; Withheld while the viewer is still to review it blind.
+
+    Without `names` people are Rater A, Rater B, …: the same letter on every criterion of the item, and
+    another one on the next item. Judges are those of the runs beside the queues that label the item.
+    """
+    require_visible(viewer, item)
+    queues = people_first(labelling_queues(item))
+    runs = runs_beside(item.dataset.team, queues)
+    said = Judgement.objects.filter(item=item, criterion=criterion)
+    rows = list(
+        said.filter(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+        .select_related("review__rater", "revision")
+        .order_by("review__rater_id", "pk")
+    )
+    letters = aliases(item)
+    people = [
+        _person(row, row.review.rater.name if names else letters[row.review.rater_id])
+        for row in rows
+        if row.review is not None
+    ]
+    judged = list(said.filter(run__in=runs).order_by("run_id", "repeat", "pk"))
+    votes = Counter(
+        Vote.objects.filter(run__in=runs, item=item, criterion=criterion, verdict__isnull=False).values_list(
+            "run_id", "verdict"
+        )
+    )
+    numbers = {run.pk: f"Judge {number}" for number, run in enumerate(runs, start=1)}
+    judges = []
+    for row in judged:
+        name = row.judge if names else numbers[row.run_id or 0] if len(runs) > 1 else "Judge"
+        name += f", asked again ({row.repeat + 1})" if row.repeat else ""
+        made_of = tuple((str(label), n) for (run_id, label), n in votes.most_common() if run_id == row.run_id)
+        judges.append(
+            UnitVoice(
+                name,
+                True,
+                row.verdict,
+                row.reason,
+                error=row.error_kind or "",
+                votes=made_of if len(made_of) > 1 else (),
+            )
+        )
+    found = provenances(queues, items=[item.pk]).get((item.pk, criterion.pk))
+    decision = (
+        Adjudication.objects.filter(item=item, criterion=criterion).select_related("decided_by").first()
+    )
+    return UnitToDecide(
+        item=item,
+        criterion=criterion,
+        people=tuple(sorted(people, key=lambda voice: voice.name)),
+        judges=tuple(judges),
+        most=majority(voice.verdict for voice in people if voice.verdict),
+        decision=decision,
+        provenance=found,
+        runs=tuple(runs),
+    )
+
+
+def own_decision(item: Item, criterion: Criterion, *, by: User) -> Adjudication | None:
+    """The person's own decision on a unit, None where there is none or it is somebody else's."""
+    return Adjudication.objects.filter(item=item, criterion=criterion, decided_by=by).first()
+
+
+def aliases(item: Item) -> dict[int, str]:
+    """Rater id → Rater A, Rater B, … for all who submitted a review of the item.
+
+    Who gets which letter depends on the item, so that it does not tell who it is.
+    """
+
+    def mixed(rater_id: int) -> str:
+        return hashlib.sha256(f"{item.pk}:{rater_id}".encode()).hexdigest()
+
+    submitted = Review.objects.filter(item=item, state=ReviewState.SUBMITTED).order_by()
+    ordered = sorted(set(submitted.values_list("rater_id", flat=True)), key=mixed)
+    return {rater_id: f"Rater {_letters(place)}" for place, rater_id in enumerate(ordered)}
+
+
+def _letters(place: int) -> str:
+    """A, B, … Z, AA, AB, … for 0, 1, …"""
+    more, last = divmod(place, 26)
+    return (_letters(more - 1) if more else "") + chr(ord("A") + last)
+
+
+def _person(row: Judgement, name: str) -> UnitVoice:
+    revision = getattr(row, "revision", None)
+    changed = revision is not None and revision.choice == Choice.CHANGE
+    return UnitVoice(
+        name=name,
+        is_judge=False,
+        verdict=revision.verdict if revision is not None else row.verdict,
+        reason=row.reason,
+        initial=row.verdict if changed else None,
+        later=revision.reason if revision is not None else "",
+        unclear=revision is not None and revision.choice == Choice.UNCLEAR,
+        evidence=quotes(row),
+    )

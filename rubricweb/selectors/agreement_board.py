@@ -1,0 +1,374 @@
+"""The agreement board of a queue: how far its raters agree, by criterion, pair, item, rater and week."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+from django.db.models import Exists, OuterRef, Q
+
+from rubricweb.engine.agreement import (
+    Figure,
+    HumanCeiling,
+    Ratings,
+    alpha_nominal,
+    alpha_ordinal,
+    human_ceiling,
+    median_figure,
+    rater_matrix,
+    raw_agreement,
+    unit_agreement,
+)
+from rubricweb.engine.agreement.kappa import Weighting
+from rubricweb.errors import NotFound, Withheld
+from rubricweb.models import Criterion, Item, QueueItem, QueueState, Rater, Review, ReviewQueue, User
+from rubricweb.selectors.agreement_raters import (
+    RaterName,
+    RaterStanding,
+    rater_names,
+    rater_standings,
+    sees_all_raters,
+)
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items
+from rubricweb.selectors.queue_labels import QueueLabels, item_id, queue_labels
+from rubricweb.selectors.queues import queue_progress
+
+RESAMPLES = 1000
+LEAST_RESAMPLES = 200
+DRAWS_MAX = 4_000_000
+"""Items × resamples of one interval: 10,000 items are drawn 400 times."""
+
+TOO_FEW = 10
+"""Below so many units a figure is too little to tell anything by."""
+
+MOST_RATERS = 12
+"""Raters in the matrix: those with the most labels."""
+
+MOST_HARD_ITEMS = 20
+MOST_WEEKS = 12
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far raters agree on one criterion, or on all binary ones together where `criterion` is None.
+
+    `alpha` is Krippendorff's α at the criterion's level of measurement: ordinal where options are steps, else
+    nominal. The pairwise κ has quadratic weights for steps. `seconds` is the median time a rater had the
+    criterion open, with n 0 where nothing was measured. `raters` gave a label that is no abstention.
+    """
+
+    criterion: Criterion | None
+    items: int
+    raters: int
+    abstained: int
+    alpha: Figure
+    ceiling: HumanCeiling
+    seconds: Figure
+
+    @property
+    def kappa(self) -> Figure:
+        """Mean of Cohen's κ over pairs of raters, weighted by the units they share."""
+        return self.ceiling.pair_kappa
+
+    @property
+    def raw(self) -> Figure:
+        return self.ceiling.pair_accuracy
+
+    @property
+    def name(self) -> str:
+        return "All criteria met or not" if self.criterion is None else self.criterion.name
+
+
+@dataclass(frozen=True)
+class PairCell:
+    """Two raters on the `n` units that both labelled; the diagonal has no figures."""
+
+    other: RaterName
+    n: int
+    raw: Figure | None
+    kappa: Figure | None
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One rater against each; `labelled` units in all."""
+
+    rater: RaterName
+    labelled: int
+    cells: tuple[PairCell, ...]
+
+
+@dataclass(frozen=True)
+class HardItem:
+    """An item and the share of equal pairs of labels on it, averaged over its `n` units with two labels."""
+
+    item_id: int
+    key: str
+    description: str
+    agreement: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Week:
+    """Agreement on the items whose last review was submitted in the week that begins on `monday`."""
+
+    monday: date
+    items: int
+    alpha: Figure
+    raw: Figure
+
+
+@dataclass(frozen=True)
+class AgreementBoard:
+    """One queue's figures, as one person may see them.
+
+    `overall` pools the binary criteria, and is None when there are none: options of different criteria are no
+    common scale. `criteria` are those of the queue's rubric that people answered, least α first; units on
+    items' own rubrics enter the overall figures only. `matrix`, `hardest` and `weeks` are about `scope`: one
+    criterion, or None for all. `weeks` is empty while all was submitted within one. `raters` are everybody's
+    numbers for those who may adjudicate, nobody's for others; `mine` are the viewer's own, None before they
+    have done their part.
+    """
+
+    queue: ReviewQueue
+    reviews: int
+    raters_total: int
+    overall: Standing | None
+    criteria: tuple[Standing, ...]
+    scope: Criterion | None
+    matrix: tuple[MatrixRow, ...]
+    raters_left_out: int
+    hardest: tuple[HardItem, ...]
+    agreed_items: int
+    weeks: tuple[Week, ...]
+    names_hidden: bool
+    raters: tuple[RaterStanding, ...]
+    mine: RaterStanding | None
+    mine_waits: bool
+    resamples: int
+    too_few_below: int = TOO_FEW
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """All criteria together first, then one by one."""
+        return self.criteria if self.overall is None else (self.overall, *self.criteria)
+
+    @property
+    def measured(self) -> bool:
+        """Whether the time of any criterion was measured."""
+        return any(row.seconds.n for row in self.criteria)
+
+    @property
+    def has_gold(self) -> bool:
+        return any(row.gold is not None for row in (*self.raters, *((self.mine,) if self.mine else ())))
+
+    @property
+    def scale_low(self) -> float:
+        """Where drawings must begin so that nothing is cut off: 0, or the tenth below."""
+        figures = [figure for row in self.standings for figure in (row.alpha, row.kappa, row.ceiling.kappa)]
+        figures += [week.alpha for week in self.weeks]
+        lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
+        return min(0.0, math.floor(min(lows, default=0.0) * 10) / 10)
+
+
+def agreement_board(
+    queue: ReviewQueue, viewer: User, *, criterion_id: int | None = None, resamples: int | None = None
+) -> AgreementBoard:
+    """The board of a queue, with 95 % intervals from `resamples` resamples of its items.
+
+    Raises Withheld while the viewer is still to review any of its items blind, and NotFound for a criterion
+    nobody labelled in it.
+    """
+    require_board_visible(queue, viewer)
+    labels = queue_labels(queue)
+    scope = None
+    if criterion_id is not None:
+        scope = next((one for one in labels.criteria if one.pk == criterion_id), None)
+        if scope is None:
+            raise NotFound("criterion in this queue")
+    all_names = sees_all_raters(viewer, queue.team)
+    names = rater_names(queue, labels.raters, viewer, all_names=all_names)
+    draws = resamples or _resamples(labels)
+    ratings, weighting = _scope_ratings(labels, scope)
+    standings = rater_standings(queue, labels, names, viewer=viewer, resamples=draws)
+    mine = next((row for row in standings if row.rater.mine), None)
+    waits = mine is not None and not _has_done_their_part(queue, viewer)
+    hardest, agreed = _hardest(labels, scope)
+    return AgreementBoard(
+        queue=queue,
+        reviews=len(labels.reviews),
+        raters_total=len(labels.raters),
+        overall=_overall(labels, draws),
+        criteria=_by_criterion(queue, labels, draws),
+        scope=scope,
+        matrix=_matrix(ratings, weighting, names, draws),
+        raters_left_out=max(0, len(labels.raters) - MOST_RATERS),
+        hardest=hardest,
+        agreed_items=agreed,
+        weeks=_weeks(labels, scope, draws),
+        names_hidden=not all_names,
+        raters=standings if all_names else (),
+        mine=None if waits else mine,
+        mine_waits=waits,
+        resamples=draws,
+    )
+
+
+def require_board_visible(queue: ReviewQueue, viewer: User) -> None:
+    """Refuses the figures of a queue with an item this person is still to review blind, here or elsewhere."""
+    if queue.dataset_id not in hidden_datasets(viewer, queue.team):
+        return
+    here = Q(Exists(QueueItem.objects.filter(queue=queue, item=OuterRef("pk")))) | Q(
+        Exists(Review.objects.filter(queue=queue, item=OuterRef("pk")))
+    )
+    hidden = hidden_items(viewer, queue.team).values("pk")
+    left = Item.objects.filter(here, pk__in=hidden, dataset=queue.dataset_id).count()
+    if left:
+        raise Withheld(
+            f"You are still to review {left} item{'' if left == 1 else 's'} of {queue} blind. How far its "
+            "raters agree would tell what they said: it appears once you have submitted your reviews, or "
+            "when the queue is closed."
+        )
+
+
+def _has_done_their_part(queue: ReviewQueue, viewer: User) -> bool:
+    return queue.state == QueueState.CLOSED or not queue_progress(queue, viewer).mine_left
+
+
+def _resamples(labels: QueueLabels) -> int:
+    """So many that a big queue is still quick: see DRAWS_MAX."""
+    items = max(1, len(np.unique(labels.item)))
+    pairs = max(1, len(labels.raters) * (len(labels.raters) - 1) // 6)
+    return max(LEAST_RESAMPLES, min(RESAMPLES, DRAWS_MAX // (items * pairs)))
+
+
+# ── Criteria ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _overall(labels: QueueLabels, resamples: int) -> Standing | None:
+    binary = [one for one in labels.criteria if one.kind == "binary"]
+    if not binary:
+        return None
+    return replace(_standing(labels, labels.of_binary, binary, resamples), criterion=None)
+
+
+def _by_criterion(queue: ReviewQueue, labels: QueueLabels, resamples: int) -> tuple[Standing, ...]:
+    shared = [one for one in labels.criteria if one.version_id == queue.rubric_version_id]
+    rows = [_standing(labels, labels.of_criterion(one), [one], resamples) for one in shared]
+    return tuple(sorted(rows, key=_least_alpha_first))
+
+
+def _least_alpha_first(row: Standing) -> tuple[bool, float, int]:
+    """Undefined ones last, in the order of the rubric."""
+    position = 0 if row.criterion is None else row.criterion.position
+    return (row.alpha.value is None, row.alpha.value or 0.0, position)
+
+
+def _standing(labels: QueueLabels, ratings: Ratings, criteria: list[Criterion], resamples: int) -> Standing:
+    rows = labels.rows_of(criteria)
+    seconds = labels.seconds[rows]
+    given = ratings.codes >= 0
+    return Standing(
+        criterion=criteria[0],
+        items=len(np.unique(ratings.clusters[given.any(axis=0)])),
+        raters=int(given.any(axis=1).sum()),
+        abstained=int((labels.said[rows] < 0).sum()),
+        alpha=_alpha(ratings, criteria[0], resamples),
+        ceiling=human_ceiling(ratings, weighting=_weighting(criteria[0]), resamples=resamples),
+        seconds=median_figure(seconds[~np.isnan(seconds)].tolist()),
+    )
+
+
+def _alpha(ratings: Ratings, criterion: Criterion | None, resamples: int) -> Figure:
+    ordinal = criterion is not None and criterion.scale_type == "ordinal"
+    return (alpha_ordinal if ordinal else alpha_nominal)(ratings, resamples=resamples)
+
+
+def _weighting(criterion: Criterion | None) -> Weighting:
+    return "quadratic" if criterion is not None and criterion.scale_type == "ordinal" else "identity"
+
+
+# ── Pairs, items, weeks ──────────────────────────────────────────────────────────────────────────
+
+
+def _scope_ratings(labels: QueueLabels, scope: Criterion | None) -> tuple[Ratings, Weighting]:
+    """What κ can be counted from: one criterion, or all binary ones."""
+    ratings = labels.of_binary if scope is None else labels.of_criterion(scope)
+    return ratings, _weighting(scope)
+
+
+def _matrix(
+    ratings: Ratings, weighting: Weighting, names: dict[Rater, RaterName], resamples: int
+) -> tuple[MatrixRow, ...]:
+    """The raters with the most labels against each other, by name."""
+    labelled = (ratings.codes >= 0).sum(axis=1)
+    most = np.argsort(-labelled, kind="stable")[:MOST_RATERS].tolist()
+    called_at = {place: _called(names, ratings.raters[place]) for place in most if labelled[place]}
+    kept = sorted(called_at, key=lambda place: _viewer_first(called_at[place]))
+    some = replace(ratings, raters=tuple(ratings.raters[place] for place in kept), codes=ratings.codes[kept])
+    found = rater_matrix(some, weighting=weighting, resamples=resamples)
+    called = [called_at[place] for place in kept]
+    return tuple(
+        MatrixRow(
+            rater=called[row],
+            labelled=found.n[row][row],
+            cells=tuple(
+                PairCell(other, found.n[row][column], found.raw[row][column], found.kappa[row][column])
+                for column, other in enumerate(called)
+            ),
+        )
+        for row in range(len(called))
+    )
+
+
+def _called(names: dict[Rater, RaterName], rater: object) -> RaterName:
+    assert isinstance(rater, Rater)
+    return names[rater]
+
+
+def _viewer_first(name: RaterName) -> tuple[bool, int, str]:
+    """Then by name, Rater 2 before Rater 10."""
+    return (not name.mine, len(name.name) if name.name.startswith("Rater ") else 0, name.name)
+
+
+def _hardest(labels: QueueLabels, scope: Criterion | None) -> tuple[tuple[HardItem, ...], int]:
+    """Items with the least agreement, and how many items with two labels have no disagreement at all."""
+    ratings = labels.of_labels if scope is None else labels.of_criterion(scope)
+    shares = unit_agreement(ratings)
+    paired = ~np.isnan(shares)
+    items = np.array([item_id(unit) for unit in ratings.units], dtype=np.int64)[paired]
+    found, place = np.unique(items, return_inverse=True)
+    n = np.bincount(place, minlength=len(found))
+    mean = np.bincount(place, weights=shares[paired], minlength=len(found)) / np.maximum(n, 1)
+    # Of items that are equally hard, those with more units say more.
+    order = np.lexsort((found, -n, mean))
+    hard = [index for index in order.tolist() if mean[index] < 1][:MOST_HARD_ITEMS]
+    rows = Item.objects.filter(pk__in=found[hard].tolist()).values_list("pk", "key", "description")
+    known = {pk: (key, description) for pk, key, description in rows}
+    return tuple(
+        HardItem(int(found[index]), *known[int(found[index])], float(mean[index]), int(n[index]))
+        for index in hard
+    ), int((mean == 1).sum())
+
+
+def _weeks(labels: QueueLabels, scope: Criterion | None, resamples: int) -> tuple[Week, ...]:
+    weeks = labels.weeks()
+    if len(weeks) < 2:
+        return ()
+    ratings, _ = _scope_ratings(labels, scope)
+    plain = labels.of_labels if scope is None else ratings
+    found = []
+    for monday, within in list(weeks.items())[-MOST_WEEKS:]:
+        some = plain.of_units(within)
+        found.append(
+            Week(
+                monday=monday,
+                items=len(set(map(item_id, some.units))),
+                alpha=_alpha(ratings.of_units(within), scope, resamples),
+                raw=raw_agreement(some, resamples=resamples),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,61 @@
+"""An agreement board as the rows of one long table, for files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rubricweb.engine.agreement import Figure
+from rubricweb.selectors.agreement_board import AgreementBoard, Standing
+from rubricweb.selectors.agreement_raters import RaterStanding
+
+COLUMNS = ("part", "criterion", "rater", "other", "item", "week", "figure", "value", "low", "high", "n")
+"""Which part of the board a row is of, what it is about, the figure, its interval and its units."""
+
+Row = dict[str, str | float | int | None]
+
+
+def board_rows(board: AgreementBoard) -> Iterator[Row]:
+    """One row per figure with its interval; None where a column does not apply or nothing is defined."""
+    for standing in board.standings:
+        for name, figure in _figures(standing):
+            yield _row("criterion", name, figure, criterion=standing.name)
+    scope = "" if board.scope is None else board.scope.name
+    for row in board.matrix:
+        for cell in row.cells:
+            for name, pair in (("kappa", cell.kappa), ("raw_agreement", cell.raw)):
+                if pair is not None:
+                    yield _row(
+                        "pair", name, pair, criterion=scope, rater=row.rater.name, other=cell.other.name
+                    )
+    for item in board.hardest:
+        figure = Figure(item.agreement, None, None, item.n)
+        yield _row("item", "raw_agreement", figure, criterion=scope, item=item.key)
+    for rater in board.raters or ((board.mine,) if board.mine else ()):
+        for name, figure in _rater_figures(rater):
+            yield _row("rater", name, figure, rater=rater.rater.name)
+    for week in board.weeks:
+        for name, figure in (("alpha", week.alpha), ("raw_agreement", week.raw)):
+            yield _row("week", name, figure, criterion=scope, week=week.monday.isoformat())
+
+
+def _figures(standing: Standing) -> Iterator[tuple[str, Figure]]:
+    yield "alpha", standing.alpha
+    yield "kappa", standing.kappa
+    yield "raw_agreement", standing.raw
+    yield "human_ceiling", standing.ceiling.accuracy
+    yield "human_ceiling_kappa", standing.ceiling.kappa
+    yield "seconds", standing.seconds
+
+
+def _rater_figures(standing: RaterStanding) -> Iterator[tuple[str, Figure]]:
+    yield "credit", standing.credit
+    yield "leniency", standing.leniency
+    if standing.gold is not None:
+        yield "gold", standing.gold
+
+
+def _row(part: str, name: str, figure: Figure, **about: str) -> Row:
+    row: Row = dict.fromkeys(COLUMNS)
+    row |= {"part": part, "figure": name, "value": figure.value, "low": figure.low, "high": figure.high}
+    row |= {"n": figure.n, **about}
+    return row

@@ -1,0 +1,321 @@
+"""Gold items of a queue, whose labels are known, and what its raters make of them."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from django.db.models import QuerySet
+
+from rubricweb.engine.agreement.intervals import wilson
+from rubricweb.models import (
+    Adjudication,
+    Calibration,
+    Criterion,
+    Item,
+    Judgement,
+    QueueItem,
+    Rater,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Role,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.ground_truth import SETTLED_RATERS, Unit
+
+KNOWN_SHOWN = 200
+"""So many gold items are named on a page."""
+
+# ── What is known ────────────────────────────────────────────────────────────────────────────────
+
+
+def known_labels(queue: ReviewQueue, *, only_gold: bool = True) -> dict[Unit, str]:
+    """Unit → the label that is known: what was adjudicated, else what came settled in a file.
+
+    What a majority of people said is no such truth: gold is what raters are held against. `only_gold` False
+    looks at all items of the queue.
+    """
+    items = QueueItem.objects.filter(queue=queue)
+    if only_gold:
+        items = items.filter(gold=True)
+    ids = items.order_by().values("item_id")
+    settled = Judgement.objects.filter(
+        item__in=ids,
+        review__queue__imported=True,
+        review__state=ReviewState.SUBMITTED,
+        review__rater__name__in=SETTLED_RATERS,
+        verdict__isnull=False,
+    )
+    adjudicated = Adjudication.objects.filter(item__in=ids)
+    known: dict[Unit, str] = {}
+    for rows in (settled.order_by("pk"), adjudicated.order_by("pk")):
+        for item_id, criterion_id, label in rows.values_list("item_id", "criterion_id", "verdict"):
+            known[item_id, criterion_id] = str(label)
+    return known
+
+
+def may_be_gold(queue: ReviewQueue) -> list[int]:
+    """The items, by position, in which the label to every criterion people are asked about is known."""
+    known: dict[int, set[int]] = defaultdict(set)
+    for item_id, criterion_id in known_labels(queue, only_gold=False):
+        known[item_id].add(criterion_id)
+    versions = dict(Item.objects.filter(pk__in=list(known)).values_list("pk", "rubric_version_id"))
+    asked: dict[int | None, set[int]] = {}
+    found = []
+    rows = QueueItem.objects.filter(queue=queue).order_by("position").values_list("item_id", flat=True)
+    for item_id in rows:
+        if item_id not in known:
+            continue
+        version_id = versions[item_id] or queue.rubric_version_id
+        if version_id not in asked:
+            criteria = Criterion.objects.filter(version_id=version_id).exclude(kind="check")
+            asked[version_id] = set(criteria.values_list("pk", flat=True))
+        if asked[version_id] and asked[version_id] <= known[item_id]:
+            found.append(item_id)
+    return found
+
+
+# ── The round of one rater ───────────────────────────────────────────────────────────────────────
+
+
+class Stage(Enum):
+    """Where a rater is: no round asked for, in it, or after it."""
+
+    NONE = "none"
+    OPEN = "open"
+    FAILED = "failed"
+    PASSED = "passed"
+
+
+@dataclass(frozen=True)
+class Round:
+    """The calibration round of one rater: `submitted` of `size` gold items, `handed` with drafts among them.
+
+    `calibration` is there once a round was counted.
+    """
+
+    stage: Stage
+    size: int = 0
+    handed: int = 0
+    submitted: int = 0
+    calibration: Calibration | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        return self.submitted >= self.size
+
+
+def round_of(queue: ReviewQueue, rater: Rater) -> Round:
+    """Where this rater is with the queue's calibration; nowhere when it has none, or no gold items for it.
+
+    A row that counts no labels is a round begun again: the gold items submitted before it are used up.
+    """
+    if not queue.calibration_items:
+        return Round(Stage.NONE)
+    row = Calibration.objects.filter(queue=queue, rater=rater).select_related("passed_by").first()
+    if row is not None and row.passed:
+        return Round(Stage.PASSED, calibration=row)
+    if row is not None and row.total:
+        return Round(Stage.FAILED, calibration=row)
+    gold = QueueItem.objects.filter(queue=queue, gold=True).count()
+    submitted = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
+    drafts = _gold_reviews(queue, rater).filter(state=ReviewState.DRAFT).count()
+    used_up = 0 if row is None else submitted.filter(submitted_at__lte=row.decided_at).count()
+    size = min(queue.calibration_items, gold - used_up)
+    if size <= 0:
+        return Round(Stage.NONE, calibration=row)
+    done = submitted.count() - used_up
+    return Round(Stage.OPEN, size=size, handed=done + drafts, submitted=done, calibration=row)
+
+
+def counted(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
+    """(right, total) of the labels a rater gave to gold items, those submitted after `since`."""
+    right, total = _scores(queue, since=since, rater=rater).get(rater.pk, (0, 0))
+    return right, total
+
+
+def _gold_reviews(queue: ReviewQueue, rater: Rater | None = None) -> QuerySet[Review]:
+    gold = QueueItem.objects.filter(queue=queue, gold=True).values("item_id")
+    reviews = Review.objects.filter(queue=queue, item__in=gold)
+    return reviews if rater is None else reviews.filter(rater=rater)
+
+
+def _scores(
+    queue: ReviewQueue,
+    *,
+    since: datetime | None = None,
+    rater: Rater | None = None,
+    hidden: Collection[int] = (),
+) -> dict[int, tuple[int, int]]:
+    """Rater id → (right, total): the initial labels in submitted reviews of gold items against the known."""
+    known = known_labels(queue)
+    reviews = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
+    if since is not None:
+        reviews = reviews.filter(submitted_at__gt=since)
+    said = Judgement.objects.filter(review__in=reviews.order_by().values("pk"), verdict__isnull=False)
+    scores: dict[int, tuple[int, int]] = {}
+    rows = said.values_list("review__rater_id", "item_id", "criterion_id", "verdict")
+    for rater_id, item_id, criterion_id, verdict in rows:
+        truth = known.get((item_id, criterion_id))
+        if truth is None or item_id in hidden:
+            continue
+        right, total = scores.get(rater_id, (0, 0))
+        scores[rater_id] = (right + (verdict == truth), total + 1)
+    return scores
+
+
+# ── What editors see ─────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class GoldAccuracy:
+    """How many of a rater's labels of gold items are like the known ones, with Wilson's interval at 95 %."""
+
+    right: int
+    total: int
+
+    @property
+    def share(self) -> float | None:
+        return self.right / self.total if self.total else None
+
+    @property
+    def low(self) -> float | None:
+        return self._bounds()[0]
+
+    @property
+    def high(self) -> float | None:
+        return self._bounds()[1]
+
+    def _bounds(self) -> tuple[float | None, float | None]:
+        return wilson(self.right, self.total) or (None, None)
+
+
+def gold_accuracy(queue: ReviewQueue, viewer: User) -> dict[int, GoldAccuracy]:
+    """Rater id → accuracy on the gold items whose labels are not hidden from the viewer."""
+    hidden = hidden_gold(queue, viewer)
+    return {pk: GoldAccuracy(*score) for pk, score in _scores(queue, hidden=hidden).items()}
+
+
+def hidden_gold(queue: ReviewQueue, viewer: User) -> frozenset[int]:
+    """The gold items this person is still to review blind somewhere."""
+    gold = QueueItem.objects.filter(queue=queue, gold=True).values("item_id")
+    hidden = hidden_items(viewer, queue.team).filter(pk__in=gold)
+    return frozenset(hidden.values_list("pk", flat=True))
+
+
+@dataclass(frozen=True)
+class RaterCalibration:
+    """One rater's round as an editor sees it; `withheld` where its figures would tell of hidden items."""
+
+    rater: Rater
+    round: Round
+    accuracy: GoldAccuracy
+    withheld: bool
+    is_me: bool
+
+
+@dataclass(frozen=True)
+class GoldOverview:
+    """The gold of a queue for editors.
+
+    `items` are those that may be named, KNOWN_SHOWN at most: an editor who rates in the queue learns of no
+    gold item before having submitted it. `more` could be made gold yet.
+    """
+
+    gold: int
+    more: int
+    items: tuple[Item, ...]
+    unnamed: int
+    raters: tuple[RaterCalibration, ...]
+
+
+def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
+    gold = Item.objects.filter(queue_items__queue=queue, queue_items__gold=True)
+    count = gold.count()
+    named = gold
+    if queue.raters.filter(user=viewer).exists():
+        done = Review.objects.filter(queue=queue, rater__user=viewer, state=ReviewState.SUBMITTED)
+        named = gold.filter(pk__in=done.values("item_id"))
+    items = list(named.order_by("queue_items__position").only("pk", "key", "description")[:KNOWN_SHOWN])
+    accuracy, hidden = gold_accuracy(queue, viewer), hidden_gold(queue, viewer)
+    rows = [
+        RaterCalibration(
+            rater=rater,
+            round=round_of(queue, rater),
+            accuracy=accuracy.get(rater.pk, GoldAccuracy(0, 0)),
+            withheld=bool(hidden),
+            is_me=rater.user_id == viewer.pk,
+        )
+        for rater in queue.raters.order_by("name")
+    ]
+    return GoldOverview(
+        gold=count,
+        more=len(set(may_be_gold(queue)) - set(gold.values_list("pk", flat=True))),
+        items=tuple(items),
+        unnamed=count - len(items),
+        raters=tuple(rows),
+    )
+
+
+# ── What a rater sees after the round ────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class KnownAnswer:
+    """One label of a rater beside the one that is known."""
+
+    item: Item
+    criterion: Criterion
+    mine: str
+    truth: str
+
+    @property
+    def is_right(self) -> bool:
+        return self.mine == self.truth
+
+
+@dataclass(frozen=True)
+class MyCalibration:
+    """A rater's own round: how it went, and once it is over every label beside the known one.
+
+    Nothing is said of gold items outside the rounds, nor of items another blind queue hides (`withheld`).
+    """
+
+    round: Round
+    answers: tuple[KnownAnswer, ...] = ()
+    withheld: int = 0
+
+
+def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
+    rater = queue.raters.filter(user=viewer).first()
+    if rater is None:
+        return MyCalibration(Round(Stage.NONE))
+    found = round_of(queue, rater)
+    if found.calibration is None:
+        return MyCalibration(found)
+    reviews = _gold_reviews(queue, rater).filter(
+        state=ReviewState.SUBMITTED, submitted_at__lte=found.calibration.decided_at
+    )
+    known, hidden = known_labels(queue), hidden_gold(queue, viewer)
+    said = Judgement.objects.filter(review__in=reviews.order_by().values("pk"), verdict__isnull=False)
+    rows = said.select_related("item", "criterion")
+    answers, withheld = [], set()
+    for one in rows.order_by("review__submitted_at", "criterion__position"):
+        truth = known.get((one.item_id, one.criterion_id))
+        if one.item_id in hidden:
+            withheld.add(one.item_id)
+        elif truth is not None:
+            answers.append(KnownAnswer(one.item, one.criterion, str(one.verdict), truth))
+    return MyCalibration(found, tuple(answers), len(withheld))
+
+
+def whom_to_ask(queue: ReviewQueue) -> str:
+    """Who may let a rater go on: the names of the team's editors, three at most."""
+    editors = User.objects.filter(
+        memberships__team=queue.team_id, memberships__role__gte=Role.EDITOR, is_active=True
+    )
+    names = [str(user) for user in editors.order_by("-memberships__role", "name")[:3]]
+    return " or ".join(dict.fromkeys(names)) or "an owner of the team"

@@ -1,0 +1,234 @@
+"""Comments on an item as one person may read them, and the doors to what can be commented on.
+
+A comment may tell a verdict. So while an item is hidden from somebody, they see no comments on it but their
+own, and of those not which verdict they were about.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from rubricweb.errors import NotFound
+from rubricweb.models import (
+    Comment,
+    Criterion,
+    Item,
+    Judgement,
+    Membership,
+    ReviewQueue,
+    ReviewState,
+    Role,
+    Run,
+    Team,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_items, require_visible
+from rubricweb.selectors.pages import keyset_page
+
+SHOWN = 50
+"""So many comments of an item are on a page."""
+VERDICTS_OFFERED = 100
+
+
+@dataclass(frozen=True)
+class Line:
+    """One comment as a reader sees it.
+
+    `author` is how others see them, "" for somebody whose account is gone. `about` is the criterion, and
+    `verdict` with `judge` the verdict it is about, where the reader may see that; `judge` is "" for a
+    person's. A removed comment has no text.
+    """
+
+    id: int
+    item_id: int
+    author: str
+    username: str | None
+    text: str
+    criterion: Criterion | None
+    judgement_id: int | None
+    verdict: str | None
+    judge: str
+    resolved: bool
+    created_at: datetime
+    edited_at: datetime | None
+    removed_at: datetime | None
+    is_mine: bool
+
+
+@dataclass(frozen=True)
+class LinePage:
+    """`rows` of one page; `next_cursor` opens the following page, None on the last one."""
+
+    rows: tuple[Line, ...]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class Mentionable:
+    username: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Thread:
+    """Comments on an item in time order, the newest page of them.
+
+    `earlier` is how many came before the first line; `count` how many the reader may see at all. `withheld`
+    says that others' comments are hidden for now. `criteria` and `verdicts` are what a new comment can be
+    about besides the whole item, and `people` those who can be mentioned.
+    """
+
+    item: Item
+    lines: tuple[Line, ...]
+    earlier: int
+    count: int
+    withheld: bool
+    may_write: bool
+    criteria: tuple[Criterion, ...]
+    verdicts: tuple[Judgement, ...]
+    people: tuple[Mentionable, ...]
+
+    @property
+    def before(self) -> int | None:
+        """The id that `thread(before=…)` takes for the page before this one; None when this is the first."""
+        return self.lines[0].id if self.lines and self.earlier else None
+
+
+def thread(
+    item: Item,
+    *,
+    viewer: User,
+    run: Run | None = None,
+    queues: Sequence[ReviewQueue] = (),
+    before: int | None = None,
+    size: int = SHOWN,
+) -> Thread:
+    """The newest comments on the item, or those before a comment's id; verdicts of `run` and `queues` can be
+    commented on.
+    """
+    team = item.dataset.team
+    withheld = hidden_items(viewer, team).filter(pk=item.pk).exists()
+    comments = _readable(item, viewer, withheld)
+    count = comments.count()
+    asked = comments if before is None else comments.filter(pk__lt=before)
+    rows = list(asked.order_by("-pk")[:size])[::-1]
+    earlier = comments.filter(pk__lt=rows[0].pk).count() if len(rows) == size else 0
+    membership = Membership.objects.filter(team=team, user_id=viewer.pk).first()
+    may_write = membership is not None and membership.role >= Role.ANNOTATOR
+    return Thread(
+        item=item,
+        lines=tuple(_line(row, viewer, withheld) for row in rows),
+        earlier=earlier,
+        count=count,
+        withheld=withheld,
+        may_write=may_write,
+        criteria=_criteria(item, run, queues) if may_write else (),
+        verdicts=_verdicts(item, run, queues) if may_write and not withheld else (),
+        people=_people(team) if may_write else (),
+    )
+
+
+def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int = SHOWN) -> LinePage:
+    """One page of the comments on an item this person may read, oldest first."""
+    withheld = hidden_items(viewer, item.dataset.team).filter(pk=item.pk).exists()
+    page = keyset_page(_readable(item, viewer, withheld), order=("pk",), cursor=cursor, size=size)
+    return LinePage(tuple(_line(row, viewer, withheld) for row in page.rows), page.next_cursor)
+
+
+def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
+    """The door to a comment: not found while it is hidden from this person."""
+    rows = Comment.objects.filter(item__dataset__team=team).filter(
+        Q(author=viewer) | ~Exists(hidden_items(viewer, team).filter(pk=OuterRef("item_id")))
+    )
+    rows = rows.select_related("item__dataset__team", "criterion", "judgement__review", "author")
+    comment = rows.filter(pk=comment_id).first() if 0 < comment_id < 2**63 else None
+    if comment is None:
+        raise NotFound("comment")
+    return comment
+
+
+def line(comment: Comment, viewer: User) -> Line:
+    """One comment as this person, who came through `comment_for`, may see it."""
+    team = comment.item.dataset.team
+    return _line(comment, viewer, hidden_items(viewer, team).filter(pk=comment.item_id).exists())
+
+
+def judgement_for(item: Item, judgement_id: int, viewer: User) -> Judgement:
+    """The door to a verdict on the item that somebody wants to comment on. Raises Withheld, NotFound."""
+    require_visible(viewer, item)
+    rows = Judgement.objects.filter(_given(), item=item).select_related("criterion")
+    judgement = rows.filter(pk=judgement_id).first() if 0 < judgement_id < 2**63 else None
+    if judgement is None:
+        raise NotFound("verdict on this item")
+    return judgement
+
+
+def _readable(item: Item, viewer: User, withheld: bool) -> QuerySet[Comment]:
+    rows = Comment.objects.filter(item=item)
+    if withheld:
+        rows = rows.filter(author=viewer)
+    return rows.select_related("criterion", "judgement__review", "author")
+
+
+def _given() -> Q:
+    """Verdicts that were given: by a judge, or by a person who has submitted."""
+    return Q(run__isnull=False) | Q(review__state=ReviewState.SUBMITTED)
+
+
+def _line(comment: Comment, viewer: User, withheld: bool) -> Line:
+    judgement = None if withheld else comment.judgement
+    return Line(
+        id=comment.pk,
+        item_id=comment.item_id,
+        author=str(comment.author) if comment.author else "",
+        username=comment.author.username if comment.author else None,
+        text=comment.text,
+        criterion=comment.criterion,
+        judgement_id=judgement.pk if judgement else None,
+        verdict=judgement.verdict if judgement else None,
+        judge=judgement.judge if judgement else "",
+        resolved=comment.resolved,
+        created_at=comment.created_at,
+        edited_at=comment.edited_at,
+        removed_at=comment.removed_at,
+        is_mine=comment.author_id == viewer.pk,
+    )
+
+
+def _criteria(item: Item, run: Run | None, queues: Sequence[ReviewQueue]) -> tuple[Criterion, ...]:
+    """Of the item's own rubric, else of the run's and the queues', else of what its dataset last met."""
+    if item.rubric_version_id is not None:
+        versions = {item.rubric_version_id}
+    else:
+        among: list[Run | ReviewQueue] = [*([run] if run else []), *queues]
+        versions = {one.rubric_version_id for one in among if one.rubric_version_id}
+        versions = versions or _last_versions(item)
+    return tuple(Criterion.objects.filter(version__in=versions).order_by("-version_id", "position"))
+
+
+def _last_versions(item: Item) -> set[int]:
+    """The rubric versions of the newest run and the newest queue over the item's dataset."""
+    newest_first = [
+        rows.filter(dataset=item.dataset_id, rubric_version__isnull=False).order_by("-pk")
+        for rows in (Run.objects.all(), ReviewQueue.objects.all())
+    ]
+    found = (rows.values_list("rubric_version_id", flat=True).first() for rows in newest_first)
+    return {one for one in found if one is not None}
+
+
+def _verdicts(item: Item, run: Run | None, queues: Sequence[ReviewQueue]) -> tuple[Judgement, ...]:
+    among = Q(review__queue__in=queues)
+    if run is not None:
+        among |= Q(run=run)
+    elif not queues:
+        return ()
+    rows = Judgement.objects.filter(_given(), among, item=item, verdict__isnull=False)
+    rows = rows.select_related("criterion", "run")
+    return tuple(rows.order_by("criterion__position", "review_id", "pk")[:VERDICTS_OFFERED])
+
+
+def _people(team: Team) -> tuple[Mentionable, ...]:
+    rows = Membership.objects.filter(team=team, user__is_active=True).select_related("user")
+    return tuple(Mentionable(row.user.username, str(row.user)) for row in rows.order_by("user__username"))

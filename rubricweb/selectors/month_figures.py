@@ -1,0 +1,93 @@
+"""What a team's runs cost this month, run by run, and what was pruned of its calls."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.db.models import Sum
+
+from rubricweb.models import JournalEntry, Run, RunTally, Team, User
+from rubricweb.selectors.run_calls import PRUNED
+from rubricweb.selectors.spending import Spending, month_of, told_month_spending
+from rubricweb.selectors.withheld_runs import withheld_runs
+
+MOST_RUNS = 20
+
+
+@dataclass(frozen=True)
+class RunCost:
+    """What one run cost within the month; `unpriced` calls cost an unknown amount on top.
+
+    While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
+    """
+
+    run: Run
+    cost_usd: float | None
+    calls: int | None
+    cached: int | None
+    unpriced: int | None
+    withheld: bool = False
+
+
+@dataclass(frozen=True)
+class MonthFigures:
+    """A calendar month, UTC, named by its first day, with the team's cap on it.
+
+    `runs` are the dearest first, then those withheld, the newest first; at most `MOST_RUNS`. `spending` is
+    None while one of them is withheld: the sum would tell what it cost.
+    """
+
+    month: date
+    cap_usd: float | None
+    spending: Spending | None
+    runs: tuple[RunCost, ...]
+    more_runs: int
+
+
+@dataclass(frozen=True)
+class PruningRound:
+    """One time that calls were pruned: how many, None while some runs' are withheld, and from before when."""
+
+    at: datetime
+    calls: int | None
+    before: datetime
+
+
+def month_figures(team: Team, *, viewer: User | None, now: datetime) -> MonthFigures:
+    """What the month of `now` has cost so far, as far as this person may know it. None is nobody who reviews.
+
+    Seven queries at most, however many calls; nine more for somebody who rates blind.
+    """
+    month = month_of(now)
+    of_month = RunTally.objects.filter(run__team=team, month=month).order_by()
+    untold = set(withheld_runs(viewer, team).values_list("pk", flat=True))
+    rows = (
+        of_month.exclude(run__in=untold)
+        .values("run_id")
+        .annotate(usd=Sum("cost_usd"), n=Sum("calls"), reused=Sum("cached"), without=Sum("unpriced"))
+        .order_by("-usd", "-run_id")
+    )
+    dearest = list(rows[:MOST_RUNS])
+    withheld = sorted(set(of_month.filter(run__in=untold).values_list("run_id", flat=True)), reverse=True)
+    listed = withheld[: MOST_RUNS - len(dearest)]
+    runs = Run.objects.select_related("dataset").in_bulk([*(row["run_id"] for row in dearest), *listed])
+    costs = [
+        RunCost(runs[row["run_id"]], row["usd"], row["n"], row["reused"], row["without"]) for row in dearest
+    ]
+    costs += [RunCost(runs[pk], None, None, None, None, withheld=True) for pk in listed]
+    more = rows.count() + len(withheld) - len(costs) if len(costs) == MOST_RUNS else 0
+    spending = told_month_spending(team, viewer=viewer, now=now)
+    return MonthFigures(month, team.monthly_budget_usd, spending, tuple(costs), more)
+
+
+def pruning_rounds(team: Team, *, viewer: User | None, most: int = 10) -> list[PruningRound]:
+    """The latest times that calls of the team were pruned, newest first."""
+    lines = JournalEntry.objects.filter(team=team, verb=PRUNED).order_by("-pk")[:most]
+    withheld = withheld_runs(viewer, team).exists()
+    return [
+        PruningRound(
+            line.at,
+            None if withheld else line.detail["calls"],
+            datetime.fromisoformat(line.detail["before"]),
+        )
+        for line in lines
+    ]

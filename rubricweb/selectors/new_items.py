@@ -1,0 +1,22 @@
+"""Items that came into a run's dataset after the run was planned."""
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from rubricweb.models import Item, Run, RunItem
+
+
+def new_items(run: Run) -> QuerySet[Item]:
+    """The items a run could be extended by; those a run over a choice of items left out are not new."""
+    planned = RunItem.objects.filter(run=run, item_id=OuterRef("pk"))
+    return Item.objects.filter(~Exists(planned), dataset_id=run.dataset_id, created_at__gt=run.created_at)
+
+
+def new_item_count(run: Run) -> int:
+    """How many those are. Costs one row as long as nothing was added: positions grow with time."""
+    newest = (
+        Item.objects.filter(dataset_id=run.dataset_id)
+        .order_by("-position")
+        .values_list("created_at", flat=True)
+        .first()
+    )
+    return new_items(run).count() if newest is not None and newest > run.created_at else 0

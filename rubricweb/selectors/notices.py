@@ -1,0 +1,58 @@
+"""What waits for one person to read; a notice about a hidden comment waits until it is not."""
+
+from dataclasses import dataclass
+
+from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, When
+
+from rubricweb.errors import NotFound
+from rubricweb.models import Notice, Team, User
+from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.pages import Page, keyset_page
+
+
+def visible_notices(user: User, team: Team) -> QuerySet[Notice]:
+    """The person's notices in this team; those about removed comments are gone."""
+    hidden = hidden_items(user, team).filter(pk=OuterRef("comment__item_id"))
+    return (
+        Notice.objects.filter(user=user, team=team, comment__removed_at=None)
+        .filter(Q(comment=None) | ~Exists(hidden))
+        .select_related("team", "queue", "comment__item__dataset", "comment__author")
+    )
+
+
+def notices(
+    team: Team, user: User, *, unread: bool = False, cursor: str | None = None, size: int = 50
+) -> Page[Notice]:
+    """One page of the person's notices: those not read first, then the newest."""
+    rows = visible_notices(user, team)
+    if unread:
+        rows = rows.filter(read_at=None)
+    read_last = Case(When(read_at=None, then=0), default=1, output_field=IntegerField())
+    rows = rows.annotate(read_last=read_last)
+    return keyset_page(rows, order=("read_last", "-pk"), cursor=cursor, size=size)
+
+
+def unread_count(team: Team, user: User) -> int:
+    """The number in the bell."""
+    return visible_notices(user, team).filter(read_at=None).count()
+
+
+def notice_for(team: Team, notice_id: int, user: User) -> Notice:
+    """The door to a notice: only the person it is for comes in."""
+    notice = visible_notices(user, team).filter(pk=notice_id).first() if 0 < notice_id < 2**63 else None
+    if notice is None:
+        raise NotFound("notice")
+    return notice
+
+
+@dataclass(frozen=True)
+class MailWish:
+    """Whether somebody gets notices by e-mail: they want it, there is an address, mail is set up."""
+
+    wanted: bool
+    address: str
+    configured: bool
+
+
+def mail_wish(user: User, *, configured: bool) -> MailWish:
+    return MailWish(user.no_mail_since is None, user.email, configured)

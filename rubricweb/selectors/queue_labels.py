@@ -1,0 +1,187 @@
+"""Everything people said first in one queue, as columns of numbers that agreement can be counted from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+
+import numpy as np
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from rubricweb.engine.agreement import Ratings
+from rubricweb.engine.agreement.ratings import GAP, VERDICT_VALUES
+from rubricweb.models import Criterion, Judgement, Rater, Review, ReviewQueue, ReviewState
+from rubricweb.selectors.comparison_by_kind import option_levels
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class QueueLabels:
+    """The submitted initial labels of a queue, one row each: (n,) arrays of the same length.
+
+    `item` holds item ids; `criterion` and `rater` are indexes into `criteria` and `raters`; `said` is the
+    place of the label among the criterion's options, `GAP` for an abstention; `seconds` is NaN where nothing
+    was measured. `week` is the Monday of the week in which the item's last review was submitted, as an
+    ordinal day.
+    """
+
+    criteria: tuple[Criterion, ...]
+    raters: tuple[Rater, ...]
+    reviews: tuple[int, ...]
+    item: Ints
+    criterion: Ints
+    rater: Ints
+    said: Ints
+    seconds: Floats
+    week: Ints
+
+    def rows_of(self, criteria: Collection[Criterion]) -> NDArray[np.bool_]:
+        """(n,): which rows are about one of these criteria."""
+        places = [place for place, one in enumerate(self.criteria) if one in criteria]
+        return np.isin(self.criterion, places)
+
+    def of_criterion(self, criterion: Criterion) -> Ratings:
+        """The ratings of one criterion over its full list of options."""
+        levels, values = scale_of(criterion)
+        return self._ratings(self.rows_of([criterion]), self.said, levels, values)
+
+    @cached_property
+    def of_binary(self) -> Ratings:
+        """The ratings of all binary criteria together: options of others are no common scale."""
+        rows = self.rows_of([one for one in self.criteria if one.kind == "binary"])
+        return self._ratings(rows, self.said, tuple(VERDICT_VALUES), tuple(VERDICT_VALUES.values()))
+
+    @cached_property
+    def of_labels(self) -> Ratings:
+        """All criteria together by the bare labels: good for whether labels are equal, for nothing else."""
+        longest = max((len(scale_of(one)[0]) for one in self.criteria), default=0)
+        everything = np.ones(len(self.item), dtype=np.bool_)
+        return self._ratings(everything, self.said, tuple(map(str, range(longest))), None)
+
+    def of_credit(self) -> Ratings:
+        """All criteria together by the credit each label gives: its value, or 1 − value where the weight is
+        negative, so that more is always kinder.
+        """
+        credits = [
+            [1 - value if one.weight < 0 else value for value in scale_of(one)[1]] for one in self.criteria
+        ]
+        values = sorted({value for row in credits for value in row})
+        width = max((len(row) for row in credits), default=0) + 1
+        # One more place at the end of each row, so that a gap's code of −1 stays a gap.
+        recode = np.full((len(credits), width), GAP, dtype=np.int64)
+        for place, row in enumerate(credits):
+            recode[place, : len(row)] = [values.index(value) for value in row]
+        everything = np.ones(len(self.item), dtype=np.bool_)
+        codes = recode[self.criterion, self.said] if credits else self.said
+        return self._ratings(everything, codes, tuple(map(str, values)), tuple(values))
+
+    def _ratings(
+        self,
+        rows: NDArray[np.bool_],
+        said: Ints,
+        levels: tuple[str, ...],
+        values: tuple[float, ...] | None,
+    ) -> Ratings:
+        """Ratings of some rows; units are (item id, index of the criterion), in that order."""
+        names = self.item[rows] * len(self.criteria) + self.criterion[rows]
+        found, unit = np.unique(names, return_inverse=True)
+        codes = np.full((len(self.raters), len(found)), GAP, dtype=np.int64)
+        codes[self.rater[rows], unit] = said[rows]
+        items, criteria = np.divmod(found, max(1, len(self.criteria)))
+        units: tuple[Hashable, ...] = tuple(zip(items.tolist(), criteria.tolist(), strict=True))
+        return Ratings(
+            raters=self.raters,
+            units=units,
+            labels=levels,
+            codes=codes,
+            clusters=np.unique(items, return_inverse=True)[1],
+            levels=levels,
+            values=values,
+        )
+
+    def weeks(self) -> dict[date, Callable[[Hashable], bool]]:
+        """Monday → whether a unit belongs to that week, oldest first."""
+        items, first = np.unique(self.item, return_index=True)
+        of_item = dict(zip(items.tolist(), self.week[first].tolist(), strict=True))
+
+        def within(week: int) -> Callable[[Hashable], bool]:
+            return lambda unit: of_item[item_id(unit)] == week
+
+        return {date.fromordinal(week): within(week) for week in sorted(set(of_item.values()))}
+
+
+def item_id(unit: Hashable) -> int:
+    """The item of a unit of these ratings."""
+    assert isinstance(unit, tuple)
+    return int(unit[0])
+
+
+def scale_of(criterion: Criterion) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """The labels of a criterion that do not abstain, in order, and what each counts."""
+    if criterion.kind != "choice":
+        return tuple(VERDICT_VALUES), tuple(VERDICT_VALUES.values())
+    values = [float(option["value"]) for option in criterion.options if not option.get("na")]
+    return tuple(option_levels(criterion)), tuple(values)
+
+
+def queue_labels(queue: ReviewQueue) -> QueueLabels:
+    """What people said first in a queue, before they saw the others. Four queries.
+
+    A verdict that was changed after the reveal counts here as it was (its Judgement); the final one is for
+    ground truth. Drafts and skipped reviews are left out.
+    """
+    reviews = list(
+        Review.objects.filter(queue=queue, state=ReviewState.SUBMITTED)
+        .order_by("pk")
+        .values_list("pk", "item_id", "rater_id", "submitted_at")
+    )
+    rows = list(
+        Judgement.objects.filter(
+            review__queue=queue, review__state=ReviewState.SUBMITTED, verdict__isnull=False
+        )
+        .order_by()
+        .values_list("review_id", "criterion_id", "verdict", "seconds")
+    )
+    # A review that was submitted between the two queries is left out of both.
+    known = {pk: place for place, (pk, _, _, _) in enumerate(reviews)}
+    rows = [row for row in rows if row[0] in known]
+    criteria = Criterion.objects.filter(pk__in={row[1] for row in rows}).order_by("version_id", "position")
+    criteria_found = tuple(criteria)
+    raters = tuple(Rater.objects.filter(pk__in={row[2] for row in reviews}).order_by("pk"))
+    last: dict[int, int] = {}
+    zone = timezone.get_current_timezone()
+    for _, item, _, submitted_at in reviews:
+        assert submitted_at is not None  # the table insists
+        day = submitted_at.astimezone(zone).date()
+        monday = (day - timedelta(days=day.weekday())).toordinal()
+        last[item] = max(last.get(item, monday), monday)
+    place_of_rater = {rater.pk: place for place, rater in enumerate(raters)}
+    review = _whole(known[row[0]] for row in rows)
+    items = _whole(row[1] for row in reviews)
+    of_criterion = {one.pk: place for place, one in enumerate(criteria_found)}
+    index = _codes(criteria_found)
+    return QueueLabels(
+        criteria=criteria_found,
+        raters=raters,
+        reviews=tuple(place_of_rater[row[2]] for row in reviews),
+        item=items[review],
+        criterion=_whole(of_criterion[row[1]] for row in rows),
+        rater=_whole(place_of_rater[row[2]] for row in reviews)[review],
+        said=_whole(index.get((row[1], str(row[2])), GAP) for row in rows),
+        seconds=np.array([np.nan if row[3] is None else row[3] for row in rows], dtype=np.float64),
+        week=_whole(last[row[1]] for row in reviews)[review],
+    )
+
+
+def _whole(numbers: Iterable[int]) -> Ints:
+    return np.fromiter(numbers, dtype=np.int64)
+
+
+def _codes(criteria: tuple[Criterion, ...]) -> dict[tuple[int, str], int]:
+    """(criterion id, label) → its place among the options; abstentions have none."""
+    return {(one.pk, label): place for one in criteria for place, label in enumerate(scale_of(one)[0])}

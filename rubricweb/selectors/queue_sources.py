@@ -1,0 +1,256 @@
+"""Which items a queue is made of: all, a filter, those a run's judge is unsure of, a sample, chosen ones."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from django.db.models import QuerySet
+
+from rubricweb.engine.errors import Fault
+from rubricweb.errors import Invalid, NotFound
+from rubricweb.models import Dataset, Item, Judgement, Run, User
+from rubricweb.selectors import informative
+from rubricweb.selectors.blinding import require_nothing_hidden
+from rubricweb.selectors.datasets import matching, metadata_text
+
+KINDS = {
+    "all": "all items, those added later too",
+    "filter": "items that match",
+    "run": "what a run’s judge is unsure of, or differs on",
+    "sample": "a random sample",
+    "items": "chosen items",
+}
+ALL = "all"
+"""The kind that is a whole dataset, items added later included."""
+AT_ONCE = 5000
+UNKNOWN = "–"
+"""The stratum of items without a value."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """How items are chosen. `search` and `metadata` ("key=value") narrow a filter, a run and a sample.
+
+    A run's items are those with one of the `reasons` (see `informative.REASONS`). A sample draws `size`
+    items with `seed`, evenly over the values of a metadata key or over the run's verdicts on a criterion
+    where one is named: then each stratum has a probability of its own.
+    """
+
+    kind: str = ALL
+    search: str = ""
+    metadata: str = ""
+    item_ids: tuple[int, ...] = ()
+    run: Run | None = None
+    reasons: tuple[str, ...] = ()
+    size: int = 0
+    strata_metadata: str = ""
+    strata_criterion: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Item ids in the order of the dataset, the probability each was drawn with, and how in words' stead."""
+
+    item_ids: tuple[int, ...]
+    source: dict[str, Any]
+    probabilities: dict[int, float] = field(default_factory=dict)
+
+
+def chosen(dataset: Dataset, source: Source, *, viewer: User) -> Chosen:
+    """The items a source names. Raises Invalid where it names none or cannot be understood, NotFound for an
+    item of another dataset, Withheld where the choice would tell the viewer verdicts they may not see.
+    """
+    if source.kind not in KINDS:
+        raise Invalid.at("source", repr(source.kind), ", ".join(KINDS))
+    if source.kind in ("run", "sample") and source.run is not None and source.run.dataset_id != dataset.pk:
+        raise _refused("source_run", f"{source.run} is over {source.run.dataset}, not over {dataset}.")
+    if source.kind == "items":
+        found = _named(dataset, source.item_ids)
+    elif source.kind == "run":
+        found = _doubtful(dataset, source, viewer)
+    elif source.kind == "sample":
+        found = _sample(dataset, source, viewer)
+    elif source.kind == "filter":
+        if not source.search and not source.metadata:
+            raise _refused("search", "Say what the items match: a text, or key=value of their metadata.")
+        found = Chosen(_ids(_narrowed(dataset, source)), {"kind": "filter"} | _narrowing(source))
+    else:
+        found = Chosen(_ids(Item.objects.filter(dataset=dataset)), {"kind": ALL})
+    if not found.item_ids:
+        raise _refused("source", f"No item of {dataset} is chosen that way.")
+    return found
+
+
+def _ids(items: QuerySet[Item]) -> tuple[int, ...]:
+    return tuple(items.order_by("position").values_list("pk", flat=True))
+
+
+def _narrowed(dataset: Dataset, source: Source) -> QuerySet[Item]:
+    """The dataset's items that match text and metadata; a list of the metadata matches by each element."""
+    return matching(Item.objects.filter(dataset=dataset), search=source.search, metadata=source.metadata)
+
+
+def _narrowing(source: Source) -> dict[str, str]:
+    said = {"search": source.search, "metadata": source.metadata}
+    return {name: value for name, value in said.items() if value}
+
+
+def _named(dataset: Dataset, item_ids: Sequence[int]) -> Chosen:
+    found: dict[int, int] = {}
+    wanted = list(dict.fromkeys(item_ids))
+    for begin in range(0, len(wanted), AT_ONCE):
+        rows = Item.objects.filter(dataset=dataset, pk__in=wanted[begin : begin + AT_ONCE])
+        found |= dict(rows.values_list("pk", "position"))
+    if len(found) < len(wanted):
+        raise NotFound(f"item in {dataset}")
+    return Chosen(tuple(sorted(found, key=found.__getitem__)), {"kind": "items"})
+
+
+def _doubtful(dataset: Dataset, source: Source, viewer: User) -> Chosen:
+    wanted = source.reasons or tuple(informative.REASONS)
+    unknown = [reason for reason in wanted if reason not in informative.REASONS]
+    if unknown:
+        raise Invalid.at("reasons", repr(unknown[0]), ", ".join(informative.REASONS))
+    if source.run is None:
+        raise _refused("source_run", "Choose the run whose judge is to be looked at.")
+    require_nothing_hidden(viewer, dataset.team, dataset.pk)
+    found = informative.reasons(dataset, source.run, wanted)
+    ids = tuple(pk for pk in _ids(_narrowed(dataset, source)) if pk in found)
+    counts = {one.reason: one.items for one in informative.counted(found, ids)}
+    return Chosen(ids, {"kind": "run", "run": source.run.pk, "reasons": counts} | _narrowing(source))
+
+
+# ── Random samples ───────────────────────────────────────────────────────────────────────────────
+
+
+def _sample(dataset: Dataset, source: Source, viewer: User) -> Chosen:
+    population = _ids(_narrowed(dataset, source))
+    strata = _strata(dataset, source, population, viewer)
+    if not len(strata) <= source.size <= len(population):
+        least = f"{len(strata)}, one for each stratum," if len(strata) > 1 else "1"
+        raise _refused("size", f"A sample has from {least} to {len(population)} items, not {source.size}.")
+    chance = Random(source.seed)  # noqa: S311  a sample that can be drawn again, no secret
+    probabilities: dict[int, float] = {}
+    shares = allocated({name: len(ids) for name, ids in strata.items()}, source.size)
+    for name in sorted(strata):
+        ids = strata[name]
+        probability = shares[name] / len(ids)
+        probabilities |= dict.fromkeys(chance.sample(ids, shares[name]), probability)
+    said: dict[str, Any] = {"kind": "sample", "size": source.size, "of": len(population), "seed": source.seed}
+    if source.strata_metadata:
+        said["strata_metadata"] = source.strata_metadata
+    if source.strata_criterion and source.run is not None:
+        said |= {"strata_criterion": source.strata_criterion, "run": source.run.pk}
+    if len(strata) > 1:
+        said["strata"] = [
+            {"value": name, "drawn": shares[name], "of": len(strata[name])} for name in sorted(strata)
+        ]
+    drawn = tuple(pk for pk in population if pk in probabilities)
+    return Chosen(drawn, said | _narrowing(source), probabilities)
+
+
+def allocated(sizes: dict[str, int], wanted: int) -> dict[str, int]:
+    """How many of `wanted` each stratum gives: equally many, but no more than it has.
+
+    Strata of 2, 10 and 10 give 2, 3 and 4 of 9: what the small one lacks, the larger ones give.
+    """
+    left, shares = wanted, {}
+    ordered = sorted(sizes, key=lambda name: (sizes[name], name))
+    for place, name in enumerate(ordered):
+        shares[name] = min(sizes[name], left // (len(ordered) - place))
+        left -= shares[name]
+    return shares
+
+
+def _strata(
+    dataset: Dataset, source: Source, population: Sequence[int], viewer: User
+) -> dict[str, list[int]]:
+    """Value → its items of the population; a single stratum where none is asked for."""
+    if source.strata_metadata and source.strata_criterion:
+        raise _refused(
+            "strata_criterion", "Strata are by metadata or by a criterion's verdicts, not by both."
+        )
+    if source.strata_metadata:
+        items = Item.objects.filter(dataset=dataset).annotate(text=metadata_text(source.strata_metadata))
+        values = dict(items.values_list("pk", "text"))
+    elif source.strata_criterion:
+        values = _verdicts(dataset, source, viewer)
+    else:
+        return {"": list(population)}
+    strata: dict[str, list[int]] = defaultdict(list)
+    for pk in population:
+        value = values.get(pk)
+        strata[UNKNOWN if value is None else str(value)].append(pk)
+    return dict(strata)
+
+
+def _verdicts(dataset: Dataset, source: Source, viewer: User) -> dict[int, Any]:
+    if source.run is None:
+        raise _refused("source_run", "Choose the run whose verdicts make the strata.")
+    require_nothing_hidden(viewer, dataset.team, dataset.pk)
+    rows = Judgement.objects.filter(
+        run=source.run, repeat=0, criterion__name=source.strata_criterion, verdict__isnull=False
+    )
+    values = dict(rows.values_list("item_id", "verdict"))
+    if not values:
+        raise _refused("strata_criterion", f"{source.run} has no verdicts on {source.strata_criterion!r}.")
+    return values
+
+
+def _refused(place: str, message: str) -> Invalid:
+    return Invalid(message, [Fault(place, "this value", message)])
+
+
+# ── What a queue says of where its items come from ───────────────────────────────────────────────
+
+
+def in_words(source: dict[str, Any], *, verdicts: bool = True) -> list[str]:
+    """Sentences about how items were chosen, one for the first choice and one for each that was added.
+
+    `verdicts` False leaves out what would tell what a run's judge said.
+    """
+    return [_sentence(one, verdicts=verdicts) for one in [source, *source.get("added", [])]]
+
+
+def _sentence(source: dict[str, Any], *, verdicts: bool) -> str:
+    kind = source.get("kind", ALL)
+    if not verdicts and (kind == "run" or "strata_criterion" in source):
+        return "Items chosen by what is known of them, which is not said while they are to be reviewed."
+    narrowed = _narrowed_words(source)
+    if kind == ALL:
+        return "All items of the dataset, those added later too."
+    if kind == "filter":
+        return f"Items{narrowed}."
+    if kind == "run":
+        counts = source.get("reasons", {})
+        words = [
+            f"{informative.REASONS[name]} ({counts[name]:,})"
+            for name in informative.REASONS
+            if name in counts
+        ]
+        return f"Items{narrowed} of run {source.get('run')} where {'; '.join(words)}."
+    if kind == "sample":
+        return _sample_words(source, narrowed)
+    return "Items chosen one by one."
+
+
+def _narrowed_words(source: dict[str, Any]) -> str:
+    parts = []
+    if source.get("search"):
+        parts.append(f" with “{source['search']}”")
+    if source.get("metadata"):
+        parts.append(f" whose metadata has {source['metadata']}")
+    return " and".join(parts)
+
+
+def _sample_words(source: dict[str, Any], narrowed: str) -> str:
+    size, total = source.get("size", 0), source.get("of", 0)
+    words = f"A random sample of {size:,} of {total:,} items{narrowed}"
+    if "strata" not in source:
+        return f"{words}, each with probability {size / total:.4g}." if total else f"{words}."
+    by = source.get("strata_metadata") or f"the verdict on {source.get('strata_criterion')}"
+    drawn = ", ".join(f"{one['drawn']:,} of {one['of']:,} with {one['value']}" for one in source["strata"])
+    return f"{words}, evenly by {by}: {drawn}."

@@ -1,0 +1,330 @@
+"""Queues: how far they are, who has done what, and which items lie around one."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.utils import timezone
+
+from rubricweb.models import (
+    Dataset,
+    Item,
+    QueueItem,
+    QueueState,
+    Rater,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Role,
+    RubricVersion,
+    Run,
+    Team,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.queue_sources import in_words
+from rubricweb.selectors.review_pace import own_paces, rater_paces, time_left
+
+STATES = (QueueState.OPEN, QueueState.PAUSED, QueueState.CLOSED)
+
+
+@dataclass(frozen=True)
+class QueueProgress:
+    """`wanted` reviews are the places of all items; `mine_left` is how many this person could still take.
+
+    `expired` are the drafts among `drafts` that lost their place, because nothing was heard for too long or
+    because their person was taken out of the queue.
+    """
+
+    items: int
+    wanted: int
+    submitted: int
+    drafts: int
+    expired: int
+    skipped: int
+    my_submitted: int
+    my_draft: bool
+    mine_left: int
+
+    @property
+    def share(self) -> float:
+        return self.submitted / self.wanted if self.wanted else 0.0
+
+    @property
+    def left(self) -> int:
+        """Reviews that nobody has submitted yet."""
+        return max(0, self.wanted - self.submitted)
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """`my_seconds_left` is what is left for the viewer at their own pace; None where it is not known yet."""
+
+    queue: ReviewQueue
+    progress: QueueProgress
+    i_rate: bool
+    my_seconds_left: float | None = None
+
+
+def queues(team: Team, viewer: User) -> list[QueueRow]:
+    """The team's queues, open ones first, then paused ones, each with its progress and the viewer's own.
+
+    Six queries, however many queues.
+    """
+    rows = list(
+        ReviewQueue.objects.filter(team=team)
+        .select_related("dataset", "rubric_version", "run")
+        .order_by("-created_at", "-pk")
+    )
+    rows.sort(key=lambda queue: STATES.index(queue.state))
+    mine = _rated_by(viewer, rows)
+    progress = _progress(rows, viewer, mine)
+    paces = own_paces([queue for queue in rows if progress[queue.pk].mine_left], viewer)
+    return [
+        QueueRow(queue, progress[queue.pk], queue.pk in mine, _mine_left(queue, progress, paces))
+        for queue in rows
+    ]
+
+
+def _mine_left(
+    queue: ReviewQueue, progress: dict[int, QueueProgress], paces: dict[int, float]
+) -> float | None:
+    return progress[queue.pk].mine_left * paces[queue.pk] if queue.pk in paces else None
+
+
+def queue_progress(queue: ReviewQueue, viewer: User) -> QueueProgress:
+    return _progress([queue], viewer, _rated_by(viewer, [queue]))[queue.pk]
+
+
+def open_reviews_count(team: Team, viewer: User) -> int:
+    """How many reviews wait for this person: the number on the navigation."""
+    mine = list(
+        ReviewQueue.objects.filter(team=team, state=QueueState.OPEN, raters__user=viewer).values_list(
+            "pk", flat=True
+        )
+    )
+    if not mine:
+        return 0
+    own = Review.objects.filter(queue__in=mine, rater__user=viewer)
+    drafts = Count("pk", filter=Q(state=ReviewState.DRAFT))
+    counted = own.aggregate(drafts=drafts, had=Count("pk", filter=_has_room()))
+    return int(sum(_with_room(mine).values()) - counted["had"] + counted["drafts"])
+
+
+def rates(queue: ReviewQueue, viewer: User) -> bool:
+    """Whether this person is one of the queue's raters."""
+    return queue.pk in _rated_by(viewer, [queue])
+
+
+def source_words(queue: ReviewQueue, viewer: User) -> list[str]:
+    """How the items were chosen, a sentence each; nothing that tells verdicts the viewer may not see yet."""
+    hidden = hidden_items(viewer, queue.team).filter(dataset=queue.dataset_id).exists()
+    return in_words(queue.source, verdicts=not hidden)
+
+
+def _rated_by(viewer: User, queues: Sequence[ReviewQueue]) -> set[int]:
+    links = ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues, rater__user=viewer)
+    return set(links.values_list("reviewqueue_id", flat=True))
+
+
+def _progress(queues: Sequence[ReviewQueue], viewer: User, mine: set[int]) -> dict[int, QueueProgress]:
+    """Queue id → progress, in three queries however many queues. `mine` are those the viewer rates in.
+
+    Left for a rater are their drafts and the items they have not taken that still have room for one more.
+    """
+    places = {
+        row["queue_id"]: row
+        for row in QueueItem.objects.filter(queue__in=queues)
+        .order_by()
+        .values("queue_id")
+        .annotate(items=Count("pk"), wanted=Sum("wanted"))
+    }
+    counted: Any = (
+        Review.objects.filter(queue__in=queues)
+        .order_by()
+        .values("queue_id")
+        .annotate(
+            **_counted(),
+            # Labels of a file stand in no queue items.
+            items=Count("item", distinct=True, filter=Q(queue__imported=True)),
+            my_submitted=Count("pk", filter=Q(state=ReviewState.SUBMITTED, rater__user=viewer)),
+            my_drafts=Count("pk", filter=Q(state=ReviewState.DRAFT, rater__user=viewer)),
+            my_with_room=Count("pk", filter=Q(rater__user=viewer) & Q(_has_room())),
+        )
+    )
+    counts = {row["queue_id"]: row for row in counted}
+    handing_out = [queue.pk for queue in queues if queue.pk in mine and queue.state == QueueState.OPEN]
+    free = _with_room(handing_out)
+    nothing: dict[str, int] = defaultdict(int)
+    found = {}
+    for queue in queues:
+        row, place = counts.get(queue.pk, nothing), places.get(queue.pk)
+        found[queue.pk] = QueueProgress(
+            items=place["items"] if place else row["items"],
+            wanted=place["wanted"] if place else row["submitted"],
+            submitted=row["submitted"],
+            drafts=row["drafts"],
+            expired=row["expired"],
+            skipped=row["skipped"],
+            my_submitted=row["my_submitted"],
+            my_draft=row["my_drafts"] > 0,
+            mine_left=(
+                row["my_drafts"] + free.get(queue.pk, 0) - row["my_with_room"]
+                if queue.pk in handing_out
+                else 0
+            ),
+        )
+    return found
+
+
+def _counted() -> dict[str, Count]:
+    """How many reviews there are of each state; `expired` are drafts without a place."""
+    silent = Q(holds_place=False) | Q(held_until__lt=timezone.now())
+    return {
+        "submitted": Count("pk", filter=Q(state=ReviewState.SUBMITTED)),
+        "drafts": Count("pk", filter=Q(state=ReviewState.DRAFT)),
+        "expired": Count("pk", filter=Q(state=ReviewState.DRAFT) & silent),
+        "skipped": Count("pk", filter=Q(state=ReviewState.SKIPPED)),
+    }
+
+
+def _with_room(queue_ids: Sequence[int]) -> dict[int, int]:
+    """Queue id → items with room for one more. Without those a person had, it is what they could take."""
+    room = QueueItem.objects.filter(queue__in=queue_ids, room__gt=0).order_by().values("queue_id")
+    return dict(room.annotate(n=Count("pk")).values_list("queue_id", "n"))
+
+
+def _has_room() -> Exists:
+    """The condition on a review that its item has room: a person's reviews are few beside a queue's items."""
+    return Exists(QueueItem.objects.filter(queue=OuterRef("queue"), item=OuterRef("item"), room__gt=0))
+
+
+@dataclass(frozen=True)
+class RaterProgress:
+    """`seconds` is the person's pace, None while not known; `rates` whether they are still asked."""
+
+    name: str
+    user_id: int | None
+    submitted: int
+    drafts: int
+    expired: int
+    skipped: int
+    seconds: float | None
+    rates: bool
+
+
+def rater_progress(queue: ReviewQueue) -> list[RaterProgress]:
+    """Who has done how much of a queue, by name; also people who were taken out of it. Four queries."""
+    counted: Any = Review.objects.filter(queue=queue).order_by().values("rater_id").annotate(**_counted())
+    counts = {row.pop("rater_id"): row for row in counted}
+    asked = set(queue.raters.values_list("pk", flat=True))
+    paces = rater_paces(queue)
+    nothing = {"submitted": 0, "drafts": 0, "expired": 0, "skipped": 0}
+    return [
+        RaterProgress(
+            name=rater.name,
+            user_id=rater.user_id,
+            seconds=paces.get(rater.pk),
+            rates=rater.pk in asked,
+            **counts.get(rater.pk, nothing),
+        )
+        for rater in Rater.objects.filter(pk__in=asked | set(counts)).order_by("name")
+    ]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What is left, in seconds of work: of everybody together, and of the viewer; None where not known."""
+
+    left: float | None
+    mine_left: float | None
+
+
+def queue_pace(queue: ReviewQueue, progress: QueueProgress, viewer: User) -> Pace:
+    """What is left of a queue at the median pace of its people, and at the viewer's own. Two queries."""
+    own = own_paces([queue], viewer).get(queue.pk)
+    return Pace(
+        left=time_left(progress.left, rater_paces(queue).values()),
+        mine_left=None if own is None else own * progress.mine_left,
+    )
+
+
+REMARKS_MAX = 100
+
+
+def remarks(queue: ReviewQueue, viewer: User) -> list[Review]:
+    """Reviews with a flag, a note or a reason for skipping, newest first, at most REMARKS_MAX of them.
+
+    Other people's on items the viewer is still to review blind are left out: a note may tell a verdict.
+    """
+    said = Review.objects.filter(queue=queue).filter(Q(flagged=True) | ~Q(note=""))
+    visible = Q(rater__user=viewer) | ~Q(item__in=hidden_items(viewer, queue.team))
+    rows = said.filter(visible).select_related("item", "rater").order_by("-pk")
+    return list(
+        rows.defer("item__submission", "item__thinking", "item__prompt", "item__reference")[:REMARKS_MAX]
+    )
+
+
+def reviewers(team: Team) -> QuerySet[User]:
+    """The members who may be asked to review, by name."""
+    able = User.objects.filter(memberships__team=team, memberships__role__gte=Role.ANNOTATOR, is_active=True)
+    return able.order_by("name", "username")
+
+
+@dataclass(frozen=True)
+class QueueChoices:
+    """What a new queue can be made of."""
+
+    datasets: QuerySet[Dataset]
+    versions: QuerySet[RubricVersion]
+    runs: QuerySet[Run]
+    people: QuerySet[User]
+
+
+def queue_choices(team: Team) -> QueueChoices:
+    """The team's datasets, published rubric versions and runs, newest first, and who may review, by name."""
+    return QueueChoices(
+        datasets=Dataset.objects.filter(team=team).order_by("-created_at", "-pk"),
+        versions=RubricVersion.objects.filter(rubric__team=team).order_by("-published_at", "-pk"),
+        runs=Run.objects.filter(team=team).select_related("dataset").order_by("-created_at", "-pk"),
+        people=reviewers(team),
+    )
+
+
+@dataclass(frozen=True)
+class RailItem:
+    """One line of the rail: the item and where this person stands with it ("" when not begun)."""
+
+    item_id: int
+    key: str
+    description: str
+    review_id: int | None
+    state: str
+    flagged: bool = False
+    answered: int = 0
+
+
+def rail(queue: ReviewQueue, viewer: User, *, around: Item, size: int = 200) -> list[RailItem]:
+    """Items of the queue near `around`, each with the viewer's own state; not those others filled."""
+    own = Review.objects.filter(queue=queue, rater__user=viewer)
+    here = QueueItem.objects.filter(queue=queue, item=around).values_list("position", flat=True).first() or 0
+    near = QueueItem.objects.filter(queue=queue, position__gte=max(0, here - size // 2))
+    rows = list(
+        near.filter(Q(room__gt=0) | Exists(own.filter(item=OuterRef("item"))))
+        .order_by("position")
+        .values_list("item_id", "item__key", "item__description")[:size]
+    )
+    reviews = own.filter(item__in=[pk for pk, _, _ in rows]).annotate(answered=Count("judgements"))
+    mine = {review.item_id: review for review in reviews.only("pk", "item_id", "state", "flagged")}
+    lines = []
+    for pk, key, description in rows:
+        review = mine.get(pk)
+        if review is None:
+            lines.append(RailItem(pk, key, description, None, ""))
+        else:
+            lines.append(
+                RailItem(pk, key, description, review.pk, review.state, review.flagged, review.answered)
+            )
+    return lines

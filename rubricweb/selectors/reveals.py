@@ -1,0 +1,210 @@
+"""What others said: beside one's own verdicts once they are submitted, and not before."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, Q
+
+from rubricweb.engine.ground_truth import majority
+from rubricweb.errors import Withheld
+from rubricweb.models import (
+    Adjudication,
+    Blind,
+    Choice,
+    Criterion,
+    Item,
+    Judgement,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Revision,
+    Run,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_items, require_visible
+from rubricweb.selectors.reviews import Measured, Quote, Voice, questions, quotes
+
+
+@dataclass(frozen=True)
+class RevealedVoice(Voice):
+    """A voice with what it rests on; `changed_to` is a peer's final label where they changed theirs."""
+
+    changed_to: str | None = None
+    evidence: tuple[Quote, ...] = ()
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """One criterion after submitting: mine beside everybody else's, and what stands as ground truth.
+
+    `mine` is the initial label, `revision` what I said after I saw the others. A check has nobody's label,
+    only what was `measured`.
+    """
+
+    criterion: Criterion
+    mine: str | None
+    my_reason: str
+    others: tuple[RevealedVoice, ...]
+    decided: str | None
+    by_adjudication: bool
+    measured: Measured | None = None
+    revision: Revision | None = None
+    my_evidence: tuple[Quote, ...] = ()
+
+    @property
+    def disagrees(self) -> bool:
+        return any(voice.verdict is not None and voice.verdict != self.mine for voice in self.others)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody differs and I have not said yet what I make of it."""
+        return self.disagrees and self.revision is None
+
+
+@dataclass(frozen=True)
+class AgreementWith:
+    """How often one other rater gave my verdict: `same` of the `both` criteria both of us answered."""
+
+    name: str
+    is_judge: bool
+    same: int
+    both: int
+    errors: int
+
+
+def agreement_with_others(rows: Sequence[Revealed]) -> list[AgreementWith]:
+    """My agreement with everybody else on one item, judges first: MET, UNMET against MET, MET is 1 of 2."""
+    same: Counter[tuple[str, bool]] = Counter()
+    both: Counter[tuple[str, bool]] = Counter()
+    errors: Counter[tuple[str, bool]] = Counter()
+    for row in rows:
+        for voice in row.others:
+            who = (voice.name, voice.is_judge)
+            errors[who] += bool(voice.error)
+            both[who] += voice.verdict is not None
+            same[who] += voice.verdict is not None and voice.verdict == row.mine
+    everybody = sorted(both, key=lambda who: (not who[1], who[0]))
+    return [
+        AgreementWith(name, is_judge, same[name, is_judge], both[name, is_judge], errors[name, is_judge])
+        for name, is_judge in everybody
+    ]
+
+
+def has_reveal(review: Review) -> bool:
+    """Whether a judge or a peer has verdicts on the item of a submitted review that nothing else hides."""
+    viewer = review.rater.user
+    if viewer is None or not _others_spoke(review):
+        return False
+    return not hidden_items(viewer, review.queue.team).filter(pk=review.item_id).exists()
+
+
+def will_reveal(review: Review) -> bool:
+    """Whether submitting a draft leads to a reveal, as far as is known by now: see `has_reveal`."""
+    viewer = review.rater.user
+    return viewer is not None and _others_spoke(review) and not _is_hidden_elsewhere(review, viewer)
+
+
+def _others_spoke(review: Review) -> bool:
+    source = Q(review__queue=review.queue, review__state=ReviewState.SUBMITTED) & ~Q(review=review)
+    if review.queue.run_id is not None:
+        source |= Q(run_id=review.queue.run_id)
+    return Judgement.objects.filter(source, item=review.item).exists()
+
+
+def reveal(review: Review) -> list[Revealed]:
+    """Everybody's verdicts beside the rater's own; Withheld until submitted and not hidden elsewhere.
+
+    `decided` is what stands: an adjudication, else the majority of final labels in the queue.
+    """
+    require_revealed(review)
+    mine = {
+        row.criterion_id: row for row in Judgement.objects.filter(review=review).select_related("revision")
+    }
+    voices = _voices(review.item, review.queue, review.queue.run)
+    adjudicated = dict(Adjudication.objects.filter(item=review.item).values_list("criterion_id", "verdict"))
+    rows = []
+    for question in questions(review):
+        pk = question.criterion.pk
+        said = voices.get(pk, [])
+        people = [
+            voice.changed_to or voice.verdict for rater, voice in said if rater is not None and voice.verdict
+        ]
+        own = mine.get(pk)
+        decided = adjudicated.get(pk) or majority(people)
+        rows.append(
+            Revealed(
+                criterion=question.criterion,
+                mine=question.verdict,
+                my_reason=question.reason,
+                others=tuple(voice for rater, voice in said if rater != review.rater_id),
+                decided=decided,
+                by_adjudication=pk in adjudicated,
+                measured=question.measured,
+                revision=getattr(own, "revision", None),
+                my_evidence=quotes(own) if own is not None else (),
+            )
+        )
+    return rows
+
+
+def require_revealed(review: Review) -> None:
+    """Refuses what belongs to the reveal until the review is submitted and nothing else hides the item."""
+    viewer = review.rater.user
+    if review.state != ReviewState.SUBMITTED or viewer is None:
+        raise Withheld("Verdicts of judges and other people appear once you have submitted yours.")
+    require_visible(viewer, review.item)
+
+
+def _voices(
+    item: Item, queue: ReviewQueue | None, run: Run | None
+) -> dict[int, list[tuple[int | None, RevealedVoice]]]:
+    """What was said about an item: in submitted reviews of the queue, then by the run's judge."""
+    source = Q(pk__in=[])
+    if queue is not None:
+        source |= Q(review__queue=queue, review__state=ReviewState.SUBMITTED)
+    if run is not None:
+        source |= Q(run=run)
+    voices: dict[int, list[tuple[int | None, RevealedVoice]]] = {}
+    rows = (
+        Judgement.objects.filter(source, item=item)
+        .select_related("review__rater", "revision")
+        .order_by(F("run_id").asc(nulls_first=True), "review__rater__name", "repeat")
+    )
+    for row in rows:
+        rater = row.review.rater if row.review else None
+        revision = getattr(row, "revision", None)
+        voice = RevealedVoice(
+            name=rater.name if rater else row.judge,
+            is_judge=rater is None,
+            verdict=row.verdict,
+            reason=row.reason,
+            error=row.error_kind or "",
+            value=row.value,
+            changed_to=revision.verdict if revision and revision.choice == Choice.CHANGE else None,
+            evidence=quotes(row),
+        )
+        voices.setdefault(row.criterion_id, []).append((rater.pk if rater else None, voice))
+    return voices
+
+
+def advice(review: Review) -> dict[int, list[RevealedVoice]]:
+    """Criterion id → what a queue shows beside the sheet before submitting: its judge, its raters, or nobody.
+
+    Another blind queue over the same item hides it here too.
+    """
+    viewer, queue = review.rater.user, review.queue
+    if queue.blind == Blind.BOTH or viewer is None or _is_hidden_elsewhere(review, viewer):
+        return {}
+    with_judge = queue.blind in (Blind.PEERS, Blind.NONE)
+    with_peers = queue.blind in (Blind.JUDGE, Blind.NONE)
+    said = _voices(review.item, queue if with_peers else None, queue.run if with_judge else None)
+    return {
+        criterion_id: [voice for rater, voice in found if rater != review.rater_id]
+        for criterion_id, found in said.items()
+    }
+
+
+def _is_hidden_elsewhere(review: Review, viewer: User) -> bool:
+    hidden = hidden_items(viewer, review.queue.team, besides=review.queue)
+    return hidden.filter(pk=review.item_id).exists()

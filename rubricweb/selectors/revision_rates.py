@@ -1,0 +1,107 @@
+"""How often people change their verdict once they have seen a judge's: how strongly a judge anchors them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rubricweb.engine.agreement import Figure
+from rubricweb.engine.agreement.intervals import wilson
+from rubricweb.models import (
+    Blind,
+    Choice,
+    Criterion,
+    Judgement,
+    ReviewQueue,
+    ReviewState,
+    Revision,
+    Run,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.ground_truth import run_answers
+
+
+@dataclass(frozen=True)
+class RevisionRate:
+    """Of the verdicts from which the judge differed when it was shown, and about which people said something.
+
+    `changed` is the share they changed, `to_judge` the share they changed to the judge's label, both with n
+    and Wilson's interval; `unclear` counts those where they found the rubric so. `unanswered` verdicts, about
+    which nobody said anything, are in no share. `criterion` is None over all of them.
+    """
+
+    criterion: Criterion | None
+    changed: Figure
+    to_judge: Figure
+    unclear: int
+    unanswered: int
+
+    @property
+    def n(self) -> int:
+        return self.changed.n
+
+
+@dataclass(frozen=True)
+class RevisionRates:
+    """`reveals` says whether any of the queues shows this run's judge after submitting, and not before."""
+
+    reveals: bool
+    overall: RevisionRate
+    criteria: tuple[RevisionRate, ...]
+
+
+def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> RevisionRates:
+    """The revisions of verdicts in those of the queues that hid the run's judge first and revealed it then.
+
+    Changes 3 of 10, all to the judge's label: changed 0.3, to_judge 0.3, interval 0.108 to 0.603. Items the
+    viewer is still to review blind are left out. Without such a queue no query is made.
+    """
+    revealing = [one for one in queues if one.run_id == run.pk and one.blind in (Blind.BOTH, Blind.JUDGE)]
+    if not revealing:
+        return RevisionRates(False, _rate(None, [], 0), ())
+    hidden = set(hidden_items(viewer, run.team).filter(dataset=run.dataset_id).values_list("pk", flat=True))
+    said: dict[int, list[Revision]] = defaultdict(list)
+    revisions = Revision.objects.filter(run=run, judgement__review__queue__in=revealing).exclude(
+        judge_verdict=""
+    )
+    for revision in revisions.select_related("judgement"):
+        judgement = revision.judgement
+        if judgement.item_id not in hidden and revision.judge_verdict != judgement.verdict:
+            said[judgement.criterion_id].append(revision)
+    judged = run_answers(run).labels
+    unanswered: dict[int, int] = defaultdict(int)
+    silent = Judgement.objects.filter(
+        review__queue__in=revealing,
+        review__state=ReviewState.SUBMITTED,
+        verdict__isnull=False,
+        revision__isnull=True,
+    )
+    for item_id, criterion_id, verdict in silent.values_list("item_id", "criterion_id", "verdict"):
+        if item_id not in hidden and judged.get((item_id, criterion_id), verdict) != verdict:
+            unanswered[criterion_id] += 1
+    criteria = Criterion.objects.filter(pk__in={*said, *unanswered}).order_by("-version_id", "position")
+    everything = [revision for rows in said.values() for revision in rows]
+    return RevisionRates(
+        True,
+        _rate(None, everything, sum(unanswered.values())),
+        tuple(_rate(one, said[one.pk], unanswered[one.pk]) for one in criteria),
+    )
+
+
+def _rate(criterion: Criterion | None, rows: Sequence[Revision], unanswered: int) -> RevisionRate:
+    changed = [row for row in rows if row.choice == Choice.CHANGE]
+    return RevisionRate(
+        criterion=criterion,
+        changed=_share(changed, len(rows)),
+        to_judge=_share((row for row in changed if row.verdict == row.judge_verdict), len(rows)),
+        unclear=sum(row.choice == Choice.UNCLEAR for row in rows),
+        unanswered=unanswered,
+    )
+
+
+def _share(rows: Iterable[Revision], n: int) -> Figure:
+    count = sum(1 for _ in rows)
+    interval = wilson(count, n)
+    if interval is None:
+        return Figure(None, None, None, 0)
+    return Figure(count / n, *interval, n)

@@ -1,0 +1,87 @@
+"""Errors of a run by class, with an example each."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Max, Value
+
+from rubricweb.judges.base import ERROR_KINDS as JUDGE_ERROR_KINDS
+from rubricweb.models import Judgement, Run, RunItem, User
+from rubricweb.selectors.blinding import is_withheld
+from rubricweb.selectors.withheld_runs import is_withheld_run
+
+# Every kind of error a verdict can end in, and what it means to a person: those of judges, panels and checks.
+ERROR_KINDS: Mapping[str, str] = {
+    **JUDGE_ERROR_KINDS,
+    "no_quorum": "Too few votes of the panel came for a verdict.",
+    "no_reference": "The check compares with a reference, and the item has none.",
+    "not_installed": "The check needs a package that is not installed here.",
+    "too_large": "The submission is too large for the check.",
+    "timed_out": "The check took too long.",
+    "check_crashed": "The check broke off with an error of its own.",
+    "unknown_check": "The check is not installed here.",
+    "bad_params": "The check cannot read its parameters.",
+    "bad_value": "The check returned no finite number.",
+}
+
+
+@dataclass(frozen=True)
+class Example:
+    """What one verdict, or a holistic judge's whole answer, said instead of an answer."""
+
+    message: str
+    item_id: int
+    item: str
+    criterion: str
+
+
+@dataclass(frozen=True)
+class ErrorClass:
+    """Errors of one kind in a run, with the newest as an example; None where it must not be shown."""
+
+    kind: str
+    count: int
+    newest: Example | None
+
+    @property
+    def example(self) -> str:
+        """The newest one's message, "" without one."""
+        return self.newest.message if self.newest else ""
+
+
+def error_classes(run: Run, *, viewer: User) -> list[ErrorClass]:
+    """Errors of graded items by class, the most frequent first.
+
+    A viewer who is still to review some items blind gets no examples: they quote replies; and nothing at all
+    of a run whose calls are withheld: an error may be that of a judge only asked where another was unsure.
+    Looks only at items with errors: at most nine queries, two while there are none.
+    """
+    if is_withheld_run(run, viewer):
+        return []
+    errored = RunItem.objects.filter(run=run, errors__gt=0).order_by()
+    if not errored.exists():
+        return []
+    verdicts = Judgement.objects.filter(
+        run=run, item_id__in=errored.values("item_id"), error_kind__isnull=False
+    )
+    whole = errored.filter(error_kind__isnull=False)  # where a holistic judge failed
+    counts: Counter[str] = Counter()
+    newest: dict[bool, list[int]] = {}
+    for is_whole, failed in ((False, verdicts), (True, whole)):
+        found = list(failed.order_by().values_list("error_kind").annotate(n=Count("pk"), newest=Max("pk")))
+        counts.update({str(kind): n for kind, n, _ in found})
+        newest[is_whole] = [pk for _, _, pk in found]
+    examples = {} if is_withheld(run, viewer) else _examples(newest[False], newest[True])
+    return [ErrorClass(kind, n, examples.get(kind)) for kind, n in counts.most_common()]
+
+
+def _examples(judgement_ids: Sequence[int], run_item_ids: Sequence[int]) -> dict[str, Example]:
+    """By kind of error."""
+    whole = RunItem.objects.filter(pk__in=run_item_ids) if run_item_ids else RunItem.objects.none()
+    single = Judgement.objects.filter(pk__in=judgement_ids) if judgement_ids else Judgement.objects.none()
+    found = [
+        *whole.values_list("error_kind", "error_message", "item_id", "item__key", Value("")),
+        *single.values_list("error_kind", "error_message", "item_id", "item__key", "criterion__name"),
+    ]
+    return {str(kind): Example(*rest) for kind, *rest in found}

@@ -1,0 +1,377 @@
+"""What a run will probably ask, cost and take, measured on its own prompts before one of them is sent."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import mean, stdev
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import Item, Run, RunMode, User
+from rubricweb.selectors import workers
+from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.judge_history import JudgeHistory, histories
+from rubricweb.selectors.run_plans import Plan
+from rubricweb.selectors.run_samples import Asked, asked_about, sampled
+from rubricweb.selectors.spending import Spending, told_month_spending
+from rubricweb.selectors.stored_replies import known_keys
+
+# Items whose prompts are put together, and prompts they may come to: about a quarter of a second of work.
+ITEMS_READ = 200
+FEWEST_ITEMS_READ = 20
+PROMPTS_READ = 2000
+
+# What is assumed of a judge that was never asked. English is nearer 5 bytes a token, other scripts nearer 3.
+ASSUMED_BYTES_PER_TOKEN = (3.0, 5.0)
+ASSUMED_TOKENS_PER_ANSWER = (40.0, 400.0)
+ASSUMED_LATENCY_SECONDS = (1.0, 10.0)
+# What a provider's chat format, and the schema of the reply, may add to a prompt's text.
+ASSUMED_TOKENS_AROUND = 60
+# How far a tokenizer strays from its own mean, from one dataset to the next.
+TOKENS_SPREAD = 0.05
+Z95 = 1.96
+# Providers answer a batch within this time.
+BATCH_SECONDS = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A number that is probably between `low` and `high`; equal where it is certain."""
+
+    low: float
+    high: float
+
+    def __add__(self, other: "Range") -> "Range":
+        return Range(self.low + other.low, self.high + other.high)
+
+    def times(self, low: float, high: float) -> "Range":
+        """Both ends multiplied, each by its own number from 0."""
+        return Range(self.low * low, self.high * high)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeForecast:
+    """One judge's share: of `calls`, `cached` are answered from earlier answers and `new` are paid for.
+
+    Tokens and cost are those of the new calls; `cost_usd` None without a price. `earlier_calls` is how many
+    of its calls the numbers rest on, 0 where they are assumed.
+    """
+
+    name: str
+    model: str
+    price_source: str
+    calls: Range
+    cached: Range
+    new: Range
+    prompt_tokens: Range
+    completion_tokens: Range
+    cost_usd: Range | None
+    seconds: Range
+    earlier_calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a whole run comes to. Asking again after errors comes on top.
+
+    The sums are over its judges: `cost_usd` is that of judges with a price and None when none has one;
+    `unpriced` names the others. `seconds` is None when nothing is asked. `sampled` of the items were looked
+    at, `basis` says in sentences what the numbers rest on. `month` is what the team has spent this month
+    against its cap, None while that is withheld from the viewer (see `selectors.withheld_runs`).
+    """
+
+    calls: Range
+    cached: Range
+    new: Range
+    prompt_tokens: Range
+    completion_tokens: Range
+    cost_usd: Range | None
+    unpriced: tuple[str, ...]
+    seconds: Range | None
+    judges: tuple[JudgeForecast, ...]
+    sampled: int
+    items: int
+    month: Spending | None
+    basis: tuple[str, ...]
+
+    @property
+    def passes_month(self) -> bool:
+        """Whether it may well cost more than is left of the team's month."""
+        left = self.month.left_usd if self.month is not None else None
+        return left is not None and self.cost_usd is not None and self.cost_usd.high > left
+
+
+def forecast(
+    run: Run,
+    items: QuerySet[Item],
+    judges: Mapping[str, JudgeConfig],
+    plan: Plan,
+    *,
+    viewer: User | None,
+    now: datetime,
+) -> Forecast:
+    """What the run of this row, which need not be stored, would come to over these items.
+
+    `judges` are those it asks, ready to be called, by the names its votes carry; `plan` counts its prompts.
+    The prompts of at most 200 items spread over the dataset are put together, measured, and looked up among
+    the team's answers. At most fourteen queries (a dozen more for a viewer who rates blind), one for each
+    model and one for each 500 prompts, however large the dataset. Items that the `viewer` is still to review
+    blind count as new: that a judge was asked about one can tell what another said, where a cascade
+    escalates. None is nobody who reviews.
+    """
+    repeats, stages = _repeats(run, judges), _stages(run, judges)
+    votes = sum(repeats.values()) or 1
+    prompts_in_all = plan.calls // (sum(repeats[name] for name in judges if stages[name] == 0) or 1)
+    per_item = max(prompts_in_all * votes / max(plan.items, 1), 1)
+    sample = sampled(items, plan.items, min(ITEMS_READ, max(FEWEST_ITEMS_READ, int(PROMPTS_READ / per_item))))
+    asked = list(asked_about(sample, run, judges, repeats))
+    untold = _untold(run, sample, viewer)
+    askable = (one.key for one in asked if one.item not in untold)
+    known = known_keys(run.team_id, askable) if run.use_cache else set()
+    earlier = histories(run.team, judges, viewer=viewer)
+    processes = sum(worker.processes for worker in workers.alive(now)) or 1
+    found = tuple(
+        _JudgeShare(
+            name,
+            config.by_batch() if run.mode == RunMode.BATCH and not stages[name] else config,
+            [one for one in asked if one.judge == name],
+            known,
+            calls=prompts_in_all * repeats[name],
+            share_asked=(plan.items, len(sample)),
+            later=stages[name] > 0,
+            history=earlier.get(name),
+        ).forecast(processes)
+        for name, config in judges.items()
+    )
+    priced = [one.cost_usd for one in found if one.cost_usd is not None]
+    return Forecast(
+        calls=_sum(one.calls for one in found),
+        cached=_sum(one.cached for one in found),
+        new=_sum(one.new for one in found),
+        prompt_tokens=_sum(one.prompt_tokens for one in found),
+        completion_tokens=_sum(one.completion_tokens for one in found),
+        cost_usd=_sum(priced) if priced or not found else None,
+        unpriced=tuple(one.name for one in found if one.cost_usd is None),
+        seconds=_seconds(run, found, stages),
+        judges=found,
+        sampled=len(sample),
+        items=plan.items,
+        month=told_month_spending(run.team, viewer=viewer, now=now),
+        basis=tuple(_basis(run, plan, found, stages, len(sample), bool(untold))),
+    )
+
+
+# ── Who is asked, how often and when ─────────────────────────────────────────────────────────────
+
+
+def _repeats(run: Run, judges: Iterable[str]) -> dict[str, int]:
+    """How often each judge is asked the same question."""
+    if run.panel is None:
+        return dict.fromkeys(judges, 1)
+    cascade = run.panel["cascade"]
+    by_stage = cascade["repeats"] if cascade else [run.panel["repeats"]]
+    return {member["name"]: by_stage[member["stage"]] for member in run.panel["members"]}
+
+
+def _stages(run: Run, judges: Iterable[str]) -> dict[str, int]:
+    if run.panel is None:
+        return dict.fromkeys(judges, 0)
+    return {member["name"]: member["stage"] for member in run.panel["members"]}
+
+
+def _untold(run: Run, sample: Sequence[Item], viewer: User | None) -> set[int]:
+    """The ids of items about which the viewer must not learn what judges were asked."""
+    if viewer is None or not run.use_cache:
+        return set()
+    return set(
+        hidden_items(viewer, run.team)
+        .filter(pk__in=[item.pk for item in sample])
+        .values_list("pk", flat=True)
+    )
+
+
+# ── What one judge's share comes to ──────────────────────────────────────────────────────────────
+
+
+@dataclass
+class _JudgeShare:
+    """What is known about one judge's part, before it becomes ranges.
+
+    `calls` is what it is asked at most, and exactly unless it is `later`: in a stage that may not be reached.
+    `share_asked` is (items, items sampled).
+    """
+
+    name: str
+    config: JudgeConfig
+    asked: Sequence[Asked]
+    known: set[UUID]
+    calls: int
+    share_asked: tuple[int, int]
+    later: bool
+    history: JudgeHistory | None
+
+    def forecast(self, processes: int) -> JudgeForecast:
+        new = self._new()
+        prompt_tokens, completion_tokens = self._prompt_tokens(new), self._completion_tokens(new)
+        costs = [
+            self.config.cost_usd(math.ceil(tokens_in), math.ceil(tokens_out))
+            for tokens_in, tokens_out in (
+                (prompt_tokens.low, completion_tokens.low),
+                (prompt_tokens.high, completion_tokens.high),
+            )
+        ]
+        low, high = costs
+        calls = Range(0 if self.later else self.calls, self.calls)
+        return JudgeForecast(
+            name=self.name,
+            model=self.config.model,
+            price_source=self.config.price_source,
+            calls=calls,
+            cached=Range(max(calls.low - new.high, 0), max(calls.high - new.low, 0))
+            if not self.later
+            else Range(0, self.calls - self._all_new().low),
+            new=new,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            cost_usd=None if low is None or high is None else Range(low, high),
+            seconds=self._seconds(new, prompt_tokens + completion_tokens, processes),
+            earlier_calls=self.history.calls if self.history else 0,
+        )
+
+    @property
+    def _whole(self) -> bool:
+        items, sampled_items = self.share_asked
+        return sampled_items == items
+
+    def _new(self) -> Range:
+        new = self._all_new()
+        return Range(0, new.high) if self.later else new
+
+    def _all_new(self) -> Range:
+        """Calls without an earlier answer, were every stage reached."""
+        if not self.asked:
+            return Range(self.calls, self.calls)
+        fresh: dict[int, int] = dict.fromkeys((one.item for one in self.asked), 0)
+        for one in self.asked:
+            fresh[one.item] += one.key not in self.known
+        share = sum(fresh.values()) / len(self.asked)
+        if self._whole or share == 1.0:
+            return Range(round(share * self.calls), round(share * self.calls))
+        if share == 0.0:
+            # None of n was new: up to 3 in n of the rest may be, at 95 %.
+            return Range(0, round(self.calls * min(3 / len(fresh), 1.0)))
+        per_item = len(self.asked) / len(fresh)
+        spread = _standard_error([count / per_item for count in fresh.values()], *self.share_asked) * Z95
+        return Range(
+            round(max(share - spread, 0.0) * self.calls), round(min(share + spread, 1.0) * self.calls)
+        )
+
+    def _prompt_tokens(self, new: Range) -> Range:
+        """Mean bytes of a prompt that is new (of any, when none is), by what a token is to this judge."""
+        sizes = self._sizes()
+        if not sizes:
+            return Range(0, 0)
+        middle = mean(sizes)
+        spread = 0.0 if self._whole else _standard_error(sizes, *self.share_asked) * Z95
+        around = 0
+        if self.history is not None and self.history.bytes_per_token is not None:
+            least = self.history.bytes_per_token * (1 - TOKENS_SPREAD)
+            most = self.history.bytes_per_token * (1 + TOKENS_SPREAD)
+        else:
+            least, most = ASSUMED_BYTES_PER_TOKEN
+            around = ASSUMED_TOKENS_AROUND
+        return new.times(max(middle - spread, 0.0) / most, (middle + spread) / least + around)
+
+    def _sizes(self) -> list[int]:
+        fresh = [one.size for one in self.asked if one.key not in self.known]
+        return fresh or [one.size for one in self.asked]
+
+    def _completion_tokens(self, new: Range) -> Range:
+        if self.history is not None:
+            low, high = self.history.completion_tokens
+        else:
+            answers = mean(one.answers for one in self.asked) if self.asked else 1
+            low, high = (tokens * answers for tokens in ASSUMED_TOKENS_PER_ANSWER)
+        most = self.config.max_output_tokens or math.inf
+        return new.times(min(low, most), min(high, most))
+
+    def _seconds(self, new: Range, tokens: Range, processes: int) -> Range:
+        """As long as the slowest of: calls in flight, requests a minute, tokens a minute."""
+        config = self.config
+        latency = self.history.latency_seconds if self.history else ASSUMED_LATENCY_SECONDS
+        at_once = config.concurrency * processes
+        low = [latency[0] * math.ceil(new.low / at_once)]
+        high = [latency[1] * math.ceil(new.high / at_once)]
+        for limit, wanted in ((config.requests_per_minute, new), (config.tokens_per_minute, tokens)):
+            if limit is not None:
+                low.append(60 * max(wanted.low - limit, 0) / limit)
+                high.append(60 * wanted.high / limit)
+        return Range(max(low), max(high))
+
+
+def _standard_error(values: Sequence[float], items: int, sampled_items: int) -> float:
+    """Of the mean, drawn without putting back: sd / √n · √(1 - share of the items that was looked at)."""
+    if len(values) < 2:
+        return 0.0
+    return stdev(values) / math.sqrt(len(values)) * math.sqrt(max(1 - sampled_items / items, 0.0))
+
+
+def _sum(ranges: Iterable[Range]) -> Range:
+    return sum(ranges, Range(0, 0))
+
+
+def _seconds(run: Run, judges: Sequence[JudgeForecast], stages: Mapping[str, int]) -> Range | None:
+    """Judges of one stage are asked side by side, stages one after the other."""
+    if not any(judge.new.high for judge in judges):
+        return None
+    if run.mode == RunMode.BATCH:
+        return Range(0, BATCH_SECONDS)
+    total = Range(0, 0)
+    for stage in set(stages.values()):
+        of_stage = [judge.seconds for judge in judges if stages[judge.name] == stage]
+        total += Range(max(one.low for one in of_stage), max(one.high for one in of_stage))
+    return total
+
+
+def _basis(
+    run: Run,
+    plan: Plan,
+    judges: Sequence[JudgeForecast],
+    stages: Mapping[str, int],
+    looked_at: int,
+    some_untold: bool,
+) -> Iterator[str]:
+    if not judges or not plan.calls:
+        return
+    if looked_at < plan.items:
+        yield (
+            f"The prompts of {looked_at:,} of {plan.items:,} items were put together and measured; "
+            "the rest is taken to be like them."
+        )
+    else:
+        yield "All prompts were put together and measured."
+    if not run.use_cache:
+        yield "Earlier answers are not used: everything is asked anew."
+    elif some_untold:
+        yield (
+            "Items you are still to review blind count as new: whether a judge was asked about them before "
+            "is not told."
+        )
+    for judge in judges:
+        if judge.earlier_calls:
+            yield f"{judge.name}: tokens and time are those of {judge.earlier_calls} earlier calls."
+        else:
+            low, high = ASSUMED_TOKENS_PER_ANSWER
+            yield (
+                f"{judge.name} was never asked here: {low:g} to {high:g} tokens an answer and "
+                f"{ASSUMED_LATENCY_SECONDS[0]:g} to {ASSUMED_LATENCY_SECONDS[1]:g} s a call are assumed. "
+                "A model that thinks first writes more: try it on 3 items."
+            )
+    if any(stages.values()):
+        yield "From none to all of the criteria go on to the next stage of the cascade."
+    if run.mode == RunMode.BATCH:
+        yield "A provider answers a batch within a day, for half the price; what it leaves is asked live."
+    yield "Asking again after errors comes on top."

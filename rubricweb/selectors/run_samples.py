@@ -1,0 +1,112 @@
+"""A few items of a dataset, spread over it, and what a run would ask about them."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db.models import Max, Min, QuerySet
+
+from rubricweb import engine
+from rubricweb.engine.autograders.base import Prompt
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.content import content_key
+from rubricweb.models import Item, RubricVersion, Run
+from rubricweb.selectors.run_graders import PER_ITEM, Graders
+
+
+def sampled(items: QuerySet[Item], count: int, size: int) -> list[Item]:
+    """At most `size` of the `count` items, spread over the dataset, with their rubrics; three queries."""
+    chosen = items if count <= size else items.filter(position__in=_spread(items, size))
+    return list(
+        chosen.select_related("dataset", "rubric_version")
+        .prefetch_related("rubric_version__criteria")
+        .order_by("position")
+    )
+
+
+def spread_ids(items: QuerySet[Item], size: int) -> list[int]:
+    """The ids of `size` of the items, fewer where there are fewer, spread evenly over the dataset."""
+    count = items.count()
+    if count <= size:
+        return list(items.order_by("position").values_list("pk", flat=True))
+    ids = list(
+        items.filter(position__in=_spread(items, size)).order_by("position").values_list("pk", flat=True)
+    )
+    if len(ids) < size:  # positions are missing where items were chosen: fill up from the front
+        more = items.exclude(pk__in=ids).order_by("position").values_list("pk", flat=True)
+        ids += more[: size - len(ids)]
+    return ids
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question about one sampled item: its bytes, and how many answers its reply has to give."""
+
+    item: int
+    judge: str
+    size: int
+    answers: int
+    key: UUID
+
+
+def asked_about(
+    sample: Iterable[Item], run: Run, judges: Mapping[str, JudgeConfig], repeats: Mapping[str, int]
+) -> Iterator[Asked]:
+    """Every question the run would put to its judges about these items, as if each stage were reached.
+
+    `repeats` is how often each judge, by its name in `judges`, is asked the same.
+    """
+    return _Reader(run, judges, repeats).read(sample)
+
+
+@dataclass
+class _Reader:
+    """Puts the prompts of items together, each rubric read once."""
+
+    run: Run
+    judges: Mapping[str, JudgeConfig]
+    repeats: Mapping[str, int]
+    rubrics: dict[int, engine.Rubric] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.graders = Graders(self.run)
+
+    def read(self, sample: Iterable[Item]) -> Iterator[Asked]:
+        holistic = self.run.autograder == PER_ITEM
+        for item in sample:
+            for prompt in self._prompts(item):
+                size = len((prompt.system + prompt.user).encode("utf-8", "surrogatepass"))
+                answers = 1 if holistic else len(prompt.criteria)
+                times: Counter[UUID] = Counter()
+                for name, config in self.judges.items():
+                    # Members that ask the same model in the same way count on, like repeats of one.
+                    alike = content_key(config, prompt, 0)
+                    for repeat in range(times[alike], times[alike] + self.repeats[name]):
+                        yield Asked(item.pk, name, size, answers, content_key(config, prompt, repeat))
+                    times[alike] += self.repeats[name]
+
+    def _prompts(self, item: Item) -> Sequence[Prompt]:
+        version = item.rubric_version or self.run.rubric_version
+        if version is None or not self.judges:
+            return ()
+        rubric = self._rubric(version)
+        unasked = [index for index, criterion in enumerate(rubric.criteria) if not criterion.is_check]
+        if not unasked:
+            return ()
+        grader = self.graders.single(version.pk)
+        if self.run.autograder == PER_ITEM:
+            return grader.prompts(item.to_engine(), rubric)
+        return grader.prompts(item.to_engine(), rubric, only=unasked)
+
+    def _rubric(self, version: RubricVersion) -> engine.Rubric:
+        if version.pk not in self.rubrics:
+            self.rubrics[version.pk] = version.to_engine()
+        return self.rubrics[version.pk]
+
+
+def _spread(items: QuerySet[Item], size: int) -> list[int]:
+    """The middle of each of `size` equal parts of the positions: of 0 to 99 in 4 parts 12, 37, 62 and 87."""
+    ends = items.order_by().aggregate(first=Min("position"), last=Max("position"))
+    span = ends["last"] - ends["first"] + 1
+    return [ends["first"] + int((part + 0.5) * span / size) for part in range(size)]

@@ -1,0 +1,75 @@
+"""What runs have cost so far and what is set aside for calls in flight, from the tallies of their workers."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q, QuerySet, Sum
+
+from rubricweb.models import Run, RunTally, Team, User
+from rubricweb.selectors.withheld_runs import withheld_runs
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """US dollars against a cap; `cap_usd` None is no cap.
+
+    `spent_usd` is what calls are known to have cost, `held_usd` what living workers set aside for calls in
+    flight. `unpriced` counts the calls whose cost is unknown: with any, more was spent than is said.
+    """
+
+    cap_usd: float | None
+    spent_usd: float
+    held_usd: float
+    unpriced: int
+
+    @property
+    def left_usd(self) -> float | None:
+        """What may still be set aside, at least 0; None without a cap. 5.00 with 3.20 and 0.30 held: 1.50."""
+        if self.cap_usd is None:
+            return None
+        return max(0.0, self.cap_usd - self.spent_usd - self.held_usd)
+
+    @property
+    def share(self) -> float | None:
+        """Spent share of the cap, above 1 when it was lowered since; None without a cap or with one of 0."""
+        return self.spent_usd / self.cap_usd if self.cap_usd else None
+
+
+def month_of(now: datetime) -> date:
+    """The first day of the month, UTC: how tallies name a month."""
+    return now.astimezone(UTC).date().replace(day=1)
+
+
+def run_spending(run: Run, *, now: datetime) -> Spending:
+    """What one run has cost, over all its months and resumes. Two queries."""
+    return _spending(run.budget_usd, RunTally.objects.filter(run=run), Q(), now)
+
+
+def month_spending(team: Team, *, now: datetime) -> Spending:
+    """What all runs of the team have cost in the calendar month of `now`. Two queries."""
+    month = Q(month=month_of(now))
+    return _spending(team.monthly_budget_usd, RunTally.objects.filter(run__team=team), month, now)
+
+
+def told_month_spending(team: Team, *, viewer: User | None, now: datetime) -> Spending | None:
+    """`month_spending`, as far as this person may know it: None while a run whose cost is withheld from them
+    is part of the sum. None as viewer is nobody who reviews. At most seven queries, three for most.
+    """
+    withheld = RunTally.objects.filter(run__in=withheld_runs(viewer, team), month=month_of(now))
+    return None if withheld.exists() else month_spending(team, now=now)
+
+
+def _spending(cap: float | None, tallies: QuerySet[RunTally], counted: Q, now: datetime) -> Spending:
+    spent = tallies.filter(counted).order_by().aggregate(usd=Sum("cost_usd"), unpriced=Sum("unpriced"))
+    # What a worker set aside before midnight on the last of a month is still in flight after it.
+    held = tallies.filter(holding(now)).order_by().aggregate(usd=Sum("reserved_usd"))
+    return Spending(cap, spent["usd"] or 0.0, held["usd"] or 0.0, spent["unpriced"] or 0)
+
+
+def holding(now: datetime) -> Q:
+    """Tallies of workers that live: a dead one's reservation lapses with its lease."""
+    lease = timedelta(seconds=settings.GRADING_LEASE_SECONDS)
+    # Last month at the earliest, so that the index of months serves and old tallies are never looked at.
+    month = month_of(now - timedelta(days=1))
+    return Q(month__gte=month, reserved_usd__gt=0, beat_at__gt=now - lease)

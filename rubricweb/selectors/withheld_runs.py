@@ -1,0 +1,40 @@
+"""Runs whose calls a blind rater must not count, because the count would tell what a judge said."""
+
+from django.db.models import Q, QuerySet
+
+from rubricweb.models import Run, Team, User
+from rubricweb.selectors.blinding import hidden_datasets
+
+WITHHELD = "withheld while you review blind"
+"""What stands in the place of a figure or a sentence about such a run."""
+
+
+def withheld_runs(viewer: User | None, team: Team) -> QuerySet[Run]:
+    """Runs of the team of which this person must not learn how many calls were made, what they cost, how many
+    failed, or why asking stopped. None is nobody who reviews.
+
+    A cascade asks its next judge only where the one before abstained, failed or was unsure: with a single
+    item, one call more is its first verdict. A run that uses earlier answers tells by what it found among
+    them whether a cascade had asked. So both are withheld, as a whole, while the viewer is still to review an
+    item of their dataset blind; single judges and panels of one stage ask the same whatever is said.
+
+    One query for somebody who rates in no open blind queue, four for others.
+    """
+    hidden = hidden_datasets(viewer, team) if viewer is not None else frozenset()
+    if not hidden:
+        return Run.objects.none()
+    runs = Run.objects.filter(team=team, dataset__in=hidden).order_by()
+    cascades = list(runs.filter(panel__cascade__repeats__isnull=False).values_list("pk", flat=True))
+    return runs.filter(Q(pk__in=cascades) | Q(use_cache=True)) if cascades else Run.objects.none()
+
+
+def is_withheld_run(run: Run, viewer: User | None) -> bool:
+    """Whether `run` is one of `withheld_runs`; no query for one that asks the same whatever is said."""
+    if viewer is None or not (run.use_cache or (run.panel and run.panel["cascade"])):
+        return False
+    return withheld_runs(viewer, run.team).filter(pk=run.pk).exists()
+
+
+def stop_reason(run: Run, *, withheld: bool) -> str:
+    """Why the run stopped before everything was graded, "" when it did not: it may name a judge or a sum."""
+    return f"The reason is {WITHHELD}." if run.stop_reason and withheld else run.stop_reason

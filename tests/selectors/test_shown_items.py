@@ -1,0 +1,90 @@
+"""What a rater may see of a dataset, told as a condition on rows: the same as item by item."""
+
+import random
+from itertools import product
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.models import Item, QueueState, Review, ReviewQueue, ReviewState, Run, RunItem
+from rubricweb.selectors.blinding import hidden_items, shown
+from rubricweb.selectors.run_results import result, run_items
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+# Four submissions that the datasets share, so that words are hidden across them, and once within one.
+WORDS = ("Paris.", "Lyon.", "Nice.", "Paris.")
+
+
+@pytest.fixture
+def runs(people: Cast) -> list[Run]:
+    """A graded run over each of three datasets of the same words."""
+    version = factories.version(people.team, people.ed)
+    return [
+        grade(
+            factories.run(
+                people.team,
+                people.ed,
+                dataset=factories.dataset(
+                    people.team,
+                    people.ed,
+                    name=name,
+                    items=[{"id": f"{name}-{i}", "submission": words} for i, words in enumerate(WORDS)],
+                ),
+                rubric_version=version,
+            ),
+            InProcessJudge(lambda requirement, response: "MET"),
+        )
+        for name in ("first", "second", "third")
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_condition_leaves_out_exactly_the_hidden_items(people: Cast, runs: list[Run], seed: int) -> None:
+    chance = random.Random(seed)
+    for number in range(chance.randint(1, 4)):
+        run = chance.choice(runs[:2])
+        queue = factories.queue(
+            people.team,
+            people.ed,
+            dataset=run.dataset,
+            rubric_version=run.rubric_version,
+            raters=[people.ann, people.rae],
+            raters_per_item=2,
+            name=f"queue {number}",
+            blind=chance.choice(("both", "judge", "peers", "both", "none")),
+        )
+        if chance.random() < 0.5:
+            # Made of some of the dataset's items only.
+            queue.queue_items.filter(position=chance.randrange(len(WORDS))).delete()
+        for item, person in product(run.dataset.items.all(), (people.ann, people.rae)):
+            if chance.random() < 0.5:
+                reviewed(queue, item, person, chance.choice(list(ReviewState)))
+        if chance.random() < 0.2:
+            ReviewQueue.objects.filter(pk=queue.pk).update(state=QueueState.CLOSED)
+    if chance.random() < 0.5:
+        # Items from before their words were kept with them.
+        Item.objects.filter(key__endswith=f"-{chance.randrange(4)}").update(content_hash="")
+    for run, viewer in product(runs, (people.ann, people.rae, people.bob)):
+        rows = RunItem.objects.filter(run=run)
+        hidden = set(hidden_items(viewer, people.team).values_list("pk", flat=True))
+        seen = rows.filter(shown(viewer, people.team, run.dataset_id))
+        expected = {item for item in rows.values_list("item_id", flat=True) if item not in hidden}
+        assert sorted(seen.values_list("item_id", flat=True)) == sorted(expected)
+        found = result(run, viewer=viewer)
+        assert (found.graded, found.hidden) == (len(expected), len(WORDS) - len(expected))
+        # Three criteria, every one met.
+        assert found.totals.met == 3 * len(expected)
+        assert {row.item_id for row in run_items(run, viewer=viewer).rows} == expected
+
+
+def reviewed(queue: ReviewQueue, item: Item, person: object, state: ReviewState) -> None:
+    Review.objects.create(
+        queue=queue,
+        item=item,
+        rater=queue.raters.get(user=person),
+        state=state,
+        holds_place=state != ReviewState.SKIPPED,
+        submitted_at=timezone.now() if state == ReviewState.SUBMITTED else None,
+    )
