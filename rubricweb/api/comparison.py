@@ -1,4 +1,4 @@
-"""Operations that hold judges against people: agreement, disagreements, adjudications."""
+"""Operations that hold judges against people: agreement, disagreements."""
 
 from typing import Any
 
@@ -11,9 +11,6 @@ from rubricweb.api.schemas import comparison as schemas
 from rubricweb.api.schemas.shared import list_of
 from rubricweb.models import Role
 from rubricweb.selectors import comparison as selected
-from rubricweb.selectors.adjudications import criterion_for
-from rubricweb.selectors.reviews import require_visible
-from rubricweb.services import reviews as services
 
 comparison = Room("comparison")
 
@@ -55,23 +52,3 @@ def _place(row: selected.Disagreement) -> tuple[float, ...]:
     """The order the selector lists them in, as numbers a cursor can hold."""
     kind = selected.DISAGREEMENT_KINDS.index(row.kind)
     return (kind, -abs(row.criterion.weight), row.item_id, row.criterion.position, row.criterion.pk)
-
-
-@comparison.write(
-    "PUT",
-    "/items/{int:item_id}/criteria/{int:criterion_id}/adjudication",
-    Role.REVIEWER,
-    schemas.Adjudication,
-)
-def adjudicate(request: TokenRequest, item_id: int, criterion_id: int, body: schemas.NewAdjudication) -> Any:
-    """Decide the verdict that stands for one criterion of one item.
-
-    Deciding again replaces the decision; the journal keeps both. Withheld (403) while you are still to review
-    the item blind.
-    """
-    item = access.item_for(request.auth.team, item_id)
-    criterion = criterion_for(item, criterion_id)
-    require_visible(request.auth.user, item)
-    return services.adjudicate(
-        item, criterion, by=request.auth.user, verdict=body.verdict, cause=body.cause, reason=body.reason
-    )

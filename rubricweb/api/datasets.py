@@ -9,7 +9,7 @@ from rubricweb.api import uploads
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
 from rubricweb.api.schemas import datasets as schemas
-from rubricweb.api.schemas.reviews import Queue
+from rubricweb.api.schemas.queues import Queue
 from rubricweb.api.schemas.shared import Id, With, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team, User
 from rubricweb.selectors import datasets as selected
@@ -40,6 +40,19 @@ def import_dataset(request: TokenRequest, file: File[UploadedFile], name: Form[s
         request.auth.team, by=request.auth.user, data=data, filename=filename, name=name
     )
     return _in_full(dataset, request.auth.user)
+
+
+@datasets.write("POST", "/datasets/{int:dataset_id}/items", Role.EDITOR, schemas.AddedItems, status=201)
+def add_items(request: TokenRequest, dataset_id: int, file: File[UploadedFile]) -> Any:
+    """Add the items of a file to a dataset.
+
+    Read as an import is, all of it or nothing: every id must be new to the dataset. Runs take the items in
+    when they are extended, open queues hand them out after the others. Refused (409) for a half of a split.
+    """
+    dataset = access.dataset_for(request.auth.team, dataset_id)
+    data, filename = uploads.read(file)
+    added = services.add_items(dataset, by=request.auth.user, data=data, filename=filename)
+    return {"items": added, "dataset": _in_full(dataset, request.auth.user)}
 
 
 @datasets.read("/datasets/{int:dataset_id}", Role.VIEWER, schemas.Dataset)

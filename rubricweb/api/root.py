@@ -13,16 +13,29 @@ from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 
 from rubricweb.api import errors
+from rubricweb.api.adjudication import adjudication
+from rubricweb.api.agreement_board import agreement
+from rubricweb.api.calibration import calibration
+from rubricweb.api.comments import comments
 from rubricweb.api.comparison import comparison
 from rubricweb.api.datasets import datasets
+from rubricweb.api.endpoints import endpoints
 from rubricweb.api.exports import exports
+from rubricweb.api.notices import notices
 from rubricweb.api.operations import REFUSALS
 from rubricweb.api.parser import StrictParser
+from rubricweb.api.queues import queues
+from rubricweb.api.reveals import reveals
 from rubricweb.api.reviews import reviews
 from rubricweb.api.rubrics import rubrics
+from rubricweb.api.run_calls import run_calls
+from rubricweb.api.run_control import run_control
 from rubricweb.api.run_diff import run_diff
+from rubricweb.api.run_planning import run_planning
+from rubricweb.api.run_watching import run_watching
 from rubricweb.api.runs import runs
 from rubricweb.api.schemas.shared import Problem
+from rubricweb.api.spending import spending
 from rubricweb.api.teams import teams
 from rubricweb.errors import Invalid
 
@@ -171,5 +184,27 @@ api = Api(
     docs=Swagger({"docExpansion": "list", "tryItOutEnabled": True}),
 )
 errors.answer_refusals(api)
-for room in (teams, rubrics, datasets, runs, reviews, comparison, run_diff, exports):
+for room in (
+    teams,
+    endpoints,
+    spending,
+    rubrics,
+    datasets,
+    runs,
+    run_planning,
+    run_calls,
+    run_control,
+    run_watching,
+    queues,
+    calibration,
+    reviews,
+    reveals,
+    comments,
+    notices,
+    agreement,
+    adjudication,
+    comparison,
+    run_diff,
+    exports,
+):
     api.add_router("", room)

@@ -9,17 +9,18 @@ from rubricweb import access, tasks
 from rubricweb.api.datasets import version_or_own
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
+from rubricweb.api.run_options import run_options
 from rubricweb.api.schemas import runs as schemas
+from rubricweb.api.schemas.run_launch import NewRun
 from rubricweb.api.schemas.shared import With, list_of
-from rubricweb.engine.errors import Fault
-from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import Role, Team
-from rubricweb.selectors import run_reports, run_votes
+from rubricweb.errors import NotFound
+from rubricweb.models import Role, Run, User
+from rubricweb.selectors import run_errors, run_progress, run_reports, run_results, run_votes
 from rubricweb.selectors import runs as selected
+from rubricweb.selectors.blinding import is_withheld
+from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 from rubricweb.services import endpoints
 from rubricweb.services import runs as services
-from rubricweb.services.few_shot import FewShot
-from rubricweb.services.panels import Member, Panel
 
 runs = Room("runs")
 
@@ -34,7 +35,9 @@ def list_judges(request: TokenRequest) -> Any:
             "name": judge.name,
             "model": judge.model,
             "input_usd_per_million": judge.input_usd_per_million,
+            "cached_input_usd_per_million": judge.cached_input_usd_per_million,
             "output_usd_per_million": judge.output_usd_per_million,
+            "price_source": judge.price_source,
         }
         for judge_id, judge in judges.items()
     ]
@@ -44,113 +47,71 @@ def list_judges(request: TokenRequest) -> Any:
 @runs.read("/runs", Role.VIEWER, list_of(schemas.Run))
 def list_runs(request: TokenRequest, asked: Query[schemas.RunQuery]) -> Any:
     """The team's runs, newest first."""
-    return listed(
-        selected.runs(
-            request.auth.team,
-            dataset_id=asked.dataset,
-            rubric_id=asked.rubric,
-            state=asked.state or "",
-            cursor=asked.cursor,
-            size=asked.limit,
-        )
+    page = selected.runs(
+        request.auth.team,
+        viewer=request.auth.user,
+        dataset_id=asked.dataset,
+        rubric_id=asked.rubric,
+        state=asked.state or "",
+        cursor=asked.cursor,
+        size=asked.limit,
+    )
+    rows = [
+        With(row.run, summary=row.summary, withheld=row.withheld, stop_reason=row.stop_reason)
+        for row in page.rows
+    ]
+    return {"items": rows, "next_cursor": page.next_cursor}
+
+
+def shown(run: Run, viewer: User) -> With:
+    """A run with its summary, unless it holds figures this person must not see yet."""
+    withheld = is_withheld(run, viewer)
+    return With(
+        run,
+        summary=None if withheld else getattr(run, "summary", None),
+        withheld=withheld,
+        stop_reason=stop_reason(run, withheld=is_withheld_run(run, viewer)),
     )
 
 
 @runs.write("POST", "/runs", Role.EDITOR, schemas.Run, status=201)
-def start_run(request: TokenRequest, body: schemas.NewRun) -> Any:
-    """Start a run over every item of a dataset.
+def start_run(request: TokenRequest, body: NewRun) -> Any:
+    """Start a run over a dataset, or some items of it.
 
-    By one judge, or by a panel of several; rubrics of checks alone need neither.
+    By one judge, or by a panel of several; rubrics of checks alone need neither. What the team was answered
+    before is not asked again, and the run pauses before a call would pass a budget.
     """
     team = request.auth.team
     dataset = access.dataset_for(team, body.dataset_id)
-    return services.start_run(
+    run = services.start_run(
         team,
         by=request.auth.user,
         dataset=dataset,
         rubric_version=version_or_own(team, body.rubric_version_id, dataset),
-        judge_id=body.judge,
-        panel=_panel(body.panel),
-        few_shot_from=_few_shot(team, body.few_shot),
         enqueue=tasks.ring,
-        autograder=body.autograder,
-        reply_format=body.reply_format,
-        normalize=body.normalize,
-        abstention=body.abstention,
-        on_error=body.on_error,
-        option_seed=body.option_seed,
-        name=body.name,
+        budget_usd=body.budget_usd,
+        no_cap=body.no_cap,
+        **run_options(team, dataset, body),
     )
-
-
-def _panel(asked: schemas.NewPanel | None) -> Panel | None:
-    if asked is None:
-        return None
-    members = [Member(one.judge, one.weight, one.stage, one.name) for one in asked.members]
-    return Panel(
-        members,
-        rule=asked.rule,
-        repeats=asked.repeats,
-        quorum=asked.quorum,
-        escalate_on=asked.escalate_on,
-        min_confidence=asked.min_confidence,
-    )
-
-
-def _few_shot(team: Team, asked: schemas.NewFewShot | None) -> FewShot | None:
-    """Where the examples come from: a queue stands for its dataset."""
-    if asked is None:
-        return None
-    queue = access.queue_for(team, asked.queue_id) if asked.queue_id is not None else None
-    if asked.dataset_id is not None:
-        return FewShot(access.dataset_for(team, asked.dataset_id), queue, asked.n, asked.seed)
-    if queue is None:
-        fault = Fault("few_shot", "neither dataset_id nor queue_id", "one of them")
-        raise Invalid(str(fault), [fault])
-    return FewShot(queue.dataset, queue, asked.n, asked.seed)
+    return shown(run, request.auth.user)
 
 
 @runs.read("/runs/{int:run_id}", Role.VIEWER, schemas.RunInFull)
 def get_run(request: TokenRequest, run_id: int) -> Any:
     """A run: how far it is, what came out, what went wrong."""
-    run = access.run_for(request.auth.team, run_id)
+    run, viewer = access.run_for(request.auth.team, run_id), request.auth.user
+    result = run_results.result(run, viewer=viewer)
     return With(
-        run,
-        progress=selected.progress(run, now=timezone.now()),
-        score=selected.mean_score(run),
-        coverage=selected.mean_coverage(run),
-        error_classes=selected.error_classes(run),
-        criteria=selected.criterion_rates(run, viewer=request.auth.user),
-        pass_rate=selected.pass_rate(run, viewer=request.auth.user),
-        votes=run_votes.run_votes(run, viewer=request.auth.user),
+        shown(run, viewer),
+        progress=run_progress.progress(run, viewer=viewer, now=timezone.now()),
+        score=result.mean,
+        coverage=result.coverage,
+        error_classes=run_errors.error_classes(run, viewer=viewer),
+        criteria=result.rates,
+        pass_rate=result.passed,
+        votes=run_votes.run_votes(run, viewer=viewer),
+        hidden_items=result.hidden,
     )
-
-
-@runs.write("POST", "/runs/{int:run_id}/cancel", Role.EDITOR, schemas.Run)
-def cancel_run(request: TokenRequest, run_id: int) -> Any:
-    """Stop asking.
-
-    Verdicts so far stay, and resuming goes on from there. A run that has ended stays as it is.
-    """
-    run = access.run_for(request.auth.team, run_id)
-    services.cancel_run(run, by=request.auth.user, now=timezone.now())
-    return run
-
-
-@runs.write("POST", "/runs/{int:run_id}/resume", Role.EDITOR, schemas.ResumedRun)
-def resume_run(
-    request: TokenRequest,
-    run_id: int,
-    body: schemas.Resumption = schemas.Resumption(),  # noqa: B008 never changed; ninja reads the default
-) -> Any:
-    """Grade what is missing.
-
-    Items never graded, and verdicts that failed: all of them, or only some error kinds. Verdicts already
-    given are not asked for again.
-    """
-    run = access.run_for(request.auth.team, run_id)
-    items = services.resume_run(run, by=request.auth.user, enqueue=tasks.ring, error_kinds=body.error_kinds)
-    return {"items": items, "run": run}
 
 
 @runs.read("/runs/{int:run_id}/items", Role.VIEWER, list_of(schemas.RunItem))
@@ -158,7 +119,7 @@ def list_run_items(request: TokenRequest, run_id: int, asked: Query[schemas.RunI
     """The graded items of a run, worst first; without those you are still to review blind."""
     run = access.run_for(request.auth.team, run_id)
     return listed(
-        selected.run_items(
+        run_results.run_items(
             run, viewer=request.auth.user, order=asked.sort, cursor=asked.cursor, size=asked.limit
         )
     )

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Role
-from rubricweb.services import reviews
+from rubricweb.services import comments, endpoints, queues
 from tests import factories
 from tests.api.client import ApiClient, operations, upload
 from tests.factories import Cast
@@ -25,8 +25,11 @@ def furnished(team: Any, owner: Any) -> dict[str, int]:
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
     again = factories.run(team, owner, dataset=dataset, rubric_version=version)
     queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
-    review = reviews.next_review(queue, owner, now=timezone.now())
+    review = queues.next_review(queue, owner, now=timezone.now())
     assert review is not None
+    endpoint = endpoints.add_endpoint(
+        team, by=owner, name="local", base_url="http://127.0.0.1:9/v1", model="m", api_key="sk-secret-key"
+    )
     return {
         "rubric_id": version.rubric_id,
         "version_id": version.pk,
@@ -35,8 +38,11 @@ def furnished(team: Any, owner: Any) -> dict[str, int]:
         "run_id": run.pk,
         "baseline_id": again.pk,
         "queue_id": queue.pk,
+        "rater_id": review.rater_id,
         "review_id": review.pk,
         "criterion_id": version.criteria.all()[0].pk,
+        "endpoint_id": endpoint.pk,
+        "comment_id": comments.write(review.item, by=owner, text="Hm.").pk,
     }
 
 
@@ -44,21 +50,43 @@ def request_for(operation: Any, ids: dict[str, int]) -> dict[str, Any]:
     """A valid body, form or query string for each operation that needs one."""
     file = upload("Not a file anybody can import", "broken.json")
     needed: dict[str, dict[str, Any]] = {
+        "add_endpoint": {"body": {"name": "New", "base_url": "https://judge.example/v1", "model": "m"}},
+        "edit_endpoint": {"body": {"temperature": 0.5}},
+        "set_price": {
+            "body": {"model": "m", "input_usd_per_million": 2.0, "output_usd_per_million": 1.0},
+        },
+        "remove_price": {"query": {"model": "m"}},
+        "change_spending": {"body": {"monthly_budget_usd": 5.0}},
+        "change_retention": {"body": {"keep_calls_days": 30}},
         "create_rubric": {"body": {"title": "New"}},
         "import_rubric": {"files": {"file": file}},
         "save_draft": {"body": {"revision": 0, "draft": {"title": "New"}}},
         "publish_rubric": {"body": {}},
         "import_dataset": {"files": {"file": file}},
+        "add_items": {"files": {"file": file}},
         "import_labels": {"files": {"file": file}},
         "split_dataset": {"body": {"n_dev": 1}},
         "start_run": {"body": {"dataset_id": ids["dataset_id"], "judge": "offline"}},
         "resume_run": {"body": {}},
+        "set_budget": {"body": {"budget_usd": 1.0}},
         "create_queue": {"body": {"name": "New", "dataset_id": ids["dataset_id"], "raters": ["nobody"]}},
+        "plan_queue": {"body": {"dataset_id": ids["dataset_id"]}},
+        "edit_queue": {"body": {"instructions": "Be kind."}},
+        "extend_queue": {"body": {"raters_per_item": 1}},
+        "reassign_queue": {"body": {"everyone": False}},
+        "mark_gold": {"body": {"at_random": 1}},
+        "set_calibration": {"body": {"calibration_items": 0}},
         "save_review_note": {"body": {"note": "Hm."}},
         "save_verdict": {"body": {"verdict": "MET"}},
+        "revise": {"body": {"choice": "keep"}},
+        "add_comment": {"body": {"text": "Hm."}},
+        "edit_comment": {"body": {"resolved": True}},
+        "read_notices": {"body": {}},
+        "set_notice_mail": {"body": {"wanted": True}},
         "skip_review": {"body": {"reason": "Unreadable."}},
         "compare": {"query": {"queue": ids["queue_id"]}},
         "list_disagreements": {"query": {"queue": ids["queue_id"], "run": ids["run_id"]}},
+        "list_to_adjudicate": {"query": {"queue": ids["queue_id"]}},
         "adjudicate": {"body": {"verdict": "MET", "cause": "judge_wrong"}},
         "export": {
             "query": {
@@ -101,7 +129,7 @@ def test_a_token_that_may_only_read_reads_and_no_more(
     method: str, path: str, operation: Any, people: Cast, token
 ) -> None:
     ids = furnished(people.team, people.alice)
-    people.team.queues.update(blind=False)
+    people.team.queues.update(blind="none")
     reader = ApiClient(token(people.alice, people.team, may_write=False))
     response = reader.call(method, address(path, ids), **request_for(operation, ids))
     if operation.operation_id == "get_reveal":
@@ -120,7 +148,11 @@ def test_nobody_comes_in_without_a_token(method: str, path: str, operation: Any,
     assert response.status_code == 401
 
 
-TEAMS_OWN = [case for case in ALL if "{" in case[1] or case[2].operation_id in ("start_run", "create_queue")]
+TEAMS_OWN = [
+    case
+    for case in ALL
+    if "{" in case[1] or case[2].operation_id in ("start_run", "create_queue", "plan_queue")
+]
 
 
 @pytest.mark.parametrize(

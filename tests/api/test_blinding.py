@@ -1,15 +1,19 @@
 """What a blind rater learns from the API before submitting: nothing, wherever they look."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import ReviewQueue, Role, RubricVersion, Run
-from rubricweb.selectors.reviews import hidden_items
-from rubricweb.services import reviews
+from rubricweb.selectors.blinding import hidden_items
+from rubricweb.services import adjudications, comments, queues, retention, reviews
 from rubricweb.services.splits import split_dataset
 from tests import factories
 from tests.api.client import ApiClient, operations, text_of
@@ -18,11 +22,13 @@ from tests.api.test_access import address, request_for
 from tests.api.test_reviews import answer
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
 
 JUDGE_SAYS = "SECRET-OF-THE-JUDGE"
 PEER_SAYS = "SECRET-OF-A-PEER"
 DECIDED = "SECRET-DECISION"
-MARKERS = (JUDGE_SAYS, PEER_SAYS, DECIDED)
+WRITTEN = "SECRET-IN-A-COMMENT"
+MARKERS = (JUDGE_SAYS, PEER_SAYS, DECIDED, WRITTEN)
 READS = [(path, operation) for method, path, operation in operations() if method == "GET"]
 
 
@@ -62,7 +68,7 @@ def blind(people: Cast, as_member, world: World) -> World:
         ed.send("POST", f"/reviews/{review['id']}/submit")
     for item in world.dataset.items.all():
         for criterion in world.version.criteria.all():
-            reviews.adjudicate(
+            adjudications.adjudicate(
                 item,
                 criterion,
                 by=people.ed,
@@ -70,13 +76,16 @@ def blind(people: Cast, as_member, world: World) -> World:
                 cause="human_wrong",
                 reason=DECIDED,
             )
+        comments.write(item, by=people.ed, text=f"{WRITTEN} @alice")
     return World(world.version, world.dataset, run, queue)
 
 
-def everything_readable(client: ApiClient, world: World, review_id: int) -> dict[str, str]:
-    """Every GET operation, for every item where there is one, in every form: name → all it answers."""
+def everything_readable(
+    client: ApiClient, world: World, review_id: int, keys: Sequence[str] = ("good", "bad", "empty-ish")
+) -> dict[str, str]:
+    """Every GET operation, of each of these items where there is one, in every form: name → its answer."""
     found: dict[str, str] = {}
-    for item in world.dataset.items.all():
+    for item in world.dataset.items.filter(key__in=keys):
         ids = {
             "rubric_id": world.version.rubric_id,
             "version_id": world.version.pk,
@@ -85,7 +94,10 @@ def everything_readable(client: ApiClient, world: World, review_id: int) -> dict
             "run_id": world.run.pk,
             "baseline_id": world.dataset.runs.exclude(pk=world.run.pk)[0].pk,
             "queue_id": world.queue.pk,
+            "rater_id": world.queue.raters.all()[0].pk,
             "review_id": review_id,
+            "criterion_id": world.version.criteria.all()[0].pk,
+            "comment_id": getattr(item.comments.first(), "pk", 0),
         }
         for path, operation in READS:
             for query in queries(operation, ids):
@@ -104,6 +116,10 @@ def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
         ]
     if operation.operation_id == "list_run_items":
         return [{"sort": sort} for sort in ("score", "-score", "position", "errors")]
+    if operation.operation_id == "list_to_adjudicate":
+        return [{}, query, query | {"include_decided": "true"}, {"cause": "human_wrong"}]
+    if operation.operation_id == "get_unit_to_adjudicate":
+        return [{}, {"names": "true"}]
     if operation.operation_id == "list_disagreements":
         return [query, query | {"include_decided": "true"}, query | {"judged": "MET", "truth": "MET"}]
     return [query]
@@ -120,6 +136,41 @@ def test_nothing_of_the_others_is_readable_before_submitting(people: Cast, as_me
         path = f"/reviews/{draft['id']}/criteria/{question['criterion']['id']}"
         response = alice.call("PUT", path, {"verdict": "MET"})
         assert not any(marker in text_of(response) for marker in MARKERS)
+
+
+@pytest.fixture
+def telling(people: Cast) -> World:
+    """Two runs over a single item, whose score gives its verdicts away, and a blind queue of alice's."""
+    version = factories.version(people.team, people.ed, criteria=factories.TELLING)
+    dataset = factories.dataset(people.team, people.ed, items=factories.ITEMS[:1])
+    judge = InProcessJudge(lambda requirement, response: "MET")
+    _, run = (
+        grade(factories.run(people.team, people.ed, dataset=dataset, rubric_version=version), judge)
+        for _ in range(2)
+    )
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.alice]
+    )
+    return World(version, dataset, run, queue)
+
+
+def test_no_figure_of_a_run_tells_the_score_of_an_item_still_to_review(
+    people: Cast, as_member, telling: World
+) -> None:
+    alice = as_member(people.alice)
+    draft = alice.send("POST", f"/queues/{telling.queue.pk}/next")
+    for place, text in everything_readable(alice, telling, draft["id"]).items():
+        assert factories.TELLING_SCORE not in text, place
+    listed = alice.get("/runs")["items"]
+    assert [(run["summary"], run["withheld"]) for run in listed] == [(None, True)] * 2
+    run = alice.get(f"/runs/{telling.run.pk}")
+    assert (run["score"], run["hidden_items"]) == ({"value": None, "low": None, "high": None, "n": 0}, 1)
+    answer(alice, draft)
+    alice.send("POST", f"/reviews/{draft['id']}/submit")
+    for reader in (alice, as_member(people.bob)):
+        run = reader.get("/runs")["items"][0]
+        assert str(run["summary"]["score"]["value"]).startswith(factories.TELLING_SCORE)
+        assert not run["withheld"]
 
 
 def test_items_still_to_review_are_left_out_or_withheld(people: Cast, as_member, blind: World) -> None:
@@ -276,3 +327,65 @@ def test_hidden_items_are_one_query_that_finds_copies_by_their_words(
         plan = hidden.explain()
         assert "USING INDEX item_content_hash" in plan
         assert "SCAN U" not in plan
+
+
+# ── What a cascade asked tells what its first judge said ─────────────────────────────────────────
+
+
+def cascade_answers(people: Cast, client: ApiClient, *, unsure: bool) -> dict[str, str]:
+    """Everything the API tells in one of the two worlds: operation and run → answer."""
+    world = cascade_world(people, unsure=unsure)
+    draft = queues.start_review(world.blind, world.dataset.items.get(key="empty-ish"), people.alice)
+    found = {"plan": text_of(client.call("POST", "/runs/plan", new_run(world)))}
+    for run in world.runs:
+        one = World(world.version, world.dataset, run, world.blind)
+        answers = everything_readable(client, one, draft.pk, ["empty-ish"])
+        for place, text in answers.items():
+            # Lines of all logs are numbered together, by the database.
+            without_ids = re.sub(r'"id": ?\d+', "", text) if "list_run_events" in place else text
+            found[f"{run} {place}"] = without_ids
+    people.team.keep_calls_days = 1
+    retention.prune(people.team, now=timezone.now() + timedelta(days=2))
+    found |= {path: text_of(client.call("GET", path)) for path in ("/journal", "/retention")}
+    return found
+
+
+def new_run(world: CascadeWorld) -> dict[str, Any]:
+    return {"dataset_id": world.dataset.pk, "rubric_version_id": world.version.pk, "judge": world.large}
+
+
+def test_no_answer_tells_a_blind_rater_whether_a_cascade_went_on(people: Cast, as_member) -> None:
+    """Two worlds that differ in a verdict on an item still to review, and in what was asked for its sake,
+    answer the same: calls, cost, errors, the log, the month, what earlier answers were used again.
+    """
+    alice = as_member(people.alice)
+    told = told_apart(*in_both_worlds(lambda unsure: cascade_answers(people, alice, unsure=unsure)))
+    assert not told, "\n".join(told)
+
+
+def test_who_does_not_rate_is_told_what_a_cascade_asked(people: Cast, as_member) -> None:
+    ed = as_member(people.ed)
+    told = told_apart(*in_both_worlds(lambda unsure: cascade_answers(people, ed, unsure=unsure)))
+    places = [line.split(": ")[0] for line in told]
+    runs = ("Cascade", "Broken", "Paused", "Again")
+    expected = [f"{run} {name}" for run in runs for name in ("get_run", "get_progress")]
+    expected += ["plan", "Paused list_run_events", "Paused list_runs", "Paused get_spending", "/retention"]
+    assert not [name for name in expected if not any(place.startswith(name) for place in places)]
+
+
+def test_a_cascades_progress_is_withheld_but_for_items_until_one_has_reviewed(
+    people: Cast, as_member
+) -> None:
+    world = cascade_world(people, unsure=True)
+    alice, path = as_member(people.alice), f"/runs/{world.cascade.pk}/progress"
+    seen = alice.get(path)
+    assert (seen["withheld"], seen["graded"], seen["items"], seen["share"]) == (True, 3, 3, 1.0)
+    untold = ("calls", "cached", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "unpriced")
+    assert {seen[name] for name in (*untold, "errors", "errored", "verdicts", "month_usd")} == {None}
+    for _ in range(3):
+        review = answer(alice, alice.send("POST", f"/queues/{world.blind.pk}/next"))
+        alice.send("POST", f"/reviews/{review['id']}/submit")
+    seen = alice.get(path)
+    # Three criteria of three items; the first judge was unsure of all three criteria of two items.
+    assert (seen["withheld"], seen["verdicts"], seen["calls"]) == (False, 9, 15)
+    assert seen["cost_usd"] == pytest.approx(0.015)

@@ -88,3 +88,15 @@ def test_labels_that_do_not_fit_are_all_named(ed: ApiClient, world) -> None:
     problem = ed.refused(422, "POST", path, files=form)
     assert [fault["place"] for fault in problem["faults"]] == ["line 5: item_id", "line 6: criterion"]
     assert "no rubric" in ed.refused(422, "POST", path, files={"file": upload(LABELS, "l.csv")})["detail"]
+
+
+def test_items_are_added_to_a_dataset_and_ids_it_has_are_refused(ed: ApiClient) -> None:
+    text = "\n".join(json.dumps(item) for item in ITEMS)
+    dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
+    address = f"/datasets/{dataset['id']}/items"
+    more = '{"id": "late", "submission": "Late."}'
+    added = ed.send("POST", address, files={"file": upload(more, "more.jsonl")})
+    assert (added["items"], added["dataset"]["item_count"]) == (1, 4)
+    problem = ed.refused(422, "POST", address, files={"file": upload(more, "more.jsonl")})
+    assert [fault["place"] for fault in problem["faults"]] == ["items[0].id"]
+    assert [row["key"] for row in ed.get(address)["items"]] == ["good", "bad", "empty-ish", "late"]

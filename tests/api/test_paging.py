@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from rubricweb.services import reviews, rubrics
+from rubricweb.services import queues, rubrics
 from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import ITEMS, Cast
@@ -55,7 +55,7 @@ def test_queues_come_open_ones_first_and_each_once(people: Cast, as_member, worl
         )
         for n in range(5)
     ]
-    reviews.close_queue(made[4], by=people.ed)
+    queues.close_queue(made[4], by=people.ed)
 
     def add(count: list[int] = [0]) -> None:  # noqa: B006 a counter for this test alone
         count[0] += 1

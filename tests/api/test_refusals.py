@@ -42,7 +42,6 @@ def test_what_is_missing_is_named(ed: ApiClient) -> None:
     assert [(fault["place"], fault["found"]) for fault in problem["faults"]] == [
         ("name", "nothing"),
         ("dataset_id", "nothing"),
-        ("raters", "nothing"),
     ]
 
 

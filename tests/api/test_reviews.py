@@ -1,9 +1,12 @@
 """Queues and reviews through the API."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from rubricweb.models import QueueItem, Review
 from tests.api.client import ApiClient
 from tests.factories import Cast
 
@@ -33,7 +36,7 @@ def test_a_queue_is_opened_looked_at_and_closed(people: Cast, as_member, world) 
         "instructions": "Read twice.",
     }
     queue = ed.send("POST", "/queues", body)
-    assert (queue["state"], queue["blind"], queue["run_id"]) == ("open", True, world.run.pk)
+    assert (queue["state"], queue["blind"], queue["run_id"]) == ("open", "both", world.run.pk)
     full = ed.get(f"/queues/{queue['id']}")
     assert (full["progress"]["wanted"], full["progress"]["mine_left"]) == (6, 0)
     assert [rater["name"] for rater in full["raters"]] == ["Ann", "Rae"]
@@ -136,8 +139,7 @@ def test_a_skipped_item_goes_to_somebody_else(ann: ApiClient, people: Cast, as_m
 def test_an_item_is_reviewed_by_choice_while_there_is_room(
     ann: ApiClient, people: Cast, as_member, world
 ) -> None:
-    world.queue.raters_per_item = 1
-    world.queue.save()
+    world.queue.queue_items.update(wanted=1, room=1)
     item = world.dataset.items.get(key="empty-ish")
     path = f"/queues/{world.queue.pk}/items/{item.pk}/start"
     review = ann.send("POST", path)
@@ -149,3 +151,52 @@ def test_an_item_is_reviewed_by_choice_while_there_is_room(
 def test_who_is_no_rater_of_the_queue_takes_nothing(people: Cast, as_member, world) -> None:
     problem = as_member(people.alice).refused(403, "POST", f"/queues/{world.queue.pk}/next")
     assert problem["type"] == "urn:rubricweb:problem:forbidden"
+
+
+def test_a_heartbeat_keeps_the_place_and_says_until_when(people: Cast, as_member, world) -> None:
+    ann = as_member(people.ann)
+    draft = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    Review.objects.update(held_until=timezone.now() - timedelta(minutes=1), holds_place=False)
+    QueueItem.objects.filter(item=draft["item"]["id"]).update(room=0)
+    path = f"/reviews/{draft['id']}/heartbeat"
+    assert not ann.send("POST", path)["holds_place"]
+    QueueItem.objects.filter(item=draft["item"]["id"]).update(room=1)
+    said = ann.send("POST", path)
+    assert said["holds_place"]
+    assert datetime.fromisoformat(said["held_until"]) > timezone.now() + timedelta(minutes=29)
+    as_member(people.rae).refused(404, "POST", path)
+
+
+# ── Evidence, reasons, times, the next one ahead ─────────────────────────────────────────────────
+
+
+def test_evidence_and_times_go_in_and_come_out(ann: ApiClient, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    path = f"/reviews/{review['id']}/criteria/{review['criteria'][0]['criterion']['id']}"
+    span = {"field": "submission", "start": 0, "end": 5, "text": "Paris"}
+    saved = ann.send("PUT", path, {"verdict": "MET", "evidence": [span], "seconds": 7.5})["criteria"][0]
+    assert (saved["evidence"], saved["seconds"], saved["with_reason"]) == ([span], 7.5, [])
+    [fault] = ann.refused(422, "PUT", path, {"verdict": "MET", "evidence": [span | {"start": 1}]})["faults"]
+    assert fault["place"] == "evidence[0].text"
+    assert ann.send("PATCH", f"/reviews/{review['id']}", {"seconds": 40})["seconds"] == 40
+
+
+def test_a_reason_the_queue_asks_for_is_named_when_missing(ann: ApiClient, world) -> None:
+    world.queue.rationale = "always"
+    world.queue.save()
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    for question in review["criteria"]:
+        ann.send("PUT", f"/reviews/{review['id']}/criteria/{question['criterion']['id']}", {"verdict": "MET"})
+    problem = ann.refused(422, "POST", f"/reviews/{review['id']}/submit")
+    assert [fault["place"] for fault in problem["faults"]] == ["capital", "concise", "wrong_country"]
+    assert problem["detail"] == "3 criteria still need a reason."
+
+
+def test_the_next_item_is_taken_ahead_once_and_given_back(ann: ApiClient, world) -> None:
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    following = ann.send("POST", f"/reviews/{review['id']}/ahead")
+    assert ann.send("POST", f"/reviews/{review['id']}/ahead")["id"] == following["id"] != review["id"]
+    assert ann.send("DELETE", f"/reviews/{following['id']}") == {"given_back": True}
+    ann.refused(404, "GET", f"/reviews/{following['id']}")
+    answer(ann, review)
+    assert ann.send("DELETE", f"/reviews/{review['id']}") == {"given_back": False}

@@ -121,6 +121,18 @@ def test_a_run_is_cancelled_and_resumed(
     ed.refused(409, "POST", f"/runs/{run.pk}/resume")
 
 
+@pytest.mark.parametrize("action", ["pause", "cancel"])
+def test_calls_in_flight_are_broken_off_where_that_is_asked_for(
+    ed: ApiClient, people: Cast, world, action: str
+) -> None:
+    run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
+    [fault] = ed.refused(422, "POST", f"/runs/{run.pk}/{action}", {"in_flight": "stop"})["faults"]
+    assert (fault["place"], fault["allowed"]) == ("in_flight", "'finish' or 'break_off'")
+    ed.send("POST", f"/runs/{run.pk}/{action}", {"in_flight": "break_off"})
+    run.refresh_from_db()
+    assert not run.finish_in_flight
+
+
 def test_only_the_errors_asked_for_are_tried_again(ed: ApiClient, people: Cast, world, rung) -> None:
     def answer(requirement: str, response: str) -> str | JudgeError:
         if "Names Paris" in requirement:
@@ -137,8 +149,11 @@ def test_only_the_errors_asked_for_are_tried_again(ed: ApiClient, people: Cast, 
     assert {(one["kind"], one["count"]) for one in classes} == {("rate_limited", 3), ("refused", 3)}
     resumed = ed.send("POST", f"/runs/{run.pk}/resume", {"error_kinds": ["rate_limited"]})
     assert resumed["items"] == 3
+    asked_again = InProcessJudge(by_the_book)
+    grade(run, asked_again)
+    assert {requirement for requirement, _ in asked_again.asked} == {"Names Paris as the capital."}
     [left] = ed.get(f"/runs/{run.pk}")["error_classes"]
-    assert left["kind"] == "refused"
+    assert (left["kind"], left["count"]) == ("refused", 3)
     [fault] = ed.refused(422, "POST", f"/runs/{run.pk}/resume", {"error_kinds": ["bad luck"]})["faults"]
     assert fault["place"] == "error_kinds[0]"
 

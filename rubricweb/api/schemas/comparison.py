@@ -1,6 +1,5 @@
 """Shapes of agreement, disagreements and adjudications."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from ninja import Schema
@@ -8,8 +7,7 @@ from pydantic import BaseModel, Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.schemas.rubrics import Criterion
-from rubricweb.api.schemas.shared import Answered, Figure, Id, Input, OneOf, Share, Username
-from rubricweb.models import Cause
+from rubricweb.api.schemas.shared import Answered, Figure, Id, OneOf, Share
 from rubricweb.selectors.comparison import DISAGREEMENT_KINDS
 from rubricweb.selectors.ground_truth import RULES
 
@@ -271,21 +269,3 @@ class Disagreement(Schema):
     @staticmethod
     def resolve_votes(row: Any) -> list[Vote]:
         return [Vote(verdict=verdict, count=count) for verdict, count in row.votes]
-
-
-class NewAdjudication(Input):
-    """A reason is required to decide against the majority of submitted reviews."""
-
-    verdict: Answered
-    cause: Annotated[str, OneOf(Cause.values)]
-    reason: Annotated[str, Field(max_length=10_000)] = ""
-
-
-class Adjudication(Schema):
-    item_id: int
-    criterion_id: int
-    verdict: Answered
-    cause: Annotated[str, OneOf(Cause.values)]
-    reason: str
-    decided_by: Username
-    decided_at: datetime

@@ -119,6 +119,11 @@ class Split(Schema):
     test: Dataset
 
 
+class AddedItems(Schema):
+    items: Annotated[int, Field(description="How many items were added.")]
+    dataset: Dataset
+
+
 class ItemQuery(ListQuery):
     search: Annotated[
         str, Field(max_length=200, description="Part of the id, description or submission.")

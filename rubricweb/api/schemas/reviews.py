@@ -7,72 +7,9 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.schemas.datasets import Item
-from rubricweb.api.schemas.rubrics import Criterion, VersionReference
-from rubricweb.api.schemas.shared import Answered, Id, Input, Named, OneOf
-from rubricweb.models import QueueState, ReviewState
-
-
-class NewQueue(Input):
-    """Without `rubric_version_id` the version that came with the dataset is used; an item's own wins."""
-
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    dataset_id: Id
-    rubric_version_id: Id | None = None
-    raters: Annotated[
-        list[str], Field(min_length=1, description="User names, see GET /team.", examples=[["ann", "rae"]])
-    ]
-    raters_per_item: Annotated[int, Field(ge=1)] = 1
-    run_id: Annotated[
-        Id | None, Field(description="The run whose verdicts are revealed after submitting.")
-    ] = None
-    blind: bool = True
-    instructions: str = ""
-
-
-class QueueProgress(Schema):
-    """`wanted` is items × raters per item; `mine_left` is how many you could still take."""
-
-    items: int
-    wanted: int
-    submitted: int
-    drafts: int
-    skipped: int
-    share: float
-    my_submitted: int
-    mine_left: int
-
-
-class Queue(Schema):
-    id: int
-    name: str
-    state: Annotated[str, OneOf(QueueState.values)]
-    dataset: Named
-    rubric_version: Annotated[
-        VersionReference | None, Field(description="Null when every item brings its own rubric.")
-    ]
-    run_id: int | None
-    raters_per_item: int
-    blind: bool
-    imported: bool
-    instructions: str
-    created_at: datetime
-
-
-class QueueInList(Queue):
-    i_rate: Annotated[bool, Field(description="Whether you are one of its raters.")]
-    progress: QueueProgress
-
-
-class RaterProgress(Schema):
-    name: str
-    submitted: int
-    drafts: int
-    skipped: int
-
-
-class QueueInFull(Queue):
-    progress: QueueProgress
-    raters: list[RaterProgress]
+from rubricweb.api.schemas.rubrics import Criterion
+from rubricweb.api.schemas.shared import Answered, Input, OneOf
+from rubricweb.models import ReviewState
 
 
 class Measured(Schema):
@@ -84,12 +21,26 @@ class Measured(Schema):
     message: str
 
 
+class Quote(Schema):
+    """A place that was quoted as evidence: `start` to `end` in characters (code points) of `field`."""
+
+    field: str
+    start: int
+    end: int
+    text: str
+
+
 class Question(Schema):
     """One criterion with your own answer so far. Nobody is asked about a check: it is `measured`."""
 
     criterion: Criterion
     verdict: Answered | None
     reason: str
+    evidence: list[Quote]
+    seconds: Annotated[float | None, Field(description="How long you had it open, where that was measured.")]
+    with_reason: Annotated[
+        list[str], Field(description="The labels that need a reason before the review can be submitted.")
+    ]
     measured: Measured | None
 
 
@@ -101,17 +52,47 @@ class Review(Schema):
     state: Annotated[str, OneOf(ReviewState.values)]
     note: str
     flagged: bool
+    seconds: Annotated[float | None, Field(description="How long you worked on it, where that was measured.")]
     started_at: datetime
     submitted_at: datetime | None
     item: Item
     criteria: list[Question]
 
 
+class NewQuote(Input):
+    """`text` must be what stands there, or it is refused (422)."""
+
+    field: Annotated[
+        str,
+        Field(
+            description="submission, thinking, prompt or reference; in a conversation a turn, prompt[0], or "
+            "a part of one, prompt[0][1].",
+            examples=["submission"],
+        ),
+    ]
+    start: Annotated[int, Field(ge=0, description="In characters (code points) from the beginning.")]
+    end: Annotated[int, Field(ge=1)]
+    text: str
+
+
 class NewVerdict(Input):
-    """`reason` left out keeps the one that is there."""
+    """`reason`, `evidence` or `seconds` left out keeps what is there."""
 
     verdict: Answered
     reason: str | None = None
+    evidence: Annotated[
+        list[NewQuote] | None, Field(max_length=20, description="Where in the item you found it.")
+    ] = None
+    seconds: Annotated[
+        float | None, Field(ge=0, description="How long you had the criterion open; never goes back.")
+    ] = None
+
+
+class Place(Schema):
+    """Whether a review counts towards its item's raters, and until when it does if nothing more is heard."""
+
+    holds_place: bool
+    held_until: Annotated[datetime | None, Field(description="Null once it is submitted.")]
 
 
 class ReviewNote(Input):
@@ -119,39 +100,14 @@ class ReviewNote(Input):
 
     note: Annotated[str | None, Field(max_length=10_000)] = None
     flagged: bool | None = None
+    seconds: Annotated[
+        float | None, Field(ge=0, description="How long you worked on the item; never goes back.")
+    ] = None
+
+
+class GivenBack(Schema):
+    given_back: Annotated[bool, Field(description="False where something was said in it: then it stays.")]
 
 
 class Skip(Input):
     reason: Annotated[str, Field(min_length=1, max_length=10_000)]
-
-
-class Voice(Schema):
-    """What one other rater said: a judge when `is_judge`, a person otherwise.
-
-    `value` is what a check found in the judge's run.
-    """
-
-    name: str
-    is_judge: bool
-    verdict: Answered | None
-    value: float | None
-    reason: str
-    error: str
-
-
-class RevealedCriterion(Schema):
-    """`decided` is the ground truth: an adjudication, else the majority; null while people are tied."""
-
-    criterion: Criterion
-    mine: Answered | None
-    my_reason: str
-    others: list[Voice]
-    decided: Answered | None
-    by_adjudication: bool
-    measured: Measured | None
-    disagrees: bool
-
-
-class Reveal(Schema):
-    review_id: int
-    criteria: list[RevealedCriterion]

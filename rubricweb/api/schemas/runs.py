@@ -1,22 +1,19 @@
 """Shapes of runs, judges and reports."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.schemas.rubrics import Criterion, VersionReference
-from rubricweb.api.schemas.shared import Figure, Id, Input, Named, OneOf, Share, Username, With
-from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.api.schemas.run_watching import Progress
+from rubricweb.api.schemas.shared import Figure, Id, Named, OneOf, Share, Username, With
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.engine.vote_rules import VOTE_RULES
-from rubricweb.models import RunState
-from rubricweb.selectors.runs import ERROR_KINDS, RUN_ITEM_ORDERS
-from rubricweb.services.few_shot import MAX_EXAMPLES
-from rubricweb.services.panels import MAX_MEMBERS
+from rubricweb.models import RunMode, RunState
+from rubricweb.selectors.run_results import RUN_ITEM_ORDERS
 
 
 class Judge(Schema):
@@ -26,10 +23,20 @@ class Judge(Schema):
 
 
 class PricedJudge(Judge):
-    """Prices are null when nobody entered them: the cost of such a run is unknown, not 0."""
+    """Prices are null when nobody knows them: the cost of such a run is unknown, not 0."""
 
     input_usd_per_million: float | None
+    cached_input_usd_per_million: Annotated[
+        float | None, Field(description="Null bills what the provider had in its cache like the rest.")
+    ]
     output_usd_per_million: float | None
+    price_source: Annotated[
+        str,
+        Field(
+            description="Whose price it is: the endpoint's own, the team's, a dated list's, or nobody's.",
+            examples=["endpoint", "team", "list of 2026-11-21", ""],
+        ),
+    ]
 
 
 class RunQuery(ListQuery):
@@ -40,86 +47,6 @@ class RunQuery(ListQuery):
 
 Rule = Annotated[str, OneOf(sorted({name for rules in VOTE_RULES.values() for name in rules}))]
 RuleByScale = dict[Annotated[str, OneOf(VOTE_RULES)], Rule]
-
-
-class NewMember(Input):
-    """One judge of a panel; members of stage 1 are asked where stage 0 escalates."""
-
-    judge: Annotated[str, Field(description="The id of a judge, see GET /judges.", examples=["offline"])]
-    weight: Annotated[float, Field(ge=0, allow_inf_nan=False, description="For the rules that weigh.")] = 1.0
-    stage: Annotated[int, Field(ge=0, lt=MAX_MEMBERS)] = 0
-    name: Annotated[
-        str, Field(max_length=190, description="What its votes carry; by default the judge's name.")
-    ] = ""
-
-
-class NewPanel(Input):
-    """Several judges, or one asked several times. Members in several stages make a cascade."""
-
-    members: Annotated[list[NewMember], Field(min_length=1, max_length=MAX_MEMBERS)]
-    rule: Annotated[
-        Rule | RuleByScale | None,
-        Field(description="How votes settle a criterion: one rule, or one by scale; null for the defaults."),
-    ] = None
-    repeats: Annotated[
-        int | list[int], Field(description="How often each member is asked: one number, or one per stage.")
-    ] = 1
-    quorum: Annotated[float, Field(ge=0, le=1, description="Share of votes that must have come.")] = 0.0
-    escalate_on: Annotated[
-        list[Annotated[str, OneOf(CONDITIONS)]] | None,
-        Field(description="What sends a criterion to the next stage; null for everything that can."),
-    ] = None
-    min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
-
-
-class NewFewShot(Input):
-    """Examples from what people decided about other items: of a dataset, or of one of its queues."""
-
-    dataset_id: Id | None = None
-    queue_id: Id | None = None
-    n: Annotated[int, Field(ge=1, le=MAX_EXAMPLES, description="Examples per criterion, at most.")] = 3
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-
-
-class NewRun(Input):
-    """Without `rubric_version_id` the version that came with the dataset is used; an item's own wins."""
-
-    dataset_id: Id
-    rubric_version_id: Id | None = None
-    judge: Annotated[
-        str,
-        Field(
-            description="The id of a judge, see GET /judges; left out with a panel, or for checks alone.",
-            examples=["offline"],
-        ),
-    ] = ""
-    panel: NewPanel | None = None
-    few_shot: NewFewShot | None = None
-    option_seed: Annotated[
-        int | None,
-        Field(ge=0, lt=2**63, description="Orders the options a judge is shown; null draws one."),
-    ] = None
-    autograder: Annotated[str, OneOf(AUTOGRADERS)] = "per_criterion"
-    reply_format: Annotated[
-        Literal["json", "yes_no"], Field(description="How the judge answers; yes_no for per_criterion only.")
-    ] = "json"
-    normalize: Annotated[bool, Field(description="Scores in 0 to 1; raw weighted sums otherwise.")] = True
-    abstention: Annotated[
-        Annotated[str, OneOf(ABSTENTION_POLICIES)],
-        Field(description="What CANNOT_ASSESS is worth: left out, 0, half a weight, or the worst there is."),
-    ] = "skip"
-    on_error: Annotated[
-        Annotated[str, OneOf(ERROR_POLICIES)],
-        Field(description="What a failed question is worth: left out, 0, or no score for the item."),
-    ] = "exclude"
-    name: Annotated[str, Field(max_length=200)] = ""
-
-
-class Resumption(Input):
-    error_kinds: Annotated[
-        list[Annotated[str, OneOf(ERROR_KINDS)]] | None,
-        Field(description="Ask again only for verdicts that failed this way; null for all of them."),
-    ] = None
 
 
 class RunSummary(Schema):
@@ -187,8 +114,8 @@ class FewShot(Schema):
 class Run(Schema):
     """One autograder with one judge, or a panel of several, over one dataset.
 
-    `summary` is null until it has ended; `panel` and `few_shot` are null where there are none. The judge of a
-    panel is called `panel`, that of checks alone `none`.
+    `summary` is null until it has ended, and while it is `withheld`; `panel` and `few_shot` are null where
+    there are none. The judge of a panel is called `panel`, that of checks alone `none`.
     """
 
     id: int
@@ -207,38 +134,37 @@ class Run(Schema):
     normalize: bool
     abstention: Annotated[str, OneOf(ABSTENTION_POLICIES)]
     on_error: Annotated[str, OneOf(ERROR_POLICIES)]
+    mode: Annotated[str, OneOf(RunMode.values)]
+    use_cache: Annotated[bool, Field(description="Whether earlier answers are used again.")]
+    budget_usd: Annotated[float | None, Field(description="What it may cost; null is no cap of its own.")]
     created_by: Username
     created_at: datetime
     finished_at: datetime | None
     stop_reason: Annotated[str, Field(description="Why it ended before everything was graded.")]
     summary: RunSummary | None
+    withheld: Annotated[
+        bool, Field(description="Whether the summary waits until you have reviewed its items blind.")
+    ]
 
-    @staticmethod
-    def resolve_summary(run: Any) -> Any:
-        return getattr(run, "summary", None)
 
+class ErrorExample(Schema):
+    """The newest error of a kind: what was said instead of an answer, about which criterion of which item."""
 
-class Progress(Schema):
-    """Counted afresh. `errors` are verdicts that ended as errors; `seconds_left` is null when unknown."""
-
-    items: int
-    graded: int
-    share: float
-    verdicts: int
-    errors: int
-    calls: int
-    calls_per_second: float | None
-    seconds_left: float | None
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float | None
-    latest_call_at: datetime | None
+    message: str
+    item_id: int
+    item: str
+    criterion: Annotated[str, Field(description="Empty where a holistic judge failed the item as a whole.")]
 
 
 class ErrorClass(Schema):
+    """Errors of one kind. Without `example` and `newest` while you are still to review some items blind;
+    there are none while the run's progress is `withheld`.
+    """
+
     kind: str
     count: int
     example: str
+    newest: ErrorExample | None
 
 
 class OptionShare(Schema):
@@ -306,8 +232,8 @@ class RunVotes(Schema):
 
 
 class RunInFull(Run):
-    """A run with everything counted up to now. Criteria, votes and the pass rate leave out items you are
-    still to review blind.
+    """A run with everything counted up to now. All figures leave out the `hidden_items` you are still to
+    review blind.
 
     `pass_rate` is the share that passes by the rubric's rule, null without one; `votes` is null without a
     panel.
@@ -320,11 +246,7 @@ class RunInFull(Run):
     criteria: list[CriterionRate]
     pass_rate: Figure
     votes: RunVotes | None
-
-
-class ResumedRun(Schema):
-    items: Annotated[int, Field(description="How many items will be worked on; 0 when nothing is missing.")]
-    run: Run
+    hidden_items: int
 
 
 class RunItemQuery(ListQuery):

@@ -1,0 +1,158 @@
+"""Operations about what people and judges differ on: the inbox, decisions, where ground truth comes from."""
+
+from typing import Any
+
+from ninja import Query
+
+from rubricweb import access
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import cut
+from rubricweb.api.schemas import adjudication as schemas
+from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.models import ReviewQueue, Role
+from rubricweb.selectors import adjudication_inbox as selected
+from rubricweb.selectors.adjudication_units import unit_to_decide
+from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.comparison import queues_to_compare
+from rubricweb.selectors.provenance import item_provenance
+from rubricweb.selectors.revision_rates import revision_rates
+from rubricweb.selectors.rubric_todo import rubric_todo
+from rubricweb.services import adjudications as services
+
+adjudication = Room("adjudication")
+
+UNIT = "/items/{int:item_id}/criteria/{int:criterion_id}/adjudication"
+
+
+@adjudication.read("/adjudication", Role.VIEWER, list_of(schemas.InboxUnit), names_rows=True)
+def list_to_adjudicate(request: TokenRequest, asked: Query[schemas.InboxQuery]) -> Any:
+    """What people and judges differ on, most telling first.
+
+    People differ, the judge differs from them, the judge's votes or repeats differ, several cannot assess.
+    Final labels count, settled units only when asked for. Items you are still to review blind are left out.
+    """
+    where = selected.scope(request.auth.team, request.auth.user, _queue(request, asked.queue))
+    rows = selected.inbox(
+        where,
+        criterion_ids=asked.criterion,
+        kind=asked.kind or "",
+        cause=asked.cause or "",
+        decided=asked.include_decided,
+    )
+    page = cut(rows, asked, key=lambda row: row.key)
+    return page | {"items": selected.shown(where, page["items"])}
+
+
+def _queue(request: TokenRequest, queue_id: int | None) -> ReviewQueue | None:
+    return None if queue_id is None else access.queue_for(request.auth.team, queue_id)
+
+
+@adjudication.read(UNIT, Role.VIEWER, schemas.Unit)
+def get_unit_to_adjudicate(
+    request: TokenRequest, item_id: int, criterion_id: int, asked: Query[schemas.UnitQuery]
+) -> Any:
+    """Everybody's word on one criterion of one item.
+
+    Raters have letters in place of names, other ones on every item. Withheld (403) while you are still to
+    review the item blind.
+    """
+    item = access.item_for(request.auth.team, item_id)
+    criterion = criterion_for(item, criterion_id)
+    unit = unit_to_decide(item, criterion, viewer=request.auth.user, names=asked.names)
+    if asked.names:
+        services.note_names_shown(item, by=request.auth.user)
+    return unit
+
+
+@adjudication.write("PUT", UNIT, Role.REVIEWER, schemas.Adjudication)
+def adjudicate(request: TokenRequest, item_id: int, criterion_id: int, body: schemas.NewAdjudication) -> Any:
+    """Decide the verdict that stands for one criterion of one item.
+
+    Deciding again replaces your own decision. Another person's is only replaced when `seen` is its
+    `decided_at`; else the answer (409) says what they decided meanwhile. The journal keeps all. Withheld
+    (403) while you are still to review the item blind.
+    """
+    item = access.item_for(request.auth.team, item_id)
+    criterion = criterion_for(item, criterion_id)
+    require_visible(request.auth.user, item)
+    return services.adjudicate(
+        item,
+        criterion,
+        by=request.auth.user,
+        verdict=body.verdict,
+        cause=body.cause,
+        reason=body.reason,
+        seen=body.seen,
+    )
+
+
+@adjudication.write("DELETE", UNIT, Role.REVIEWER, schemas.Unit)
+def withdraw_adjudication(
+    request: TokenRequest, item_id: int, criterion_id: int, asked: Query[schemas.WithdrawQuery]
+) -> Any:
+    """Take a decision back; what people said stands again. Safe to repeat."""
+    item = access.item_for(request.auth.team, item_id)
+    criterion = criterion_for(item, criterion_id)
+    services.withdraw(item, criterion, by=request.auth.user, seen=asked.seen)
+    return unit_to_decide(item, criterion, viewer=request.auth.user)
+
+
+@adjudication.read("/queues/{int:queue_id}/agreed", Role.REVIEWER, schemas.Agreed)
+def get_agreed(request: TokenRequest, queue_id: int) -> Any:
+    """How many units of a queue everybody agrees on and could be accepted at once."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    where = selected.scope(request.auth.team, request.auth.user, queue)
+    return {
+        "units": len(selected.agreed(queue, request.auth.user)),
+        "waiting": len(selected.inbox(where)),
+        "hidden_items": selected.items_left_out(where),
+    }
+
+
+@adjudication.write("POST", "/queues/{int:queue_id}/accept", Role.REVIEWER, schemas.Accepted)
+def accept_agreed(request: TokenRequest, queue_id: int) -> Any:
+    """Accept every unit of a queue on which all people and the judge say the same.
+
+    They stand as ground truth by the rule unanimous, with your name and the labels as they are now.
+    """
+    queue = access.queue_for(request.auth.team, queue_id)
+    return {"accepted": services.accept_agreed(queue, by=request.auth.user)}
+
+
+@adjudication.read("/items/{int:item_id}/ground-truth", Role.VIEWER, schemas.GroundTruthOfItem)
+def get_ground_truth(request: TokenRequest, item_id: int) -> Any:
+    """What stands for every labelled criterion of an item: by which rule, from which labels, by whom, when.
+
+    Withheld (403) while you are still to review the item blind.
+    """
+    item = access.item_for(request.auth.team, item_id)
+    rows = item_provenance(item, viewer=request.auth.user)
+    return {
+        "item_id": item.pk,
+        "criteria": [
+            With(found, criterion=criterion, decided_by=found.decided_by or None) for criterion, found in rows
+        ],
+    }
+
+
+@adjudication.read("/rubrics/{int:rubric_id}/work", Role.VIEWER, schemas.RubricWork)
+def get_rubric_work(request: TokenRequest, rubric_id: int) -> Any:
+    """The to-do list of a rubric: why people and judges differed, criterion by criterion.
+
+    Items you are still to review blind are left out.
+    """
+    rubric = access.rubric_for(request.auth.team, rubric_id)
+    return {"rubric_id": rubric.pk, "criteria": rubric_todo(rubric, viewer=request.auth.user)}
+
+
+@adjudication.read("/runs/{int:run_id}/revisions", Role.VIEWER, schemas.RevisionRates)
+def get_revision_rates(request: TokenRequest, run_id: int, asked: Query[schemas.RevisionRatesQuery]) -> Any:
+    """How often people changed a verdict once they had seen this run's judge say something else.
+
+    Items you are still to review blind are left out.
+    """
+    team = request.auth.team
+    run = access.run_for(team, run_id)
+    queues = queues_to_compare(run, access.queues_for(team, asked.queue))
+    return With(revision_rates(run, queues, viewer=request.auth.user), run_id=run.pk)

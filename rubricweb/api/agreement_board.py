@@ -1,0 +1,24 @@
+"""Operations that read how far the people of a queue agree."""
+
+from typing import Any
+
+from ninja import Query
+
+from rubricweb import access
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.schemas import agreement_board as schemas
+from rubricweb.models import Role
+from rubricweb.selectors import agreement_board as selected
+
+agreement = Room("agreement")
+
+
+@agreement.read("/queues/{int:queue_id}/agreement", Role.VIEWER, schemas.AgreementBoard)
+def get_agreement(request: TokenRequest, queue_id: int, asked: Query[schemas.BoardQuery]) -> Any:
+    """How far the people of a queue agree: by criterion, pair, item, rater and week.
+
+    Counts what people said first, before they saw anybody else's verdict. Withheld (403) while you are still
+    to review any of its items blind.
+    """
+    queue = access.queue_for(request.auth.team, queue_id)
+    return selected.agreement_board(queue, request.auth.user, criterion_id=asked.criterion)

@@ -1,0 +1,125 @@
+"""Operations about the gold items of a queue and the calibration of its raters."""
+
+from typing import Any
+
+from rubricweb import access
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.schemas import calibration as schemas
+from rubricweb.models import ReviewQueue, Role, User
+from rubricweb.selectors import calibration as selected
+from rubricweb.services import calibration as services
+
+calibration = Room("reviews")
+
+
+@calibration.read("/queues/{int:queue_id}/gold", Role.EDITOR, schemas.Gold)
+def get_gold(request: TokenRequest, queue_id: int) -> Any:
+    """The gold items of a queue, and how each rater did on them.
+
+    If you rate in the queue, items you have not submitted are not named, and figures over items that are
+    hidden from you are left out.
+    """
+    return _gold(access.queue_for(request.auth.team, queue_id), request.auth.user)
+
+
+def _gold(queue: ReviewQueue, viewer: User) -> dict[str, Any]:
+    found = selected.gold_overview(queue, viewer)
+    return {
+        "calibration_items": queue.calibration_items,
+        "pass_mark": queue.pass_mark,
+        "extra_rater_below": queue.extra_rater_below,
+        "gold": found.gold,
+        "more": found.more,
+        "items": found.items,
+        "raters": [
+            {
+                "id": row.rater.pk,
+                "name": row.rater.name,
+                "stage": row.round.stage.value,
+                "calibration": None if row.withheld else row.round.calibration,
+                "accuracy": row.accuracy,
+                "withheld": row.withheld,
+            }
+            for row in found.raters
+        ],
+    }
+
+
+@calibration.write("POST", "/queues/{int:queue_id}/gold", Role.EDITOR, schemas.Gold)
+def mark_gold(request: TokenRequest, queue_id: int, body: schemas.NewGold) -> Any:
+    """Mark items of a queue as gold.
+
+    These, or so many at random. The label to every criterion people are asked about must be known:
+    adjudicated, or settled in a file of labels. Who rates in the queue can only have them drawn.
+    """
+    queue = access.queue_for(request.auth.team, queue_id)
+    services.mark_gold(queue, by=request.auth.user, item_ids=body.item_ids, at_random=body.at_random)
+    return _gold(queue, request.auth.user)
+
+
+@calibration.write("DELETE", "/queues/{int:queue_id}/gold/{int:item_id}", Role.EDITOR, schemas.Gold)
+def unmark_gold(request: TokenRequest, queue_id: int, item_id: int) -> Any:
+    """Make a gold item one like the others."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    services.unmark_gold(queue, access.item_for(request.auth.team, item_id).pk, by=request.auth.user)
+    return _gold(queue, request.auth.user)
+
+
+@calibration.write("PUT", "/queues/{int:queue_id}/calibration", Role.EDITOR, schemas.Gold)
+def set_calibration(request: TokenRequest, queue_id: int, body: schemas.Rules) -> Any:
+    """Set how a queue calibrates its raters, and when an item gets one more."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    services.set_rules(
+        queue,
+        by=request.auth.user,
+        calibration_items=body.calibration_items,
+        pass_mark=body.pass_mark,
+        extra_rater_below=body.extra_rater_below,
+    )
+    return _gold(queue, request.auth.user)
+
+
+@calibration.write("POST", "/queues/{int:queue_id}/raters/{int:rater_id}/let-on", Role.EDITOR, schemas.Gold)
+def let_rater_on(request: TokenRequest, queue_id: int, rater_id: int) -> Any:
+    """Let a rater go on, whatever their calibration round said."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    services.let_on(queue, access.rater_for(queue, rater_id), by=request.auth.user)
+    return _gold(queue, request.auth.user)
+
+
+@calibration.write(
+    "POST", "/queues/{int:queue_id}/raters/{int:rater_id}/try-again", Role.EDITOR, schemas.Gold
+)
+def let_rater_try_again(request: TokenRequest, queue_id: int, rater_id: int) -> Any:
+    """Let a rater below the mark try again with other gold items."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    services.try_again(queue, access.rater_for(queue, rater_id), by=request.auth.user)
+    return _gold(queue, request.auth.user)
+
+
+@calibration.read("/queues/{int:queue_id}/calibration", Role.ANNOTATOR, schemas.MyCalibration)
+def get_my_calibration(request: TokenRequest, queue_id: int) -> Any:
+    """How your own calibration round went.
+
+    Your labels beside the known ones once the round is over; before, only how far you are.
+    """
+    queue = access.queue_for(request.auth.team, queue_id)
+    mine = selected.my_calibration(queue, request.auth.user)
+    return {
+        "stage": mine.round.stage.value,
+        "size": mine.round.size,
+        "submitted": mine.round.submitted,
+        "pass_mark": queue.pass_mark,
+        "calibration": mine.round.calibration,
+        "answers": [
+            {
+                "item": one.item,
+                "criterion": one.criterion.name,
+                "mine": one.mine,
+                "truth": one.truth,
+                "is_right": one.is_right,
+            }
+            for one in mine.answers
+        ],
+        "withheld": mine.withheld,
+    }

@@ -1,0 +1,61 @@
+"""Operations about the endpoints that judges of a team live at."""
+
+from typing import Any
+
+from django.utils import timezone
+from ninja import Status
+
+from rubricweb import access
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.schemas import endpoints as schemas
+from rubricweb.api.schemas.shared import list_of
+from rubricweb.models import Role
+from rubricweb.services import endpoints as services
+from rubricweb.services.judge_trials import try_judge
+
+endpoints = Room("endpoints")
+
+
+@endpoints.read("/endpoints", Role.VIEWER, list_of(schemas.Endpoint))
+def list_endpoints(request: TokenRequest) -> Any:
+    """The endpoints owners added, by name, all on one page."""
+    return {"items": services.endpoints_of(request.auth.team), "next_cursor": None}
+
+
+@endpoints.write("POST", "/endpoints", Role.OWNER, schemas.Endpoint, status=201)
+def add_endpoint(request: TokenRequest, body: schemas.NewEndpoint) -> Any:
+    """Add an OpenAI-compatible endpoint."""
+    return services.add_endpoint(request.auth.team, by=request.auth.user, **body.model_dump())
+
+
+@endpoints.write("PATCH", "/endpoints/{int:endpoint_id}", Role.OWNER, schemas.Endpoint)
+def edit_endpoint(request: TokenRequest, endpoint_id: int, body: schemas.EndpointChanges) -> Any:
+    """Change what is named.
+
+    Runs that have started go on asking with the model, sampling and prices they started with; limits count
+    for them at once.
+    """
+    endpoint = access.endpoint_for(request.auth.team, endpoint_id)
+    changes = body.model_dump(exclude_unset=True)
+    return services.edit_endpoint(endpoint, by=request.auth.user, **changes)
+
+
+@endpoints.write("DELETE", "/endpoints/{int:endpoint_id}", Role.OWNER, None, status=204)
+def remove_endpoint(request: TokenRequest, endpoint_id: int) -> Any:
+    """Take an endpoint out of use and forget its key.
+
+    Finished runs keep their results; running ones stop.
+    """
+    endpoint = access.endpoint_for(request.auth.team, endpoint_id)
+    services.remove_endpoint(endpoint, by=request.auth.user, now=timezone.now())
+    return Status(204, None)
+
+
+@endpoints.write("POST", "/endpoints/{int:endpoint_id}/test", Role.OWNER, schemas.Trial)
+def test_endpoint(request: TokenRequest, endpoint_id: int) -> Any:
+    """Ask the judge one tiny question, live, and tell how that went.
+
+    It takes half a minute at most, and is paid like any other call. Five in a minute are a team's limit.
+    """
+    endpoint = access.endpoint_for(request.auth.team, endpoint_id)
+    return try_judge(request.auth.team, f"endpoint-{endpoint.pk}", by=request.auth.user, now=timezone.now())

@@ -1,0 +1,55 @@
+"""Operations about what waits for the token's owner to read."""
+
+from typing import Annotated, Any
+
+from django.conf import settings
+from django.utils import timezone
+from ninja import Query
+from pydantic import Field
+
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ListQuery, listed
+from rubricweb.api.schemas import comments as schemas
+from rubricweb.api.schemas.shared import list_of
+from rubricweb.models import Role
+from rubricweb.selectors import notices as selected
+from rubricweb.services import notices as services
+
+notices = Room("notices")
+
+
+class NoticesQuery(ListQuery):
+    unread: Annotated[bool, Field(description="Only those you have not read.")] = False
+
+
+@notices.read("/notices", Role.VIEWER, list_of(schemas.Notice))
+def list_notices(request: TokenRequest, asked: Query[NoticesQuery]) -> Any:
+    """What waits for you in this team, unread first, newest first.
+
+    A notice about an item that is hidden from you waits until you have submitted your review.
+    """
+    caller = request.auth
+    return listed(
+        selected.notices(caller.team, caller.user, unread=asked.unread, cursor=asked.cursor, size=asked.limit)
+    )
+
+
+@notices.write("POST", "/notices/read", Role.VIEWER, schemas.Unread)
+def read_notices(request: TokenRequest, body: schemas.ReadNotices) -> Any:
+    """Mark notices as read: those named, or all you can see. Safe to repeat."""
+    team, user = request.auth.team, request.auth.user
+    read = services.mark_read(team, user, ids=body.ids, now=timezone.now())
+    return {"read": read, "unread": selected.unread_count(team, user)}
+
+
+@notices.read("/notices/mail", Role.VIEWER, schemas.MailWish)
+def get_notice_mail(request: TokenRequest) -> Any:
+    """Whether you get unread notices by e-mail."""
+    return selected.mail_wish(request.auth.user, configured=settings.SENDS_MAIL)
+
+
+@notices.write("PUT", "/notices/mail", Role.VIEWER, schemas.MailWish)
+def set_notice_mail(request: TokenRequest, body: schemas.MailChoice) -> Any:
+    """Switch mails about unread notices on or off, for all your teams."""
+    services.want_mail(request.auth.user, body.wanted, now=timezone.now())
+    return selected.mail_wish(request.auth.user, configured=settings.SENDS_MAIL)

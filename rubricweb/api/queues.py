@@ -1,0 +1,214 @@
+"""Operations about review queues: making, watching and changing them."""
+
+from random import SystemRandom
+from typing import Any
+
+from ninja import Query
+
+from rubricweb import access
+from rubricweb.api.datasets import version_or_own
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ListQuery, cut
+from rubricweb.api.schemas import queues as schemas
+from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.engine.errors import Fault, shown
+from rubricweb.errors import Invalid
+from rubricweb.models import ReviewQueue, Role, Team, User
+from rubricweb.selectors import queue_plans
+from rubricweb.selectors import queues as selected
+from rubricweb.selectors.queue_sources import Source
+from rubricweb.selectors.teams import members
+from rubricweb.services import queue_changes
+from rubricweb.services import queues as services
+
+queues = Room("reviews")
+
+
+@queues.read("/queues", Role.VIEWER, list_of(schemas.QueueInList))
+def list_queues(request: TokenRequest, asked: Query[ListQuery]) -> Any:
+    """The team's review queues, open ones first, newest first."""
+    rows = selected.queues(request.auth.team, request.auth.user)
+    shown_rows = [
+        With(row.queue, i_rate=row.i_rate, progress=row.progress, my_seconds_left=row.my_seconds_left)
+        for row in rows
+    ]
+    return cut(sorted(shown_rows, key=_queue_place), asked, key=_queue_place)
+
+
+def _queue_place(queue: ReviewQueue | With) -> tuple[int, int]:
+    """Open ones first, then paused ones, then newest first, as numbers a cursor can hold."""
+    return (selected.STATES.index(queue.state), -queue.pk)
+
+
+@queues.write("POST", "/queues", Role.EDITOR, schemas.Queue, status=201)
+def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
+    """Open a review queue.
+
+    Over all items of a dataset, those that match a filter, what a run's judge is unsure of, a random sample,
+    or chosen items; for chosen members or everybody.
+    """
+    team = request.auth.team
+    dataset = access.dataset_for(team, body.dataset_id)
+    return services.create_queue(
+        team,
+        by=request.auth.user,
+        name=body.name,
+        dataset=dataset,
+        rubric_version=version_or_own(team, body.rubric_version_id, dataset),
+        raters=_people(team, body.raters, "raters"),
+        everyone=body.everyone,
+        raters_per_item=body.raters_per_item,
+        run=None if body.run_id is None else access.run_for(team, body.run_id),
+        source=_source(team, body.source),
+        blind=body.blind,
+        order=body.order,
+        rationale=body.rationale,
+        hold_minutes=body.hold_minutes,
+        instructions=body.instructions,
+    )
+
+
+@queues.write("POST", "/queues/plan", Role.EDITOR, schemas.QueuePlan)
+def plan_queue(request: TokenRequest, body: schemas.QueuePlanned) -> Any:
+    """What a new queue would come to.
+
+    How many items and reviews, and how much work at the team's pace; nothing is opened.
+    """
+    team = request.auth.team
+    dataset = access.dataset_for(team, body.dataset_id)
+    return queue_plans.queue_plan(
+        dataset,
+        _source(team, body.source),
+        viewer=request.auth.user,
+        rubric_version=version_or_own(team, body.rubric_version_id, dataset),
+        raters_per_item=body.raters_per_item,
+    )
+
+
+def _source(team: Team, asked: Any) -> Source:
+    """The source a body names; a sample without a seed is drawn with a new one."""
+    named = asked.model_dump(exclude={"run_id", "seed", "item_ids", "reasons"})
+    run_id, seed = getattr(asked, "run_id", None), getattr(asked, "seed", None)
+    return Source(
+        **named,
+        item_ids=tuple(getattr(asked, "item_ids", ())),
+        reasons=tuple(getattr(asked, "reasons", ())),
+        run=None if run_id is None else access.run_for(team, run_id),
+        seed=SystemRandom().randrange(2**31) if seed is None else seed,
+    )
+
+
+def _people(team: Team, usernames: list[str], place: str) -> list[User]:
+    """The members of these user names. Raises Invalid for names that are no member's."""
+    users = {row.membership.user.username.casefold(): row.membership.user for row in members(team)}
+    unknown = [
+        Fault(f"{place}[{at}]", shown(name), "the user name of a member, see GET /team")
+        for at, name in enumerate(usernames)
+        if name.casefold() not in users
+    ]
+    if unknown:
+        raise Invalid("Only members of the team can review.", unknown)
+    return list({name.casefold(): users[name.casefold()] for name in usernames}.values())
+
+
+@queues.read("/queues/{int:queue_id}", Role.VIEWER, schemas.QueueInFull)
+def get_queue(request: TokenRequest, queue_id: int) -> Any:
+    """A review queue: how far it is, who has done how much, and how long the rest takes."""
+    return _in_full(access.queue_for(request.auth.team, queue_id), request.auth.user)
+
+
+def _in_full(queue: ReviewQueue, viewer: User) -> With:
+    progress = selected.queue_progress(queue, viewer)
+    return With(
+        queue,
+        progress=progress,
+        pace=selected.queue_pace(queue, progress, viewer),
+        raters=selected.rater_progress(queue),
+        source=selected.source_words(queue, viewer),
+    )
+
+
+@queues.write("PATCH", "/queues/{int:queue_id}", Role.EDITOR, schemas.QueueInFull)
+def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueWords) -> Any:
+    """Change a queue's name, its instructions, or how long places are kept."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    queue_changes.edit_queue(
+        queue,
+        by=request.auth.user,
+        name=body.name,
+        instructions=body.instructions,
+        hold_minutes=body.hold_minutes,
+    )
+    return _in_full(queue, request.auth.user)
+
+
+@queues.write("POST", "/queues/{int:queue_id}/pause", Role.EDITOR, schemas.Queue)
+def pause_queue(request: TokenRequest, queue_id: int) -> Any:
+    """Pause a queue.
+
+    Nothing is handed out or saved (409) until it is resumed; drafts and their places are kept.
+    """
+    queue = access.queue_for(request.auth.team, queue_id)
+    queue_changes.pause_queue(queue, by=request.auth.user)
+    return queue
+
+
+@queues.write("POST", "/queues/{int:queue_id}/resume", Role.EDITOR, schemas.Queue)
+def resume_queue(request: TokenRequest, queue_id: int) -> Any:
+    """Go on with a paused queue."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    queue_changes.resume_queue(queue, by=request.auth.user)
+    return queue
+
+
+@queues.write("POST", "/queues/{int:queue_id}/extend", Role.EDITOR, schemas.ExtendedQueue)
+def extend_queue(request: TokenRequest, queue_id: int, body: schemas.QueueExtension) -> Any:
+    """Put more items in a queue, or ask for more raters per item.
+
+    Items that are in it already stay as they are. Refused (409) when that adds nothing, and once it is
+    closed.
+    """
+    queue = access.queue_for(request.auth.team, queue_id)
+    source = None if body.source is None else _source(request.auth.team, body.source)
+    added = queue_changes.extend_queue(
+        queue, by=request.auth.user, source=source, raters_per_item=body.raters_per_item
+    )
+    return {"added": added, "queue": _in_full(queue, request.auth.user)}
+
+
+@queues.write("POST", "/queues/{int:queue_id}/people", Role.EDITOR, schemas.QueueInFull)
+def reassign_queue(request: TokenRequest, queue_id: int, body: schemas.QueuePeople) -> Any:
+    """Put people in a queue and take others out.
+
+    Who is taken out gives the places of their drafts back and can still read them; what they submitted
+    stays.
+    """
+    team = request.auth.team
+    queue = access.queue_for(team, queue_id)
+    queue_changes.reassign_queue(
+        queue,
+        by=request.auth.user,
+        add=_people(team, body.add, "add"),
+        remove=_people(team, body.remove, "remove"),
+        everyone=body.everyone,
+    )
+    return _in_full(queue, request.auth.user)
+
+
+@queues.write("POST", "/queues/{int:queue_id}/close", Role.EDITOR, schemas.Queue)
+def close_queue(request: TokenRequest, queue_id: int) -> Any:
+    """Close a queue: no more reviews, blinding ends, drafts are kept."""
+    queue = access.queue_for(request.auth.team, queue_id)
+    services.close_queue(queue, by=request.auth.user)
+    return queue
+
+
+@queues.write("POST", "/queues/{int:queue_id}/reopen", Role.EDITOR, schemas.Queue)
+def reopen_queue(request: TokenRequest, queue_id: int) -> Any:
+    """Open a closed queue again, as blind as it was.
+
+    Refused (409) for labels that came in a file.
+    """
+    queue = access.queue_for(request.auth.team, queue_id)
+    queue_changes.reopen_queue(queue, by=request.auth.user)
+    return queue

@@ -1,0 +1,93 @@
+"""Operations that change what becomes of a run: pause, cancel, resume, extend, and what it may cost."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from rubricweb import access, tasks
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.runs import shown
+from rubricweb.api.schemas import run_control as schemas
+from rubricweb.api.schemas.runs import Run
+from rubricweb.models import Role
+from rubricweb.services import runs as services
+
+run_control = Room("runs")
+
+
+@run_control.write("POST", "/runs/{int:run_id}/pause", Role.EDITOR, Run)
+def pause_run(
+    request: TokenRequest,
+    run_id: int,
+    body: schemas.Stop = schemas.Stop(),  # noqa: B008 never changed; ninja reads the default
+) -> Any:
+    """Stop asking until the run is resumed.
+
+    A run that is not running stays as it is; one that was paused can still be told to break off its calls.
+    """
+    run = access.run_for(request.auth.team, run_id)
+    services.pause_run(
+        run, by=request.auth.user, now=timezone.now(), finish_in_flight=body.in_flight == "finish"
+    )
+    return shown(run, request.auth.user)
+
+
+@run_control.write("POST", "/runs/{int:run_id}/cancel", Role.EDITOR, Run)
+def cancel_run(
+    request: TokenRequest,
+    run_id: int,
+    body: schemas.Stop = schemas.Stop(),  # noqa: B008 as above
+) -> Any:
+    """End the run before everything is graded.
+
+    Verdicts so far stay, and resuming goes on from there. A run that has ended stays as it is.
+    """
+    run = access.run_for(request.auth.team, run_id)
+    services.cancel_run(
+        run, by=request.auth.user, now=timezone.now(), finish_in_flight=body.in_flight == "finish"
+    )
+    return shown(run, request.auth.user)
+
+
+@run_control.write("POST", "/runs/{int:run_id}/resume", Role.EDITOR, schemas.ResumedRun)
+def resume_run(
+    request: TokenRequest,
+    run_id: int,
+    body: schemas.Resumption = schemas.Resumption(),  # noqa: B008 as above
+) -> Any:
+    """Grade what is missing.
+
+    Items never graded, and verdicts that failed: all of them, or only some error kinds, or only those of
+    some items. Verdicts already given are not asked for again. Refused (409) while the run is running.
+    """
+    run = access.run_for(request.auth.team, run_id)
+    items = services.resume_run(
+        run,
+        by=request.auth.user,
+        enqueue=tasks.ring,
+        error_kinds=body.error_kinds,
+        item_ids=body.item_ids,
+    )
+    return {"items": items, "run": shown(run, request.auth.user)}
+
+
+@run_control.write("POST", "/runs/{int:run_id}/extend", Role.EDITOR, schemas.ExtendedRun)
+def extend_run(request: TokenRequest, run_id: int) -> Any:
+    """Take in the items that were added to the dataset since the run was started.
+
+    A finished run goes on with them; one that is paused, cancelled or failed waits to be resumed.
+    """
+    run = access.run_for(request.auth.team, run_id)
+    items = services.extend_run(run, by=request.auth.user, enqueue=tasks.ring)
+    return {"items": items, "run": shown(run, request.auth.user)}
+
+
+@run_control.write("PUT", "/runs/{int:run_id}/budget", Role.EDITOR, Run)
+def set_budget(request: TokenRequest, run_id: int, body: schemas.Budget) -> Any:
+    """Change what the run may cost.
+
+    A run that its cap had paused stays paused until it is resumed.
+    """
+    run = access.run_for(request.auth.team, run_id)
+    services.set_budget(run, by=request.auth.user, budget_usd=body.budget_usd)
+    return shown(run, request.auth.user)

@@ -1,0 +1,63 @@
+"""The body of a request to start a run as the services take it."""
+
+from rubricweb import access
+from rubricweb.api.schemas import run_launch as schemas
+from rubricweb.errors import Invalid
+from rubricweb.models import Dataset, Item, Team
+from rubricweb.selectors.run_samples import spread_ids
+from rubricweb.services.few_shot import FewShot
+from rubricweb.services.panels import Member, Panel
+from rubricweb.services.run_starting import RunOptions
+
+
+def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOptions:
+    """All but dataset, rubric version and caps. Raises NotFound for what the team does not have."""
+    return {
+        "judge_id": body.judge,
+        "panel": _panel(body.panel),
+        "few_shot_from": _few_shot(team, body.few_shot),
+        "autograder": body.autograder,
+        "reply_format": body.reply_format,
+        "normalize": body.normalize,
+        "abstention": body.abstention,
+        "on_error": body.on_error,
+        "option_seed": body.option_seed,
+        "name": body.name,
+        "use_cache": body.use_cache,
+        "mode": body.mode,
+        "item_ids": _item_ids(dataset, body),
+    }
+
+
+def _item_ids(dataset: Dataset, body: schemas.NewRun) -> list[int] | None:
+    if body.sample is None:
+        return body.item_ids
+    if body.item_ids is not None:
+        raise Invalid.at("sample", "a sample beside item_ids", "one of them")
+    return spread_ids(Item.objects.filter(dataset=dataset), body.sample)
+
+
+def _panel(asked: schemas.NewPanel | None) -> Panel | None:
+    if asked is None:
+        return None
+    members = [Member(one.judge, one.weight, one.stage, one.name) for one in asked.members]
+    return Panel(
+        members,
+        rule=asked.rule,
+        repeats=asked.repeats,
+        quorum=asked.quorum,
+        escalate_on=asked.escalate_on,
+        min_confidence=asked.min_confidence,
+    )
+
+
+def _few_shot(team: Team, asked: schemas.NewFewShot | None) -> FewShot | None:
+    """Where the examples come from: a queue stands for its dataset."""
+    if asked is None:
+        return None
+    queue = access.queue_for(team, asked.queue_id) if asked.queue_id is not None else None
+    if asked.dataset_id is not None:
+        return FewShot(access.dataset_for(team, asked.dataset_id), queue, asked.n, asked.seed)
+    if queue is None:
+        raise Invalid.at("few_shot", "neither dataset_id nor queue_id", "one of them")
+    return FewShot(queue.dataset, queue, asked.n, asked.seed)

@@ -1,0 +1,221 @@
+"""Shapes of the inbox of adjudication, its units, decisions and where ground truth comes from."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import AwareDatetime, BaseModel, Field
+
+from rubricweb.api.paging import ListQuery
+from rubricweb.api.schemas.comparison import Vote
+from rubricweb.api.schemas.reviews import Quote
+from rubricweb.api.schemas.rubrics import Criterion
+from rubricweb.api.schemas.shared import Answered, Figure, Id, Input, OneOf, Username
+from rubricweb.models import Cause
+from rubricweb.selectors.adjudication_inbox import KINDS
+from rubricweb.selectors.ground_truth import RULES
+
+CauseOrNone = Annotated[
+    str,
+    OneOf(["", *Cause.values]),
+    Field(description="Empty where nobody differed: what all said was accepted."),
+]
+
+
+class InboxQuery(ListQuery):
+    queue: Annotated[Id | None, Field(description="One queue only; else all that people labelled.")] = None
+    criterion: Annotated[list[Id], Field(max_length=100, description="These criteria only.")] = []
+    kind: Annotated[str, OneOf(KINDS)] | None = None
+    cause: Annotated[
+        Annotated[str, OneOf(Cause.values)] | None,
+        Field(description="Those decided for this cause; an unclear rubric also where a rater said so."),
+    ] = None
+    include_decided: Annotated[bool, Field(description="Also what was adjudicated already.")] = False
+
+
+class Adjudication(Schema):
+    item_id: int
+    criterion_id: int
+    verdict: Answered
+    cause: CauseOrNone
+    reason: str
+    decided_by: Username
+    decided_at: datetime
+
+
+class InboxUnit(Schema):
+    """One criterion of one item to look at; `kinds` say why, the most telling first.
+
+    `votes` are people's final labels, `judged` those of the judges beside them.
+    """
+
+    item_id: int
+    item_key: str
+    criterion: Criterion
+    kinds: list[Annotated[str, OneOf(KINDS)]]
+    votes: list[Vote]
+    judged: list[Answered]
+    decided: Adjudication | None
+
+    @staticmethod
+    def resolve_votes(row: Any) -> list[Vote]:
+        return [Vote(verdict=verdict, count=count) for verdict, count in row.votes]
+
+
+class UnitQuery(BaseModel):
+    names: Annotated[
+        bool, Field(description="Who said what, in place of Rater A, B, …; written down in the journal.")
+    ] = False
+
+
+class UnitVoice(Schema):
+    """What one rater said. `initial` is a person's first label where they changed it after the reveal.
+
+    `later` is why they changed, `unclear` whether they found the rubric so. `votes` are the answers a judge's
+    label was made of.
+    """
+
+    name: str
+    is_judge: bool
+    verdict: Answered | None
+    initial: Answered | None
+    reason: str
+    later: str
+    unclear: bool
+    error: str
+    evidence: list[Quote]
+    votes: list[Vote]
+
+    @staticmethod
+    def resolve_votes(row: Any) -> list[Vote]:
+        return [Vote(verdict=verdict, count=count) for verdict, count in row.votes]
+
+
+class Unit(Schema):
+    """Everybody's word on one criterion of one item; `most` is the majority of people's final labels."""
+
+    item_id: int
+    criterion: Criterion
+    voices: list[UnitVoice]
+    most: Answered | None
+    decision: Adjudication | None
+
+    @staticmethod
+    def resolve_item_id(row: Any) -> int:
+        return int(row.item.pk)
+
+
+class NewAdjudication(Input):
+    """A reason is required to decide against the majority of people's final labels."""
+
+    verdict: Answered
+    cause: Annotated[str, OneOf(Cause.values)]
+    reason: Annotated[str, Field(max_length=10_000)] = ""
+    seen: Annotated[
+        AwareDatetime | None,
+        Field(description="`decided_at` of another person's decision that this one is to replace."),
+    ] = None
+
+
+class WithdrawQuery(BaseModel):
+    seen: Annotated[
+        AwareDatetime | None,
+        Field(description="`decided_at` of another person's decision that is to be taken back."),
+    ] = None
+
+
+class Agreed(Schema):
+    """`units` on which all people and the judge gave one label; on those `waiting` somebody differs."""
+
+    units: int
+    waiting: int
+    hidden_items: Annotated[int, Field(description="Items you are still to review blind: left out.")]
+
+
+class Accepted(Schema):
+    accepted: int
+
+
+class SaidLabel(Schema):
+    rater: str
+    is_judge: bool
+    verdict: Answered
+
+
+class GroundTruth(Schema):
+    """The label that stands for one criterion of an item, and where it comes from.
+
+    `verdict` is null while people are tied. `decided_by` is null where nobody had to decide; `decided_at` is
+    then when the last of the `labels` was given.
+    """
+
+    criterion: Criterion
+    verdict: Answered | None
+    rule: Annotated[str, OneOf(RULES)]
+    decided_by: Username
+    decided_at: datetime | None
+    cause: CauseOrNone
+    reason: str
+    labels: list[SaidLabel]
+
+
+class GroundTruthOfItem(Schema):
+    item_id: int
+    criteria: list[GroundTruth]
+
+
+class CauseCount(Schema):
+    cause: Annotated[str, OneOf(Cause.values)]
+    count: int
+
+
+class CriterionWork(Schema):
+    """How often each cause was given on a criterion, over all versions in which it says the same.
+
+    `unclear_said` of the unclear ones were said by raters after the reveal and not decided so. `done`: the
+    newest version no longer has the criterion as it was.
+    """
+
+    criterion: Criterion
+    criterion_ids: list[int]
+    counts: list[CauseCount]
+    unclear_said: int
+    done: bool
+
+    @staticmethod
+    def resolve_counts(row: Any) -> list[CauseCount]:
+        return [CauseCount(cause=cause.value, count=count) for cause, count in row.counts]
+
+
+class RubricWork(Schema):
+    rubric_id: int
+    criteria: list[CriterionWork]
+
+
+class RevisionRate(Schema):
+    """Of the `n` verdicts from which the judge differed when it was shown: the shares changed afterwards.
+
+    `to_judge` is the share changed to the judge's label. `unanswered` verdicts are in no share.
+    """
+
+    criterion: Criterion | None
+    n: int
+    changed: Figure
+    to_judge: Figure
+    unclear: int
+    unanswered: int
+
+
+class RevisionRates(Schema):
+    """`overall` has no criterion. `reveals`: a queue shows this judge after submitting and not before."""
+
+    run_id: int
+    reveals: bool
+    overall: RevisionRate
+    criteria: list[RevisionRate]
+
+
+class RevisionRatesQuery(BaseModel):
+    queue: Annotated[
+        list[Id], Field(max_length=100, description="Queues over the run's dataset; else all with labels.")
+    ] = []

@@ -1,0 +1,136 @@
+"""Shapes of the agreement board of a queue."""
+
+from datetime import date
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import BaseModel, Field
+
+from rubricweb.api.schemas.comparison import HumanCeiling
+from rubricweb.api.schemas.rubrics import Criterion
+from rubricweb.api.schemas.shared import Figure, Id
+
+
+class BoardQuery(BaseModel):
+    criterion: Annotated[
+        Id | None, Field(description="Pairs, hardest items and weeks of this criterion only.")
+    ] = None
+
+
+class BoardRater(Schema):
+    """A rater by name; for annotators and viewers others are numbered."""
+
+    name: str
+    mine: bool
+
+
+class Standing(Schema):
+    """How far people agree on one criterion; on all binary ones together where `criterion` is null.
+
+    `alpha` is ordinal where options are steps, else nominal. `kappa` is the mean over pairs of raters,
+    `raw_agreement` the mean share of equal pairs of labels. `seconds` is the median time the criterion was
+    open, with n 0 where nothing was measured.
+    """
+
+    criterion: Criterion | None
+    items: int
+    raters: int
+    abstained: int
+    alpha: Figure
+    kappa: Figure
+    raw_agreement: Figure
+    ceiling: HumanCeiling
+    seconds: Figure
+
+    @staticmethod
+    def resolve_raw_agreement(row: Any) -> Any:
+        return row.raw
+
+
+class PairCell(Schema):
+    """Two raters on the `n` units both labelled; a rater against themselves has no figures."""
+
+    other: BoardRater
+    n: int
+    raw_agreement: Figure | None
+    kappa: Figure | None
+
+    @staticmethod
+    def resolve_raw_agreement(cell: Any) -> Any:
+        return cell.raw
+
+
+class MatrixRow(Schema):
+    rater: BoardRater
+    labelled: int
+    cells: list[PairCell]
+
+
+class HardItem(Schema):
+    """An item and the mean share of equal pairs of labels over its `n` units with two labels, 0 to 1."""
+
+    item_id: int
+    key: str
+    description: str
+    agreement: float
+    n: int
+
+
+class Week(Schema):
+    """Agreement on the items whose last review was submitted in the week from `monday`."""
+
+    monday: date
+    items: int
+    alpha: Figure
+    raw_agreement: Figure
+
+    @staticmethod
+    def resolve_raw_agreement(week: Any) -> Any:
+        return week.raw
+
+
+class RaterStanding(Schema):
+    """One rater: `leniency` is own credit less that of the others on the same units, −1 to 1.
+
+    Credit is the value of a label, 1 less the value where the weight is negative. `gold` is the share of
+    labels on gold items that are right, null without gold items.
+    """
+
+    rater: BoardRater
+    reviews: int
+    labelled: int
+    credit: Figure
+    others: Figure
+    leniency: Figure
+    gold: Figure | None
+
+
+class AgreementBoard(Schema):
+    """How far the raters of a queue agree, by their initial labels.
+
+    `overall` pools binary criteria, null without any. `raters` has everybody for reviewers and above, nobody
+    for others; `mine` are your own numbers, null before you have done your part (`mine_waits`) or when you
+    are no rater. Below `too_few_below` units a figure tells little.
+    """
+
+    queue_id: int
+    reviews: int
+    raters_total: int
+    overall: Standing | None
+    criteria: list[Standing]
+    scope: Criterion | None
+    matrix: list[MatrixRow]
+    raters_left_out: int
+    hardest: list[HardItem]
+    agreed_items: int
+    weeks: list[Week]
+    names_hidden: bool
+    raters: list[RaterStanding]
+    mine: RaterStanding | None
+    mine_waits: bool
+    resamples: int
+    too_few_below: int
+
+    @staticmethod
+    def resolve_queue_id(board: Any) -> int:
+        return int(board.queue.pk)

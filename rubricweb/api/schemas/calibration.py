@@ -1,0 +1,107 @@
+"""Shapes of gold items and calibration."""
+
+from datetime import datetime
+from typing import Annotated
+
+from ninja import Schema
+from pydantic import Field
+
+from rubricweb.api.schemas.shared import Answered, Id, Input, OneOf, Share
+from rubricweb.selectors.calibration import Stage
+
+Asked = Annotated[float | None, Field(gt=0, le=1, description="0 to 1; null asks for nothing.")]
+
+
+class NewGold(Input):
+    """Either `item_ids` or `at_random`."""
+
+    item_ids: Annotated[list[Id], Field(max_length=10_000)] = []
+    at_random: Annotated[
+        int | None, Field(ge=1, description="So many, drawn from those whose labels are known.")
+    ] = None
+
+
+class Rules(Input):
+    calibration_items: Annotated[
+        int, Field(ge=0, description="So many gold items come first for everybody; 0 for no round.")
+    ]
+    pass_mark: Annotated[
+        Asked, Field(description="The share of labels in the round that must be right to go on.")
+    ] = None
+    extra_rater_below: Annotated[
+        Asked,
+        Field(description="An item whose raters agree on a smaller share of criteria gets one more, once."),
+    ] = None
+
+
+class Calibration(Schema):
+    """How a round went: `right` of `total` labels like the known ones; both 0 where nothing was counted."""
+
+    right: int
+    total: int
+    passed: bool
+    passed_by: Annotated[str | None, Field(description="Who let them go on below the mark.")]
+    decided_at: datetime
+
+    @staticmethod
+    def resolve_passed_by(row: object) -> str | None:
+        by = getattr(row, "passed_by", None)
+        return None if by is None else str(by)
+
+
+class GoldAccuracy(Schema):
+    """Over all gold items submitted, those after the round too; `low` to `high` is Wilson's 95 % interval."""
+
+    right: int
+    total: int
+    share: Share
+    low: float | None
+    high: float | None
+
+
+class RaterCalibration(Schema):
+    id: int
+    name: str
+    stage: Annotated[str, OneOf([stage.value for stage in Stage])]
+    calibration: Calibration | None
+    accuracy: GoldAccuracy
+    withheld: Annotated[
+        bool, Field(description="Whether figures are left out: you are still to review gold items blind.")
+    ]
+
+
+class GoldItem(Schema):
+    id: int
+    key: str
+
+
+class Gold(Schema):
+    """`gold` items there are, `more` could be marked; `items` are those that may be named, 200 at most."""
+
+    calibration_items: int
+    pass_mark: float | None
+    extra_rater_below: float | None
+    gold: int
+    more: int
+    items: list[GoldItem]
+    raters: list[RaterCalibration]
+
+
+class KnownAnswer(Schema):
+    item: GoldItem
+    criterion: str
+    mine: Answered
+    truth: Answered
+    is_right: bool
+
+
+class MyCalibration(Schema):
+    """`answers` are empty until the round is over; `withheld` items are hidden by another blind queue."""
+
+    stage: Annotated[str, OneOf([stage.value for stage in Stage])]
+    size: Annotated[int, Field(description="How many items the round has; 0 after it.")]
+    submitted: int
+    pass_mark: float | None
+    calibration: Calibration | None
+    answers: list[KnownAnswer]
+    withheld: int

@@ -1,0 +1,137 @@
+"""Shapes of endpoints and of their trials."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import Field
+
+from rubricweb.api.schemas.runs import JudgeError
+from rubricweb.api.schemas.shared import Input
+from rubricweb.services import endpoints
+
+Usd = Annotated[
+    float | None, Field(description="US dollars per million tokens; null goes by the team's price list.")
+]
+
+
+class EndpointOptions(Schema):
+    """Null, and "" for texts, leaves a value out of requests, or says that a limit is not known."""
+
+    fallback_model: Annotated[
+        str, Field(description="Asked at the same address for what the model has failed at for good.")
+    ] = ""
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    reasoning_effort: Annotated[str, Field(examples=["low"])] = ""
+    logprobs: Annotated[
+        bool, Field(description="Ask for token probabilities, which become the confidence of a verdict.")
+    ] = False
+    batches: Annotated[bool, Field(description="Whether the provider takes batches.")] = False
+    max_concurrency: Annotated[int | None, Field(description="Calls in flight, at most.")] = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    input_usd_per_million: Usd = None
+    cached_input_usd_per_million: Usd = None
+    output_usd_per_million: Usd = None
+
+
+class Endpoint(EndpointOptions):
+    """An OpenAI-compatible address an owner added. Its key, and the values of headers, are in no answer."""
+
+    id: int
+    judge: Annotated[str, Field(description="What a new run names as its judge.", examples=["endpoint-3"])]
+    name: str
+    base_url: str
+    model: str
+    has_key: bool
+    header_names: Annotated[
+        list[str] | None, Field(description="Of the extra headers; null when they can no longer be opened.")
+    ]
+    created_at: datetime
+
+    @staticmethod
+    def resolve_judge(row: Any) -> str:
+        return f"endpoint-{row.pk}"
+
+    @staticmethod
+    def resolve_has_key(row: Any) -> bool:
+        return bool(row.sealed_key)
+
+    @staticmethod
+    def resolve_header_names(row: Any) -> list[str] | None:
+        names = endpoints.header_names(row)
+        return None if names is None else list(names)
+
+
+Url = Annotated[
+    str,
+    Field(
+        max_length=500,
+        description="Everything before /chat/completions.",
+        examples=["https://api.example.com/v1"],
+    ),
+]
+Key = Annotated[str, Field(max_length=500, description="Stored encrypted, never shown again.")]
+
+
+class NewEndpoint(EndpointOptions, Input):
+    name: Annotated[str, Field(max_length=80)]
+    base_url: Url
+    model: Annotated[str, Field(max_length=200)]
+    api_key: Key = ""
+    extra_headers: Annotated[
+        dict[str, str], Field(description="Sent with every call; stored encrypted, never shown again.")
+    ] = {}
+
+
+class EndpointChanges(EndpointOptions, Input):
+    """Only what is named changes.
+
+    `api_key` "" forgets the key. `extra_headers` replaces all headers; null keeps the value stored under a
+    name. At another host both must be given again.
+    """
+
+    name: Annotated[str, Field(max_length=80)] = ""
+    base_url: Url = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+    api_key: Key = ""
+    extra_headers: dict[str, str | None] = {}
+
+
+class Trial(Schema):
+    """What came of one tiny question, asked live.
+
+    `works` is whether an answer could be read, `verdict` that answer: it should be MET. `reached` is null
+    when nothing answered in time. `confidence` is null where no token probabilities came.
+    """
+
+    works: bool
+    reached: bool | None
+    verdict: str | None
+    reason: str
+    model: Annotated[str, Field(description="What the endpoint says answered.")]
+    reply_format: Annotated[
+        str, Field(description="The form of reply asked for last.", examples=["json_schema"])
+    ]
+    seconds: float
+    attempts: int
+    prompt_tokens: int | None
+    cached_prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    confidence: float | None
+    reasoning: Annotated[str, Field(description="The beginning of what the model thought aloud.")]
+    fallback: Annotated[bool, Field(description="Whether the fallback model was asked.")]
+    log: Annotated[list[str], Field(description="What was decided on the way.")]
+    error: JudgeError | None
+    advice: Annotated[str, Field(description="What to do about the error.")]
+
+    @staticmethod
+    def resolve_reply_format(row: Any) -> str:
+        return str(row.rung)
+
+    @staticmethod
+    def resolve_error(row: Any) -> JudgeError | None:
+        return JudgeError(kind=row.error.kind, message=row.error.message) if row.error else None

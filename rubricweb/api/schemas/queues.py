@@ -1,0 +1,235 @@
+"""Shapes of review queues: how they are made, changed, and how far they are."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from ninja import Schema
+from pydantic import Field
+
+from rubricweb.api.schemas.rubrics import VersionReference
+from rubricweb.api.schemas.shared import Id, Input, Named, OneOf
+from rubricweb.models import Blind, Order, QueueState, Rationale
+from rubricweb.selectors.informative import REASONS
+
+Reason = Annotated[str, OneOf(REASONS)]
+Usernames = Annotated[list[str], Field(max_length=500, examples=[["ann", "rae"]])]
+Search = Annotated[
+    str, Field(max_length=200, description="Part of an item's key, description or submission.")
+]
+Metadata = Annotated[
+    str,
+    Field(
+        max_length=500,
+        description="key=value of an item's metadata; a list there matches by each of its texts.",
+        examples=["language=fr"],
+    ),
+]
+
+
+class AllItems(Input):
+    """Every item of the dataset, those added later too."""
+
+    kind: Literal["all"] = "all"
+
+
+class FilteredItems(Input):
+    """Items that match a text, a piece of metadata, or both."""
+
+    kind: Literal["filter"]
+    search: Search = ""
+    metadata: Metadata = ""
+
+
+class DoubtfulItems(Input):
+    """Items for which one of the reasons holds: what a run's judge is unsure of, or differs on."""
+
+    kind: Literal["run"]
+    run_id: Id
+    reasons: Annotated[list[Reason], Field(description="Without any, all of them.")] = []
+    search: Search = ""
+    metadata: Metadata = ""
+
+
+class SampledItems(Input):
+    """A random sample, every item with a known probability.
+
+    Even over the values of a metadata key, or over a run's verdicts on a criterion, when one is named: each
+    stratum then has a probability of its own. The same `seed` draws the same items.
+    """
+
+    kind: Literal["sample"]
+    size: Annotated[int, Field(ge=1)]
+    strata_metadata: Annotated[str, Field(max_length=200)] = ""
+    strata_criterion: Annotated[str, Field(max_length=200, description="Needs `run_id`.")] = ""
+    run_id: Id | None = None
+    seed: Annotated[int | None, Field(ge=0, lt=2**31, description="Drawn at random without one.")] = None
+    search: Search = ""
+    metadata: Metadata = ""
+
+
+class ChosenItems(Input):
+    """These items of the dataset."""
+
+    kind: Literal["items"]
+    item_ids: Annotated[list[Id], Field(min_length=1, max_length=100_000)]
+
+
+NewSource = Annotated[
+    AllItems | FilteredItems | DoubtfulItems | SampledItems | ChosenItems, Field(discriminator="kind")
+]
+
+
+class QueuePlanned(Input):
+    """What a new queue would be made of. Without `rubric_version_id` the dataset's own version is meant."""
+
+    dataset_id: Id
+    rubric_version_id: Id | None = None
+    source: NewSource = AllItems()
+    raters_per_item: Annotated[int, Field(ge=1)] = 1
+
+
+class NewQueue(Input):
+    """Without `rubric_version_id` the version that came with the dataset is used; an item's own wins."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    dataset_id: Id
+    rubric_version_id: Id | None = None
+    source: NewSource = AllItems()
+    raters: Annotated[
+        Usernames, Field(description="User names, see GET /team. None of them with `everyone`.")
+    ] = []
+    everyone: Annotated[
+        bool, Field(description="All members who may review, those who join or may do so later too.")
+    ] = False
+    raters_per_item: Annotated[int, Field(ge=1)] = 1
+    run_id: Annotated[
+        Id | None, Field(description="The run whose verdicts are revealed after submitting.")
+    ] = None
+    blind: Annotated[
+        Blind, Field(description="Whose verdicts reviewers do not see before they submit their own.")
+    ] = Blind.BOTH
+    order: Annotated[Order, Field(description="Which item is handed out next.")] = Order.DATASET
+    rationale: Annotated[Rationale, Field(description="Which verdicts need a reason.")] = Rationale.NEVER
+    hold_minutes: Annotated[
+        int, Field(ge=1, description="So long a place is kept for somebody of whom nothing is heard.")
+    ] = 30
+    instructions: str = ""
+
+
+class ReasonCount(Schema):
+    reason: Reason
+    words: str
+    items: int
+
+
+class QueuePlan(Schema):
+    """What a queue would be; `seconds` of work are at the pace of the team's reviews, null if unknown."""
+
+    items: int
+    reviews: int
+    seconds: float | None
+    reasons: Annotated[list[ReasonCount], Field(description="Where items are chosen by reasons.")]
+    source: Annotated[list[str], Field(description="How the items are chosen, in words.")]
+
+
+class QueueExtension(Input):
+    """More items, more raters per item, or both; what is left out stays as it is."""
+
+    source: NewSource | None = None
+    raters_per_item: Annotated[int | None, Field(ge=1, description="Can only become more.")] = None
+
+
+class QueuePeople(Input):
+    """User names, see GET /team; `everyone` says whether people who join the team come in by themselves."""
+
+    add: Usernames = []
+    remove: Usernames = []
+    everyone: bool | None = None
+
+
+class QueueWords(Input):
+    """What is left out stays as it is."""
+
+    name: Annotated[str | None, Field(min_length=1, max_length=200)] = None
+    instructions: str | None = None
+    hold_minutes: Annotated[int | None, Field(ge=1)] = None
+
+
+class QueueProgress(Schema):
+    """`wanted` is how many reviews its items want; `mine_left` is how many you could still take.
+
+    `expired` are drafts that lost their place, because nothing was heard for too long or because their person
+    was taken out.
+    """
+
+    items: int
+    wanted: int
+    submitted: int
+    drafts: int
+    expired: int
+    skipped: int
+    share: float
+    my_submitted: int
+    mine_left: int
+
+
+class Queue(Schema):
+    id: int
+    name: str
+    state: Annotated[str, OneOf(QueueState.values)]
+    dataset: Named
+    rubric_version: Annotated[
+        VersionReference | None, Field(description="Null when every item brings its own rubric.")
+    ]
+    run_id: int | None
+    raters_per_item: int
+    everyone: bool
+    blind: Annotated[str, OneOf(Blind.values)]
+    order: Annotated[str, OneOf(Order.values)]
+    rationale: Annotated[str, OneOf(Rationale.values)]
+    hold_minutes: int
+    imported: bool
+    instructions: str
+    created_at: datetime
+
+
+class QueueInList(Queue):
+    i_rate: Annotated[bool, Field(description="Whether you are one of its raters.")]
+    progress: QueueProgress
+    my_seconds_left: Annotated[
+        float | None, Field(description="What is left for you at your own pace; null if that is not known.")
+    ]
+
+
+class RaterProgress(Schema):
+    """`seconds` is the median of the person's newest reviews; null while too little is known."""
+
+    name: str
+    submitted: int
+    drafts: int
+    expired: int
+    skipped: int
+    seconds: float | None
+    rates: Annotated[bool, Field(description="False for somebody who was taken out of the queue.")]
+
+
+class Pace(Schema):
+    """Seconds of work that are left: for everybody together, and for you. Null where no pace is known."""
+
+    left: float | None
+    mine_left: float | None
+
+
+class QueueInFull(Queue):
+    progress: QueueProgress
+    pace: Pace
+    raters: list[RaterProgress]
+    source: Annotated[
+        list[str],
+        Field(description="How its items were chosen, in words; less is said while you review them blind."),
+    ]
+
+
+class ExtendedQueue(Schema):
+    added: Annotated[int, Field(description="How many items were new to the queue.")]
+    queue: QueueInFull

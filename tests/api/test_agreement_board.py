@@ -1,0 +1,59 @@
+"""The agreement board through the API: the same figures, and withheld the same."""
+
+import pytest
+
+from rubricweb.models import ReviewQueue
+from tests import agreeing, factories
+from tests.factories import Cast
+
+
+@pytest.fixture
+def labelled(people: Cast) -> ReviewQueue:
+    return agreeing.imported(people)
+
+
+def test_the_figures_are_those_worked_out_by_hand(people: Cast, as_member, labelled: ReviewQueue) -> None:
+    board = as_member(people.rae).get(f"/queues/{labelled.pk}/agreement")
+    overall = board["overall"]
+    assert overall["alpha"]["value"] == pytest.approx(0.3889, abs=5e-5)
+    assert overall["alpha"]["n"] == 4
+    assert overall["alpha"]["low"] < 0.3889 <= overall["alpha"]["high"]
+    assert overall["kappa"]["value"] == pytest.approx(0.4)
+    assert overall["ceiling"]["accuracy"]["value"] == pytest.approx(2 / 3)
+    assert (overall["criterion"], overall["items"], overall["raters"]) == (None, 4, 3)
+    [only] = board["criteria"]
+    assert (only["criterion"]["name"], only["alpha"]) == ("only", overall["alpha"])
+    assert only["seconds"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert [row["rater"]["name"] for row in board["matrix"]] == list(agreeing.RATERS)
+    assert [[cell["n"] for cell in row["cells"]] for row in board["matrix"]] == [[4] * 3] * 3
+    assert board["matrix"][0]["cells"][0]["kappa"] is None
+    assert [(row["key"], row["n"]) for row in board["hardest"]] == [("b", 1), ("d", 1)]
+    assert [row["leniency"]["value"] for row in board["raters"]] == [0.375, 0.0, -0.375]
+    assert (board["mine"], board["weeks"], board["too_few_below"]) == (None, [], 10)
+
+
+def test_one_criterion_can_be_asked_for(people: Cast, as_member, labelled: ReviewQueue) -> None:
+    rae, criterion = as_member(people.rae), labelled.rubric_version.criteria.get()
+    board = rae.get(f"/queues/{labelled.pk}/agreement", criterion=criterion.pk)
+    assert board["scope"]["name"] == "only"
+    rae.refused(404, "GET", f"/queues/{labelled.pk}/agreement", query={"criterion": 10**6})
+
+
+def test_annotators_and_viewers_are_told_no_names(people: Cast, as_member, labelled: ReviewQueue) -> None:
+    for person in (people.ann, people.bob):
+        board = as_member(person).get(f"/queues/{labelled.pk}/agreement")
+        assert (board["names_hidden"], board["raters"]) == (True, [])
+        assert {row["rater"]["name"] for row in board["matrix"]} == {"Rater 1", "Rater 2", "Rater 3"}
+
+
+def test_it_is_withheld_from_a_blind_rater(people: Cast, as_member, labelled: ReviewQueue) -> None:
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=labelled.dataset,
+        rubric_version=labelled.rubric_version,
+        raters=[people.alice],
+    )
+    problem = as_member(people.alice).refused(403, "GET", f"/queues/{labelled.pk}/agreement")
+    assert problem["type"] == "urn:rubricweb:problem:withheld"
+    assert "4 items" in problem["detail"]

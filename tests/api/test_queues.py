@@ -1,0 +1,134 @@
+"""Queues through the API: made of chosen items, paused, extended, reassigned, closed and opened again."""
+
+from typing import Any
+
+import pytest
+
+from rubricweb.models import Judgement
+from tests.api.client import ApiClient
+from tests.api.conftest import World
+from tests.api.test_reviews import answer
+from tests.factories import Cast
+
+
+@pytest.fixture
+def ed(people: Cast, as_member) -> ApiClient:
+    return as_member(people.ed)
+
+
+def body(world: World, **more: Any) -> dict[str, Any]:
+    return {"name": "New", "dataset_id": world.dataset.pk, "rubric_version_id": world.version.pk} | more
+
+
+def test_a_queue_is_made_as_it_is_asked_for(ed: ApiClient, world: World) -> None:
+    asked = body(
+        world,
+        everyone=True,
+        raters_per_item=2,
+        order="informative",
+        rationale="unmet",
+        hold_minutes=5,
+        blind="peers",
+        source={"kind": "filter", "search": "Belgium"},
+    )
+    made = ed.send("POST", "/queues", asked)
+    assert {name: made[name] for name in ("everyone", "order", "rationale", "hold_minutes", "blind")} == {
+        "everyone": True,
+        "order": "informative",
+        "rationale": "unmet",
+        "hold_minutes": 5,
+        "blind": "peers",
+    }
+    full = ed.get(f"/queues/{made['id']}")
+    assert full["source"] == ["Items with “Belgium”."]
+    assert [one["name"] for one in full["raters"]] == ["Alice", "Ann", "Ed", "Rae"]
+    assert (full["progress"]["items"], full["progress"]["wanted"]) == (1, 2)
+
+
+def test_a_plan_counts_what_a_judge_is_unsure_of(ed: ApiClient, world: World) -> None:
+    unsure = Judgement.objects.filter(run=world.run, item__key="bad", criterion__name="concise")
+    unsure.update(verdict="CANNOT_ASSESS")
+    source = {"kind": "run", "run_id": world.run.pk, "reasons": ["cannot_assess", "errors"]}
+    # ed rates in no queue; ann does, and is no editor anyway.
+    plan = ed.send("POST", "/queues/plan", {"dataset_id": world.dataset.pk, "source": source})
+    assert (plan["items"], plan["reviews"], plan["seconds"]) == (1, 1, None)
+    assert plan["reasons"] == [{"reason": "cannot_assess", "words": "the judge cannot assess", "items": 1}]
+    assert [queue["name"] for queue in ed.get("/queues")["items"]] == ["First look"]
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"everyone": False}, "raters"),
+        ({"raters": ["bob"]}, "raters"),
+        ({"raters": ["ann"], "raters_per_item": 2}, "raters_per_item"),
+        ({"raters": ["ann"], "source": {"kind": "filter"}}, "search"),
+        ({"raters": ["ann"], "source": {"kind": "sample", "size": 4}}, "size"),
+        ({"raters": ["ann"], "source": {"kind": "sample", "size": 4, "order_by": "pk"}}, "source.order_by"),
+        ({"raters": ["ann"], "source": {"kind": "fate"}}, "source"),
+        ({"raters": ["ann"], "hold_minutes": 10_081}, "hold_minutes"),
+        ({"raters": ["ann"], "order": "random"}, "order"),
+    ],
+)
+def test_a_queue_that_cannot_be_is_refused_at_its_place(
+    ed: ApiClient, world: World, change: dict[str, Any], place: str
+) -> None:
+    [fault] = ed.refused(422, "POST", "/queues", body(world, **change))["faults"]
+    assert fault["place"].split(".sample")[0].replace("source.sample.", "source.") in (place, "source")
+
+
+def test_a_paused_queue_answers_409_and_keeps_the_draft(
+    ed: ApiClient, people: Cast, as_member, world: World
+) -> None:
+    ann = as_member(people.ann)
+    review = ann.send("POST", f"/queues/{world.queue.pk}/next")
+    path = f"/reviews/{review['id']}/criteria/{review['criteria'][0]['criterion']['id']}"
+    ann.send("PUT", path, {"verdict": "MET"})
+    assert ed.send("POST", f"/queues/{world.queue.pk}/pause")["state"] == "paused"
+    assert "paused" in ann.refused(409, "PUT", path, {"verdict": "UNMET"})["detail"]
+    ann.refused(409, "POST", f"/queues/{world.queue.pk}/next")
+    assert ann.get(f"/reviews/{review['id']}")["criteria"][0]["verdict"] == "MET"
+    assert ed.send("POST", f"/queues/{world.queue.pk}/resume")["state"] == "open"
+    answer(ann, review)
+    assert ann.send("POST", f"/reviews/{review['id']}/submit")["state"] == "submitted"
+
+
+def test_a_queue_is_extended_reassigned_renamed_closed_and_reopened(
+    ed: ApiClient, people: Cast, as_member, world: World
+) -> None:
+    queue = ed.send(
+        "POST", "/queues", body(world, raters=["ann"], source={"kind": "filter", "search": "Belgium"})
+    )
+    path = f"/queues/{queue['id']}"
+    ids = list(world.dataset.items.values_list("pk", flat=True))
+    extended = ed.send("POST", f"{path}/extend", {"source": {"kind": "items", "item_ids": ids}})
+    assert (extended["added"], extended["queue"]["progress"]["items"]) == (2, 3)
+    ed.refused(409, "POST", f"{path}/extend", {"source": {"kind": "items", "item_ids": ids}})
+    changed = ed.send("POST", f"{path}/people", {"add": ["rae"], "remove": ["ann"]})
+    assert [one["name"] for one in changed["raters"]] == ["Rae"]
+    ed.refused(422, "POST", f"{path}/people", {"remove": ["rae"]})
+    [fault] = ed.refused(422, "POST", f"{path}/people", {"add": ["charlie"]})["faults"]
+    assert fault["place"] == "add[0]"
+    assert ed.send("PATCH", path, {"name": "Renamed"})["name"] == "Renamed"
+    assert ed.send("POST", f"{path}/close")["state"] == "closed"
+    ed.refused(409, "POST", f"{path}/extend", {"raters_per_item": 1})
+    assert ed.send("POST", f"{path}/reopen")["state"] == "open"
+
+
+def test_items_of_another_dataset_are_not_found(ed: ApiClient, world: World) -> None:
+    ed.refused(
+        404, "POST", "/queues", body(world, raters=["ann"], source={"kind": "items", "item_ids": [10**9]})
+    )
+
+
+def test_a_blind_rater_is_not_told_how_items_were_chosen_by_verdicts(
+    ed: ApiClient, people: Cast, as_member, world: World
+) -> None:
+    Judgement.objects.filter(run=world.run, item__key="bad").update(verdict="CANNOT_ASSESS")
+    source = {"kind": "run", "run_id": world.run.pk, "reasons": ["cannot_assess"]}
+    queue = ed.send("POST", "/queues", body(world, raters=["ann"], source=source))
+    assert "cannot assess (1)" in ed.get(f"/queues/{queue['id']}")["source"][0]
+    assert "assess" not in as_member(people.ann).get(f"/queues/{queue['id']}")["source"][0]
+    ed.send("POST", "/queues", body(world, name="Mine", raters=["ed"]))
+    problem = ed.refused(403, "POST", "/queues/plan", {"dataset_id": world.dataset.pk, "source": source})
+    assert problem["type"].endswith("withheld")
