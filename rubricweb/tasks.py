@@ -1,22 +1,72 @@
 """Celery shells: each loads by id and calls one service. A task run twice is a no-op."""
 
-from celery import shared_task
-from django.utils import timezone
+import logging
+from typing import Any
 
-from rubricweb.services import grading, runs
+from celery import Task, shared_task
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from rubricweb import leaving
+from rubricweb.models import Notice
+from rubricweb.services import batches, grading, notices, retention, runs, workers
+
+log = logging.getLogger(__name__)
 
 
 def ring(run_id: int) -> None:
-    """The bell services are handed as `enqueue`."""
-    grade.delay(run_id)
+    """The bell services are handed as `enqueue`. A broker that is away is no reason to fail: rows are the
+    queue, and a sweep rings again.
+    """
+    _send(grade, run_id)
+
+
+def sweep() -> None:
+    """No task: every worker does this in its main process, whether its others are busy or not."""
+    now = timezone.now()
+    runs.sweep(enqueue=ring, now=now)
+    for run_id in batches.due(now):
+        _send(batch, run_id, expires=settings.SWEEP_SECONDS)
+    if notices.mail_is_due(now):
+        _send(mail, expires=settings.SWEEP_SECONDS)
+
+
+def ring_tidying() -> None:
+    _send(tidy, expires=3600)
 
 
 @shared_task
 def grade(run_id: int) -> None:
-    if grading.grade_chunk(run_id, now=timezone.now):
-        ring(run_id)
+    left = grading.grade(run_id, now=timezone.now, leave=leaving.is_set)
+    if left:
+        ring(left[0])  # a bell for each that was heard: who comes looks at the other runs as well
 
 
 @shared_task
-def sweep() -> None:
-    runs.sweep(enqueue=ring, now=timezone.now())
+def batch(run_id: int) -> None:
+    batches.advance(run_id, now=timezone.now, enqueue=ring)
+
+
+@shared_task
+def tidy() -> None:
+    now = timezone.now()
+    workers.forget_silent(now)
+    retention.prune_all(now=now)
+
+
+@shared_task
+def mail() -> None:
+    notices.send_mails(now=timezone.now, link=_link)
+
+
+def _link(notice: Notice) -> str:
+    return f"{settings.SITE_URL}" + reverse("notice", args=[notice.team.slug, notice.pk])
+
+
+def _send(task: "Task[..., Any]", *arguments: Any, **options: Any) -> None:
+    try:
+        task.apply_async(arguments, retry=False, **options)
+    except OperationalError as error:
+        log.warning("bell for %s not rung, a sweep will ring it: %s", task.name, error)

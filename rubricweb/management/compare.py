@@ -118,16 +118,16 @@ def _print(found: Comparison) -> None:
     for name, row in _rows(found):
         table.add_row(Text(name), *(_shown(row[key]) for key in COLUMNS), end_section=name == ALL)
     console.print(table)
-    for row in found.criteria:
-        if row.mean_value is not None:
+    for one in found.criteria:
+        if one.mean_value is not None:
             console.print(
-                f"{row.criterion.name}: a check, {_shown(row.mean_value)} on average.", markup=False
+                f"{one.criterion.name}: a check, {_shown(one.mean_value)} on average.", markup=False
             )
-        elif row.options is not None and row.options.quadratic_kappa is not None:
+        elif one.options is not None and one.options.quadratic_kappa is not None:
             console.print(
-                f"{row.criterion.name}: ordered options, κ with quadratic weights "
-                f"{_shown(row.options.quadratic_kappa)}, "
-                f"within one step {_shown(row.options.adjacent_accuracy)}.",
+                f"{one.criterion.name}: ordered options, κ with quadratic weights "
+                f"{_shown(one.options.quadratic_kappa)}, "
+                f"within one step {_shown(one.options.adjacent_accuracy)}.",
                 markup=False,
             )
     if any(row.criterion.kind != "binary" for row in found.criteria):

@@ -13,11 +13,15 @@ EXAMPLES = """\
 examples:
   rubricweb serve --demo                         everything on this machine, with data to try
   rubricweb grade rubric.yaml answers.jsonl -o verdicts.csv
-  rubricweb grade rubric.yaml answers.jsonl --base-url http://127.0.0.1:8080/v1 --model local --min-score 0.8
+  rubricweb grade rubric.yaml answers.jsonl --base-url http://127.0.0.1:8080/v1 --model local --no-cap
   rubricweb grade rubric.yaml answers.jsonl --judge endpoint-1 --judge endpoint-2 --judge endpoint-3
+  rubricweb judge test endpoint-1                does it answer, in which form, at what price
   rubricweb import-labels labels.csv --dataset answers --rubric rubric.yaml
   rubricweb compare 3                            agreement of run 3 with the people who labelled its items
   rubricweb compare 3 --with 2                   what changed from run 2 to run 3 over the same items
+  rubricweb agreement 2                          how far the people of queue 2 agree with each other
+  rubricweb queues new "Doubtful" --dataset answers --from-run 3 --everyone
+  rubricweb runs watch 3                         follow run 3 until it has ended
 
 exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 below --min-score, 130 stopped by Ctrl+C
 """
@@ -56,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _environment() -> None:
     """Names the settings; without a key and a database of the operator's own, this is the embedded form."""
-    import environ
+    import environ  # type: ignore[import-untyped]  # ships no types
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
     if (PROJECT / ".env").exists():
@@ -97,6 +101,7 @@ def parser() -> argparse.ArgumentParser:
     _grade(_command(commands, "grade", "grade a dataset against a rubric, here and now", "grade", "run"))
     _rubric(_command(commands, "import-rubric", "store a rubric file", "imports", "rubric"))
     _dataset(_command(commands, "import-dataset", "store a dataset file", "imports", "dataset"))
+    _items(_command(commands, "add-items", "store more items of a dataset from a file", "imports", "items"))
     _labels(_command(commands, "import-labels", "store people's labels from a file", "imports", "labels"))
     _export(_command(commands, "export", "write ground truth or verdicts to a file", "exports", "run"))
     _compare(
@@ -108,6 +113,12 @@ def parser() -> argparse.ArgumentParser:
             "run",
         )
     )
+    _agreement(
+        _command(commands, "agreement", "how far the people of a queue agree", "agreement_board", "run")
+    )
+    _runs(commands.add_parser("runs", help="list, follow, pause, resume and retry runs"))
+    _queues(commands.add_parser("queues", help="list, open, pause, extend, reassign and close review queues"))
+    _judge(commands.add_parser("judge", help="list the judges a team can ask, test one"))
     _lint(_command(commands, "lint", "what is likely to go wrong with a rubric", "lint", "run"))
     link = _command(commands, "sign-in-link", "a link that signs somebody in once", "people", "sign_in_link")
     link.add_argument("person", metavar="USER", help="user name or e-mail address")
@@ -209,6 +220,21 @@ def _grade(command: argparse.ArgumentParser) -> None:
     command.add_argument("--model", default="", help="the model to ask")
     command.add_argument("--name", default="", help="name of the run")
     command.add_argument(
+        "--plan", action="store_true", help="say what it would ask, cost and take, and do none of it"
+    )
+    command.add_argument(
+        "--budget", type=_dollars, metavar="USD", help="pause before a call would pass this many US dollars"
+    )
+    command.add_argument(
+        "--no-cap", action="store_true", help="grade by a judge whose price is unknown, without any cap"
+    )
+    command.add_argument(
+        "--no-cache", action="store_true", help="ask anew what was answered before, word for word"
+    )
+    command.add_argument(
+        "--sample", type=_positive, metavar="N", help="grade N items only, spread over the dataset"
+    )
+    command.add_argument(
         "--min-score", type=float, metavar="X", help="exit 100 when the mean score is below X"
     )
     command.add_argument(
@@ -224,8 +250,20 @@ def _rubric(command: argparse.ArgumentParser) -> None:
 
 
 def _dataset(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", type=Path, help="JSON, JSONL, CSV or YAML")
+    command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
     command.add_argument("--name", default="", help="name of the dataset (default: from the file)")
+    _column(command)
+    _team_and_person(command)
+
+
+def _items(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet; every id must be new")
+    command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset they belong to")
+    _column(command)
+    _team_and_person(command)
+
+
+def _column(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--column",
         action="append",
@@ -233,7 +271,6 @@ def _dataset(command: argparse.ArgumentParser) -> None:
         metavar="FIELD=COLUMN",
         help="where a field is found, for example submission=reply_text",
     )
-    _team_and_person(command)
 
 
 def _labels(command: argparse.ArgumentParser) -> None:
@@ -302,6 +339,167 @@ def _compare(command: argparse.ArgumentParser) -> None:
     _team_and_person(command)
 
 
+def _agreement(command: argparse.ArgumentParser) -> None:
+    command.add_argument("queue", metavar="QUEUE", help="number or name of the review queue")
+    command.add_argument(
+        "--criterion",
+        default="",
+        metavar="NAME",
+        help="pairs, hardest items and weeks of this criterion only (default: all that are met or not)",
+    )
+    command.add_argument("--json", action="store_true", help="print JSON, with intervals")
+    _team_and_person(command)
+
+
+def _runs(room: argparse.ArgumentParser) -> None:
+    room.description = "List, follow, pause, resume and retry runs."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb runs", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+
+    def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
+        command = _command(actions, name, what, "runs", function or name)
+        if name not in ("list", "prune"):
+            command.add_argument("run", type=int, metavar="RUN", help="the run's number")
+        _team_and_person(command)
+        return command
+
+    listed = action("list", "the newest runs", "list_runs")
+    listed.add_argument("--state", default="", help="only those that are running, paused, finished, …")
+    listed.add_argument("--dataset", default="", metavar="DATASET", help="only over this one: N|NAME")
+    listed.add_argument("--limit", type=_positive, default=20, metavar="N", help="how many (default 20)")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    shown = action("show", "one run, with what went wrong and its log")
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    watched = action("watch", "follow a run until it has ended; Ctrl+C only stops the watching")
+    watched.epilog = "exit codes: 0 finished, 1 cancelled or failed, 130 stopped by Ctrl+C"
+    watched.add_argument("--json", action="store_true", help="print a JSON object a line at every change")
+    watched.add_argument(
+        "--every", type=_seconds, default=1.0, metavar="SECONDS", help="how often to look (default 1)"
+    )
+    for name, what in (("pause", "stop asking until resumed"), ("cancel", "end a run before it is done")):
+        action(name, what).add_argument(
+            "--break-off", action="store_true", help="break off calls in flight (default: let them finish)"
+        )
+    action("resume", "go on with what was never graded")
+    again = action("retry", "ask again for verdicts that failed, and go on")
+    again.add_argument(
+        "--kind", action="append", default=[], metavar="KIND", help="only this kind of error; several times"
+    )
+    again.add_argument(
+        "--item", action="append", default=[], metavar="ITEM", help="only this item: id:N|KEY; several times"
+    )
+    action("extend", "take in items that came into the dataset since")
+    action("budget", "change what a run may cost").add_argument(
+        "budget", type=_dollars_or_none, metavar="USD", help="US dollars, or none for no cap of its own"
+    )
+    action("prune", "clear prompts and replies older than the team keeps them")
+
+
+def _queues(room: argparse.ArgumentParser) -> None:
+    room.description = "List, open, pause, resume, extend, reassign, close and reopen review queues."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb queues", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+
+    def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
+        command = _command(actions, name, what, "queues", function or name)
+        if name not in ("list", "new"):
+            command.add_argument("queue", metavar="QUEUE", help="the queue's number or name")
+        _team_and_person(command)
+        return command
+
+    listed = action("list", "all queues, open ones first", "list_queues")
+    listed.add_argument("--state", default="", choices=("open", "paused", "closed"), help="only these")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    action("show", "one queue, with its people").add_argument(
+        "--json", action="store_true", help="print JSON"
+    )
+    opened = action("new", "open a queue over items of a dataset")
+    opened.add_argument("name", metavar="NAME", help="what reviewers see in their list")
+    opened.add_argument("--dataset", required=True, metavar="N|NAME")
+    opened.add_argument(
+        "--rubric",
+        default="",
+        metavar="id:N|-",
+        help="rubric version (default: the dataset's; - is each item's)",
+    )
+    opened.add_argument(
+        "--rater", action="append", default=[], metavar="USER", help="who reviews; several times"
+    )
+    opened.add_argument("--everyone", action="store_true", help="the whole team, whoever joins too")
+    opened.add_argument("--raters-per-item", type=_positive, default=1, metavar="N", help="(default 1)")
+    opened.add_argument("--run", type=int, metavar="RUN", help="the run that is revealed after submitting")
+    opened.add_argument("--blind", default="both", choices=("both", "judge", "peers", "none"))
+    opened.add_argument("--order", default="dataset", choices=("dataset", "shuffled", "informative"))
+    opened.add_argument(
+        "--rationale",
+        default="never",
+        choices=("never", "unmet", "always"),
+        help="what needs a reason",
+    )
+    opened.add_argument("--hold", type=_positive, default=30, metavar="MINUTES", help="(default 30)")
+    opened.add_argument("--instructions", type=Path, metavar="FILE", help="Markdown for the reviewers")
+    opened.add_argument("--plan", action="store_true", help="only say what it would come to")
+    _chosen_items(opened)
+    for name, what in (
+        ("pause", "hand nothing out and take nothing in until resumed; drafts are kept"),
+        ("resume", "go on with a paused queue"),
+        ("close", "no more reviews; blinding ends"),
+        ("reopen", "open a closed queue again"),
+    ):
+        action(name, what)
+    extended = action("extend", "more items, more people per item, or both")
+    extended.add_argument("--raters-per-item", type=_positive, metavar="N", help="can only become more")
+    extended.add_argument("--no-items", action="store_true", help="only more people per item")
+    _chosen_items(extended)
+    people = action("reassign", "put people in a queue and take others out")
+    for name in ("--add", "--remove"):
+        people.add_argument(name, action="append", default=[], metavar="USER", help="several times")
+    people.add_argument("--everyone", choices=("yes", "no"), help="whether whoever joins the team comes in")
+
+
+def _chosen_items(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--search", default="", metavar="TEXT", help="items with this text")
+    command.add_argument("--metadata", default="", metavar="KEY=VALUE", help="items with this metadata")
+    command.add_argument(
+        "--item", action="append", default=[], metavar="ITEM", help="this item: id:N|KEY; several times"
+    )
+    command.add_argument("--from-run", type=int, metavar="RUN", help="what this run's judge is unsure of")
+    command.add_argument(
+        "--reason",
+        action="append",
+        default=[],
+        metavar="REASON",
+        help="only people, judge, flips, cannot_assess, low_confidence or errors; several times",
+    )
+    command.add_argument("--sample", type=_positive, metavar="N", help="a random sample of N items")
+    command.add_argument("--even-by", default="", metavar="KEY", help="evenly by this metadata key")
+    command.add_argument(
+        "--even-by-verdict", default="", metavar="CRITERION", help="evenly by the verdicts of --from-run"
+    )
+    command.add_argument("--seed", type=int, metavar="N", help="draws the same sample again")
+
+
+def _judge(room: argparse.ArgumentParser) -> None:
+    room.description = "List the judges a team can ask, test one."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb judge", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    listed = _command(actions, "list", "the judges the team can ask", "judges", "list_judges")
+    tested = _command(
+        actions,
+        "test",
+        "ask a judge one tiny question, live: does it answer, and how",
+        "judges",
+        "test_judge",
+    )
+    tested.add_argument("name", metavar="NAME", help="environment, endpoint-N, offline, or a judge's name")
+    for command in (listed, tested):
+        command.add_argument("--json", action="store_true", help="print JSON")
+        _team_and_person(command)
+
+
 def _lint(command: argparse.ArgumentParser) -> None:
     command.add_argument("rubric", metavar="RUBRIC", help="file, or id:N of a stored rubric")
     command.add_argument(
@@ -321,6 +519,27 @@ def _lint(command: argparse.ArgumentParser) -> None:
 def _repeats(text: str) -> tuple[int, ...]:
     """(3,) for "3", (3, 1) for "3,1"."""
     return tuple(_positive(part) for part in text.split(","))
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0.05 <= number <= 3600:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0.05 and 3600")
+    return number
+
+
+def _dollars(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no amount of dollars from 0")
+    return amount
+
+
+def _dollars_or_none(text: str) -> float | None:
+    return None if text.lower() == "none" else _dollars(text)
 
 
 def _positive(text: str) -> int:

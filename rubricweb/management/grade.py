@@ -1,36 +1,37 @@
 """`rubricweb grade`: a run started, graded in this process and summed up at the terminal."""
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from rubricweb import access
-from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline.server import running_server
-from rubricweb.management import exports
+from rubricweb.management import exports, grade_tables
 from rubricweb.management.imports import dataset_named, rubric_named
 from rubricweb.management.who import Who, acting, note
-from rubricweb.models import Dataset, Role, RubricVersion, Run, RunState
-from rubricweb.selectors import operators, run_votes
-from rubricweb.selectors import runs as selected
-from rubricweb.services import endpoints, grading, panels, runs
+from rubricweb.models import Dataset, Item, Role, RubricVersion, Run, RunState
+from rubricweb.selectors import operators, run_progress, run_results
+from rubricweb.selectors.run_forecasts import Forecast
+from rubricweb.selectors.run_samples import spread_ids
+from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
+from rubricweb.services import endpoints, grading, panels, prices, runs
 from rubricweb.services import exports as export_service
 from rubricweb.services.few_shot import FewShot
+from rubricweb.services.run_planning import plan_run
+from rubricweb.services.run_starting import RunOptions
 
 COMMAND_LINE = "command-line"
 BELOW_MIN_SCORE = 100
@@ -42,13 +43,14 @@ def run(options: argparse.Namespace) -> int:
     _check(options)
     who = acting(options, Role.EDITOR)
     with ExitStack() as stack:
+        if options.plan:
+            grade_tables.print_plan(_plan(options, who, stack))
+            return 0
         started = _resume(options, who, stack) if options.resume else _start(options, who, stack)
-        try:
-            _grade(who, started)
-        except KeyboardInterrupt:
-            runs.cancel_run(started, by=who.user, now=timezone.now())
-            progress = selected.progress(started, now=timezone.now())
-            note(f"Cancelled after {progress.graded} of {progress.items} items; what was graded is kept.")
+        if not _grade(who, started):
+            runs.pause_run(started, by=who.user, now=timezone.now())
+            progress = run_progress.progress(started, viewer=who.user, now=timezone.now())
+            note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
             note(f"Go on with: rubricweb grade --resume {started.pk}")
             return INTERRUPTED
     return _finish(options, who, access.run_for(who.team, started.pk))
@@ -72,6 +74,12 @@ def _check(options: argparse.Namespace) -> None:
         raise Invalid("--repeats takes one number; several are for the stages of a --cascade.")
     if options.vote and not _is_panel(options):
         raise Invalid("--vote settles several votes: give several --judge, or --repeats.")
+    if options.plan and options.resume is not None:
+        raise Invalid("--plan is for a run that is to be started; --resume goes on with one that was.")
+    if options.resume is not None and (options.no_cap or options.no_cache or options.sample):
+        raise Invalid(
+            "--no-cap, --no-cache and --sample are for a run that is to be started, not for --resume."
+        )
     if options.output and options.output.suffix not in OUTPUT_FORMATS:
         raise Invalid(f"{options.output} must end in {' or '.join(OUTPUT_FORMATS)}.")
 
@@ -87,15 +95,49 @@ def _start(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
         by=who.user,
         dataset=dataset,
         rubric_version=rubric_version,
-        **_judges(options, who, stack, dataset, rubric_version),
-        few_shot_from=_examples(options, who),
-        autograder=options.autograder,
-        reply_format=options.reply_format,
-        abstention=options.abstention,
-        on_error=options.on_error,
-        name=options.name,
+        budget_usd=options.budget,
+        no_cap=options.no_cap,
         enqueue=_nobody,
+        **_run_options(options, who, stack, dataset, rubric_version),
     )
+
+
+def _plan(options: argparse.Namespace, who: Who, stack: ExitStack) -> Forecast:
+    """What it would come to; what files bring is read, and not kept."""
+    with transaction.atomic():
+        dataset = dataset_named(who, options.dataset)
+        rubric_version = rubric_named(who, options.rubric, dataset)
+        made = plan_run(
+            who.team,
+            dataset=dataset,
+            rubric_version=rubric_version,
+            viewer=who.user,
+            now=timezone.now(),
+            **_run_options(options, who, stack, dataset, rubric_version),
+        )
+        transaction.set_rollback(True)
+    return made.forecast
+
+
+def _run_options(
+    options: argparse.Namespace,
+    who: Who,
+    stack: ExitStack,
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+) -> RunOptions:
+    chosen: RunOptions = {
+        "few_shot_from": _examples(options, who),
+        "autograder": options.autograder,
+        "reply_format": options.reply_format,
+        "abstention": options.abstention,
+        "on_error": options.on_error,
+        "name": options.name,
+        "use_cache": not options.no_cache,
+    }
+    if options.sample:
+        chosen["item_ids"] = spread_ids(Item.objects.filter(dataset=dataset), options.sample)
+    return chosen | _judges(options, who, stack, dataset, rubric_version)
 
 
 def _examples(options: argparse.Namespace, who: Who) -> FewShot | None:
@@ -108,6 +150,8 @@ def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
     started = access.run_for(who.team, options.resume)
     if panels.asks_offline(started):
         _offline_judge(stack)
+    if options.budget is not None:
+        runs.set_budget(started, by=who.user, budget_usd=options.budget)
     if started.state != RunState.RUNNING:
         runs.resume_run(started, by=who.user, enqueue=_nobody)
     return started
@@ -127,7 +171,7 @@ def _judges(
     stack: ExitStack,
     dataset: Dataset,
     rubric_version: RubricVersion | None,
-) -> dict[str, Any]:
+) -> RunOptions:
     """Who is asked, as `start_run` takes it: nobody, one judge, or a panel of those the options name."""
     named = options.judge or options.base_url or options.model
     if not named and not runs.needs_judge(dataset, rubric_version):
@@ -146,7 +190,7 @@ def _judges(
 def _judge(options: argparse.Namespace, name: str, who: Who, stack: ExitStack) -> tuple[str, JudgeConfig]:
     """The judge that the options name, else the team's first, else the offline one."""
     if options.base_url:
-        return COMMAND_LINE, JudgeConfig(
+        typed = JudgeConfig(
             name=options.model,
             base_url=options.base_url,
             model=options.model,
@@ -155,6 +199,7 @@ def _judge(options: argparse.Namespace, name: str, who: Who, stack: ExitStack) -
             concurrency=settings.JUDGE_CONCURRENCY,
             allow_private_hosts=True,  # whoever types the address may reach it anyway
         )
+        return COMMAND_LINE, prices.priced(who.team, {COMMAND_LINE: typed})[COMMAND_LINE]
     judges = endpoints.judges_of(who.team)
     called = [judge_id for judge_id, judge in judges.items() if judge.name == name]
     judge_id = name if name in judges or not called else called[0]
@@ -174,22 +219,44 @@ def _offline_judge(stack: ExitStack) -> None:
 # ── Grading ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _grade(who: Who, started: Run) -> None:
-    """Grades until the run has ended, whoever else may be grading it too."""
-    with _progress_bar(started):
-        while access.run_for(who.team, started.pk).state == RunState.RUNNING:
-            if not grading.grade_chunk(started.pk, now=timezone.now):
-                time.sleep(0.2)  # others hold the rest
+def _grade(who: Who, started: Run) -> bool:
+    """Grades until the run has ended, whoever else may be grading it too; False when Ctrl+C came before.
+
+    Ctrl+C lets calls in flight finish for a moment and stores them, for they are paid for; a second one
+    breaks them off.
+    """
+    stopped = Event()
+
+    def stop(*_: object) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        stopped.set()
+        note("Stopping: what is in flight is stored. Ctrl+C again breaks it off.")
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        with _progress_bar(started, who):
+            while access.run_for(who.team, started.pk).state == RunState.RUNNING:
+                left = grading.grade(started.pk, now=timezone.now, alone=True, leave=stopped.is_set)
+                if not left and not stopped.is_set():
+                    time.sleep(0.2)  # others hold the rest
+                if stopped.is_set():
+                    return access.run_for(who.team, started.pk).state != RunState.RUNNING
+    except KeyboardInterrupt:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True
 
 
 @contextmanager
-def _progress_bar(started: Run) -> Iterator[None]:
+def _progress_bar(started: Run, who: Who) -> Iterator[None]:
     """A bar on standard error, drawn from the rows by a thread of its own."""
     bar = Progress(
         TextColumn("Grading"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("items · {task.fields[errors]} errors"),
+        TextColumn("items · {task.fields[errors]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
@@ -198,11 +265,12 @@ def _progress_bar(started: Run) -> Iterator[None]:
     over = Event()
 
     def follow() -> None:
-        task = bar.add_task("", total=None, errors=0)
+        task = bar.add_task("", total=None, errors="")
         try:
             while not over.wait(0.5):
-                seen = selected.progress(started, now=timezone.now())
-                bar.update(task, total=seen.items, completed=seen.graded, errors=seen.errors)
+                seen = run_progress.progress(started, viewer=who.user, now=timezone.now())
+                errors = "" if seen.errors is None else f"{seen.errors} errors"
+                bar.update(task, total=seen.items, completed=seen.graded, errors=errors)
         finally:
             connection.close()
 
@@ -220,14 +288,27 @@ def _progress_bar(started: Run) -> Iterator[None]:
 
 
 def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
-    mean = selected.mean_score(ended)
-    _print_summary(ended, mean, who)
+    result = run_results.result(ended, viewer=who.user)
+    mean = result.mean
+    grade_tables.print_summary(ended, result, who)
     if options.output:
         _write_verdicts(options.output, who, ended)
+    why = stop_reason(ended, withheld=is_withheld_run(ended, who.user))
     if ended.state == RunState.FAILED:
-        note(f"The run stopped early. {ended.stop_reason}")
+        note(f"The run stopped early. {why}")
         note(f"Once that is mended: rubricweb grade --resume {ended.pk}")
         return 1
+    if ended.state == RunState.PAUSED:
+        note(f"The run is paused. {why}")
+        more = " --budget MORE" if ended.budget_usd is not None else ""
+        note(f"Go on with: rubricweb grade --resume {ended.pk}{more}")
+        return 1
+    if result.hidden:
+        note(
+            f"You are still to review {result.hidden} items of this run blind: the figures are without them, "
+            "and --min-score cannot be decided."
+        )
+        return 1 if options.min_score is not None else 0
     if mean.value is None:
         note("No item could be scored.")
         return 1
@@ -235,49 +316,6 @@ def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
         note(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
         return BELOW_MIN_SCORE
     return 0
-
-
-def _print_summary(ended: Run, mean: Figure, who: Who) -> None:
-    progress = selected.progress(ended, now=timezone.now())
-    table = Table(box=box.SIMPLE, show_header=False)
-    table.add_column(style="bold")
-    table.add_column()
-    table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge['name']}")
-    table.add_row("items", f"{progress.graded} of {progress.items} graded")
-    table.add_row("mean score", _with_interval(mean))
-    coverage = selected.mean_coverage(ended)
-    table.add_row("coverage", "–" if coverage is None else f"{coverage:.4f}")
-    passing = selected.pass_rate(ended, viewer=who.user)
-    if passing.value is not None:
-        table.add_row("passed", f"{passing.value:.4f} of {passing.n} items, by the rubric's rule")
-    table.add_row("verdicts", str(progress.verdicts))
-    votes = run_votes.run_votes(ended, viewer=who.user)
-    if votes is not None:
-        table.add_row("votes", _about_votes(votes.overall))
-    table.add_row("errors", str(progress.errors))
-    for found in selected.error_classes(ended):
-        table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])
-    table.add_row("tokens", f"{progress.prompt_tokens:,} in, {progress.completion_tokens:,} out")
-    cost = "unknown (no price is set)" if progress.cost_usd is None else f"${progress.cost_usd:.4f}"
-    table.add_row("cost", cost)
-    Console(width=None if sys.stdout.isatty() else 120, highlight=False, markup=False).print(table)
-
-
-def _about_votes(votes: run_votes.VoteAgreement) -> str:
-    said = [f"{votes.votes}, {votes.failed} of them failed"]
-    if votes.agreement.value is not None:
-        said.append(f"{votes.agreement.value:.4f} agree with the verdict")
-    if votes.flips.value is not None:
-        said.append(f"{votes.flips.value:.4f} of repeats differ")
-    return "; ".join(said)
-
-
-def _with_interval(mean: Figure) -> str:
-    if mean.value is None:
-        return "–"
-    if mean.low is None or mean.high is None:
-        return f"{mean.value:.4f}"
-    return f"{mean.value:.4f} (95 % interval {mean.low:.4f} to {mean.high:.4f}, {mean.n} items)"
 
 
 def _write_verdicts(path: Path, who: Who, ended: Run) -> None:

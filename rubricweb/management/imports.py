@@ -8,7 +8,7 @@ from rubricweb.errors import Invalid
 from rubricweb.management.who import Who, acting, note, read_file
 from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors import operators
-from rubricweb.services import files, reviews
+from rubricweb.services import datasets, files, reviews
 
 ITEMS_OWN = "-"
 
@@ -25,22 +25,43 @@ def rubric(options: argparse.Namespace) -> int:
 
 def dataset(options: argparse.Namespace) -> int:
     who = acting(options, Role.EDITOR)
-    columns = {}
-    for pair in options.column:
-        field, equals, column = pair.partition("=")
-        if not (field and equals and column):
-            raise Invalid(f"--column takes FIELD=COLUMN, for example submission=reply_text, not {pair!r}.")
-        columns[field] = column
+    columns = _columns(options)
     stored, is_new = files.dataset_from_file(
         who.team,
         by=who.user,
         data=read_file(options.file),
         filename=options.file.name,
         name=options.name,
-        columns=columns or None,
+        columns=columns,
     )
     note(f"{'Stored' if is_new else 'Already there:'} {stored} (id:{stored.pk})")
     return 0
+
+
+def items(options: argparse.Namespace) -> int:
+    """More items for a dataset there is."""
+    who = acting(options, Role.EDITOR)
+    dataset = operators.dataset_called(who.team, options.dataset)
+    added = datasets.add_items(
+        dataset,
+        by=who.user,
+        data=read_file(options.file),
+        filename=options.file.name,
+        columns=_columns(options),
+    )
+    note(f"Added {added:,} item{'s' * (added != 1)} to {dataset} (id:{dataset.pk})")
+    return 0
+
+
+def _columns(options: argparse.Namespace) -> dict[str, str] | None:
+    """Where fields are found, as --column says; None leaves it to their names."""
+    columns = {}
+    for pair in options.column:
+        field, equals, column = pair.partition("=")
+        if not (field and equals and column):
+            raise Invalid(f"--column takes FIELD=COLUMN, for example submission=reply_text, not {pair!r}.")
+        columns[field] = column
+    return columns or None
 
 
 def labels(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 from rich import box
 from rich.console import Console
@@ -15,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rubricweb import access, engine
-from rubricweb.engine.autograders import PerCriterionGrader
+from rubricweb.engine.autograders import PerCriterionGenerateFn, PerCriterionGrader
 from rubricweb.engine.lint import Finding, lint
 from rubricweb.engine.meta_review import meta_review
 from rubricweb.errors import Invalid
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     findings = lint(rubric)
     review = _review(rubric, options.model) if options.review else None
     if options.json:
-        found = {"findings": [asdict(finding) for finding in findings]}
+        found: dict[str, Any] = {"findings": [asdict(finding) for finding in findings]}
         if review is not None:
             found["review"] = review.model_dump(mode="json")
         json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
@@ -62,9 +63,10 @@ def _review(rubric: engine.Rubric, model: str) -> engine.EvaluationReport:
         environment_config()
     except NoEndpoint as error:
         raise Invalid("--review asks a judge: set OPENAI_API_KEY, OPENAI_BASE_URL, or both.") from error
-    named = {"model": model} if model else {}
-    grader = PerCriterionGrader(partial(default_per_criterion_generate_fn, **named))
-    return asyncio.run(meta_review(rubric, grader))
+    named: dict[str, Any] = {"model": model} if model else {}
+    # Its answer has the shape the grader asks for, which no type says.
+    judge = cast(PerCriterionGenerateFn, partial(default_per_criterion_generate_fn, **named))
+    return asyncio.run(meta_review(rubric, PerCriterionGrader(judge)))
 
 
 def _print_findings(console: Console, rubric: engine.Rubric, findings: Sequence[Finding]) -> None:

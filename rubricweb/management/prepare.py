@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
-from sesame.utils import get_query_string
+from sesame.utils import get_query_string  # type: ignore[import-untyped]  # ships no types
 
 from rubricweb import tasks
 from rubricweb.errors import Conflict

@@ -58,7 +58,8 @@ def running_at() -> str | None:
     except FileNotFoundError:
         return None
     except BlockingIOError:
-        return (_lock_file().read_text().splitlines()[1:] or [None])[0]
+        said = _lock_file().read_text().splitlines()
+        return said[1] if len(said) > 1 else None
     return None
 
 

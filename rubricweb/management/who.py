@@ -5,6 +5,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
+
 from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.management import prepare
@@ -24,7 +26,7 @@ def acting(options: argparse.Namespace, role: Role) -> Who:
     In the embedded form tables, a first team and its owner are made when they are missing.
     """
     prepare.require_tables(note)
-    if prepare.settings.LOCAL:
+    if settings.LOCAL:
         prepare.somebody(note)
     team = operators.team_called(options.team)
     user = operators.person_called(options.user) if options.user else operators.first_owner(team)

@@ -1,18 +1,9 @@
-"""`python -m rubricweb.management.worker`: the embedded form's Celery worker with its beat.
-
-The pool's processes and the beat are put on a leash, so that a killed worker leaves nothing behind.
-"""
+"""`python -m rubricweb.management.worker`: the Celery worker of the embedded form."""
 
 import argparse
 import importlib
-import os
-import signal
-from typing import Any
 
 import django
-from celery.signals import beat_embedded_init, worker_process_init
-
-from rubricweb.management import leash
 
 
 def main() -> None:
@@ -23,22 +14,10 @@ def main() -> None:
     importlib.import_module("rubricweb.judges.openai")  # once here rather than in every process of the pool
     from rubricweb.celery import app
 
-    worker = os.getpid()
-
-    def follow_worker(**_: Any) -> None:
-        leash.follow(worker, signal.SIGKILL)
-
-    def beat_alone(**_: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the worker's own handler would be deaf in here
-        follow_worker()
-
-    worker_process_init.connect(follow_worker, weak=False)
-    beat_embedded_init.connect(beat_alone, weak=False)
     app.conf.worker_enable_remote_control = False  # one machine: signals do, and the broker stays quiet
     app.worker_main(
         [
             "worker",
-            "--beat",
             "--pool=prefork",
             f"--concurrency={concurrency}",
             "--without-mingle",

@@ -81,7 +81,7 @@ def test_a_mean_below_the_minimum_exits_100(installation: Installation, rubric: 
     with running_server(Script(lambda request: Lexical())) as url:
         # The lexical judge finds "concise" met twice and "capital" once at most: a mean below 1.
         ended = installation.run(
-            *("grade", rubric, dataset, "--base-url", url, "--model", "any", "--min-score", "1.0")
+            *("grade", rubric, dataset, "--base-url", url, "--no-cap", "--model", "any", "--min-score", "1.0")
         )
     assert ended.returncode == 100, ended.stderr
     assert "below --min-score 1" in ended.stderr
@@ -135,7 +135,9 @@ def test_a_judge_that_refuses_fails_the_run_and_resume_mends_it(
     many.write_text("\n".join(json.dumps({"id": f"i{n}", "submission": f"Answer {n}."}) for n in range(12)))
     broken = True
     with running_server(Script(lambda request: Fail(401, "no such key") if broken else Lexical())) as url:
-        ended = installation.run("grade", rubric, many, "--base-url", url, "--model", "m", "--name", "mended")
+        ended = installation.run(
+            "grade", rubric, many, "--base-url", url, "--no-cap", "--model", "m", "--name", "mended"
+        )
         assert ended.returncode == 1
         assert "unauthorized" in ended.stderr
         [(run_id,)] = installation.query("SELECT id FROM rubricweb_run WHERE name = 'mended'")
@@ -153,7 +155,8 @@ def test_the_endpoint_gets_the_key_of_the_environment_and_nobody_else_does(
     script = Script(Lexical())
     with running_server(script) as url:
         ended = installation.run(
-            *("grade", rubric, dataset, "--base-url", url, "--model", "some-model"), OPENAI_API_KEY=key
+            *("grade", rubric, dataset, "--base-url", url, "--no-cap", "--model", "some-model"),
+            OPENAI_API_KEY=key,
         )
     assert ended.returncode == 0, ended.stderr
     headers = [dict(request.headers) for request in script.requests]
@@ -179,6 +182,7 @@ def test_ctrl_c_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
                 str(many),
                 "--base-url",
                 url,
+                "--no-cap",
                 "--model",
                 "slow",
                 "--name",
@@ -196,12 +200,13 @@ def test_ctrl_c_keeps_what_was_graded_and_resume_asks_only_for_the_rest(
         started.send_signal(signal.SIGINT)
         _, said = started.communicate(timeout=30)
         assert started.returncode == 130, said
-        assert "Cancelled after" in said
+        assert "Paused after" in said
         [(run_id, state)] = installation.query("SELECT id, state FROM rubricweb_run WHERE name = 'cut'")
-        assert state == "cancelled"
+        assert state == "paused"
         stored = installation.number(f"SELECT count(*) FROM rubricweb_judgement WHERE run_id = {run_id}")
         assert 0 < stored < 80
         asked = len(script.requests)
+        assert asked == stored  # what was in flight has been stored: it was paid for
         ended = installation.run("grade", "--resume", str(run_id), JUDGE_CONCURRENCY="40")
     assert ended.returncode == 0, ended.stderr
     assert len(script.requests) - asked == 80 - stored

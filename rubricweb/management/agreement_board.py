@@ -1,0 +1,206 @@
+"""`rubricweb agreement`: how far the people of a queue agree with each other."""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rubricweb.engine.agreement import Figure
+from rubricweb.errors import Invalid
+from rubricweb.management.who import acting
+from rubricweb.models import Criterion, ReviewQueue, Role
+from rubricweb.selectors import operators
+from rubricweb.selectors.agreement_board import AgreementBoard, PairCell, Standing, agreement_board
+from rubricweb.selectors.agreement_raters import RaterName, RaterStanding
+
+FEW_ENOUGH_FOR_ALL = 6
+"""With more raters, the table of pairs shows κ alone: the rest is in the JSON."""
+
+
+def run(options: argparse.Namespace) -> int:
+    who = acting(options, Role.VIEWER)
+    queue = operators.queue_called(who.team, options.queue)
+    criterion = _criterion_called(queue, options.criterion) if options.criterion else None
+    board = agreement_board(queue, who.user, criterion_id=criterion)
+    if options.json:
+        json.dump(_as_json(board), sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        _print(board)
+    return 0
+
+
+def _criterion_called(queue: ReviewQueue, name: str) -> int:
+    criteria = Criterion.objects.filter(version=queue.rubric_version_id)
+    found = next((one for one in criteria if one.name.casefold() == name.casefold()), None)
+    if found is None:
+        known = ", ".join(one.name for one in criteria) or "none: every item brings its own rubric"
+        raise Invalid(f"There is no criterion {name!r}. Known: {known}.")
+    return int(found.pk)
+
+
+# ── JSON ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _as_json(board: AgreementBoard) -> dict[str, Any]:
+    return {
+        "queue": {"id": board.queue.pk, "name": board.queue.name},
+        "reviews": board.reviews,
+        "raters_total": board.raters_total,
+        "overall": None if board.overall is None else _standing(board.overall),
+        "criteria": [_standing(row) for row in board.criteria],
+        "scope": None if board.scope is None else board.scope.name,
+        "matrix": [
+            {
+                "rater": row.rater.name,
+                "labelled": row.labelled,
+                "cells": [
+                    {
+                        "other": cell.other.name,
+                        "n": cell.n,
+                        "raw_agreement": _plain(cell.raw),
+                        "kappa": _plain(cell.kappa),
+                    }
+                    for cell in row.cells
+                ],
+            }
+            for row in board.matrix
+        ],
+        "hardest": [
+            {"item_id": row.item_id, "key": row.key, "agreement": row.agreement, "n": row.n}
+            for row in board.hardest
+        ],
+        "agreed_items": board.agreed_items,
+        "weeks": [
+            {
+                "monday": week.monday.isoformat(),
+                "items": week.items,
+                "alpha": _plain(week.alpha),
+                "raw_agreement": _plain(week.raw),
+            }
+            for week in board.weeks
+        ],
+        "raters": [_rater(row) for row in board.raters],
+        "mine": None if board.mine is None else _rater(board.mine),
+        "resamples": board.resamples,
+        "too_few_below": board.too_few_below,
+    }
+
+
+def _standing(row: Standing) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "kind": "binary" if row.criterion is None else row.criterion.kind,
+        "items": row.items,
+        "raters": row.raters,
+        "abstained": row.abstained,
+        "alpha": _plain(row.alpha),
+        "kappa": _plain(row.kappa),
+        "raw_agreement": _plain(row.raw),
+        "ceiling_accuracy": _plain(row.ceiling.accuracy),
+        "ceiling_kappa": _plain(row.ceiling.kappa),
+        "seconds": _plain(row.seconds),
+    }
+
+
+def _rater(row: RaterStanding) -> dict[str, Any]:
+    return {
+        "rater": row.rater.name,
+        "reviews": row.reviews,
+        "labelled": row.labelled,
+        "credit": _plain(row.credit),
+        "others": _plain(row.others),
+        "leniency": _plain(row.leniency),
+        "gold": _plain(row.gold),
+    }
+
+
+def _plain(figure: Figure | None) -> dict[str, Any] | None:
+    if figure is None:
+        return None
+    return {"value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n}
+
+
+# ── Tables ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _print(board: AgreementBoard) -> None:
+    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+    console.print(f"{board.queue.name}: {board.reviews} reviews by {board.raters_total} raters", markup=False)
+    if not board.reviews:
+        console.print("Nobody has submitted a review yet.")
+        return
+    table = _table("criterion", "units", "α", "mean κ", "raw", "ceiling", "seconds")
+    for row in board.standings:
+        figures = (row.alpha, row.kappa, row.raw, row.ceiling.accuracy)
+        seconds = "not measured" if not row.seconds.n else f"{row.seconds.value:.0f}"
+        table.add_row(
+            Text(row.name),
+            f"{row.alpha.n}{' (too few)' if row.alpha.n < board.too_few_below else ''}",
+            *map(_shown, figures),
+            seconds,
+            end_section=row.criterion is None,
+        )
+    console.print(table)
+    _print_matrix(console, board)
+    if board.hardest:
+        hardest = ", ".join(f"{row.key} {row.agreement:.2f} (n {row.n})" for row in board.hardest[:5])
+        console.print(f"Hardest items: {hardest}; {board.agreed_items} with no disagreement.", markup=False)
+    for standing in board.raters or ((board.mine,) if board.mine else ()):
+        gold = "" if standing.gold is None else f", right on gold items {_shown(standing.gold)}"
+        console.print(
+            f"{_name(standing.rater)}: leniency {_shown(standing.leniency)} over {standing.leniency.n} "
+            f"units{gold}",
+            markup=False,
+        )
+    for week in board.weeks:
+        console.print(f"Week of {week.monday}: α {_shown(week.alpha)} over {week.items} items")
+
+
+def _print_matrix(console: Console, board: AgreementBoard) -> None:
+    about = "all criteria met or not" if board.scope is None else board.scope.name
+    if len(board.matrix) < 2:
+        return
+    many = len(board.matrix) > FEW_ENOUGH_FOR_ALL
+    table = _table("κ" if many else "κ, raw, n", *(_name(row.rater) for row in board.matrix))
+    for row in board.matrix:
+        cells = [_pair(cell, many) for cell in row.cells]
+        table.add_row(Text(_name(row.rater)), *cells)
+    console.print(f"Pairs of raters on {about}:", markup=False)
+    console.print(table)
+
+
+def _pair(cell: PairCell, only_kappa: bool) -> str:
+    if cell.kappa is None:
+        return "·"
+    if only_kappa:
+        return "–" if cell.kappa.value is None else f"{cell.kappa.value:.2f}"
+    return f"{_number(cell.kappa)} {_number(cell.raw)} {cell.n}"
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=box.SIMPLE)
+    table.add_column(first)
+    for title in others:
+        table.add_column(Text(title), justify="right")
+    return table
+
+
+def _name(rater: RaterName) -> str:
+    return f"{rater.name} (you)" if rater.mine else rater.name
+
+
+def _shown(figure: Figure) -> str:
+    """The value with its interval, a dash for what is undefined."""
+    if figure.value is None or figure.low is None:
+        return _number(figure)
+    return f"{_number(figure)} [{figure.low:.2f}, {figure.high:.2f}]"
+
+
+def _number(figure: Figure | None) -> str:
+    return "–" if figure is None or figure.value is None else f"{figure.value:.4f}"

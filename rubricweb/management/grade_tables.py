@@ -1,0 +1,96 @@
+"""What `rubricweb grade` prints: a plan before the run, its figures after."""
+
+import sys
+
+from django.utils import timezone
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.management.who import Who, note
+from rubricweb.models import Run
+from rubricweb.selectors import run_errors, run_progress, run_results, run_votes
+from rubricweb.selectors.run_forecasts import Forecast
+from rubricweb.selectors.withheld_runs import WITHHELD
+from rubricweb.templatetags.display import count, usd
+from rubricweb.templatetags.run_plan_words import duration_span, span, usd_span
+
+WIDTH = 120  # of tables that go into a file or a pipe
+
+
+def print_plan(plan: Forecast) -> None:
+    """What the run would come to on standard output, and what that rests on as notes."""
+    table = _table()
+    table.add_row("items", f"{plan.items:,}")
+    table.add_row("calls", f"{span(plan.calls)}: {span(plan.new)} new, {span(plan.cached)} answered before")
+    table.add_row("tokens", f"{span(plan.prompt_tokens)} in, {span(plan.completion_tokens)} out")
+    cost = "" if plan.cost_usd is None else usd_span(plan.cost_usd)
+    unknown = f"unknown for {', '.join(plan.unpriced)} (no price is set)" if plan.unpriced else ""
+    table.add_row("cost", "; ".join(filter(None, (cost, unknown))))
+    table.add_row("time", "moments" if plan.seconds is None else duration_span(plan.seconds))
+    if len(plan.judges) > 1:
+        for judge in plan.judges:
+            price = "unknown" if judge.cost_usd is None else usd_span(judge.cost_usd)
+            table.add_row(f"  {judge.name}", f"{span(judge.new)} new calls, cost {price}")
+    if plan.month is None:
+        table.add_row("this month", WITHHELD)
+    elif plan.month.cap_usd is not None:
+        table.add_row("this month", f"{usd(plan.month.spent_usd)} of {usd(plan.month.cap_usd)} spent")
+    _print(table)
+    for line in plan.basis:
+        note(line)
+
+
+def print_summary(ended: Run, result: run_results.Result, who: Who) -> None:
+    """What came out and what it cost, without what this person is still to review blind."""
+    progress = run_progress.progress(ended, viewer=who.user, now=timezone.now())
+    table = _table()
+    table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge['name']}")
+    table.add_row("items", f"{progress.graded} of {progress.items} graded")
+    table.add_row("mean score", _with_interval(result.mean))
+    table.add_row("coverage", "–" if result.coverage is None else f"{result.coverage:.4f}")
+    passing = result.passed
+    if passing.value is not None:
+        table.add_row("passed", f"{passing.value:.4f} of {passing.n} items, by the rubric's rule")
+    table.add_row("verdicts", WITHHELD if progress.withheld else str(progress.verdicts))
+    votes = run_votes.run_votes(ended, viewer=who.user)
+    if votes is not None:
+        table.add_row("votes", _about_votes(votes.overall))
+    table.add_row("errors", WITHHELD if progress.withheld else str(progress.errors))
+    for found in run_errors.error_classes(ended, viewer=who.user):
+        table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])
+    tokens = f"{count(progress.prompt_tokens)} in, {count(progress.completion_tokens)} out"
+    cost = "unknown (no price is set)" if progress.cost_usd is None else f"${progress.cost_usd:.4f}"
+    table.add_row("tokens", WITHHELD if progress.withheld else tokens)
+    table.add_row("cost", WITHHELD if progress.withheld else cost)
+    _print(table)
+
+
+def _about_votes(votes: run_votes.VoteAgreement) -> str:
+    said = [f"{votes.votes}, {votes.failed} of them failed"]
+    if votes.agreement.value is not None:
+        said.append(f"{votes.agreement.value:.4f} agree with the verdict")
+    if votes.flips.value is not None:
+        said.append(f"{votes.flips.value:.4f} of repeats differ")
+    return "; ".join(said)
+
+
+def _with_interval(mean: Figure) -> str:
+    if mean.value is None:
+        return "–"
+    if mean.low is None or mean.high is None:
+        return f"{mean.value:.4f}"
+    return f"{mean.value:.4f} (95 % interval {mean.low:.4f} to {mean.high:.4f}, {mean.n} items)"
+
+
+def _table() -> Table:
+    table = Table(box=box.SIMPLE, show_header=False)
+    table.add_column(style="bold")
+    table.add_column()
+    return table
+
+
+def _print(table: Table) -> None:
+    width = None if sys.stdout.isatty() else WIDTH
+    Console(width=width, highlight=False, markup=False).print(table)

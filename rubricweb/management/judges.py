@@ -1,0 +1,96 @@
+"""`rubricweb judge list` and `test`: which judges a team can ask, and whether one answers."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from django.utils import timezone
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.management.who import acting, note
+from rubricweb.models import Role
+from rubricweb.services import endpoints
+from rubricweb.services.judge_trials import EXPECTED, Trial, try_judge
+
+
+def list_judges(options: argparse.Namespace) -> int:
+    judges = endpoints.judges_of(acting(options, Role.VIEWER).team)
+    if options.json:
+        rows = [endpoints.frozen(judge_id, config) for judge_id, config in judges.items()]
+        json.dump(rows, sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+        return 0
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("Judge", "Name", "Model", "Address", "US$ per million in / out"):
+        table.add_column(heading, overflow="fold")
+    for judge_id, config in judges.items():
+        table.add_row(judge_id, config.name, config.model, config.base_url, _price(config))
+    Console(highlight=False).print(table)
+    if not judges:
+        note("No judge: set OPENAI_API_KEY, or let an owner add an endpoint under Settings, Judges.")
+    return 0
+
+
+def test_judge(options: argparse.Namespace) -> int:
+    """0 when an answer could be read, 1 otherwise."""
+    who = acting(options, Role.OWNER)
+    judges = endpoints.judges_of(who.team)
+    called = [judge_id for judge_id, judge in judges.items() if judge.name == options.name]
+    judge_id = options.name if options.name in judges or not called else called[0]
+    trial = try_judge(who.team, judge_id, by=who.user, now=timezone.now())
+    if options.json:
+        told = asdict(trial) | {"works": trial.works}
+        json.dump(told, sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        _print(trial)
+    return 0 if trial.works else 1
+
+
+def _print(trial: Trial) -> None:
+    """In the words of the page."""
+    lines = [_outcome(trial)]
+    if trial.error is not None:
+        lines += [f"{trial.error.kind}: {trial.error.message}", trial.advice]
+    facts = {
+        "answered by": trial.model + (" (fallback)" if trial.fallback else ""),
+        "reply format": trial.rung if trial.works else "",
+        "took": f"{trial.seconds:.2f} s, {trial.attempts} attempt{'s' * (trial.attempts != 1)}",
+        "tokens": "" if trial.prompt_tokens is None else f"{trial.prompt_tokens} + {trial.completion_tokens}",
+        "cost": "unknown" if trial.cost_usd is None else f"${trial.cost_usd:.6f}",
+        "token probabilities": _probabilities(trial),
+        "reasoning": "shown" if trial.reasoning else "none shown",
+        "it said": trial.reason,
+    }
+    shown = facts if trial.works else {name: facts[name] for name in ("answered by", "took")}
+    lines += [f"  {name}: {value}" for name, value in shown.items() if value]
+    lines += [f"  · {line}" for line in trial.log]
+    console = Console(highlight=False, markup=False)
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def _outcome(trial: Trial) -> str:
+    if trial.works and trial.as_expected:
+        return f"{trial.judge} works."
+    if trial.works:
+        return f"{trial.judge} answers, but wrongly: {trial.verdict} where {EXPECTED} was right."
+    if trial.reached is None:
+        return f"{trial.judge} did not answer in time."
+    return f"{trial.judge} {'was reached, but gave no answer' if trial.reached else 'could not be reached'}."
+
+
+def _probabilities(trial: Trial) -> str:
+    if not trial.wanted_logprobs:
+        return "not asked for"
+    return "asked for, not given" if trial.confidence is None else f"given, {trial.confidence:.0%} sure"
+
+
+def _price(config: JudgeConfig) -> str:
+    if config.input_usd_per_million is None or config.output_usd_per_million is None:
+        return "not known"
+    return f"{config.input_usd_per_million:g} / {config.output_usd_per_million:g}"

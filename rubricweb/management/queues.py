@@ -1,0 +1,284 @@
+"""`rubricweb queues`: the review queues there are, opening and changing them, at the terminal."""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from random import SystemRandom
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rubricweb import access
+from rubricweb.errors import Invalid
+from rubricweb.management.who import Who, acting, note, read_file
+from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
+from rubricweb.selectors import operators
+from rubricweb.selectors import queues as selected
+from rubricweb.selectors.queue_plans import queue_plan
+from rubricweb.selectors.queue_sources import Source
+from rubricweb.services import queue_changes
+from rubricweb.services import queues as services
+from rubricweb.templatetags.display import count, duration
+
+WIDTH = 140  # of tables that go into a file or a pipe
+
+
+def list_queues(options: argparse.Namespace) -> int:
+    """The queues of the team, a line each: open ones first."""
+    who = acting(options, Role.VIEWER)
+    rows = [
+        row
+        for row in selected.queues(who.team, who.user)
+        if not options.state or row.queue.state == options.state
+    ]
+    if options.json:
+        for row in rows:
+            _print_json(_summary(row.queue, row.progress))
+        return 0
+    table = Table(box=box.SIMPLE)
+    for title in ("id", "queue", "state", "dataset"):
+        table.add_column(title, no_wrap=title in ("id", "state"))
+    for title in ("items", "submitted", "of", "drafts"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in rows:
+        queue, progress = row.queue, row.progress
+        figures = (progress.items, progress.submitted, progress.wanted, progress.drafts)
+        cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name, *map(count, figures)]
+        table.add_row(*map(Text, cells))
+    if rows:
+        _console().print(table)
+    else:
+        note("There are no such queues yet.")
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """One queue: how far it is, who has done how much, how long the rest takes."""
+    who, queue = _queue(options, Role.VIEWER)
+    progress = selected.queue_progress(queue, who.user)
+    pace = selected.queue_pace(queue, progress, who.user)
+    raters = selected.rater_progress(queue)
+    source = selected.source_words(queue, who.user)
+    if options.json:
+        answer = _summary(queue, progress) | {
+            "source": source,
+            "seconds_left": pace.left,
+            "raters": [
+                {
+                    "name": one.name,
+                    "submitted": one.submitted,
+                    "drafts": one.drafts,
+                    "expired": one.expired,
+                    "skipped": one.skipped,
+                    "seconds": one.seconds,
+                    "rates": one.rates,
+                }
+                for one in raters
+            ],
+        }
+        _print_json(answer)
+        return 0
+    facts = Table(box=box.SIMPLE, show_header=False)
+    facts.add_column(style="bold", no_wrap=True)
+    facts.add_column(overflow="fold")
+    people = "the whole team" if queue.everyone else "chosen members"
+    for name, value in (
+        ("queue", f"{queue.pk}, {queue.name}, {queue.state}"),
+        ("items", f"{count(progress.items)} of {queue.dataset}, {queue.raters_per_item} people each"),
+        ("chosen", " ".join(source)),
+        ("people", f"{people}; order: {queue.get_order_display()}; blind: {queue.get_blind_display()}"),
+        ("submitted", f"{count(progress.submitted)} of {count(progress.wanted)}"),
+        ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them without a place"),
+        ("work left", duration(pace.left) if pace.left is not None else "not known yet"),
+    ):
+        facts.add_row(name, Text(value))
+    table = Table(box=box.SIMPLE)
+    table.add_column("rater")
+    for title in ("submitted", "drafts", "expired", "skipped", "a review takes"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in raters:
+        figures = map(count, (one.submitted, one.drafts, one.expired, one.skipped))
+        name = one.name if one.rates else f"{one.name} (taken out)"
+        table.add_row(*map(Text, [name, *figures, duration(one.seconds)]))
+    console = _console()
+    console.print(facts)
+    console.print(table)
+    return 0
+
+
+# ── Opening and changing ─────────────────────────────────────────────────────────────────────────
+
+
+def new(options: argparse.Namespace) -> int:
+    """Opens a queue; with --plan it only says what it would come to."""
+    who = acting(options, Role.EDITOR)
+    dataset = operators.dataset_called(who.team, options.dataset)
+    version = _version(who, dataset, options.rubric)
+    source = _source(who, dataset, options)
+    if options.plan:
+        plan = queue_plan(
+            dataset,
+            source,
+            viewer=who.user,
+            rubric_version=version,
+            raters_per_item=options.raters_per_item,
+        )
+        work = f", about {duration(plan.seconds)} of work" if plan.seconds is not None else ""
+        return _said(f"{count(plan.items)} items, {count(plan.reviews)} reviews{work}.", *plan.source)
+    queue = services.create_queue(
+        who.team,
+        by=who.user,
+        name=options.name,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[operators.person_called(name) for name in options.rater],
+        everyone=options.everyone,
+        raters_per_item=options.raters_per_item,
+        run=None if options.run is None else access.run_for(who.team, options.run),
+        source=source,
+        blind=options.blind,
+        order=options.order,
+        rationale=options.rationale,
+        hold_minutes=options.hold,
+        instructions=read_file(options.instructions).decode() if options.instructions else "",
+    )
+    items = selected.queue_progress(queue, who.user).items
+    return _said(f"Queue {queue.pk} is open with {count(items)} items.")
+
+
+def pause(options: argparse.Namespace) -> int:
+    """Hands nothing out and takes nothing in until it is resumed."""
+    who, queue = _queue(options, Role.EDITOR)
+    queue_changes.pause_queue(queue, by=who.user)
+    return _state(queue)
+
+
+def resume(options: argparse.Namespace) -> int:
+    """Goes on with a paused queue."""
+    who, queue = _queue(options, Role.EDITOR)
+    queue_changes.resume_queue(queue, by=who.user)
+    return _state(queue)
+
+
+def close(options: argparse.Namespace) -> int:
+    """No more reviews; blinding ends."""
+    who, queue = _queue(options, Role.EDITOR)
+    services.close_queue(queue, by=who.user)
+    return _state(queue)
+
+
+def reopen(options: argparse.Namespace) -> int:
+    """Opens a closed queue again."""
+    who, queue = _queue(options, Role.EDITOR)
+    queue_changes.reopen_queue(queue, by=who.user)
+    return _state(queue)
+
+
+def extend(options: argparse.Namespace) -> int:
+    """More items, more people per item, or both."""
+    who, queue = _queue(options, Role.EDITOR)
+    source = _source(who, queue.dataset, options)
+    wanted = None if options.no_items else source
+    added = queue_changes.extend_queue(
+        queue, by=who.user, source=wanted, raters_per_item=options.raters_per_item
+    )
+    return _said(
+        f"{count(added)} items added to queue {queue.pk}, {queue.raters_per_item} people have each item."
+    )
+
+
+def reassign(options: argparse.Namespace) -> int:
+    """Puts people in and takes others out."""
+    who, queue = _queue(options, Role.EDITOR)
+    queue_changes.reassign_queue(
+        queue,
+        by=who.user,
+        add=_people(options.add),
+        remove=_people(options.remove),
+        everyone={"yes": True, "no": False}.get(options.everyone),
+    )
+    names = ", ".join(one.name for one in selected.rater_progress(queue) if one.rates)
+    return _said(f"In queue {queue.pk} are: {names}.")
+
+
+def _queue(options: argparse.Namespace, role: Role) -> tuple[Who, ReviewQueue]:
+    who = acting(options, role)
+    found = operators.queue_called(who.team, options.queue)
+    return who, access.queue_for(who.team, found.pk)
+
+
+def _people(names: list[str]) -> list[User]:
+    return [operators.person_called(name) for name in names]
+
+
+def _version(who: Who, dataset: Dataset, named: str) -> RubricVersion | None:
+    """id:N is a published version, nothing is the dataset's own, - is the rubric each item brings."""
+    if named == "-":
+        return None
+    if not named:
+        return dataset.rubric_version
+    number = named.removeprefix("id:")
+    if not named.startswith("id:") or not number.isdecimal():
+        raise Invalid(f"{named!r} is no rubric version; allowed: id:N, or - for the rubric each item brings.")
+    return access.version_for(who.team, int(number))
+
+
+def _source(who: Who, dataset: Dataset, options: argparse.Namespace) -> Source:
+    """Which items the arguments choose: a sample, a run's doubtful ones, chosen ones, a filter, or all."""
+    run = None if options.from_run is None else access.run_for(who.team, options.from_run)
+    narrowed = Source(search=options.search, metadata=options.metadata)
+    if options.sample is not None:
+        return replace(
+            narrowed,
+            kind="sample",
+            size=options.sample,
+            run=run,
+            strata_metadata=options.even_by,
+            strata_criterion=options.even_by_verdict,
+            seed=SystemRandom().randrange(2**31) if options.seed is None else options.seed,
+        )
+    if run is not None:
+        return replace(narrowed, kind="run", run=run, reasons=tuple(options.reason))
+    if options.item:
+        return Source(kind="items", item_ids=tuple(operators.items_called(dataset, options.item)))
+    return replace(narrowed, kind="filter") if options.search or options.metadata else Source()
+
+
+def _summary(queue: ReviewQueue, progress: selected.QueueProgress) -> dict[str, Any]:
+    return {
+        "id": queue.pk,
+        "name": queue.name,
+        "state": queue.state,
+        "dataset": {"id": queue.dataset_id, "name": queue.dataset.name},
+        "raters_per_item": queue.raters_per_item,
+        "everyone": queue.everyone,
+        "blind": queue.blind,
+        "order": queue.order,
+        "items": progress.items,
+        "wanted": progress.wanted,
+        "submitted": progress.submitted,
+        "drafts": progress.drafts,
+        "expired": progress.expired,
+        "skipped": progress.skipped,
+    }
+
+
+def _state(queue: ReviewQueue) -> int:
+    return _said(f"Queue {queue.pk} is {queue.state}.")
+
+
+def _said(*lines: str) -> int:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 0
+
+
+def _print_json(answer: Any) -> None:
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False)

@@ -1,0 +1,217 @@
+"""Following a run at the terminal: a live display, or a line for every change."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import Error as DatabaseError
+from django.db import connection
+from django.utils import timezone
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from rubricweb.management.who import note
+from rubricweb.models import Run, RunEvent, RunState, User
+from rubricweb.selectors.run_log import run_log
+from rubricweb.selectors.run_progress import Progress, progress
+from rubricweb.selectors.withheld_runs import WITHHELD
+from rubricweb.templatetags.display import count, duration, percent, usd
+
+ENDED = (RunState.FINISHED, RunState.CANCELLED, RunState.FAILED)
+# Differ at every look, though nothing has happened.
+RESTLESS = ("calls_per_second", "seconds_left", "workers", "in_flight", "working")
+LOG_SHOWN = 8
+# A database that is away is waited for this long.
+PATIENCE_SECONDS = 60.0
+
+
+def watch(look: Callable[[], Run], *, viewer: User, as_json: bool, every_seconds: float) -> int:
+    """Follows the run that `look` reads until it has ended for good: 0 when it is finished, else 1.
+
+    Shows what the viewer may see of it.
+
+    With `as_json` one line of standard output for every change; at a terminal a live display; elsewhere a
+    line of text for every change and every line of the log. Ctrl+C ends the watching alone.
+    """
+    try:
+        with _display(viewer, as_json) as show:
+            for run, seen in _looks(look, viewer, every_seconds):
+                show(run, seen)
+    except KeyboardInterrupt:
+        note("Watching has stopped; the run goes on.")
+        raise
+    if run.state != RunState.FINISHED and not as_json:
+        note(f"The run is {run.state}{f': {seen.stop_reason}' if seen.stop_reason != run.state else ''}.")
+    return 0 if run.state == RunState.FINISHED else 1
+
+
+def _looks(look: Callable[[], Run], viewer: User, every_seconds: float) -> Iterator[tuple[Run, Progress]]:
+    """The run as it is now, again and again; the last look is one at which nothing moves any more."""
+    answered = time.monotonic()
+    while True:
+        try:
+            run = look()
+            seen = progress(run, viewer=viewer, now=timezone.now())
+        except DatabaseError:
+            if time.monotonic() - answered > PATIENCE_SECONDS:
+                raise
+            connection.close()
+        else:
+            answered = time.monotonic()
+            yield run, seen
+            if run.state in ENDED and not seen.is_moving:
+                return
+        time.sleep(every_seconds)
+
+
+Show = Callable[[Run, Progress], None]
+
+
+@contextmanager
+def _display(viewer: User, as_json: bool) -> Iterator[Show]:
+    if as_json:
+        yield _JsonLines().show
+    elif not sys.stdout.isatty():
+        yield _TextLines(viewer).show
+    else:
+        with Live(console=Console(highlight=False, markup=False), auto_refresh=False) as live:
+            yield lambda run, seen: live.update(_screen(run, seen, viewer), refresh=True)
+
+
+class _JsonLines:
+    """A JSON object a line, whenever something has changed."""
+
+    def __init__(self) -> None:
+        self._last: Any = None
+
+    def show(self, run: Run, seen: Progress) -> None:
+        answer = as_json(run, seen)
+        steady = {name: value for name, value in answer.items() if name not in RESTLESS}
+        if steady != self._last:
+            self._last = steady
+            sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            sys.stdout.flush()
+
+
+class _TextLines:
+    """A line whenever something has changed, with the lines of the log among them."""
+
+    def __init__(self, viewer: User) -> None:
+        self._viewer = viewer
+        self._last = ""
+        self._newest: dict[int, int] = {}
+
+    def show(self, run: Run, seen: Progress) -> None:
+        for event in reversed(run_log(run, viewer=self._viewer, size=LOG_SHOWN).rows):
+            if self._newest.get(event.pk) != event.count:
+                self._newest[event.pk] = event.count
+                sys.stdout.write(f"{event_line(event)}\n")
+        line = f"{run.state}: {seen.graded:,} of {seen.items:,} items graded, "
+        line += f"errors and cost {WITHHELD}" if seen.withheld else f"{seen.errors:,} errors, {_spent(seen)}"
+        line += f". {waiting(seen)}" if seen.waiting else ""
+        if line != self._last:
+            self._last = line
+            sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+
+def _screen(run: Run, seen: Progress, viewer: User) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    for name, value in lines(seen):
+        table.add_row(name, Text(value))
+    parts: list[RenderableType] = [
+        Text(f"{run}  {run.state}", style="bold"),
+        ProgressBar(total=max(seen.items, 1), completed=seen.graded, width=60),
+        table,
+    ]
+    if seen.waiting:
+        parts.append(Text(waiting(seen), style="yellow"))
+    events = run_log(run, viewer=viewer, size=LOG_SHOWN).rows
+    if events:
+        parts += [Text(""), *(Text(event_line(event), style="dim") for event in events)]
+    return Group(*parts)
+
+
+# ── Words ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def lines(seen: Progress) -> Sequence[tuple[str, str]]:
+    """Names and values, for people."""
+    found = [("items", f"{count(seen.graded)} of {count(seen.items)} graded, {percent(seen.share)}")]
+    if seen.withheld:
+        found += [(name, WITHHELD) for name in ("verdicts", "errors", "calls", "tokens", "spent")]
+    else:
+        found += _about_calls(seen)
+    if seen.month_budget_usd is not None:
+        spent = WITHHELD if seen.month_usd is None else usd(seen.month_usd)
+        found.append(("this month", f"{spent} of {usd(seen.month_budget_usd)}"))
+    if seen.state == RunState.RUNNING and not seen.withheld:
+        rate = "–" if seen.calls_per_second is None else f"{seen.calls_per_second:,.1f} calls/s"
+        left = "" if seen.seconds_left is None else f", about {duration(seen.seconds_left)} left"
+        found.append(("speed", f"{rate}, {count(seen.in_flight)} in flight{left}"))
+    if seen.workers:
+        found.append(("workers", ", ".join(worker.name for worker in seen.workers[:6])))
+    return found
+
+
+def _about_calls(seen: Progress) -> Sequence[tuple[str, str]]:
+    calls = count(seen.calls)
+    if seen.cached:
+        calls += f", {count(seen.cached)} more from earlier answers"
+    if seen.retries:
+        calls += f", {count(seen.retries)} sent again"
+    return [
+        ("verdicts", count(seen.verdicts)),
+        ("errors", count(seen.errors)),
+        ("calls", calls),
+        ("tokens", f"{count(seen.prompt_tokens)} in, {count(seen.completion_tokens)} out"),
+        ("spent", _spent(seen)),
+    ]
+
+
+def waiting(seen: Progress) -> str:
+    """What the run waits for, with the command that ends the waiting where there is one."""
+    more = f" Start one: {seen.start_command}" if seen.start_command else ""
+    return f"{seen.waiting_words}{more}"
+
+
+def _spent(seen: Progress) -> str:
+    spent = "unknown" if seen.cost_usd is None else usd(seen.cost_usd)
+    if seen.budget_usd is not None:
+        spent += f" of {usd(seen.budget_usd)}"
+    if seen.unpriced and seen.cost_usd is not None:
+        spent += f" and {count(seen.unpriced)} calls of unknown cost"
+    return spent
+
+
+def event_line(event: RunEvent) -> str:
+    times = f" × {event.count:,}" if event.count > 1 else ""
+    return f"{event.latest_at.astimezone():%H:%M:%S}  {event.kind:<10}  {event.message}{times}"
+
+
+def as_json(run: Run, seen: Progress) -> dict[str, Any]:
+    """Everything about a run's progress as plain data."""
+    plain = {name: _plain(value) for name, value in vars(seen).items()}
+    return {"run": run.pk, "name": str(run)} | plain | {"start_command": seen.start_command}
+
+
+def event_as_json(event: RunEvent) -> dict[str, Any]:
+    names = ("kind", "message", "count", "created_at", "latest_at")
+    return {name: _plain(getattr(event, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return [{name: _plain(part) for name, part in vars(one).items()} for one in value]
+    return value

@@ -1,0 +1,251 @@
+"""`rubricweb runs`: which runs there are, one of them, and what may be done to it, at the terminal."""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from django.utils import timezone
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rubricweb import access, tasks
+from rubricweb.errors import Invalid
+from rubricweb.management import run_watching
+from rubricweb.management.who import Who, acting, note
+from rubricweb.models import Role, Run, RunState
+from rubricweb.selectors import operators, run_errors, run_log, run_progress, run_results, workers
+from rubricweb.selectors import runs as selected
+from rubricweb.selectors.new_items import new_item_count
+from rubricweb.selectors.run_errors import ERROR_KINDS
+from rubricweb.services import retention
+from rubricweb.services import runs as services
+from rubricweb.templatetags.display import count, percent, score, usd
+
+LOG_SHOWN = 20
+WIDTH = 140  # of tables that go into a file or a pipe
+
+
+def list_runs(options: argparse.Namespace) -> int:
+    """The newest runs of the team, a line each."""
+    who = acting(options, Role.VIEWER)
+    dataset = operators.dataset_called(who.team, options.dataset) if options.dataset else None
+    page = selected.runs(
+        who.team,
+        viewer=who.user,
+        dataset_id=dataset.pk if dataset else None,
+        state=options.state,
+        size=options.limit,
+    )
+    if options.json:
+        for row in page.rows:
+            _print_json(_row(row))
+        return 0
+    table = Table(box=box.SIMPLE)
+    table.add_column("id", justify="right", no_wrap=True)
+    table.add_column("run")
+    table.add_column("state", no_wrap=True)
+    for title in ("graded", "score", "coverage", "errors", "cost"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("started", no_wrap=True)
+    for row in page.rows:
+        table.add_row(*map(Text, _cells(row)))
+    if page.rows:
+        _console().print(table)
+    else:
+        note("There are no such runs yet.")
+    if page.next_cursor:
+        note(f"There are more; --limit {min(options.limit * 2, 500)} shows them.")
+    return 0
+
+
+def _cells(row: selected.RunRow) -> list[str]:
+    run, summary = row.run, row.summary
+    graded = "" if row.items is None else f"{count(row.graded)} of {count(row.items)}"
+    if row.withheld:
+        figures = ["to be reviewed", "", "", ""]
+    elif summary is None:
+        figures = [""] * 4
+    else:
+        figures = [
+            score(summary.score_mean),
+            percent(summary.coverage),
+            count(summary.errors),
+            usd(summary.cost_usd),
+        ]
+    started = run.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
+    return [str(run.pk), str(run), run.state, graded, *figures, started]
+
+
+def _row(row: selected.RunRow) -> dict[str, Any]:
+    summary = row.summary
+    return {
+        "id": row.run.pk,
+        "name": str(row.run),
+        "state": row.run.state,
+        "dataset": {"id": row.run.dataset_id, "name": row.run.dataset.name},
+        "judge": row.run.judge["name"],
+        "created_at": row.run.created_at.isoformat(),
+        "graded": row.graded,
+        "items": row.items,
+        "withheld": row.withheld,
+        "score": summary and summary.score_mean,
+        "coverage": summary and summary.coverage,
+        "errors": summary and summary.errors,
+        "cost_usd": summary and summary.cost_usd,
+    }
+
+
+def show(options: argparse.Namespace) -> int:
+    """One run: how far it is, what it cost, what went wrong, its log."""
+    who = acting(options, Role.VIEWER)
+    run = access.run_for(who.team, options.run)
+    progress = run_progress.progress(run, viewer=who.user, now=timezone.now())
+    errors = run_errors.error_classes(run, viewer=who.user)
+    events = run_log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
+    if options.json:
+        answer = run_watching.as_json(run, progress)
+        answer["error_classes"] = [
+            {"kind": one.kind, "count": one.count, "example": one.example} for one in errors
+        ]
+        answer["log"] = [run_watching.event_as_json(event) for event in events]
+        _print_json(answer)
+        return 0
+    result = run_results.result(run, viewer=who.user)
+    table = Table(box=box.SIMPLE, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    rows = [
+        ("run", f"{run.pk}, {run}, {run.state}"),
+        ("asked", f"{run.autograder} by {run.judge['name']}"),
+        *run_watching.lines(progress),
+    ]
+    if progress.stop_reason:
+        rows.insert(2, ("stopped", progress.stop_reason))
+    if result.mean.value is not None:
+        without = f", without {result.hidden} to be reviewed" if result.hidden else ""
+        rows.append(("mean score", f"{result.mean.value:.4f} of {result.scored} items{without}"))
+    rows += [
+        (f"  {one.kind}", f"{one.count} × {one.example or ERROR_KINDS.get(one.kind, '')}"[:300])
+        for one in errors
+    ]
+    if new := new_item_count(run):
+        rows.append(("new items", f"{new}, to be taken in with: rubricweb runs extend {run.pk}"))
+    for name, value in rows:
+        table.add_row(name, Text(value))
+    console = _console()
+    console.print(table)
+    for event in events:
+        console.print(run_watching.event_line(event), markup=False, soft_wrap=True)
+    return 0
+
+
+def watch(options: argparse.Namespace) -> int:
+    """Follows a run until it has ended: 0 when it is finished, 1 when it was cancelled or failed."""
+    who = acting(options, Role.VIEWER)
+    run_id = access.run_for(who.team, options.run).pk
+    return run_watching.watch(
+        lambda: access.run_for(who.team, run_id),
+        viewer=who.user,
+        as_json=options.json,
+        every_seconds=options.every,
+    )
+
+
+# ── What may be done to a run ────────────────────────────────────────────────────────────────────
+
+
+def pause(options: argparse.Namespace) -> int:
+    who, run = _mine(options)
+    changed = services.pause_run(run, by=who.user, now=timezone.now(), finish_in_flight=not options.break_off)
+    return _said(run, f"Run {run.pk} is {run.state}." if changed else f"Run {run.pk} is {run.state} already.")
+
+
+def cancel(options: argparse.Namespace) -> int:
+    who, run = _mine(options)
+    changed = services.cancel_run(
+        run, by=who.user, now=timezone.now(), finish_in_flight=not options.break_off
+    )
+    return _said(run, f"Run {run.pk} is {run.state}." if changed else f"Run {run.pk} is {run.state} already.")
+
+
+def resume(options: argparse.Namespace) -> int:
+    """Goes on with items that were never graded; failed verdicts are left as they are."""
+    who, run = _mine(options)
+    items = services.resume_run(run, by=who.user, enqueue=tasks.ring, error_kinds=())
+    return _said(run, _working_on(run, items))
+
+
+def retry(options: argparse.Namespace) -> int:
+    """Asks again for verdicts that failed: all, of some kinds, of some items."""
+    unknown = [kind for kind in options.kind if kind not in ERROR_KINDS]
+    if unknown:
+        raise Invalid(f"{unknown[0]!r} is not a kind of error. Known: {', '.join(ERROR_KINDS)}.")
+    who, run = _mine(options)
+    items = services.resume_run(
+        run,
+        by=who.user,
+        enqueue=tasks.ring,
+        error_kinds=options.kind or None,
+        item_ids=operators.items_called(run.dataset, options.item) if options.item else None,
+    )
+    return _said(run, _working_on(run, items))
+
+
+def extend(options: argparse.Namespace) -> int:
+    """Takes in the items that were added to the dataset since."""
+    who, run = _mine(options)
+    items = services.extend_run(run, by=who.user, enqueue=tasks.ring)
+    return _said(run, f"{_items(items)} added to run {run.pk}, which is {run.state}.")
+
+
+def budget(options: argparse.Namespace) -> int:
+    """What the run may cost from now on; one that its cap had paused stays paused."""
+    who, run = _mine(options)
+    services.set_budget(run, by=who.user, budget_usd=options.budget)
+    cap = "no cap of its own" if run.budget_usd is None else f"a budget of ${run.budget_usd:,.2f}"
+    on = f" Go on with: rubricweb runs resume {run.pk}" if run.state == RunState.PAUSED else ""
+    return _said(run, f"Run {run.pk} has {cap}.{on}")
+
+
+def prune(options: argparse.Namespace) -> int:
+    """Clears prompts and replies that are older than the team keeps them; verdicts stay."""
+    who = acting(options, Role.OWNER)
+    if who.team.keep_calls_days is None:
+        note(f"{who.team} keeps prompts and replies for ever; an owner can change that in its settings.")
+        return 0
+    cleared = retention.prune(who.team, now=timezone.now())
+    sys.stdout.write(f"{cleared:,} calls cleared that are older than {who.team.keep_calls_days} days.\n")
+    return 0
+
+
+def _mine(options: argparse.Namespace) -> tuple[Who, Run]:
+    who = acting(options, Role.EDITOR)
+    return who, access.run_for(who.team, options.run)
+
+
+def _working_on(run: Run, items: int) -> str:
+    if not items:
+        return f"Nothing is missing in run {run.pk}, which is {run.state}."
+    return f"{_items(items)} of run {run.pk} to do. Follow it with: rubricweb runs watch {run.pk}"
+
+
+def _said(run: Run, words: str) -> int:
+    sys.stdout.write(f"{words}\n")
+    if run.state == RunState.RUNNING and not workers.alive(timezone.now()):
+        note(f"No worker is running. Start one: {workers.start_command()}")
+    return 0
+
+
+def _items(number: int) -> str:
+    return f"{number:,} item{'s' * (number != 1)}"
+
+
+def _print_json(answer: Any) -> None:
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False)

@@ -1,0 +1,79 @@
+"""What a blind rater learns at the terminal of a cascade: nothing that its calls would tell."""
+
+import importlib
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.management import console, grade_tables
+from rubricweb.management.who import Who
+from rubricweb.models import Run, User
+from rubricweb.selectors import run_results
+from rubricweb.services.run_planning import plan_run
+from tests.factories import Cast
+from tests.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
+
+
+def said(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, *arguments: str) -> str:
+    """What `rubricweb runs …` prints as this person."""
+    options = console.parser().parse_args(
+        ["runs", *arguments, "--team", people.team.slug, "--user", viewer.username]
+    )
+    command = importlib.import_module(f"rubricweb.management.{options.module}")
+    getattr(command, options.function)(options)
+    shown = capsys.readouterr()
+    return shown.out + shown.err
+
+
+def summary(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, run: Run) -> str:
+    """What `rubricweb grade` prints at its end."""
+    grade_tables.print_summary(run, run_results.result(run, viewer=viewer), Who(people.team, viewer))
+    return capsys.readouterr().out
+
+
+def plan(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, world: CascadeWorld) -> str:
+    """What `rubricweb grade --plan` prints."""
+    made = plan_run(
+        people.team,
+        dataset=world.dataset,
+        rubric_version=world.version,
+        viewer=viewer,
+        now=timezone.now(),
+        judge_id=world.large,
+    )
+    grade_tables.print_plan(made.forecast)
+    return capsys.readouterr().out
+
+
+def everything(
+    capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, unsure: bool
+) -> dict[str, str]:
+    world = cascade_world(people, unsure=unsure)
+    found = {"plan": plan(capsys, people, viewer, world)}
+    for form in ([], ["--json"]):
+        found[f"list {form}"] = said(capsys, people, viewer, "list", *form)
+        for run in world.runs:
+            found[f"{run} show {form}"] = said(capsys, people, viewer, "show", str(run.pk), *form)
+            if run != world.paused:  # which is watched until somebody resumes it
+                found[f"{run} watch {form}"] = said(capsys, people, viewer, "watch", str(run.pk), *form)
+    for run in world.runs:
+        found[f"{run} summary"] = summary(capsys, people, viewer, run)
+    return found
+
+
+def test_no_command_tells_a_blind_rater_whether_a_cascade_went_on(
+    people: Cast, capsys: pytest.CaptureFixture[str]
+) -> None:
+    looks = in_both_worlds(lambda unsure: everything(capsys, people, people.alice, unsure))
+    assert not told_apart(*looks)
+    for place in ("Cascade show []", "Cascade watch []", "Cascade summary", "Again show []", "plan"):
+        assert "withheld while you review blind" in looks[0][place], place
+
+
+def test_who_does_not_rate_sees_what_a_cascade_asked(
+    people: Cast, capsys: pytest.CaptureFixture[str]
+) -> None:
+    looks = in_both_worlds(lambda unsure: everything(capsys, people, people.ed, unsure))
+    told = {line.split(": ")[0] for line in told_apart(*looks)}
+    assert {"plan", "Cascade show []", "Cascade watch ['--json']", "Broken show []", "Paused show []"} <= told
+    assert {"Cascade summary", "Again summary"} <= told

@@ -1,0 +1,42 @@
+"""`rubricweb judge`: at a terminal, with a judge that answers and one that is not there."""
+
+import json
+
+from rubricweb.judges.offline.script import Say, Script
+from rubricweb.judges.offline.server import running_server
+from tests.installation import Installation
+
+
+def test_a_judge_that_answers_is_listed_and_tested(installation: Installation) -> None:
+    script = Script(Say('{"explanation": "It says so.", "criterion_status": "MET"}'))
+    with running_server(script) as url:
+        around = {
+            "OPENAI_API_KEY": "sk-secret-of-the-operator",
+            "OPENAI_BASE_URL": url,
+            "OPENAI_MODEL": "m-1",
+        }
+        listed = installation.run("judge", "list", "--json", **around)
+        tested = installation.run("judge", "test", "m-1", "--json", **around)
+        told = installation.run("judge", "test", "environment", **around)
+    assert [row["id"] for row in json.loads(listed.stdout)] == ["environment"]
+    trial = json.loads(tested.stdout)
+    assert (tested.returncode, trial["works"], trial["verdict"], trial["error"]) == (0, True, "MET", None)
+    assert told.stdout.startswith("m-1 works.\n")
+    assert "reply format: json_schema" in told.stdout
+    assert script.count == 2
+    assert script.requests[0].headers["Authorization"] == "Bearer sk-secret-of-the-operator"
+    assert "sk-secret" not in listed.stdout + tested.stdout + told.stdout + told.stderr
+
+
+def test_a_judge_that_is_not_there_ends_in_1_with_what_to_do(installation: Installation) -> None:
+    around = {"OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "m-1"}
+    ended = installation.run("judge", "test", "environment", **around)
+    assert ended.returncode == 1
+    assert ended.stdout.startswith("m-1 could not be reached.\nconnection:")
+    assert "Check host and port" in ended.stdout
+
+
+def test_an_unknown_judge_is_refused_with_those_there_are(installation: Installation) -> None:
+    ended = installation.run("judge", "test", "nobody")
+    assert ended.returncode == 1
+    assert "There is no judge 'nobody' here" in ended.stderr
