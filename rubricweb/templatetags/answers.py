@@ -1,5 +1,7 @@
 """How answers of every kind look: verdicts, chosen options, what checks measured."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion
+from rubricweb.selectors.reviews import Quote
 from rubricweb.templatetags.display import MISSING, icon, score, verdict_chip
 
 register = template.Library()
@@ -23,6 +26,19 @@ class ShownOption:
     label: str
     na: bool
     keys: tuple[str, ...]
+
+
+@register.filter
+def as_json(labels: Sequence[str]) -> str:
+    """A list of labels for an attribute that a script reads."""
+    return json.dumps(list(labels), ensure_ascii=False)
+
+
+@register.filter
+def spans_json(evidence: Sequence[Quote]) -> str:
+    """Quoted places as a form sends them."""
+    spans = [{"field": one.field, "start": one.start, "end": one.end, "text": one.text} for one in evidence]
+    return json.dumps(spans, ensure_ascii=False)
 
 
 @register.filter

@@ -277,23 +277,23 @@ def markdown(text: str | None) -> SafeString:
 
 
 @register.simple_tag
-def body(value: Any) -> SafeString:
+def body(value: Any, field: str = "") -> SafeString:
     """A submission or prompt as it is meant: a chat array as turns, JSON as code, anything else as Markdown.
 
-    Strings that hold a JSON array or object are read first, so both stored forms look the same.
+    Strings that hold a JSON array or object are read first, so both stored forms look the same. `field` marks
+    every text as a place that can be quoted, by the names of `selectors.evidence`.
     """
     if value is None or value == "":
         return format_html('<p class="text-muted">{}</p>', "Empty.")
     if isinstance(value, str):
         parsed = _json_container(value)
         if parsed is None:
-            return format_html('<div class="prose">{}</div>', markdown(value))
+            return format_html('<div class="prose"{}>{}</div>', _place(field), markdown(value))
         value = parsed
     if _is_chat(value):
-        return format_html(
-            '<div class="chat">{}</div>', format_html_join("", "{}", ((_turn(t),) for t in value))
-        )
-    return _code(value)
+        turns = ((_turn(turn, f"{field}[{at}]" if field else ""),) for at, turn in enumerate(value))
+        return format_html('<div class="chat">{}</div>', format_html_join("", "{}", turns))
+    return format_html("<div{}>{}</div>", _place(field), _code(value)) if field else _code(value)
 
 
 # ── Drawings ─────────────────────────────────────────────────────────────────────────────────────
@@ -508,7 +508,12 @@ def _is_chat(value: Any) -> bool:
     )
 
 
-def _turn(turn: Mapping[str, Any]) -> SafeString:
+def _place(field: str) -> SafeString:
+    """The attribute by which the review page knows which text of the item an element shows."""
+    return format_html(' data-field="{}"', field) if field else SafeString("")
+
+
+def _turn(turn: Mapping[str, Any], field: str = "") -> SafeString:
     role = turn["role"]
     look = role if role in ("user", "assistant", "system", "tool") else "other"
     rest = {key: value for key, value in turn.items() if key not in ("role", "content", "name") and value}
@@ -517,35 +522,39 @@ def _turn(turn: Mapping[str, Any]) -> SafeString:
         '<div class="chat__body prose">{}{}</div></div>',
         look,
         f"{role} · {turn['name']}" if turn.get("name") else role,
-        _content(turn.get("content")),
+        _content(turn.get("content"), field),
         format_html('<pre class="code">{}</pre>', json.dumps(rest, ensure_ascii=False, indent=2))
         if rest
         else "",
     )
 
 
-def _content(content: Any) -> SafeString:
+def _content(content: Any, field: str = "") -> SafeString:
     """The content of a turn: a string, or parts of which the text is shown and the rest named."""
     if content is None:
         return SafeString("")
     if isinstance(content, str):
-        return markdown(content)
+        return _quotable(markdown(content), field)
     if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
         return format_html_join(
             "",
             "{}",
             (
                 (
-                    markdown(part["text"])
+                    _quotable(markdown(part["text"]), f"{field}[{at}]" if field else "")
                     if isinstance(part.get("text"), str)
                     else format_html(
                         '<p class="text-muted">[{}: not shown]</p>', part.get("type", "attachment")
                     ),
                 )
-                for part in content
+                for at, part in enumerate(content)
             ),
         )
     return _code(content)
+
+
+def _quotable(html: SafeString, field: str) -> SafeString:
+    return format_html("<div{}>{}</div>", _place(field), html) if field else html
 
 
 def _code(value: Any) -> SafeString:

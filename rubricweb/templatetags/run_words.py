@@ -1,5 +1,6 @@
 """Words for what runs store by name: autograders, kinds of errors, the parts of a prompt."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +9,9 @@ from django import template
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.autograders.cascade import CONDITIONS
 from rubricweb.engine.vote_rules import DEFAULT_RULES
-from rubricweb.judges.base import ERROR_KINDS
+from rubricweb.selectors.run_errors import ERROR_KINDS
+from rubricweb.selectors.run_progress import Progress
+from rubricweb.services.run_events import EVENT_KINDS
 
 register = template.Library()
 
@@ -40,6 +43,28 @@ def autograder_title(name: str) -> str:
 def error_words(kind: str) -> str:
     """What a kind of error means to a person; "" for one that is not known."""
     return ERROR_KINDS.get(kind, "")
+
+
+@register.filter
+def progress_words(progress: Progress) -> str:
+    """How far a run is, for those who listen: in tenths, so that it is not said at every look.
+
+    "Running: 40% graded." or "Paused: 40% graded. Somebody paused it."
+    """
+    tenths = math.floor(progress.share * 10) * 10
+    return f"{progress.state.capitalize()}: {tenths}% graded. {progress.waiting_words}".strip()
+
+
+@register.filter
+def event_words(kind: str) -> str:
+    """What a kind of line in a run's log means; "" for one that is not known."""
+    return EVENT_KINDS.get(kind, "")
+
+
+@register.filter
+def event_title(kind: str) -> str:
+    """ "taken_over" is "taken over"."""
+    return kind.replace("_", " ")
 
 
 @register.filter

@@ -7,11 +7,12 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 from sesame.utils import get_user
 
 from rubricweb import access
 from rubricweb.models import User
+from rubricweb.services.teams import choose_single_keys
 
 
 class ClosedSignup(DefaultAccountAdapter):
@@ -37,6 +38,16 @@ def one_time_link(request: HttpRequest) -> HttpResponse:
         messages.info(
             request, "You have no password yet. Set one under Account, to come back without a link."
         )
+    return redirect("home")
+
+
+@require_POST
+def single_keys(request: HttpRequest) -> HttpResponse:
+    """Whether keys without Ctrl or Alt act at once, for this person on every device."""
+    assert isinstance(request.user, User)
+    choose_single_keys(request.user, on=request.POST.get("single_keys") == "on")
+    if "application/json" in request.headers.get("Accept", ""):
+        return HttpResponse(status=204)
     return redirect("home")
 
 

@@ -9,20 +9,24 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from rubricweb import access
-from rubricweb.errors import Invalid, Withheld
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Criterion, Item, ReviewQueue, Role, Run, RunState
+from rubricweb.selectors import comments
 from rubricweb.selectors import comparison as selected
 from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.comparison_findings import findings
 from rubricweb.selectors.ground_truth import people_first
 from rubricweb.selectors.item_comparison import CriterionVoices, item_comparison
-from rubricweb.selectors.reviews import Measured, measured, require_visible
-from rubricweb.services import reviews as services
+from rubricweb.selectors.reviews import Measured, measured
+from rubricweb.selectors.revision_rates import revision_rates
+from rubricweb.services import adjudications as services
 from rubricweb.web.forms_comparison import (
     Asked,
     Decision,
     decision_for,
     read_asked,
+    read_seen,
     require_known_cell,
 )
 from rubricweb.web.http import TeamRequest, team_page
@@ -51,6 +55,7 @@ def compare(request: TeamRequest) -> HttpResponse:
         "holistic": selected.is_holistic(run),
         "running": run.state == RunState.RUNNING,
         "open_disagreements": len(rows),
+        "revisions": revision_rates(run, choice.queues, viewer=request.user),
     }
     if run.rubric_version is not None:
         context["work"] = selected.rubric_work(request.team, run.rubric_version.pk, viewer=request.user)
@@ -116,10 +121,14 @@ def adjudicate(request: TeamRequest, item_id: int, criterion_id: int) -> HttpRes
             verdict=form.decided,
             cause=form.cleaned_data["cause"],
             reason=form.cleaned_data["reason"].replace("\r\n", "\n"),
+            seen=read_seen(request.POST.get("seen")),
         )
     except Invalid as error:
         form.refuse(error)
         return _item_page(request, found, asked, run, queues, refused=(criterion, form))
+    except Conflict as error:
+        messages.warning(request, str(error))
+        return _item_page(request, found, asked, run, queues, refused=(criterion, form), status=409)
     messages.success(request, f"{criterion.name} of {found} is decided: {form.decided}.")
     following = around.after or around.before
     if following is None:
@@ -202,11 +211,15 @@ def _item_page(
     queues: tuple[ReviewQueue, ...],
     *,
     refused: tuple[Criterion, Decision] | None = None,
+    status: int = 422,
 ) -> HttpResponse:
     """The item's page; `refused` is the form that was sent and could not be taken, shown as it was typed."""
     context: dict[str, Any] = {"asked": asked, "item": item, "submission": item.to_engine(), "run": run}
+    context["thread"] = comments.thread(item, viewer=request.user, run=run, queues=queues)
     try:
         seen = item_comparison(item, run, queues, viewer=request.user, names=asked.names)
+        if asked.names:
+            note_names(request, item)
     except Withheld as error:
         return render(request, "comparison/item.html", context | {"withheld": str(error)})
     at = refused[0].pk if refused else asked.at
@@ -224,7 +237,15 @@ def _item_page(
         "after_url": _item_url(request, around.after, asked),
         "may_adjudicate": request.membership.role >= Role.REVIEWER,
     }
-    return render(request, "comparison/item.html", context, status=422 if refused else 200)
+    return render(request, "comparison/item.html", context, status=status if refused else 200)
+
+
+def note_names(request: TeamRequest, item: Item) -> None:
+    """Who looks behind the letters is written down, once per item and sign-in."""
+    noted = request.session.get("names_shown", [])
+    if item.pk not in noted:
+        services.note_names_shown(item, by=request.user)
+        request.session["names_shown"] = [*noted, item.pk][-1000:]
 
 
 def _measured(row: CriterionVoices, item: Item) -> Measured | None:

@@ -25,7 +25,7 @@ TOUR_COOKIE_SECONDS = 365 * 24 * 3600
 KINDS = ("judge", "other", "third", "fourth", "fifth")
 COLUMNS = (
     *("run", "started_at", "dataset", "rubric", "judge", "autograder"),
-    *("mean_score", "low", "high", "items", "scored", "coverage", "errors"),
+    *("mean_score", "low", "high", "items", "scored", "coverage", "errors", "withheld"),
 )
 
 
@@ -37,7 +37,9 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
     rubric_id = whole_number(request.GET.get("rubric"), "The rubric")
     if request.GET.get("format") == "csv":
-        return _csv(selectors.score_series(request.team, dataset_id=dataset_id, rubric_id=rubric_id))
+        return _csv(
+            selectors.score_series(request.team, request.user, dataset_id=dataset_id, rubric_id=rubric_id)
+        )
     role = request.membership.role
     board = selectors.dashboard(
         request.team, request.user, role=role, dataset_id=dataset_id, rubric_id=rubric_id
@@ -119,7 +121,13 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
         for point in one.points:
             words = (point.name, point.at.isoformat(), point.dataset, one.rubric, one.judge, one.autograder)
             shares = (point.mean, point.low, point.high)
-            rest = (point.items, point.scored, point.coverage, point.errors)
+            rest = (
+                point.items,
+                point.scored,
+                point.coverage,
+                point.errors,
+                "yes" if point.withheld else "no",
+            )
             table.writerow([*map(neutralised, words), *shares, *rest])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'

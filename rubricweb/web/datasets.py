@@ -3,7 +3,6 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -11,9 +10,9 @@ from rubricweb import access
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_files import Preview, preview
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
-from rubricweb.models import Role
+from rubricweb.models import Dataset, Role
+from rubricweb.selectors import comments, exports
 from rubricweb.selectors import datasets as selectors
-from rubricweb.selectors import exports
 from rubricweb.selectors import rubrics as rubric_selectors
 from rubricweb.services import datasets as services
 from rubricweb.services import reviews, splits, uploads
@@ -68,6 +67,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
         "following": following,
         "groups": rubric_selectors.grouped(rubric_selectors.version_with_criteria(own)) if own else [],
         "runs": selectors.runs_containing(item),
+        "thread": comments.thread(item, viewer=request.user),
     }
     return render(request, "datasets/item.html", context)
 
@@ -97,9 +97,22 @@ def split(request: TeamRequest, dataset_id: int) -> HttpResponse:
 @team_page(Role.EDITOR)
 def import_file(request: TeamRequest) -> HttpResponse:
     """First the file, then (?upload=<id>) what its columns mean; the file is kept between the two."""
+    return _bring_in(request, None)
+
+
+@team_page(Role.EDITOR)
+def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """The same two steps for more items of a dataset there is."""
+    dataset = access.dataset_for(request.team, dataset_id)
+    if dataset.sealed_as:
+        raise Conflict(f"{dataset} is sealed as a half of a split: add items to the dataset it came from.")
+    return _bring_in(request, dataset)
+
+
+def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
     if "upload" in request.GET:
-        return _map_columns(request, request.GET["upload"])
-    form = UploadForm(request.POST if request.method == "POST" else None)
+        return _map_columns(request, request.GET["upload"], dataset)
+    form = UploadForm(request.POST if request.method == "POST" else None, is_new=dataset is None)
     refusal: Invalid | TooLarge | None = None
     if request.method == "POST" and form.is_valid():
         try:
@@ -108,49 +121,68 @@ def import_file(request: TeamRequest) -> HttpResponse:
         except (Invalid, TooLarge) as error:
             refusal = error
         else:
-            upload_id = _keep(request, data, filename, form.cleaned_data["name"])
-            return redirect(f"{reverse('dataset_import', args=[request.team.slug])}?upload={upload_id}")
-    status = 422 if refusal or form.errors else 200
-    return render(request, "datasets/import.html", {"form": form, "refusal": refusal}, status=status)
+            upload_id = _keep(request, data, filename, form.cleaned_data.get("name", ""), dataset)
+            return redirect(f"{request.path}?upload={upload_id}")
+    context = {"form": form, "refusal": refusal, "dataset": dataset}
+    return render(request, "datasets/import.html", context, status=422 if refusal or form.errors else 200)
 
 
-def _map_columns(request: TeamRequest, upload_id: str) -> HttpResponse:
+def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
     known = request.session.get("uploads", {}).get(upload_id)
-    if known is None or known["team"] != request.team.pk:
+    meant_for = (request.team.pk, dataset.pk if dataset else None)
+    if known is None or (known["team"], known.get("dataset")) != meant_for:
         raise NotFound("upload any more; choose the file again")
     data, filename = uploads.kept(upload_id), known["filename"]
     beginning = _previewed(data, filename)
     form = MappingForm(
-        request.POST if request.method == "POST" else None, preview=beginning, name=known["name"]
+        request.POST if request.method == "POST" else None,
+        preview=beginning,
+        name=known["name"],
+        is_new=dataset is None,
     )
     faults: tuple[Fault, ...] = ()
     if request.method == "POST" and form.is_valid():
         try:
-            dataset = services.import_dataset(
-                request.team,
-                by=request.user,
-                data=data,
-                filename=filename,
-                name=form.cleaned_data["name"],
-                columns=form.columns(),
-            )
+            stored, said = _stored(request, dataset, data, filename, form)
         except Invalid as error:
             faults = form.show(error.faults)
             form.add_error(None, str(error))
         except Conflict as error:
-            form.add_error("name", str(error))
+            form.add_error("name" if dataset is None else None, str(error))
         else:
             _forget(request, upload_id)
-            messages.success(request, f"Imported {filename}.")
-            return redirect("dataset", request.team.slug, dataset.pk)
+            messages.success(request, said)
+            return redirect("dataset", request.team.slug, stored.pk)
     context = {
         "form": form,
         "faults": faults,
         "preview": beginning,
         "rows": cells(beginning),
         "filename": filename,
+        "dataset": dataset,
     }
     return render(request, "datasets/import_columns.html", context, status=422 if form.errors else 200)
+
+
+def _stored(
+    request: TeamRequest, dataset: Dataset | None, data: bytes, filename: str, form: MappingForm
+) -> tuple[Dataset, str]:
+    """The dataset the file went into, and what to tell the person."""
+    if dataset is None:
+        new = services.import_dataset(
+            request.team,
+            by=request.user,
+            data=data,
+            filename=filename,
+            name=form.cleaned_data["name"],
+            columns=form.columns(),
+        )
+        return new, f"Imported {filename}."
+    added = services.add_items(dataset, by=request.user, data=data, filename=filename, columns=form.columns())
+    return (
+        dataset,
+        f"Added {added:,} item{'s' * (added != 1)} from {filename}. A run takes them in when you extend it.",
+    )
 
 
 def _previewed(data: bytes, filename: str) -> Preview:
@@ -160,14 +192,19 @@ def _previewed(data: bytes, filename: str) -> Preview:
         raise Invalid(f"{filename} cannot be read.", error.faults) from error
 
 
-def _keep(request: TeamRequest, data: bytes, filename: str, name: str) -> str:
+def _keep(request: TeamRequest, data: bytes, filename: str, name: str, dataset: Dataset | None) -> str:
     """Keeps the file for this browser session, at the cost of its oldest one when there are too many."""
     upload_id = uploads.keep(data)
     kept = request.session.get("uploads", {})
     for old in list(kept)[: max(0, len(kept) + 1 - UPLOADS_PER_SESSION)]:
         uploads.drop(old)
         del kept[old]
-    kept[upload_id] = {"team": request.team.pk, "filename": filename[:200], "name": name}
+    kept[upload_id] = {
+        "team": request.team.pk,
+        "dataset": dataset.pk if dataset else None,
+        "filename": filename[:200],
+        "name": name,
+    }
     request.session["uploads"] = kept
     return upload_id
 

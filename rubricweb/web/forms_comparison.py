@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.http import QueryDict
+from django.utils.dateparse import parse_datetime
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
@@ -171,6 +173,15 @@ class Decision(forms.Form):
         """(value, label, key) of every cause."""
         keys = CAUSE_KEYS["choice" if self.criterion.kind == "choice" else "binary"]
         return [(cause.value, str(cause.label), keys[cause]) for cause in Cause]
+
+
+def read_seen(text: str | None) -> datetime | None:
+    """When the decision was made that its page showed; None where it showed none."""
+    try:
+        seen = parse_datetime(text or "")
+    except ValueError:
+        seen = None
+    return seen if seen is not None and seen.tzinfo is not None else None
 
 
 def decision_for(row: CriterionVoices) -> Decision:

@@ -37,14 +37,24 @@ class UploadForm(forms.Form):
         help_text="Left empty, it is called what the file says, or like the file.",
     )
 
+    def __init__(self, data: Any, *, is_new: bool = True) -> None:
+        super().__init__(data)
+        if not is_new:
+            del self.fields["name"]
+
 
 class MappingForm(forms.Form):
-    """Which column each field is read from, beginning with what the names suggest."""
+    """Which column each field is read from, beginning with what the names suggest.
+
+    Only a dataset that is new is asked for a name.
+    """
 
     name = forms.CharField(max_length=200, required=False, help_text=UploadForm.base_fields["name"].help_text)
 
-    def __init__(self, data: Any, *, preview: Preview, name: str = "") -> None:
+    def __init__(self, data: Any, *, preview: Preview, name: str = "", is_new: bool = True) -> None:
         super().__init__(data, initial={"name": name, **_prefixed(preview.mapping)})
+        if not is_new:
+            del self.fields["name"]
         self.preview = preview
         columns = [(column, column) for column in preview.columns if column]
         for field, (label, help_text) in FIELDS.items():

@@ -1,72 +1,15 @@
 """What people send from the pages of the reviews room."""
 
+import json
 from collections.abc import Sequence
-from typing import Any
 
-from django import forms
 from django.http import QueryDict
 
-from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Team
-from rubricweb.selectors import reviews as selectors
-from rubricweb.selectors.reviews import Question
+from rubricweb.errors import Invalid
+from rubricweb.selectors.reviews import Question, Quote
+from rubricweb.services.evidence import Span
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews import Answer
-
-
-class NewQueue(forms.Form):
-    """A new review queue; refusals of the service come back beside the field they are about."""
-
-    name = forms.CharField(max_length=200, help_text="What reviewers see in their list.")
-    dataset = forms.ModelChoiceField(queryset=None, empty_label="Choose…")
-    rubric_version = forms.ModelChoiceField(
-        queryset=None, required=False, empty_label="The rubric each item brings along", label="Rubric"
-    )
-    raters = forms.ModelMultipleChoiceField(
-        queryset=None,
-        label="People",
-        widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one person to review."},
-    )
-    raters_per_item = forms.IntegerField(
-        min_value=1,
-        initial=1,
-        label="People per item",
-        widget=forms.NumberInput(attrs={"class": "input--short"}),
-        help_text="With two or more, you can measure how well people agree with each other.",
-    )
-    run = forms.ModelChoiceField(
-        queryset=None,
-        required=False,
-        empty_label="None",
-        label="Run to reveal",
-        help_text="Its verdicts are shown beside a person's own once they have submitted.",
-    )
-    blind = forms.BooleanField(
-        required=False,
-        initial=True,
-        label="Blind",
-        help_text="Until they submit an item, reviewers see no verdict of a judge or of other people on it, "
-        "on any page, in any export.",
-    )
-    instructions = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."
-    )
-
-    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = selectors.queue_choices(team)
-        self.fields["dataset"].queryset = choices.datasets
-        self.fields["rubric_version"].queryset = choices.versions
-        self.fields["run"].queryset = choices.runs
-        self.fields["run"].label_from_instance = lambda run: f"{run} · {run.judge['name']} · {run.dataset}"
-        self.fields["raters"].queryset = choices.people
-
-    def refuse(self, error: Invalid | Conflict) -> None:
-        """Shows a refusal beside the field its faults name, a taken name beside the name."""
-        faults = error.faults if isinstance(error, Invalid) else ()
-        place = faults[0].place if faults else ("name" if isinstance(error, Conflict) else "")
-        self.add_error(place if place in self.fields else None, str(error))
 
 
 def read_answers(data: QueryDict, asked: Sequence[Question]) -> list[Answer]:
@@ -76,6 +19,8 @@ def read_answers(data: QueryDict, asked: Sequence[Question]) -> list[Answer]:
             question.criterion.pk,
             read_label(data.get(f"verdict_{question.criterion.pk}", "")),
             data.get(f"reason_{question.criterion.pk}", "").replace("\r\n", "\n"),
+            read_evidence(data.get(f"evidence_{question.criterion.pk}")),
+            read_seconds(data.get(f"seconds_{question.criterion.pk}")),
         )
         for question in asked
     ]
@@ -95,10 +40,40 @@ def typed_answers(data: QueryDict, asked: Sequence[Question]) -> dict[int, tuple
     return typed
 
 
+def read_evidence(text: str | None) -> list[Span] | None:
+    """The evidence a form names, JSON as the API takes it; None when it names none."""
+    if text is None:
+        return None
+    try:
+        spans = json.loads(text or "[]")
+        return [
+            Span(str(one["field"]), int(one["start"]), int(one["end"]), str(one["text"])) for one in spans
+        ]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Invalid.at("evidence", "something else", "a list of {field, start, end, text}") from error
+
+
+def read_seconds(text: str | None) -> float | None:
+    """A number of seconds a page measured; None for anything else, for nothing hangs on it."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
 def same_as_stored(answers: Sequence[Answer], asked: Sequence[Question]) -> bool:
     """Whether a form says nothing that is not stored already."""
     stored = {question.criterion.pk: (question.verdict, question.reason) for question in asked}
-    return all(stored[answer.criterion_id] == (answer.verdict, answer.reason) for answer in answers)
+    quoted = {question.criterion.pk: [_span(one) for one in question.evidence] for question in asked}
+    return all(
+        stored[answer.criterion_id] == (answer.verdict, answer.reason)
+        and (answer.evidence is None or list(answer.evidence) == quoted[answer.criterion_id])
+        for answer in answers
+    )
+
+
+def _span(quote: Quote) -> Span:
+    return Span(quote.field, quote.start, quote.end, quote.text)
 
 
 def read_label(text: str) -> str | None:

@@ -83,6 +83,15 @@ class VotingFields(forms.Form):
         help_text="From 0 to 1; below it the judge counts as unsure.",
         widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
     )
+    quorum = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        initial=0,
+        required=False,
+        label="Least share of votes",
+        help_text="From 0 to 1; with fewer votes than that a criterion ends as an error.",
+        widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
+    )
     rule_binary = _rule_field("binary", "Met or unmet is settled by")
     rule_ordinal = _rule_field("ordinal", "Scales are settled by")
     rule_nominal = _rule_field("nominal", "Unordered options are settled by")
@@ -119,6 +128,7 @@ class VotingFields(forms.Form):
         "cascade",
         "escalate_on",
         "min_confidence",
+        "quorum",
         "rule_binary",
         "rule_ordinal",
         "rule_nominal",
@@ -161,6 +171,7 @@ class VotingFields(forms.Form):
             members=[first, *others],
             rule=rules or None,
             repeats=repeats,
+            quorum=chosen["quorum"] or 0.0,
             escalate_on=chosen["escalate_on"] or None if stage else None,
             min_confidence=chosen["min_confidence"] if stage else None,
         )

@@ -1,6 +1,7 @@
 """What people send from the pages of the runs room."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,29 +10,32 @@ from django.http import QueryDict
 from django.utils.html import format_html
 
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
+from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import Team
+from rubricweb.models import RunMode, Team, User
 from rubricweb.selectors import run_plans
-from rubricweb.selectors.runs import ERROR_KINDS
+from rubricweb.selectors.run_errors import ERROR_KINDS
+from rubricweb.selectors.run_forecasts import Forecast
 from rubricweb.services import endpoints, few_shot
-from rubricweb.services import runs as services
 from rubricweb.services.reviews import require_rubric
+from rubricweb.services.run_planning import plan_run
+from rubricweb.services.run_starting import RunOptions, grader
 from rubricweb.templatetags.display import usd
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
 from rubricweb.web.forms_run_votes import DatasetChoice, VotingFields
 
-PLANNED_BY = (
-    "dataset",
-    "rubric_version",
-    "autograder",
-    "judge",
-    "reply_format",
-    "name",
-    "repeats",
-    "further",
-    "cascade",
-)
+ABSTENTION_WORDS = {
+    "skip": "left out of the score",
+    "zero": "0",
+    "partial": "half of the weight",
+    "fail": "the worst there is",
+}
+ERROR_WORDS = {
+    "exclude": "left out of the score, and said so",
+    "zero": "0",
+    "fail_item": "no score for the whole item",
+}
 
 
 class NewRun(VotingFields):
@@ -56,9 +60,64 @@ class NewRun(VotingFields):
         help_text="Prose is for models that cannot keep to JSON; it works criterion by criterion only.",
     )
     name = forms.CharField(max_length=200, required=False, help_text="What sets this run apart from others.")
+    budget_usd = forms.FloatField(
+        min_value=0,
+        required=False,
+        label="Budget in US dollars",
+        widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
+        help_text="Before a call that would pass it the run pauses; you can raise it and go on.",
+    )
+    no_cap = forms.BooleanField(
+        required=False,
+        label="Run it without a cap",
+        help_text="Needed for a judge whose price is unknown: no budget can hold it.",
+    )
+    use_cache = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Use earlier answers",
+        help_text="What this team asked before, word for word, is not asked and paid for again.",
+    )
+    batch = forms.BooleanField(
+        required=False,
+        label="Hand it over as batches",
+        help_text="The provider answers within a day, for half the price.",
+    )
+    abstention = forms.ChoiceField(
+        required=False,
+        initial="skip",
+        label="An abstention counts",
+        choices=[(policy, ABSTENTION_WORDS[policy]) for policy in ABSTENTION_POLICIES],
+    )
+    on_error = forms.ChoiceField(
+        required=False,
+        initial="exclude",
+        label="A failed question counts",
+        choices=[(policy, ERROR_WORDS[policy]) for policy in ERROR_POLICIES],
+    )
+    normalize = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Scores from 0 to 1",
+        help_text="Otherwise the raw weighted sum.",
+    )
+    option_seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**63 - 1,
+        required=False,
+        label="Seed of the order of options",
+        help_text="Empty: the rubric’s own, the same in every run.",
+        widget=forms.NumberInput(attrs={"class": "input--short"}),
+    )
+    # The page sends it along, so that a box that is not ticked can be told from one that was never shown.
+    sent = forms.BooleanField(required=False, initial=True, widget=forms.HiddenInput)
+
+    COSTS = ("budget_usd", "no_cap", "use_cache", "batch")
+    SCORING = ("abstention", "on_error", "normalize", "option_seed")
 
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.team = team
         choices = run_plans.run_choices(team)
         self.judges = endpoints.judges_of(team)
         self.fields["dataset"].queryset = choices.datasets
@@ -78,9 +137,7 @@ class NewRun(VotingFields):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if {"autograder", "reply_format"} <= cleaned.keys():
-            self._refused_by(
-                "reply_format", services.grader, cleaned["autograder"], cleaned["reply_format"], True
-            )
+            self._refused_by("reply_format", grader, cleaned["autograder"], cleaned["reply_format"], True)
         if {"dataset", "rubric_version"} <= cleaned.keys():
             self._refused_by("rubric_version", require_rubric, cleaned["dataset"], cleaned["rubric_version"])
         self._weights(cleaned)
@@ -88,15 +145,60 @@ class NewRun(VotingFields):
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        folded = {*self.VOTING, *self.EXAMPLES}
+        folded = {*self.VOTING, *self.EXAMPLES, *self.COSTS, *self.SCORING, "sent"}
         return [field for field in self if field.name not in folded]
+
+    @property
+    def cost_fields(self) -> list[forms.BoundField]:
+        """The budget and what saves money; what cannot matter here is left out."""
+        shown = {"budget_usd", "use_cache"}
+        if any(config.cost_usd(0, 0) is None for config in self.judges.values()) or self["no_cap"].errors:
+            shown.add("no_cap")
+        if self.takes_batches or self["batch"].errors:
+            shown.add("batch")
+        return [self[name] for name in self.COSTS if name in shown]
+
+    @property
+    def scoring_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.SCORING]
+
+    @property
+    def scores_otherwise(self) -> bool:
+        """Whether anything under the heading of scores was chosen: then it stands open."""
+        usual = {"abstention": "skip", "on_error": "exclude", "normalize": True, "option_seed": None}
+        return any(
+            self[name].errors or str(self[name].value() or "") != str(usual[name] or "")
+            for name in self.SCORING
+        )
+
+    @property
+    def takes_batches(self) -> bool:
+        return any(endpoint.batches for endpoint in endpoints.endpoints_of(self.team))
 
     def refuse(self, error: Invalid | Conflict) -> None:
         place = error.faults[0].place if isinstance(error, Invalid) and error.faults else ""
         self.add_error(_field_of(place, self.fields), str(error))
 
+    def options(self) -> RunOptions:
+        """What a valid form asks `start_run` for, its budget apart."""
+        chosen, panel = self.cleaned_data, self.panel()
+        return {
+            "judge_id": "" if panel else chosen["judge"],
+            "panel": panel,
+            "few_shot_from": self.examples(),
+            "autograder": chosen["autograder"],
+            "reply_format": chosen["reply_format"],
+            "normalize": chosen["normalize"] or not chosen["sent"],
+            "abstention": chosen["abstention"] or "skip",
+            "on_error": chosen["on_error"] or "exclude",
+            "option_seed": chosen["option_seed"],
+            "use_cache": chosen["use_cache"] or not chosen["sent"],
+            "mode": RunMode.BATCH if chosen["batch"] else RunMode.LIVE,
+            "name": chosen["name"],
+        }
+
     def plan(self) -> run_plans.Plan | None:
-        """What the run would take, from the fields filled in so far; None without a dataset."""
+        """What the run would ask, from the fields filled in so far; None without a dataset."""
         filled = {
             name: self.fields[name].clean(self[name].value())
             for name in ("dataset", "rubric_version", "autograder")
@@ -108,8 +210,29 @@ class NewRun(VotingFields):
             filled["dataset"], filled["rubric_version"], filled["autograder"], votes=self._votes()
         )
 
+    def forecast(self, viewer: User, now: datetime) -> tuple[Forecast | None, str]:
+        """What it would cost and take, or why that cannot be said; both empty while it is not filled in."""
+        typed = self if self.is_bound else NewRun(self._typed(), team=self.team)
+        if not typed.is_valid():
+            return None, ""
+        try:
+            made = plan_run(
+                self.team,
+                dataset=typed.cleaned_data["dataset"],
+                rubric_version=typed.cleaned_data["rubric_version"],
+                viewer=viewer,
+                now=now,
+                **typed.options(),
+            )
+        except Refusal as error:
+            return None, str(error)
+        return made.forecast, ""
+
     def chosen_judge(self) -> JudgeConfig | None:
         return self.judges.get(str(self["judge"].value()))
+
+    def _typed(self) -> dict[str, Any]:
+        return {name: self[name].value() for name in self.fields}
 
     def _refused_by(self, field: str, rule: Any, *values: Any) -> None:
         try:
@@ -129,6 +252,7 @@ def _field_of(place: str, fields: Mapping[str, Any]) -> str | None:
         "panel.repeats": "repeats",
         "panel.escalate_on": "escalate_on",
         "panel.members": "further",
+        "mode": "batch",
     }
     return next((name for start, name in by_start.items() if place.startswith(start)), None)
 

@@ -15,7 +15,7 @@ from django_htmx.middleware import HtmxDetails
 from rubricweb import access
 from rubricweb.errors import Invalid, TooLarge
 from rubricweb.models import Membership, Role, Team, User
-from rubricweb.selectors import reviews
+from rubricweb.selectors import notices, queues
 from rubricweb.services import endpoints
 
 P = ParamSpec("P")
@@ -112,12 +112,13 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "teams": teams,
         "settings_url": reverse("settings", args=[team.slug]),
         "nav": _navigation(request, team),
+        "unread": notices.unread_count(team, request.user),
         "banner": _banner(team),
     }
 
 
 def _navigation(request: HttpRequest, team: Team) -> list[dict[str, Any]]:
-    waiting = reviews.open_reviews_count(team, request.user)
+    waiting = queues.open_reviews_count(team, request.user)
     rooms = [
         ("Dashboard", "dashboard", None),
         ("Rubrics", "rubrics", None),

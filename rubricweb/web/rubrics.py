@@ -13,6 +13,7 @@ from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Role
 from rubricweb.selectors import rubrics as selectors
 from rubricweb.selectors.label_evidence import label_evidence
+from rubricweb.selectors.rubric_todo import rubric_todo
 from rubricweb.services import rubrics as services
 from rubricweb.web.forms_rubrics import ImportForm, PublishForm, RubricForm, TitleForm
 from rubricweb.web.http import TeamRequest, team_page, uploaded, whole_number
@@ -72,6 +73,7 @@ def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "versions": selectors.versions(rubric),
         "runs": selectors.runs_with(rubric),
         "queues": selectors.queues_with(rubric),
+        "todo": rubric_todo(rubric, viewer=request.user),
     }
     return render(request, "rubrics/rubric.html", context)
 

@@ -1,25 +1,35 @@
-"""Pages of the runs room: the list, the launch form, a run while it runs and after, one item's report."""
+"""Pages of the runs room: the list, a run while it runs and after, one item's report."""
 
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from rubricweb import access, tasks
-from rubricweb.errors import Conflict, Invalid, NotFound, Withheld
+from rubricweb import access
+from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Role, Run, RunState
-from rubricweb.selectors import run_reports, run_votes
+from rubricweb.selectors import (
+    comments,
+    run_errors,
+    run_log,
+    run_progress,
+    run_reports,
+    run_results,
+    run_votes,
+)
 from rubricweb.selectors import runs as selectors
-from rubricweb.services import runs as services
-from rubricweb.web.forms_runs import PLANNED_BY, NewRun, read_retry
+from rubricweb.selectors.new_items import new_item_count
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 
 # htmx takes this status as: show it, and stop asking.
 STOP_POLLING = 286
+# Lines of the log on the run's own page, while it changes and after.
+LOG_SHOWN, LOG_SHOWN_AFTER = 8, 3
+# From this many graded items on, results are asked for less often.
+MANY_GRADED = 5_000
 
 
 @team_page(Role.VIEWER)
@@ -28,8 +38,9 @@ STOP_POLLING = 286
 def runs(request: TeamRequest) -> HttpResponse:
     asked = request.GET
     context = {
-        "page": selectors.run_list(
+        "page": selectors.runs(
             request.team,
+            viewer=request.user,
             dataset_id=whole_number(asked.get("dataset"), "The dataset"),
             rubric_id=whole_number(asked.get("rubric"), "The rubric"),
             state=asked.get("state", ""),
@@ -40,66 +51,6 @@ def runs(request: TeamRequest) -> HttpResponse:
     if request.htmx:
         return render(request, "runs/_runs.html", context | _rights(request))
     return render(request, "runs/runs.html", context | {"filters": selectors.run_filters(request.team)})
-
-
-# ── Starting ─────────────────────────────────────────────────────────────────────────────────────
-
-
-@team_page(Role.EDITOR)
-@vary_on_headers("HX-Request")
-def new(request: TeamRequest) -> HttpResponse:
-    """The launch form; `count` in the form only counts the calls, and so does every change with htmx."""
-    if request.method != "POST":
-        chosen = _planned(request.GET)
-        form = NewRun(team=request.team, initial=chosen)
-        template = "runs/_plan.html" if request.htmx else "runs/new.html"
-        return render(request, template, _launch(form))
-    form = NewRun(request.POST, team=request.team)
-    if "count" in request.POST:
-        return render(
-            request, "runs/new.html", _launch(NewRun(team=request.team, initial=_typed(request.POST)))
-        )
-    if form.is_valid():
-        try:
-            run = _start(request, form)
-        except (Invalid, Conflict) as error:
-            form.refuse(error)
-        else:
-            messages.success(request, f"{run} has started.")
-            return redirect("run", request.team.slug, run.pk)
-    return render(request, "runs/new.html", _launch(form), status=422)
-
-
-def _start(request: TeamRequest, form: NewRun) -> Run:
-    chosen, panel = form.cleaned_data, form.panel()
-    return services.start_run(
-        request.team,
-        by=request.user,
-        dataset=chosen["dataset"],
-        rubric_version=chosen["rubric_version"],
-        judge_id="" if panel else chosen["judge"],
-        panel=panel,
-        few_shot_from=form.examples(),
-        enqueue=tasks.ring,
-        autograder=chosen["autograder"],
-        reply_format=chosen["reply_format"],
-        name=chosen["name"],
-    )
-
-
-def _planned(query: QueryDict) -> dict[str, Any]:
-    """What an address asks to begin with."""
-    typed = _typed(query)
-    return {name: typed[name] for name in PLANNED_BY if typed.get(name)}
-
-
-def _typed(data: QueryDict) -> dict[str, Any]:
-    """Everything typed, lists where several can be chosen."""
-    return data.dict() | {name: data.getlist(name) for name in ("further", "escalate_on") if name in data}
-
-
-def _launch(form: NewRun) -> dict[str, Any]:
-    return {"form": form, "plan": form.plan(), "judge": form.chosen_judge()}
 
 
 # ── One run ──────────────────────────────────────────────────────────────────────────────────────
@@ -114,70 +65,62 @@ def run(request: TeamRequest, run_id: int) -> HttpResponse:
     context = _results(request, found)
     if request.htmx:
         return render(request, "runs/_results.html", context)
-    return render(request, "runs/run.html", context | _live(request, found))
+    return render(request, "runs/run.html", context | _live(request, found) | _controls(request, found))
 
 
 @team_page(Role.VIEWER)
 @require_safe
 @vary_on_headers("HX-Request")
 def live(request: TeamRequest, run_id: int) -> HttpResponse:
-    """Progress for polling. Once the run has ended it comes with the results and ends the polling.
+    """Progress for polling, which ends with the run.
 
-    A reader who opens the address by hand is sent to the page.
+    `seen` is the phase the page shows: in another one it gets its buttons and results anew as well. A reader
+    who opens the address by hand is sent to the page.
     """
     found = access.run_for(request.team, run_id)
     if not request.htmx:
         return redirect("run", request.team.slug, found.pk)
+    asked = request.GET.copy()
+    seen = asked.pop("seen", [""])[-1]
+    request.GET = asked  # the links in what is drawn are the page's own
     context = _live(request, found)
-    if found.state == RunState.RUNNING:
-        return render(request, "runs/_live.html", context)
-    context |= _results(request, found) | {"ended": True}
-    return render(request, "runs/_ended.html", context, status=STOP_POLLING)
+    status = 200 if context["progress"].poll_seconds else STOP_POLLING
+    if context["phase"] == seen:
+        return render(request, "runs/_live.html", context, status=status)
+    context |= _results(request, found) | _controls(request, found) | {"moved": True}
+    return render(request, "runs/_moved.html", context, status=status)
 
 
-@team_page(Role.VIEWER, post=Role.EDITOR)
-@require_POST
-def cancel(request: TeamRequest, run_id: int) -> HttpResponse:
+@team_page(Role.VIEWER)
+@require_safe
+def log(request: TeamRequest, run_id: int) -> HttpResponse:
+    """Everything that was decided, newest first."""
     found = access.run_for(request.team, run_id)
-    services.cancel_run(found, by=request.user, now=now())
-    if found.state == RunState.CANCELLED:
-        messages.success(request, f"{found} is cancelled; what was graded stays.")
-    else:
-        messages.info(request, f"{found} had already ended.")
-    return redirect("run", request.team.slug, found.pk)
-
-
-@team_page(Role.VIEWER, post=Role.EDITOR)
-@require_POST
-def resume(request: TeamRequest, run_id: int) -> HttpResponse:
-    """Goes on with what is missing: everything, one kind of error (`kind`), or only=pending items."""
-    found = access.run_for(request.team, run_id)
-    try:
-        items = services.resume_run(
-            found, by=request.user, enqueue=tasks.ring, error_kinds=read_retry(request.POST)
-        )
-    except Conflict as error:
-        messages.error(request, str(error))
-    else:
-        words = (
-            f"Working on {items} item{'s' * (items != 1)}." if items else "Nothing is missing in this run."
-        )
-        messages.success(request, words)
-    return redirect("run", request.team.slug, found.pk)
+    page = run_log.run_log(found, viewer=request.user, cursor=request.GET.get("cursor"), size=100)
+    return render(request, "runs/log.html", {"run": found, "page": page})
 
 
 def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
+    progress = run_progress.progress(run, viewer=request.user, now=now())
     return {
         "run": run,
-        "progress": selectors.progress(run, now=now()),
-        "errors": selectors.error_classes(run, viewer=request.user),
+        "progress": progress,
+        "phase": f"{run.state}{'-moving' if progress.is_moving else ''}",
+        "errors": run_errors.error_classes(run, viewer=request.user),
+        "log": run_log.run_log(
+            run, viewer=request.user, size=LOG_SHOWN if progress.poll_seconds else LOG_SHOWN_AFTER
+        ),
     } | _rights(request)
+
+
+def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
+    return {"new_items": new_item_count(run)}
 
 
 def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
     order = request.GET.get("sort", "score")
-    page = selectors.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
-    result = selectors.result(run, viewer=request.user)
+    page = run_results.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
+    result = run_results.result(run, viewer=request.user)
     return {
         "run": run,
         "result": result,
@@ -185,10 +128,20 @@ def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
         "measured": any(rate.criterion.kind == "check" for rate in result.rates),
         "votes": run_votes.run_votes(run, viewer=request.user),
         "page": page,
-        "rows": selectors.with_counts(run, page.rows),
+        "rows": run_results.with_counts(run, page.rows),
         "order": order,
         "holistic": run.autograder == "rubric_as_judge",
+        "results_seconds": _results_seconds(run, result),
     } | _rights(request)
+
+
+def _results_seconds(run: Run, result: run_results.Result) -> int | None:
+    """How soon to ask for the results again while they still change; many take long to count."""
+    if run.state != RunState.RUNNING:
+        return None
+    if not result.graded:
+        return 2
+    return 10 if result.graded <= MANY_GRADED else 60
 
 
 def _rights(request: TeamRequest) -> dict[str, Any]:
@@ -205,7 +158,12 @@ def item(request: TeamRequest, run_id: int, item_id: int) -> HttpResponse:
     """The full report on one item, or a notice while the reader is still to review it blind."""
     found, one = access.run_for(request.team, run_id), access.item_for(request.team, item_id)
     order = request.GET.get("sort", "score")
-    context: dict[str, Any] = {"run": found, "item": one, "order": order}
+    context: dict[str, Any] = {
+        "run": found,
+        "item": one,
+        "order": order,
+        "thread": comments.thread(one, viewer=request.user, run=found),
+    }
     try:
         report = run_reports.item_report(found, one, viewer=request.user)
     except Withheld as error:

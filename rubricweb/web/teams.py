@@ -1,4 +1,4 @@
-"""Settings pages of a team: members, judges, API tokens, journal."""
+"""Settings pages of a team: members, API tokens, journal."""
 
 from typing import Any
 
@@ -9,13 +9,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from rubricweb import access
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import Membership, Role
 from rubricweb.selectors import teams as selectors
 from rubricweb.services import endpoints
 from rubricweb.services import teams as services
-from rubricweb.web.forms_teams import ChangedRole, NewJudge, NewMember, NewToken
+from rubricweb.web.forms_teams import ChangedRole, NewMember, NewToken
 from rubricweb.web.http import TeamRequest, now, team_page
 
 
@@ -95,43 +94,6 @@ def _members_page(
 def _sign_in_link(request: TeamRequest, membership: Membership) -> str:
     query = services.sign_in_query(membership, by=request.user)
     return request.build_absolute_uri(reverse("one_time_link") + query)
-
-
-# ── Judges ───────────────────────────────────────────────────────────────────────────────────────
-
-
-@team_page(Role.VIEWER, post=Role.OWNER)
-def judges(request: TeamRequest) -> HttpResponse:
-    if request.method != "POST":
-        return _judges_page(request, NewJudge())
-    form = NewJudge(request.POST)
-    if form.is_valid():
-        try:
-            endpoint = endpoints.add_endpoint(request.team, by=request.user, **form.cleaned_data)
-        except (Invalid, Conflict) as error:
-            form.refuse(error)
-        else:
-            messages.success(request, f"{endpoint} can be asked now.")
-            return redirect("settings_judges", request.team.slug)
-    return _judges_page(request, form, status=422)
-
-
-@team_page(Role.VIEWER, post=Role.OWNER)
-@require_POST
-def remove_judge(request: TeamRequest, endpoint_id: int) -> HttpResponse:
-    endpoint = access.endpoint_for(request.team, endpoint_id)
-    endpoints.remove_endpoint(endpoint, by=request.user, now=now())
-    messages.success(request, f"{endpoint} is removed; its key is forgotten.")
-    return redirect("settings_judges", request.team.slug)
-
-
-def _judges_page(request: TeamRequest, form: NewJudge, *, status: int = 200) -> HttpResponse:
-    found = [
-        {"id": judge_id, "config": config, "endpoint_id": endpoints.endpoint_of(judge_id)}
-        for judge_id, config in endpoints.judges_of(request.team).items()
-    ]
-    context = {"judges": found, "form": form, "offline": endpoints.OFFLINE}
-    return render(request, "teams/judges.html", context, status=status)
 
 
 # ── API tokens ───────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,5 @@
-// A <details data-menu> closes on a click outside, on Escape, and when another opens.
+// A <details data-menu> closes on a click outside, on Escape, and when another opens. While it is open it stays so, with
+// what is typed in it, when the part of the page around it is redrawn.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details[data-menu][open]")) {
     const inside = menu.contains(event.target);
@@ -15,3 +16,11 @@ document.addEventListener("keydown", (event) => {
     if (hadFocus) menu.querySelector("summary").focus();
   }
 });
+
+Idiomorph.defaults.callbacks.beforeAttributeUpdated = (attribute, element) => {
+  if (attribute === "open" && element.matches("details[data-menu]")) return false;
+  if (attribute === "value" && element.closest("details[data-menu][open]")) {
+    return element.value === element.defaultValue; // false where somebody has typed
+  }
+  return true;
+};

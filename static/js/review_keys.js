@@ -1,6 +1,6 @@
 // The keys of the review: Ctrl+Enter anywhere, single letters while nobody is typing.
 (() => {
-  const KEYS = "jkmuceznpgrsfh123456789";
+  const KEYS = "jkmuceznNpgrsfhybx/123456789";
   const TYPED = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"])';
 
   document.addEventListener("keydown", (event) => {
@@ -47,7 +47,7 @@
     if (link) event.preventDefault();
   });
 
-  document.addEventListener("DOMContentLoaded", () => {
+  document.addEventListener("review:ready", () => {
     document.querySelector("[data-review-rail] [aria-current]")?.scrollIntoView({ block: "center" });
     window.scrollTo(0, 0);
   });

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,19 +12,22 @@ from django.urls import URLPattern, reverse
 from django.utils import timezone
 
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Cause, Review, ReviewQueue, Run, User
-from rubricweb.services import endpoints, reviews, teams
+from rubricweb.models import Cause, JudgeCall, Judgement, Notice, Review, ReviewQueue, Run, User
+from rubricweb.services import adjudications, comments, endpoints, queues, retention, reviews, teams
 from rubricweb.web.urls import team_urls
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.two_worlds import cascade_world, in_both_worlds, told_apart
 
 # Words nobody else writes: wherever one of them appears, somebody's verdict was on the page.
 JUDGE_SAYS = "zebrafinch-by-the-judge"
 PEER_SAYS = "marmoset-by-the-peer"
 PEER_NOTES = "okapi-in-the-note"
 DECISION_SAYS = "axolotl-by-the-adjudicator"
-MARKERS = (JUDGE_SAYS, PEER_SAYS, PEER_NOTES, DECISION_SAYS)
+PEER_COMMENTS = "quokka-in-a-comment"
+# The mean of a run over a single item is as good as its verdicts.
+MARKERS = (JUDGE_SAYS, PEER_SAYS, PEER_NOTES, DECISION_SAYS, PEER_COMMENTS, factories.TELLING_SCORE)
 
 # What a page may be asked for by its query string or its headers: everything that changes what is shown.
 HTMX = {"HX-Request": "true"}
@@ -47,7 +51,7 @@ class Stage:
     ids: dict[str, Any]
 
     def review_of(self, rater: User) -> Review:
-        return reviews.start_review(self.queue, self.queue.dataset.items.get(key="good"), rater)
+        return queues.start_review(self.queue, self.queue.dataset.items.get(key="good"), rater)
 
     def submit(self, review: Review, *, reason: str = "mine") -> Review:
         for criterion in reviews.criteria_of(review):
@@ -59,7 +63,7 @@ class Stage:
 @pytest.fixture
 def stage(people: Cast) -> Stage:
     team, alice = people.team, people.alice
-    version = factories.version(team, alice)
+    version = factories.version(team, alice, criteria=factories.TELLING)
     dataset = factories.dataset(team, alice, items=factories.ITEMS[:1])
     earlier, run = (factories.run(team, alice, dataset=dataset, rubric_version=version) for _ in range(2))
     reply = f'{{"explanation": "{JUDGE_SAYS}", "criterion_status": "MET"}}'
@@ -85,16 +89,20 @@ def stage(people: Cast) -> Stage:
         rubric_version=version,
         raters=[peer],
         name="Earlier, not blind",
-        blind=False,
+        blind="none",
     )
     stage = Stage(people, run, queue, open_to_peers, {})
     for place in (queue, open_to_peers):
-        review = reviews.start_review(place, item, peer)
+        review = queues.start_review(place, item, peer)
         reviews.save_note(review, note=PEER_NOTES, flagged=True)
         stage.submit(review, reason=PEER_SAYS)
     criterion = version.criteria.first()
-    reviews.adjudicate(
+    adjudications.adjudicate(
         item, criterion, by=peer, verdict=Verdict.MET, cause=Cause.HUMAN_WRONG, reason=DECISION_SAYS
+    )
+    verdict = Judgement.objects.filter(run=run, item=item)[0]
+    comment = comments.write(
+        item, by=peer, text=f"{PEER_COMMENTS} @alice @ed @rae @ann @bob", judgement=verdict
     )
     endpoint = endpoints.add_endpoint(
         team, by=alice, name="mine", base_url="http://127.0.0.1:9/v1", model="m"
@@ -108,8 +116,11 @@ def stage(people: Cast) -> Stage:
         "run_id": run.pk,
         "baseline_id": earlier.pk,
         "queue_id": queue.pk,
+        "rater_id": review.rater_id,
         "criterion_id": criterion.pk,
         "endpoint_id": endpoint.pk,
+        "comment_id": comment.pk,
+        "call_id": JudgeCall.objects.filter(run=run).values_list("pk", flat=True)[0],
     }
     return stage
 
@@ -118,19 +129,26 @@ def addresses(stage: Stage, rater: User, review: Review) -> Iterator[str]:
     """Every GET address of the team with real ids, plain and narrowed to the run and the queues."""
     membership = stage.cast.team.memberships.get(user=rater)
     token, _ = teams.create_token(membership, name="t", may_write=False, days=1, now=timezone.now())
-    ids = stage.ids | {"review_id": review.pk, "user_id": rater.pk, "token_id": token.pk}
+    notice = Notice.objects.get(user=rater, comment=stage.ids["comment_id"])
+    ids = stage.ids | {
+        "review_id": review.pk,
+        "user_id": rater.pk,
+        "token_id": token.pk,
+        "notice_id": notice.pk,
+    }
     narrowed = f"run={stage.run.pk}&queue={stage.queue.pk}"
     queues = f"{narrowed}&queue={stage.other_queue.pk}"
     both = f"{queues}&dataset={stage.ids['dataset_id']}"
     # Rooms refuse what they do not know, so each narrowing is asked for by itself.
     asked = ("", f"?{narrowed}", f"?{queues}", f"?{queues}&decided=1&names=1", f"?{both}")
+    of_the_inbox = ("?decided=1&names=1", f"?queue={stage.queue.pk}&decided=1", "?cause=human_wrong")
     for pattern in team_urls:
         assert isinstance(pattern, URLPattern)
         names = re.findall(r"<(?:\w+:)?(\w+)>", str(pattern.pattern))
         unknown = set(names) - set(ids)
         assert not unknown, f"{pattern.name} takes {unknown}: give the walk an id for it"
         url = reverse(str(pattern.name), args=[stage.cast.team.slug, *(ids[name] for name in names)])
-        for query in asked:
+        for query in ("", *of_the_inbox) if str(pattern.name).startswith("adjudication") else asked:
             yield f"{url}{query}"
         if pattern.name == "export_download":
             for what, format in EXPORTS:
@@ -189,6 +207,14 @@ def test_saving_and_refused_submitting_tell_nothing_either(stage: Stage, sign_in
         (reverse("review_submit", args=[slug, review.pk]), {f"verdict_{criterion_id}": "MET"}),
         (reverse("review_skip", args=[slug, review.pk]), {"reason": " "}),
         (reverse("adjudicate", args=[slug, stage.ids["item_id"], criterion_id]), {"verdict": "MET"}),
+        (
+            reverse("adjudication_unit", args=[slug, stage.ids["item_id"], criterion_id]),
+            {"verdict": "MET", "cause": "human_wrong"},
+        ),
+        (reverse("adjudication_undo", args=[slug, stage.ids["item_id"], criterion_id]), {}),
+        (reverse("queue_accept", args=[slug, stage.queue.pk]), {}),
+        (reverse("review_revision", args=[slug, review.pk, criterion_id]), {"choice": "keep"}),
+        (reverse("review_keep", args=[slug, review.pk]), {}),
     ]
     for url, data in sent:
         for headers in ({}, HTMX, {"Accept": "application/json"}):
@@ -231,7 +257,7 @@ def test_a_second_blind_queue_over_the_item_keeps_the_reveal_closed(stage: Stage
 
 
 def test_a_queue_that_is_not_blind_shows_the_judge_beside_the_open_criterion(stage: Stage, sign_in) -> None:
-    reviews.close_queue(stage.queue, by=stage.cast.alice)
+    queues.close_queue(stage.queue, by=stage.cast.alice)
     queue = factories.queue(
         stage.cast.team,
         stage.cast.alice,
@@ -239,10 +265,10 @@ def test_a_queue_that_is_not_blind_shows_the_judge_beside_the_open_criterion(sta
         rubric_version=stage.queue.rubric_version,
         raters=[stage.cast.ann],
         name="With the judge's help",
-        blind=False,
+        blind="none",
         run=stage.run,
     )
-    review = reviews.next_review(queue, stage.cast.ann, now=timezone.now())
+    review = queues.next_review(queue, stage.cast.ann, now=timezone.now())
     assert review is not None
     text = text_of(sign_in(stage.cast.ann).get(reverse("review", args=[stage.cast.team.slug, review.pk])))
     assert JUDGE_SAYS in text
@@ -260,7 +286,7 @@ def test_the_walk_notices_what_somebody_who_is_not_a_rater_may_see(stage: Stage,
     ann = stage.cast.ann
     client = sign_in(stage.cast.bob)
     seen = {marker for url in addresses(stage, ann, stage.review_of(ann)) for marker, _ in said(client, url)}
-    assert {JUDGE_SAYS, PEER_SAYS, PEER_NOTES} <= seen
+    assert {JUDGE_SAYS, PEER_SAYS, PEER_NOTES, PEER_COMMENTS, factories.TELLING_SCORE} <= seen
 
 
 @pytest.mark.parametrize("name", ["run_item", "compare_item"])
@@ -271,6 +297,18 @@ def test_the_pages_of_one_items_verdicts_open_once_submitted(stage: Stage, sign_
     assert JUDGE_SAYS not in text_of(sign_in(ann).get(url))
     stage.submit(stage.review_of(ann))
     assert JUDGE_SAYS in text_of(sign_in(ann).get(url))
+
+
+@pytest.mark.parametrize("name", ["runs", "dashboard"])
+def test_a_runs_score_waits_in_lists_until_one_has_submitted(stage: Stage, sign_in, name: str) -> None:
+    """Also as htmx asks for it, and in the CSV of the chart."""
+    ann, url = stage.cast.ann, reverse(name, args=[stage.cast.team.slug])
+    client, asked = sign_in(ann), [({}, {}), ({}, HTMX), *([({"format": "csv"}, {})] * (name == "dashboard"))]
+    before = [text_of(client.get(url, query, headers=headers)) for query, headers in asked]
+    assert not [text for text in before if factories.TELLING_SCORE in text]
+    stage.submit(stage.review_of(ann))
+    after = [text_of(client.get(url, query, headers=headers)) for query, headers in asked]
+    assert all(factories.TELLING_SCORE in text for text in after)
 
 
 def test_a_peers_note_waits_on_the_queue_page_until_one_has_submitted(stage: Stage, sign_in) -> None:
@@ -301,3 +339,69 @@ def test_an_export_is_withheld_from_a_blind_rater_and_not_from_others(
         answer = sign_in(person).get(url)
         assert answer.status_code == 200
         assert "attachment" in answer["Content-Disposition"]
+
+
+# ── What a cascade asked tells what its first judge said ─────────────────────────────────────────
+
+
+def cascade_pages(people: Cast, sign_in, viewer: User, *, unsure: bool) -> dict[str, str]:
+    """Everything the pages tell this person in one of the two worlds: address and way → text."""
+    world = cascade_world(people, unsure=unsure)
+    item = world.dataset.items.get(key="empty-ish")
+    review = queues.start_review(world.blind, item, people.alice)
+    comment = comments.write(item, by=people.rae, text="Seen, @alice?")
+    client, found = sign_in(viewer), {}
+    for run in world.runs:
+        ids = {
+            "rubric_id": world.version.rubric_id,
+            "number": 1,
+            "format": "yaml",
+            "dataset_id": world.dataset.pk,
+            "item_id": item.pk,
+            "run_id": run.pk,
+            "baseline_id": world.earlier.pk,
+            "queue_id": world.blind.pk,
+            "rater_id": review.rater_id,
+            "comment_id": comment.pk,
+            "criterion_id": world.version.criteria.all()[0].pk,
+            "endpoint_id": int(world.large.removeprefix("endpoint-")),
+            "call_id": JudgeCall.objects.filter(run=world.cascade).values_list("pk", flat=True)[0],
+        }
+        stage = Stage(people, run, world.blind, world.shared, ids)
+        for url in addresses(stage, people.alice, review):
+            # Plain, and narrowed to everything at once.
+            if ("?" not in url or "dataset=" in url) and (run == world.cascade or f"/runs/{run.pk}/" in url):
+                found |= pages(client, url)
+    slug = people.team.slug
+    again = client.get(reverse("run_new", args=[slug]), {"again": world.again.pk}, headers=HTMX)
+    assert "answered before" in text_of(again) or viewer != people.ed
+    found["plan"] = text_of(again)
+    people.team.keep_calls_days = 1
+    retention.prune(people.team, now=timezone.now() + timedelta(days=2))
+    for name in ("settings_retention", "settings_journal"):
+        found |= {f"pruned {url}": text for url, text in pages(client, reverse(name, args=[slug])).items()}
+    return found
+
+
+def pages(client: Client, url: str) -> dict[str, str]:
+    ways = {"page": {}} if "?" in url else {"page": {}, "fragment": HTMX}
+    return {f"{url} ({how})": text_of(client.get(url, headers=headers)) for how, headers in ways.items()}
+
+
+def test_no_page_tells_a_blind_rater_whether_a_cascade_went_on(people: Cast, sign_in) -> None:
+    """Two worlds that differ in a verdict on an item still to review, and in what was asked for its sake,
+    look the same: calls, cost, errors, the log, the month, what earlier answers were used again.
+    """
+    told = told_apart(
+        *in_both_worlds(lambda unsure: cascade_pages(people, sign_in, people.alice, unsure=unsure))
+    )
+    assert not told, "\n".join(told)
+
+
+def test_who_does_not_rate_sees_what_a_cascade_asked(people: Cast, sign_in) -> None:
+    told = told_apart(
+        *in_both_worlds(lambda unsure: cascade_pages(people, sign_in, people.ed, unsure=unsure))
+    )
+    expected = ["runs/2/live", "runs/3/live", "runs/4/live", "runs/5/live", "runs/4/log", "plan"]
+    expected += ["settings/spending", "pruned /t/capitals/settings/retention"]
+    assert not [place for place in expected if not any(place in line.split(": ")[0] for line in told)]

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Adjudication, Criterion, Judgement, ReviewQueue, Run, RunState
-from rubricweb.services import reviews
+from rubricweb.services import queues, reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -50,7 +50,7 @@ def graded(people: Cast) -> tuple[Run, ReviewQueue]:
     )
     for key, label in PEOPLE.items():
         labelled(queue, people.rae, key, depth=label, tone="warm")
-    reviews.close_queue(queue, by=people.alice)
+    queues.close_queue(queue, by=people.alice)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
     criteria = {criterion.name: criterion for criterion in version.criteria.all()}
     for item in dataset.items.all():
@@ -71,7 +71,7 @@ def graded(people: Cast) -> tuple[Run, ReviewQueue]:
 
 
 def labelled(queue: ReviewQueue, user: Any, key: str, **labels: str) -> None:
-    review = reviews.start_review(queue, queue.dataset.items.get(key=key), user)
+    review = queues.start_review(queue, queue.dataset.items.get(key=key), user)
     for criterion in reviews.criteria_of(review).exclude(kind="check"):
         reviews.save_verdict(review, criterion.pk, verdict=labels[criterion.name])
     reviews.submit(review, now=timezone.now())

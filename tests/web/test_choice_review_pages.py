@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Criterion, Judgement, Review, ReviewQueue, ReviewState
-from rubricweb.services import reviews
+from rubricweb.services import queues, reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -53,7 +53,7 @@ def queue(people: Cast) -> ReviewQueue:
 
 @pytest.fixture
 def review(people: Cast, queue: ReviewQueue) -> Review:
-    started = reviews.next_review(queue, people.ann, now=timezone.now())
+    started = queues.next_review(queue, people.ann, now=timezone.now())
     assert started is not None
     return started
 
@@ -80,7 +80,7 @@ def article(html: str, criterion: Criterion) -> str:
 
 def submitted(people: Cast, queue: ReviewQueue, user: Any, **labels: str) -> Review:
     """The item "good", submitted by `user`."""
-    one = reviews.start_review(queue, queue.dataset.items.get(key="good"), user)
+    one = queues.start_review(queue, queue.dataset.items.get(key="good"), user)
     for name, label in ({"capital": "MET", "depth": "Deep", "tone": "warm"} | labels).items():
         reviews.save_verdict(one, criteria(one)[name].pk, verdict=label)
     reviews.submit(one, now=timezone.now())
@@ -125,7 +125,7 @@ def test_a_crashed_check_says_why_and_the_sheet_still_opens(people: Cast, sign_i
         rubric_version=factories.version(people.team, people.alice, criteria=broken),
         raters=[people.ann],
     )
-    review = reviews.next_review(queue, people.ann, now=timezone.now())
+    review = queues.next_review(queue, people.ann, now=timezone.now())
     assert review is not None
     page = sign_in(people.ann).get(url("review", people, review.pk)).content.decode()
     assert "has no reference" in article(page, criteria(review)["like it"])

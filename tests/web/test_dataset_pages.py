@@ -11,7 +11,7 @@ from django.urls import reverse
 from rubricweb.engine.formats.dataset_files import ALIASES
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Dataset, Item, Judgement, ReviewQueue
-from rubricweb.services import reviews, uploads
+from rubricweb.services import queues, reviews, uploads
 from rubricweb.web.forms_datasets import FIELDS
 from tests import factories
 
@@ -277,10 +277,10 @@ class TestItem:
         version = factories.version(people.team, people.ed)
         run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
         queue = factories.queue(
-            people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.rae], blind=False
+            people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.rae], blind="none"
         )
         item = dataset.items.get(key="good")
-        review = reviews.start_review(queue, item, people.rae)
+        review = queues.start_review(queue, item, people.rae)
         criterion = version.criteria.get(name="capital")
         reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET, reason="A telling reason.")
         assert Judgement.objects.exists()
@@ -370,3 +370,48 @@ class TestLabels:
         response = ed.post(url(people, "labels_import", dataset.pk), form)
         assert response.status_code == 422
         assert response.context["form"]["queue_name"].errors
+
+
+class TestAddingItems:
+    """The two steps of an import, into a dataset there is."""
+
+    def add(self, client, people, dataset, data, filename="more.csv"):
+        address = url(people, "dataset_add", dataset.pk)
+        return client.post(address, {"file": SimpleUploadedFile(filename, data)}, follow=True)
+
+    def test_the_file_is_looked_at_first_and_its_items_stand_behind_the_others(self, people, ed, dataset):
+        columns = self.add(ed, people, dataset, b"key,question,text\nlate,What?,This.\n")
+        page = columns.content.decode()
+        assert "Add items to capital answers" in page
+        assert 'name="name"' not in page
+        done = ed.post(
+            columns.request["PATH_INFO"] + "?" + columns.request["QUERY_STRING"],
+            {"column_submission": "text", "column_id": "key", "column_prompt": "question"},
+            follow=True,
+        )
+        assert "Added 1 item from more.csv." in done.content.decode()
+        assert [item.key for item in dataset.items.all()] == ["good", "bad", "empty-ish", "late"]
+
+    def test_an_id_that_is_there_is_a_fault_with_its_place(self, people, ed, dataset):
+        columns = self.add(ed, people, dataset, b'{"id": "good", "submission": "x"}', "more.jsonl")
+        answer = ed.post(columns.request["PATH_INFO"] + "?" + columns.request["QUERY_STRING"])
+        assert answer.status_code == 422
+        page = answer.content.decode()
+        assert "items[0].id" in page
+        assert "an id that capital answers does not have yet" in page
+        assert dataset.items.count() == 3
+
+    def test_a_file_kept_for_one_dataset_goes_into_no_other(self, people, ed, dataset):
+        other = factories.dataset(people.team, people.ed, name="other")
+        columns = self.add(ed, people, dataset, b"id,submission\nlate,x\n")
+        query = columns.request["QUERY_STRING"]
+        assert ed.get(url(people, "dataset_add", other.pk) + "?" + query).status_code == 404
+        assert ed.get(url(people, "dataset_import") + "?" + query).status_code == 404
+
+    def test_a_half_of_a_split_offers_no_adding(self, people, ed, dataset):
+        page = ed.get(url(people, "dataset", dataset.pk)).content.decode()
+        assert url(people, "dataset_add", dataset.pk) in page
+        Dataset.objects.filter(pk=dataset.pk).update(sealed_as="test", seal="x" * 64)
+        page = ed.get(url(people, "dataset", dataset.pk)).content.decode()
+        assert url(people, "dataset_add", dataset.pk) not in page
+        assert ed.get(url(people, "dataset_add", dataset.pk)).status_code == 409

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Dataset, Judgement, Review, ReviewQueue, ReviewState, RubricVersion
-from rubricweb.services import reviews
+from rubricweb.services import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -37,7 +37,7 @@ def queue(people: Cast, dataset: Dataset, version: RubricVersion) -> ReviewQueue
 
 @pytest.fixture
 def review(people: Cast, queue: ReviewQueue) -> Review:
-    started = reviews.next_review(queue, people.ann, now=timezone.now())
+    started = queues.next_review(queue, people.ann, now=timezone.now())
     assert started is not None
     return started
 
@@ -101,13 +101,13 @@ def test_an_editor_opens_a_queue(people: Cast, sign_in, dataset: Dataset, versio
         "rubric_version": version.pk,
         "raters": [people.ann.pk, people.rae.pk],
         "raters_per_item": 2,
-        "blind": "on",
+        "blind": "both",
         "instructions": "Read *twice*.",
     }
     answer = sign_in(people.ed).post(url("queue_new", people), sent)
     made = ReviewQueue.objects.get(name="Round one")
     assert answer["Location"] == url("queue", people, made.pk)
-    assert (made.blind, made.raters_per_item, made.raters.count()) == (True, 2, 2)
+    assert (made.blind, made.raters_per_item, made.raters.count()) == ("both", 2, 2)
     page = sign_in(people.bob).get(answer["Location"]).content.decode()
     assert "<em>twice</em>" in page
 
@@ -214,7 +214,7 @@ def test_an_item_that_is_full_is_not_started_again(
 
 
 def test_the_rail_lists_my_items_and_not_those_others_took(people: Cast, sign_in, review: Review) -> None:
-    theirs = reviews.next_review(review.queue, people.rae, now=timezone.now())
+    theirs = queues.next_review(review.queue, people.rae, now=timezone.now())
     assert theirs is not None
     page = sign_in(people.ann).get(url("review", people, review.pk)).content.decode()
     assert f'rail__title">{review.item.key}<' in page
@@ -252,6 +252,24 @@ def test_a_verdict_is_saved_at_once_changed_and_taken_back(people: Cast, sign_in
         assert (stored.verdict, stored.reason) == (verdict, "why")
     client.post(address, {"verdict": "", "reason": "why"}, headers=JSON)
     assert not Judgement.objects.filter(review=review).exists()
+
+
+def test_a_reason_sent_alone_leaves_the_verdict_and_is_refused_without_one(
+    people: Cast, sign_in, review: Review
+) -> None:
+    first, second = reviews.criteria_of(review)[:2]
+    client = sign_in(people.ann)
+    client.post(url("review_verdict", people, review.pk, first.pk), {"verdict": "MET", "reason": "before"})
+    sent = {"reason": "after"}
+    assert (
+        client.post(url("review_verdict", people, review.pk, first.pk), sent, headers=JSON).status_code < 400
+    )
+    kept = review.judgements.get(criterion=first)
+    assert (kept.verdict, kept.reason) == ("MET", "after")
+    refused = client.post(url("review_verdict", people, review.pk, second.pk), sent, headers=JSON)
+    assert refused.status_code == 422
+    assert "choose one for it" in refused.content.decode()
+    assert not review.judgements.filter(criterion=second).exists()
 
 
 def test_an_unknown_verdict_is_refused(people: Cast, sign_in, review: Review) -> None:
@@ -369,7 +387,7 @@ def test_what_people_and_models_wrote_is_escaped(people: Cast, sign_in, version:
         name="<b>queue</b>",
         instructions=nasty,
     )
-    review = reviews.next_review(queue, people.ann, now=timezone.now())
+    review = queues.next_review(queue, people.ann, now=timezone.now())
     assert review is not None
     criterion = reviews.criteria_of(review).first()
     reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET, reason=nasty)
@@ -402,9 +420,9 @@ def test_the_reveal_sets_me_judge_and_peer_side_by_side(people: Cast, sign_in, d
         run=run,
         name="Both",
     )
-    mine = reviews.next_review(queue, people.ann, now=timezone.now())
+    mine = queues.next_review(queue, people.ann, now=timezone.now())
     assert mine is not None
-    theirs = reviews.start_review(queue, mine.item, people.rae)
+    theirs = queues.start_review(queue, mine.item, people.rae)
     answer_all(theirs, Verdict.UNMET)
     reviews.submit(theirs, now=timezone.now())
     client = sign_in(people.ann)
@@ -435,7 +453,7 @@ def test_nobody_signed_out_reaches_a_review(people: Cast, review: Review) -> Non
 def test_somebody_who_only_looked_keeps_nobody_from_the_item(people: Cast, sign_in, review: Review) -> None:
     """Ann opened the item and answered nothing; half an hour later Rae may take it, and Ann still may too."""
     start = url("review_start", people, review.queue_id, review.item_id)
-    Review.objects.filter(pk=review.pk).update(started_at=timezone.now() - timedelta(minutes=31))
+    Review.objects.filter(pk=review.pk).update(held_until=timezone.now() - timedelta(minutes=1))
     assert sign_in(people.rae).post(start)["Location"] != url("queue", people, review.queue_id)
     assert sign_in(people.ann).get(url("review", people, review.pk)).status_code == 200
 

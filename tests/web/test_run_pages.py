@@ -10,7 +10,8 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunItem, RunState
 from rubricweb.selectors import run_plans
-from rubricweb.services import reviews, runs
+from rubricweb.selectors.workers import start_command
+from rubricweb.services import queues, reviews, runs
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -68,7 +69,7 @@ def test_filters_narrow_the_list_and_unknown_states_are_refused(people: Cast, si
     assert "No run fits these filters" in page
     refused = client.get(at("runs", people), {"state": "sleeping"})
     assert refused.status_code == 400
-    assert "running, finished, cancelled, failed" in refused.content.decode()
+    assert "running, paused, finished, cancelled, failed" in refused.content.decode()
     assert client.get(at("runs", people), {"dataset": "x"}).status_code == 400
 
 
@@ -193,17 +194,21 @@ def test_a_run_page_takes_as_many_queries_however_many_items(
 def test_polling_ends_with_the_run(people: Cast, sign_in) -> None:
     version, dataset = factories.version(people.team, people.ed), factories.dataset(people.team, people.ed)
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
-    client = sign_in(people.ed)
-    live = client.get(at("run_live", people, run.pk), headers={"HX-Request": "true"})
+    client, asked = sign_in(people.ed), {"seen": "running-moving", "sort": "errors"}
+    live = client.get(at("run_live", people, run.pk), asked, headers={"HX-Request": "true"})
     assert live.status_code == 200
-    assert "every 2s" in live.content.decode()
-    assert "Cancel run" in live.content.decode()
+    page = live.content.decode()
+    assert "every 2s" in page
+    assert "hx-swap-oob" not in page  # nothing but figures has changed
+    assert "?sort=errors&quot;" in page or '?sort=errors"' in page  # and what the page shows is kept
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
-    ended = client.get(at("run_live", people, run.pk), headers={"HX-Request": "true"})
+    ended = client.get(at("run_live", people, run.pk), asked, headers={"HX-Request": "true"})
     assert ended.status_code == 286
     page = ended.content.decode()
     assert "every 2s" not in page
-    assert page.count('hx-swap-oob="true"') == 2
+    # The chip beside the name, the buttons and the results come along, once.
+    assert page.count("hx-swap-oob=") == 3
+    assert "seen=" not in page
 
 
 def test_a_run_nobody_works_on_says_how_to_start_a_worker(people: Cast, sign_in) -> None:
@@ -214,7 +219,7 @@ def test_a_run_nobody_works_on_says_how_to_start_a_worker(people: Cast, sign_in)
     Run.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(seconds=16))
     page = client.get(at("run", people, run.pk)).content.decode()
     assert "No worker is running" in page
-    assert "celery -A rubricweb worker" in page
+    assert start_command() in page
     RunItem.objects.filter(run=run).update(leased_until=timezone.now() + timedelta(seconds=60))
     assert "No worker is running" not in client.get(at("run", people, run.pk)).content.decode()
 
@@ -262,8 +267,12 @@ def test_the_report_adds_up_to_the_raw_score(people: Cast, sign_in, graded: Run)
     assert report.row.raw_score == -5.0
     page = answer.content.decode()
     assert "timeout: No answer within 60 s." in page
-    assert "&lt;criterion&gt;Names Paris as the capital.&lt;/criterion&gt;" in page
-    assert "criterion_status" in page
+    call = report.criteria[0].call
+    path = at("run_call", people, graded.pk, item.pk, call.pk)
+    assert path in page
+    said = sign_in(people.bob).get(path).content.decode()
+    assert "&lt;criterion&gt;Names Paris as the capital.&lt;/criterion&gt;" in said
+    assert "criterion_status" in said
 
 
 def test_previous_and_next_follow_the_order_one_came_by(people: Cast, sign_in, graded: Run) -> None:
@@ -288,9 +297,12 @@ def test_every_call_of_a_one_shot_run_stands_once_with_its_prompt(people: Cast, 
     assert item is not None
     runs.resume_run(run, by=people.ed, enqueue=factories.Bells())
     grade(run, InProcessJudge(lambda requirement, response: "still not json"))
-    report = sign_in(people.bob).get(at("run_item", people, run.pk, item.pk)).context["report"]
+    client = sign_in(people.bob)
+    report = client.get(at("run_item", people, run.pk, item.pk)).context["report"]
     assert len(report.calls) == 2
-    assert all(call.prompt is not None and len(call.prompt.criteria) == 3 for call in report.calls)
+    for call in report.calls:
+        said = client.get(at("run_call", people, run.pk, item.pk, call.pk)).content.decode()
+        assert said.count("Names Paris as the capital.") == 1
 
 
 def test_a_blind_rater_is_told_nothing_anywhere_in_the_room(people: Cast, sign_in, graded: Run) -> None:
@@ -324,7 +336,7 @@ def test_a_blind_rater_sees_an_item_as_soon_as_it_is_submitted(people: Cast, sig
         rubric_version=graded.rubric_version,
         raters=[people.ann],
     )
-    review = reviews.next_review(queue, people.ann, now=timezone.now())
+    review = queues.next_review(queue, people.ann, now=timezone.now())
     assert review is not None
     for criterion in graded.rubric_version.criteria.all():
         reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Dataset, ReviewQueue
-from rubricweb.services import reviews
+from rubricweb.services import queues, reviews
 from rubricweb.services.exports import EXPORT_FORMATS
 from tests import factories
 from tests.factories import Cast
@@ -40,7 +40,7 @@ def queue(people: Cast) -> ReviewQueue:
         raters=[people.rae],
     )
     for item in queue.dataset.items.all():
-        review = reviews.start_review(queue, item, people.rae)
+        review = queues.start_review(queue, item, people.rae)
         for criterion in reviews.criteria_of(review):
             reviews.save_verdict(review, criterion.pk, verdict="UNMET" if int(item.key) % 2 else "MET")
         reviews.submit(review, now=timezone.now())
@@ -50,7 +50,7 @@ def queue(people: Cast) -> ReviewQueue:
 def test_a_split_makes_two_sealed_halves_and_shows_how_labels_are_spread(
     people: Cast, sign_in, queue: ReviewQueue
 ) -> None:
-    reviews.close_queue(queue, by=people.ed)
+    queues.close_queue(queue, by=people.ed)
     ed = sign_in(people.ed)
     assert "Split" in read(ed, at("dataset", people, queue.dataset_id))
     answer = ed.post(at("dataset_split", people, queue.dataset_id), {"n_dev": "4", "seed": "1"})
@@ -69,7 +69,7 @@ def test_a_split_makes_two_sealed_halves_and_shows_how_labels_are_spread(
 def test_a_half_that_would_be_empty_is_refused_beside_its_field(
     people: Cast, sign_in, queue: ReviewQueue, n_dev: str
 ) -> None:
-    reviews.close_queue(queue, by=people.ed)
+    queues.close_queue(queue, by=people.ed)
     sent = {"n_dev": n_dev, "seed": "0"}
     answer = sign_in(people.ed).post(at("dataset_split", people, queue.dataset_id), sent)
     assert answer.status_code == 422
@@ -87,7 +87,7 @@ def test_an_open_blind_queue_is_said_to_be_in_the_way(people: Cast, sign_in, que
 def test_how_labels_are_spread_is_hidden_from_who_is_still_blind(
     people: Cast, sign_in, queue: ReviewQueue
 ) -> None:
-    reviews.close_queue(queue, by=people.ed)
+    queues.close_queue(queue, by=people.ed)
     sign_in(people.ed).post(at("dataset_split", people, queue.dataset_id), {"n_dev": "4", "seed": "1"})
     dev = Dataset.objects.get(sealed_as="dev")
     factories.queue(

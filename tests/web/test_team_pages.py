@@ -3,17 +3,14 @@
 import re
 
 import pytest
-from django.test import Client, override_settings
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.models import ApiToken, JudgeEndpoint, Membership, Role, User
-from rubricweb.services import endpoints, teams
+from rubricweb.models import ApiToken, Membership, Role, User
+from rubricweb.services import teams
 from tests import factories
 from tests.factories import Cast
-
-KEY = "sk-very-secret-0123456789"
-ENDPOINT = {"name": "Ours", "base_url": "http://127.0.0.1:9/v1", "model": "m-1", "api_key": KEY}
 
 
 def url(name: str, people: Cast, *ids: int) -> str:
@@ -137,63 +134,6 @@ def test_an_owner_may_leave_once_there_is_another(people: Cast, sign_in) -> None
     assert role_of(people, people.alice) is None
 
 
-# ── Judges ───────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_an_owner_adds_an_endpoint_and_nobody_sees_its_key_again(people: Cast, sign_in) -> None:
-    client = sign_in(people.alice)
-    answer = client.post(url("settings_judges", people), ENDPOINT, follow=True)
-    assert "Ours" in answer.content.decode()
-    assert KEY not in answer.content.decode()
-    stored = JudgeEndpoint.objects.get(name="Ours")
-    assert KEY not in stored.sealed_key
-    for name in ("settings", "settings_judges", "settings_journal"):
-        assert KEY not in client.get(url(name, people)).content.decode()
-
-
-@override_settings(JUDGE_ALLOW_PRIVATE_HOSTS=False)
-def test_a_blocked_address_is_refused_at_its_field_without_the_key_coming_back(people: Cast, sign_in) -> None:
-    answer = sign_in(people.alice).post(url("settings_judges", people), ENDPOINT)
-    page = answer.content.decode()
-    assert answer.status_code == 422
-    assert list(answer.context["form"].errors) == ["base_url"]
-    assert 'value="Ours"' in page
-    assert KEY not in page
-    assert not JudgeEndpoint.objects.exists()
-
-
-def test_a_taken_name_and_a_wrong_price_are_refused_at_their_fields(people: Cast, sign_in) -> None:
-    client = sign_in(people.alice)
-    client.post(url("settings_judges", people), ENDPOINT)
-    answer = client.post(url("settings_judges", people), ENDPOINT)
-    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["name"])
-    answer = client.post(
-        url("settings_judges", people), ENDPOINT | {"name": "B", "input_usd_per_million": "-1"}
-    )
-    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["input_usd_per_million"])
-
-
-def test_removing_an_endpoint_forgets_its_key(people: Cast, sign_in) -> None:
-    endpoint = endpoints.add_endpoint(people.team, by=people.alice, **ENDPOINT)
-    assert sign_in(people.ed).post(url("settings_judge_remove", people, endpoint.pk)).status_code == 403
-    sign_in(people.alice).post(url("settings_judge_remove", people, endpoint.pk))
-    endpoint.refresh_from_db()
-    assert (endpoint.sealed_key, endpoint.removed_at is not None) == ("", True)
-    assert "Ours" not in sign_in(people.alice).get(url("settings_judges", people)).content.decode()
-
-
-@override_settings(OPENAI_API_KEY=KEY, OPENAI_MODEL="env-model")
-def test_the_judge_of_the_environment_is_listed_without_its_key(people: Cast, sign_in) -> None:
-    page = sign_in(people.bob).get(url("settings_judges", people)).content.decode()
-    assert "env-model" in page
-    assert KEY not in page
-
-
-@override_settings(OFFLINE_JUDGE_URL="")
-def test_without_any_judge_the_page_says_what_to_do(people: Cast, sign_in) -> None:
-    assert "No judge yet" in sign_in(people.bob).get(url("settings_judges", people)).content.decode()
-
-
 # ── API tokens ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -254,7 +194,7 @@ def test_the_journal_costs_the_same_queries_however_long(
         factories.dataset(people.team, people.ed, name=f"data {number}", items=factories.ITEMS[:1])
     client = sign_in(people.bob)
     client.get(url("settings_journal", people))
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         client.get(url("settings_journal", people))
 
 

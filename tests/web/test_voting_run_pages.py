@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Criterion, Dataset, RubricVersion, Run, User
-from rubricweb.services import panels, reviews, rubrics
+from rubricweb.services import panels, queues, reviews, rubrics
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -185,12 +185,12 @@ def label(people: Cast, dataset: Dataset, version: RubricVersion, user: User) ->
         people.team, people.ed, dataset=dataset, rubric_version=version, raters=[user], name="Labels"
     )
     for item in dataset.items.all():
-        review = reviews.start_review(queue, item, user)
+        review = queues.start_review(queue, item, user)
         for criterion in Criterion.objects.filter(version=version).exclude(kind="check"):
             label = "fair" if criterion.kind == "choice" else "MET"
             reviews.save_verdict(review, criterion.pk, verdict=label)
         reviews.submit(review, now=timezone.now())
-    reviews.close_queue(queue, by=people.ed)
+    queues.close_queue(queue, by=people.ed)
 
 
 # ── What came out ────────────────────────────────────────────────────────────────────────────────
@@ -217,7 +217,12 @@ def test_votes_are_hidden_from_a_rater_who_is_still_blind(
     people: Cast, sign_in, voted: Run, version: RubricVersion
 ) -> None:
     factories.queue(
-        people.team, people.ed, dataset=voted.dataset, rubric_version=version, raters=[people.rae], blind=True
+        people.team,
+        people.ed,
+        dataset=voted.dataset,
+        rubric_version=version,
+        raters=[people.rae],
+        blind="both",
     )
     item = voted.dataset.items.get(key="good")
     rae = sign_in(people.rae)

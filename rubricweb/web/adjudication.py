@@ -1,0 +1,195 @@
+"""The inbox of adjudication: what people and judges differ on, decided one by one or accepted at once."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from rubricweb import access
+from rubricweb.errors import Conflict, Invalid, Withheld
+from rubricweb.models import Criterion, Item, Role
+from rubricweb.selectors import adjudication_inbox as selected
+from rubricweb.selectors.adjudication_units import own_decision, unit_to_decide
+from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.comparison import labelled_queues
+from rubricweb.services import adjudications as services
+from rubricweb.web.comparison import note_names
+from rubricweb.web.forms_adjudication import Asked, decision_for, read_asked
+from rubricweb.web.forms_comparison import Decision, read_seen
+from rubricweb.web.http import TeamRequest, team_page
+
+
+@team_page(Role.VIEWER)
+@require_GET
+def inbox(request: TeamRequest) -> HttpResponse:
+    """The list: kind and criteria narrow it after it was counted, so that every count is shown."""
+    asked, where = _asked(request)
+    rows = selected.inbox(where, decided=asked.decided, cause=asked.cause)
+    page = selected.inbox_page(
+        where, rows, kind=asked.kind, criterion_ids=asked.criterion_ids, cursor=asked.cursor
+    )
+    kinds = [("", "All", page.everything), *((kind, kind.capitalize(), count) for kind, count in page.kinds)]
+    context = {
+        "asked": asked,
+        "page": page,
+        "kinds": [(kind, label, count, asked.query(kind=kind)) for kind, label, count in kinds],
+        "queues": labelled_queues(team=request.team),
+        "queue": where.queues[0] if asked.queue_id else None,
+        "undo": _undo(request, asked),
+        "may_adjudicate": request.membership.role >= Role.REVIEWER,
+    }
+    part = request.htmx and not request.htmx.boosted
+    return render(request, f"adjudication/{'_' if part else ''}inbox.html", context)
+
+
+@team_page(Role.VIEWER, post=Role.REVIEWER)
+def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
+    """One unit with everybody's word; deciding it goes on to the next of the list one came from."""
+    item = access.item_for(request.team, item_id)
+    criterion = criterion_for(item, criterion_id)
+    asked, where = _asked(request)
+    if request.method != "POST":
+        return _unit_page(request, item, criterion, asked, where)
+    require_visible(request.user, item)
+    form = Decision(request.POST, criterion=criterion)
+    if not form.is_valid():
+        return _unit_page(request, item, criterion, asked, where, form=form, status=422)
+    around = selected.around(_rows(where, asked), item.pk, criterion)
+    try:
+        services.adjudicate(
+            item,
+            criterion,
+            by=request.user,
+            verdict=form.decided,
+            cause=form.cleaned_data["cause"],
+            reason=form.cleaned_data["reason"].replace("\r\n", "\n"),
+            seen=read_seen(request.POST.get("seen")),
+            queue=where.queues[0] if asked.queue_id and where.queues else None,
+        )
+    except Invalid as error:
+        form.refuse(error)
+        return _unit_page(request, item, criterion, asked, where, form=form, status=422)
+    except Conflict as error:
+        return _unit_page(request, item, criterion, asked, where, form=form, problem=str(error), status=409)
+    following = around.after or around.before
+    last = f"{item.pk}-{criterion.pk}"
+    if following is None or (following.item_id, following.criterion.pk) == (item.pk, criterion.pk):
+        return redirect(f"{reverse('adjudication', args=[request.team.slug])}?{asked.query(last=last)}")
+    return redirect(_unit_url(request, following, asked, last=last))
+
+
+@team_page(Role.VIEWER, post=Role.REVIEWER)
+@require_POST
+def undo(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
+    """Takes one's decision back and opens the unit again."""
+    item = access.item_for(request.team, item_id)
+    criterion = criterion_for(item, criterion_id)
+    asked, _ = _asked(request)
+    services.withdraw(item, criterion, by=request.user, seen=read_seen(request.POST.get("seen")))
+    messages.success(request, f"The decision on {criterion.name} of {item} is taken back.")
+    url = reverse("adjudication_unit", args=[request.team.slug, item.pk, criterion.pk])
+    return redirect(f"{url}?{asked.here}")
+
+
+@team_page(Role.REVIEWER)
+def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
+    """Says how many units of a queue everybody agrees on; sent, these are decided as they say."""
+    queue = access.queue_for(request.team, queue_id)
+    if request.method == "POST":
+        accepted = services.accept_agreed(queue, by=request.user)
+        messages.success(
+            request, f"{accepted:,} unit{'s' * (accepted != 1)} of {queue} accepted as everybody said."
+        )
+        return redirect(f"{reverse('adjudication', args=[request.team.slug])}?queue={queue.pk}")
+    where = selected.scope(request.team, request.user, queue)
+    context = {
+        "queue": queue,
+        "agreed": selected.agreed(queue, request.user),
+        "runs": where.runs,
+        "waiting": len(selected.inbox(where)),
+        "hidden_items": selected.items_left_out(where),
+    }
+    return render(request, "adjudication/accept.html", context)
+
+
+# ── What the views above are made of ─────────────────────────────────────────────────────────────
+
+
+def _asked(request: TeamRequest) -> tuple[Asked, selected.Scope]:
+    asked = read_asked(request.GET)
+    queue = access.queue_for(request.team, asked.queue_id) if asked.queue_id is not None else None
+    return asked, selected.scope(request.team, request.user, queue)
+
+
+def _rows(where: selected.Scope, asked: Asked) -> list[selected.InboxUnit]:
+    return selected.inbox(
+        where,
+        criterion_ids=asked.criterion_ids,
+        kind=asked.kind,
+        decided=asked.decided,
+        cause=asked.cause,
+    )
+
+
+def _unit_page(
+    request: TeamRequest,
+    item: Item,
+    criterion: Criterion,
+    asked: Asked,
+    where: selected.Scope,
+    *,
+    form: Decision | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """The unit's page; `form` is one that was sent and could not be taken, shown as it was typed."""
+    context: dict[str, Any] = {
+        "asked": asked,
+        "item": item,
+        "criterion": criterion,
+        "submission": item.to_engine(),
+    }
+    try:
+        seen = unit_to_decide(item, criterion, viewer=request.user, names=asked.names)
+    except Withheld as error:
+        return render(request, "adjudication/unit.html", context | {"withheld": str(error)})
+    if asked.names:
+        note_names(request, item)
+    around = selected.around(_rows(where, asked), item.pk, criterion)
+    context |= {
+        "unit": seen,
+        "form": form or decision_for(seen),
+        "problem": problem,
+        "around": around,
+        "before_url": _unit_url(request, around.before, asked),
+        "after_url": _unit_url(request, around.after, asked),
+        "names_query": asked.query(names="" if asked.names else "1"),
+        "undo": _undo(request, asked),
+        "may_adjudicate": request.membership.role >= Role.REVIEWER,
+    }
+    return render(request, "adjudication/unit.html", context, status=status)
+
+
+def _undo(request: TeamRequest, asked: Asked) -> dict[str, Any] | None:
+    """The decision made just before, as its form names it; None when there is none to take back."""
+    if asked.last is None:
+        return None
+    item = access.item_for(request.team, asked.last[0])
+    criterion = criterion_for(item, asked.last[1])
+    decision = own_decision(item, criterion, by=request.user)
+    if decision is None:
+        return None
+    url = reverse("adjudication_undo", args=[request.team.slug, item.pk, criterion.pk])
+    return {"decision": decision, "item": item, "criterion": criterion, "url": f"{url}?{asked.here}"}
+
+
+def _unit_url(request: TeamRequest, row: selected.InboxUnit | None, asked: Asked, **more: str) -> str:
+    """Where a row of the list opens, with the filters it was found by; "" for no row."""
+    if row is None:
+        return ""
+    url = reverse("adjudication_unit", args=[request.team.slug, row.item_id, row.criterion.pk])
+    return f"{url}?{asked.query(**more)}"

@@ -1,0 +1,53 @@
+"""The agreement board of a queue, and its numbers as a file."""
+
+import csv
+import io
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from rubricweb import access
+from rubricweb.engine.formats.formulas import neutralised
+from rubricweb.errors import Withheld
+from rubricweb.models import Role
+from rubricweb.selectors import agreement_board as selected
+from rubricweb.selectors.agreement_rows import COLUMNS, board_rows
+from rubricweb.web.http import TeamRequest, team_page, whole_number
+
+
+@team_page(Role.VIEWER)
+@require_GET
+def board(request: TeamRequest, queue_id: int) -> HttpResponse:
+    """The page; `?criterion=` narrows pairs, items and weeks, `?format=csv` hands out the numbers."""
+    queue = access.queue_for(request.team, queue_id)
+    criterion_id = whole_number(request.GET.get("criterion"), "criterion")
+    as_file = request.GET.get("format") == "csv"
+    context: dict[str, Any] = {"queue": queue}
+    try:
+        found = selected.agreement_board(queue, request.user, criterion_id=criterion_id)
+    except Withheld as error:
+        if as_file:
+            raise
+        return render(request, "agreement/board.html", context | {"withheld": str(error)})
+    if as_file:
+        return _csv(found)
+    part = request.htmx and not request.htmx.boosted
+    return render(request, f"agreement/{'_' if part else ''}board.html", context | {"board": found})
+
+
+def _csv(board: selected.AgreementBoard) -> HttpResponse:
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\r\n")
+    table.writerow(COLUMNS)
+    for row in board_rows(board):
+        table.writerow([_cell(row[column]) for column in COLUMNS])
+    response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="agreement-{board.queue.pk}.csv"'
+    return response
+
+
+def _cell(value: object) -> str:
+    """Nothing for None; a text that a spreadsheet would run is made harmless."""
+    return "" if value is None else neutralised(str(value))

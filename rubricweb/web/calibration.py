@@ -1,0 +1,116 @@
+"""Pages of a queue's gold items: for editors, and for a rater after the calibration round."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from rubricweb import access
+from rubricweb.errors import Conflict, Forbidden, Invalid
+from rubricweb.models import Rater, ReviewQueue, Role
+from rubricweb.selectors import calibration as selectors
+from rubricweb.services import calibration as services
+from rubricweb.web.forms_calibration import MarkGold, Rules
+from rubricweb.web.http import TeamRequest, team_page
+
+
+@team_page(Role.EDITOR)
+@require_GET
+def gold(request: TeamRequest, queue_id: int) -> HttpResponse:
+    return _page(request, access.queue_for(request.team, queue_id))
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
+    queue = access.queue_for(request.team, queue_id)
+    form = MarkGold(request.POST, queue=queue)
+    if form.is_valid():
+        try:
+            new = services.mark_gold(
+                queue,
+                by=request.user,
+                item_ids=form.cleaned_data["keys"],
+                at_random=form.cleaned_data["at_random"],
+            )
+        except (Conflict, Forbidden, Invalid) as error:
+            form.refuse(error)
+        else:
+            messages.success(request, f"{new} more {'item is' if new == 1 else 'items are'} gold.")
+            return redirect("queue_gold", request.team.slug, queue.pk)
+    return _page(request, queue, marking=form)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
+    queue = access.queue_for(request.team, queue_id)
+    form = Rules(request.POST)
+    if form.is_valid():
+        try:
+            services.set_rules(queue, by=request.user, **form.cleaned_data)
+        except (Conflict, Invalid) as error:
+            form.refuse(error)
+        else:
+            messages.success(request, f"The calibration of {queue} is changed.")
+            return redirect("queue_gold", request.team.slug, queue.pk)
+    return _page(request, queue, rules=form)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def unmark(request: TeamRequest, queue_id: int, item_id: int) -> HttpResponse:
+    queue, item = access.queue_for(request.team, queue_id), access.item_for(request.team, item_id)
+    services.unmark_gold(queue, item.pk, by=request.user)
+    messages.success(request, f"{item} is not gold any more.")
+    return redirect("queue_gold", request.team.slug, queue.pk)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def let_on(request: TeamRequest, queue_id: int, rater_id: int) -> HttpResponse:
+    return _decide(request, queue_id, rater_id, services.let_on, "{} may go on.")
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def try_again(request: TeamRequest, queue_id: int, rater_id: int) -> HttpResponse:
+    return _decide(request, queue_id, rater_id, services.try_again, "{} may try again, on other gold items.")
+
+
+@team_page(Role.ANNOTATOR)
+@require_GET
+def mine(request: TeamRequest, queue_id: int) -> HttpResponse:
+    """How one's own round went; before it is over, only how far one is."""
+    queue = access.queue_for(request.team, queue_id)
+    found = selectors.my_calibration(queue, request.user)
+    context = {"queue": queue, "mine": found, "whom": selectors.whom_to_ask(queue)}
+    return render(request, "reviews/calibration_mine.html", context)
+
+
+def _decide(
+    request: TeamRequest, queue_id: int, rater_id: int, decide: Callable[..., None], words: str
+) -> HttpResponse:
+    queue = access.queue_for(request.team, queue_id)
+    rater: Rater = access.rater_for(queue, rater_id)
+    try:
+        decide(queue, rater, by=request.user)
+    except (Conflict, Forbidden) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, words.format(rater))
+    return redirect("queue_gold", request.team.slug, queue.pk)
+
+
+def _page(request: TeamRequest, queue: ReviewQueue, **refused: Any) -> HttpResponse:
+    stored = {name: getattr(queue, name) for name in Rules.base_fields}
+    context = {
+        "queue": queue,
+        "overview": selectors.gold_overview(queue, request.user),
+        "marking": MarkGold(queue=queue),
+        "rules": Rules(initial=stored),
+    }
+    return render(request, "reviews/calibration.html", context | refused, status=422 if refused else 200)

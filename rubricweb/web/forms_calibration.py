@@ -1,0 +1,84 @@
+"""What editors send from the page of a queue's gold items."""
+
+from django import forms
+
+from rubricweb.errors import Conflict, Forbidden, Invalid
+from rubricweb.models import QueueItem, ReviewQueue
+
+SHORT = {"class": "input--short"}
+
+
+class _Percent(forms.FloatField):
+    """A share that people write in percent; empty is None."""
+
+    def __init__(self, **kwargs: object) -> None:
+        widget = forms.NumberInput(attrs={**SHORT, "step": "any"})
+        super().__init__(min_value=0, max_value=100, required=False, widget=widget, **kwargs)  # type: ignore[arg-type]  passed on
+
+    def clean(self, value: object) -> float | None:
+        percent = super().clean(value)
+        return None if percent is None else percent / 100
+
+    def prepare_value(self, value: object) -> object:
+        return f"{value * 100:g}" if isinstance(value, float) else value
+
+
+class _Refusable(forms.Form):
+    def refuse(self, error: Invalid | Conflict | Forbidden) -> None:
+        """Shows a refusal beside the field its faults name, or above all."""
+        faults = error.faults if isinstance(error, Invalid) else ()
+        place = faults[0].place.partition("[")[0] if faults else ""
+        place = "keys" if place == "item_ids" else place
+        self.add_error(place if place in self.fields else None, str(error))
+
+
+class MarkGold(_Refusable):
+    """Items to be gold: so many at random, or those with these keys."""
+
+    at_random = forms.IntegerField(
+        min_value=1,
+        required=False,
+        label="So many at random",
+        widget=forms.NumberInput(attrs=SHORT),
+        help_text="Drawn from the items whose labels are known for every criterion.",
+    )
+    keys = forms.CharField(
+        required=False,
+        label="Or these",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Keys of items, one per line.",
+    )
+
+    def __init__(self, *args: object, queue: ReviewQueue, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  passed on
+        self.queue = queue
+
+    def clean_keys(self) -> list[int]:
+        """The ids of the items named."""
+        keys = [line.strip() for line in self.cleaned_data["keys"].splitlines() if line.strip()]
+        rows = QueueItem.objects.filter(queue=self.queue, item__key__in=keys)
+        found = dict(rows.values_list("item__key", "item_id"))
+        unknown = [key for key in keys if key not in found]
+        if unknown:
+            raise forms.ValidationError(f"Not in {self.queue}: {', '.join(unknown[:5])}.")
+        return [found[key] for key in keys]
+
+
+class Rules(_Refusable):
+    """How raters are calibrated, and when an item gets one more."""
+
+    calibration_items = forms.IntegerField(
+        min_value=0,
+        label="Gold items that come first",
+        widget=forms.NumberInput(attrs=SHORT),
+        help_text="The calibration round, the same for everybody; 0 for none. Other gold items come between.",
+    )
+    pass_mark = _Percent(
+        label="Pass mark in percent",
+        help_text="So much of the labels in the round must be right to go on. Empty: it only measures.",
+    )
+    extra_rater_below = _Percent(
+        label="One more rater below, in percent",
+        help_text="An item whose raters agree on a smaller share of its criteria gets one more, once. "
+        "Empty: never.",
+    )

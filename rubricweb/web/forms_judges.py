@@ -1,0 +1,250 @@
+"""What owners send from the pages about judges, prices, budget and retention."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import JudgeEndpoint
+from rubricweb.services import endpoints
+from rubricweb.services.endpoint_options import MAX_CONCURRENCY, OPTIONS
+from rubricweb.services.retention import MAX_DAYS
+
+MASK = "••••••••"
+"""Stands for a stored value of a header: sent back unchanged, it keeps that value."""
+
+_USD = "US$ per million tokens"
+
+
+class _Refusable(forms.Form):
+    """A form that shows a service's refusal at its fields."""
+
+    def refuse(self, error: Invalid | Conflict) -> None:
+        """Shows every fault beside its field, a taken name beside the name, anything else on top."""
+        faults = error.faults if isinstance(error, Invalid) else ()
+        for fault in faults:
+            place = fault.place if fault.place in self.fields else None
+            self.add_error(place, f"Found {fault.found}; allowed: {fault.allowed}.")
+        if not faults:
+            self.add_error(
+                "name" if isinstance(error, Conflict) and "name" in self.fields else None, str(error)
+            )
+
+
+class JudgeForm(_Refusable):
+    """An OpenAI-compatible endpoint, new or being changed.
+
+    The key and the values of headers are written once: no page ever shows them again, not even the form that
+    was refused with them.
+    """
+
+    name = forms.CharField(max_length=80, help_text="What the team calls this judge.")
+    base_url = forms.CharField(
+        max_length=500,
+        label="Base URL",
+        widget=forms.URLInput(attrs={"placeholder": "https://api.example.com/v1", "class": "input--mono"}),
+        help_text="Everything before /chat/completions.",
+    )
+    model = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"class": "input--mono"}))
+    api_key = forms.CharField(
+        max_length=500,
+        required=False,
+        label="API key",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="Stored encrypted, used for calls only. It is never shown again.",
+    )
+    forget_key = forms.BooleanField(required=False, label="Forget the stored key")
+
+    fallback_model = forms.CharField(
+        max_length=200,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "input--mono"}),
+        help_text="Asked at the same address for what the model has failed at for good. Its calls say so.",
+    )
+    temperature = forms.FloatField(required=False, min_value=0, max_value=2, help_text="0 to 2")
+    top_p = forms.FloatField(required=False, min_value=0, max_value=1, label="Top p")
+    max_output_tokens = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Output limit",
+        help_text="Tokens. A reply that is cut off there is an error.",
+    )
+    reasoning_effort = forms.CharField(
+        required=False, max_length=20, help_text="Such as low, medium or high, where the model reasons."
+    )
+    logprobs = forms.BooleanField(
+        required=False,
+        label="Ask for token probabilities",
+        help_text="They become the confidence of a verdict, where the model gives them.",
+    )
+
+    max_concurrency = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_CONCURRENCY,
+        label="Calls at once",
+        help_text="The most that may be in flight.",
+    )
+    requests_per_minute = forms.IntegerField(required=False, min_value=1, help_text="What the plan allows.")
+    tokens_per_minute = forms.IntegerField(required=False, min_value=1, help_text="What the plan allows.")
+    batches = forms.BooleanField(
+        required=False,
+        label="Takes batches",
+        help_text="The provider answers files of questions within a day, for less.",
+    )
+
+    input_usd_per_million = forms.FloatField(
+        required=False, min_value=0, max_value=999_999, label="Input", help_text=_USD
+    )
+    cached_input_usd_per_million = forms.FloatField(
+        required=False, min_value=0, max_value=999_999, label="Cached input", help_text=_USD
+    )
+    output_usd_per_million = forms.FloatField(
+        required=False, min_value=0, max_value=999_999, label="Output", help_text=_USD
+    )
+
+    extra_headers = forms.CharField(
+        required=False,
+        max_length=100_000,
+        label="Headers",
+        widget=forms.Textarea(
+            attrs={"rows": 3, "class": "input--mono", "placeholder": "X-Team: blue", "autocomplete": "off"}
+        ),
+        help_text="One per line, sent with every call. Stored encrypted; their values are never shown again.",
+    )
+
+    SAMPLING = (
+        "temperature",
+        "top_p",
+        "max_output_tokens",
+        "reasoning_effort",
+        "fallback_model",
+        "logprobs",
+    )
+    LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "batches")
+    PRICES = ("input_usd_per_million", "cached_input_usd_per_million", "output_usd_per_million")
+
+    def __init__(self, *args: Any, endpoint: JudgeEndpoint | None = None, **kwargs: Any) -> None:
+        self.endpoint = endpoint
+        known: dict[str, Any] = {"temperature": 0}
+        self._headers: tuple[str, ...] = ()
+        if endpoint is not None:
+            self._headers = endpoints.header_names(endpoint) or ()
+            known = {name: getattr(endpoint, name) for name in ("name", "base_url", "model", *OPTIONS)}
+            known["extra_headers"] = _masked(self._headers)
+        super().__init__(*args, initial=known | kwargs.pop("initial", {}), **kwargs)
+        if endpoint is None or not endpoint.sealed_key:
+            del self.fields["forget_key"]
+        elif endpoint is not None:
+            self.fields["api_key"].help_text = "One is stored. Leave this empty to keep it."
+        if endpoint is not None and self._headers:
+            self.fields[
+                "extra_headers"
+            ].help_text = f"One per line. {MASK} keeps the stored value; a line you delete is forgotten."
+        if self.is_bound and self.data.get("api_key"):
+            self.fields["api_key"].help_text = "Enter the key again: it is not sent back to the page."
+
+    def clean_extra_headers(self) -> dict[str, str | None]:
+        """Header names and values; None keeps what is stored. What was typed is quoted nowhere."""
+        headers: dict[str, str | None] = {}
+        stored = {name.lower() for name in self._headers}
+        for number, line in enumerate(self.cleaned_data["extra_headers"].splitlines(), start=1):
+            if not line.strip():
+                continue
+            name, colon, value = (part.strip() for part in line.partition(":"))
+            if not colon:
+                raise forms.ValidationError(f"Line {number} has no colon; allowed: Name: value.")
+            if name.lower() in {known.lower() for known in headers}:
+                raise forms.ValidationError(f"Line {number} names a header again; allowed: each name once.")
+            if value == MASK and name.lower() not in stored:
+                raise forms.ValidationError(
+                    f"Line {number}: enter the value, it was not sent back to the page."
+                )
+            headers[name] = None if value == MASK else value
+        return headers
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """A valid form as `add_endpoint` and `edit_endpoint` take it."""
+        sent = dict(self.cleaned_data)
+        forget = sent.pop("forget_key", False)
+        headers: Mapping[str, str | None] = sent["extra_headers"]
+        if self.endpoint is not None:
+            sent["api_key"] = sent["api_key"] or ("" if forget else None)
+            untouched = list(headers) == list(self._headers) and not any(headers.values())
+            if untouched and endpoints.header_names(self.endpoint) is not None:
+                sent["extra_headers"] = None
+        return sent
+
+    def without_secrets(self) -> "JudgeForm":
+        """The form as it may go back to the page: values of headers masked."""
+        lines = self.data.get("extra_headers", "").splitlines()
+        names = [line.partition(":")[0].strip() for line in lines if ":" in line]
+        self.data = self.data.copy()
+        self.data["extra_headers"] = _masked(names)
+        return self
+
+    @property
+    def sampling(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.SAMPLING]
+
+    @property
+    def limits(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.LIMITS]
+
+    @property
+    def prices(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.PRICES]
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """Folded parts that hold something to see: a fault, or a value that is not the usual one."""
+        parts = {"sampling": self.SAMPLING, "limits": self.LIMITS, "prices": self.PRICES}
+        return frozenset(
+            part
+            for part, names in {**parts, "headers": ("extra_headers",)}.items()
+            if any(self[name].errors or self[name].value() not in (None, "", False, 0, "0") for name in names)
+        )
+
+
+class PriceForm(_Refusable):
+    """What one model costs this team."""
+
+    model = forms.CharField(
+        max_length=200,
+        widget=forms.TextInput(attrs={"class": "input--mono"}),
+        help_text="As judges name it, to the letter.",
+    )
+    input_usd_per_million = forms.FloatField(min_value=0, max_value=999_999, label="Input", help_text=_USD)
+    cached_input_usd_per_million = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=999_999,
+        label="Cached input",
+        help_text=f"{_USD}; the input price if empty",
+    )
+    output_usd_per_million = forms.FloatField(min_value=0, max_value=999_999, label="Output", help_text=_USD)
+
+
+class BudgetForm(_Refusable):
+    monthly_budget_usd = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="US$ per calendar month",
+        help_text="All runs together, months in UTC. Empty is no cap.",
+    )
+
+
+class RetentionForm(_Refusable):
+    keep_calls_days = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_DAYS,
+        label="Keep for days",
+        help_text="Empty keeps them for ever.",
+    )
+
+
+def _masked(names: Any) -> str:
+    return "\n".join(f"{name}: {MASK}" for name in names)

@@ -1,0 +1,281 @@
+"""What people send from the pages of review queues: which items, who, how, and what changes later."""
+
+from random import SystemRandom
+from typing import Any
+
+from django import forms
+
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Blind, Order, Rationale, ReviewQueue, Team, User
+from rubricweb.selectors import queues as selectors
+from rubricweb.selectors.informative import REASONS
+from rubricweb.selectors.queue_sources import ALL, KINDS, Source
+
+SHORT = {"class": "input--short"}
+SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
+
+
+class _Refusable(forms.Form):
+    """A form that answers a refusal of the service beside the field its faults name."""
+
+    places: dict[str, str] = {}
+
+    def refuse(self, error: Invalid | Conflict) -> None:
+        """Shows a refusal beside the field its faults name, a taken name beside the name."""
+        faults = error.faults if isinstance(error, Invalid) else ()
+        place = faults[0].place if faults else ("name" if isinstance(error, Conflict) else "")
+        place = self.places.get(place, place)
+        self.add_error(place if place in self.fields else None, str(error))
+
+
+class SourceForm(_Refusable):
+    """Which items: a kind, and what each kind needs to be told."""
+
+    places = {"source": "kind"}
+
+    kind = forms.ChoiceField(
+        choices=SOURCE_KINDS, widget=forms.RadioSelect, required=False, initial=ALL, label="Items"
+    )
+    search = forms.CharField(
+        max_length=200, required=False, label="With this text", help_text="In key, description or submission."
+    )
+    metadata = forms.CharField(
+        max_length=500,
+        required=False,
+        label="With this metadata",
+        help_text="As key=value, for example language=fr.",
+    )
+    source_run = forms.ModelChoiceField(
+        queryset=None, required=False, empty_label="Choose…", label="Run whose judge is looked at"
+    )
+    reasons = forms.MultipleChoiceField(
+        choices=[(name, words[0].upper() + words[1:]) for name, words in REASONS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        label="Where",
+        help_text="Without any, all of them.",
+    )
+    size = forms.IntegerField(
+        min_value=1,
+        required=False,
+        label="How many items",
+        widget=forms.NumberInput(attrs=SHORT),
+        help_text="Every item has the same known probability to be drawn, which is kept with it.",
+    )
+    strata_metadata = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Evenly over the values of this metadata key",
+        help_text="Rare values are then drawn with a higher probability, which is kept too.",
+    )
+    strata_criterion = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Or evenly over the run’s verdicts on this criterion",
+        help_text="The name of a criterion; needs the run.",
+    )
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.choices = selectors.queue_choices(team)
+        self.fields["source_run"].queryset = self.choices.runs
+        self.fields["source_run"].label_from_instance = _run_label
+
+    def clean_kind(self) -> str:
+        return self.cleaned_data["kind"] or ALL
+
+    @property
+    def source(self) -> Source:
+        """What a valid form asks for; a sample is drawn with a new seed each time."""
+        data = self.cleaned_data
+        kind = data["kind"]
+        of_run = kind == "run" or (kind == "sample" and data["strata_criterion"])
+        return Source(
+            kind=kind,
+            search="" if kind == ALL else data["search"].strip(),
+            metadata="" if kind == ALL else data["metadata"].strip(),
+            run=data["source_run"] if of_run else None,
+            reasons=tuple(data["reasons"]),
+            size=data["size"] or 0,
+            strata_metadata=data["strata_metadata"].strip(),
+            strata_criterion=data["strata_criterion"].strip(),
+            seed=SystemRandom().randrange(2**31),
+        )
+
+
+def _run_label(run: Any) -> str:
+    return f"{run} · {run.judge['name']} · {run.dataset}"
+
+
+class NewQueue(SourceForm):
+    """A new review queue; `planning` asks only what it would come to, and needs neither name nor people."""
+
+    name = forms.CharField(max_length=200, help_text="What reviewers see in their list.")
+    dataset = forms.ModelChoiceField(queryset=None, empty_label="Choose…")
+    rubric_version = forms.ModelChoiceField(
+        queryset=None, required=False, empty_label="The rubric each item brings along", label="Rubric"
+    )
+    everyone = forms.BooleanField(
+        required=False,
+        label="The whole team",
+        help_text="Everybody who may review, and whoever joins later. Otherwise the people you choose:",
+    )
+    raters = forms.ModelMultipleChoiceField(
+        queryset=None, label="People", widget=forms.CheckboxSelectMultiple, required=False
+    )
+    raters_per_item = forms.IntegerField(
+        min_value=1,
+        initial=1,
+        label="People per item",
+        widget=forms.NumberInput(attrs=SHORT),
+        help_text="With two or more, you can measure how well people agree with each other.",
+    )
+    run = forms.ModelChoiceField(
+        queryset=None,
+        required=False,
+        empty_label="None",
+        label="Run to reveal",
+        help_text="Its verdicts are shown beside a person's own once they have submitted.",
+    )
+    blind = forms.ChoiceField(
+        choices=Blind.choices,
+        required=False,
+        initial=Blind.BOTH,
+        label="Blind",
+        help_text="Until they submit an item, reviewers see no verdict of a judge or of other people on it, "
+        "on any page, in any export; “no” and “to the judge” show some on the review page itself.",
+    )
+    order = forms.ChoiceField(
+        choices=Order.choices,
+        required=False,
+        initial=Order.DATASET,
+        label="Order",
+        help_text="Most informative are items on which people, judges or repeats differed until now.",
+    )
+    rationale = forms.ChoiceField(
+        choices=Rationale.choices,
+        required=False,
+        initial=Rationale.NEVER,
+        label="Verdicts that need a reason",
+        help_text="A review cannot be submitted without it.",
+    )
+    hold_minutes = forms.IntegerField(
+        min_value=1,
+        required=False,
+        initial=30,
+        label="Keep a place for, in minutes",
+        widget=forms.NumberInput(attrs=SHORT),
+        help_text="Of whom nothing is heard for so long keeps the draft; somebody else may have the item.",
+    )
+    instructions = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."
+    )
+
+    def __init__(self, *args: Any, planning: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["dataset"].queryset = self.choices.datasets
+        self.fields["rubric_version"].queryset = self.choices.versions
+        self.fields["run"].queryset = self.choices.runs
+        self.fields["run"].label_from_instance = _run_label
+        self.fields["raters"].queryset = self.choices.people
+        self.planning = planning
+        if planning:
+            self.fields["name"].required = False
+
+    def clean_blind(self) -> str:
+        return self.cleaned_data["blind"] or Blind.BOTH
+
+    def clean_order(self) -> str:
+        return self.cleaned_data["order"] or Order.DATASET
+
+    def clean_rationale(self) -> str:
+        return self.cleaned_data["rationale"] or Rationale.NEVER
+
+    def clean_hold_minutes(self) -> int:
+        return self.cleaned_data["hold_minutes"] or 30
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if not self.planning and not data.get("everyone") and not data.get("raters"):
+            self.add_error("raters", "Choose at least one person to review.")
+        return data
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What `create_queue` is to be told."""
+        asked = (
+            "name",
+            "dataset",
+            "rubric_version",
+            "raters",
+            "everyone",
+            "raters_per_item",
+            "run",
+            "blind",
+            "order",
+            "rationale",
+            "hold_minutes",
+            "instructions",
+        )
+        return {name: self.cleaned_data[name] for name in asked} | {"source": self.source}
+
+
+class ExtendQueue(SourceForm):
+    """More items for a queue."""
+
+
+class QueueRaters(_Refusable):
+    """How many people have an item each; only ever more."""
+
+    raters_per_item = forms.IntegerField(
+        min_value=1, label="People per item", widget=forms.NumberInput(attrs=SHORT)
+    )
+
+
+class QueuePeople(_Refusable):
+    """Who is in a queue."""
+
+    places = {"remove": "raters"}
+
+    everyone = forms.BooleanField(
+        required=False,
+        label="The whole team",
+        help_text="Everybody who may review, and whoever joins later.",
+    )
+    raters = forms.ModelMultipleChoiceField(
+        queryset=None,
+        label="People",
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
+        help_text="Who is taken out keeps their drafts to read; what they submitted stays.",
+    )
+
+    def __init__(self, *args: Any, queue: ReviewQueue, **kwargs: Any) -> None:
+        self.now = set(User.objects.filter(raters__queues=queue))
+        initial = {"everyone": queue.everyone, "raters": [user.pk for user in self.now]}
+        super().__init__(*args, initial=initial, **kwargs)
+        people = selectors.reviewers(queue.team) | User.objects.filter(pk__in=[user.pk for user in self.now])
+        self.fields["raters"].queryset = people.distinct()
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What `reassign_queue` is to be told: who comes and who goes."""
+        chosen = set(self.cleaned_data["raters"])
+        everyone = self.cleaned_data["everyone"]
+        return {
+            "add": sorted(chosen - self.now, key=str),
+            "remove": [] if everyone else sorted(self.now - chosen, key=str),
+            "everyone": everyone,
+        }
+
+
+class QueueWords(_Refusable):
+    """What a queue is called, what it tells its people, how long it waits for them."""
+
+    name = forms.CharField(max_length=200)
+    hold_minutes = forms.IntegerField(
+        min_value=1, label="Keep a place for, in minutes", widget=forms.NumberInput(attrs=SHORT)
+    )
+    instructions = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."
+    )

@@ -1,0 +1,88 @@
+"""An earlier run as the launch form would have been filled in for it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rubricweb.engine.vote_rules import VOTE_RULES
+from rubricweb.models import Run, RunMode
+from rubricweb.services.panels import NO_JUDGE
+
+TRIAL = "Dry run"
+
+
+def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
+    """Initial values of `forms_runs.NewRun` that start the same run again, over the whole dataset.
+
+    `judges` are the ids the form offers, in its order: weights are typed in that order. The seed of the
+    options' order is carried along, so that equal questions are worded alike and found among earlier answers.
+    """
+    values: dict[str, Any] = {
+        "dataset": run.dataset_id,
+        "rubric_version": run.rubric_version_id,
+        "autograder": run.autograder,
+        "reply_format": run.reply_format,
+        "judge": run.judge["id"],
+        "name": "" if run.name.startswith(TRIAL) else run.name,
+        "budget_usd": run.budget_usd,
+        "use_cache": run.use_cache,
+        "batch": run.mode == RunMode.BATCH,
+        "abstention": run.abstention,
+        "on_error": run.on_error,
+        "normalize": run.normalize,
+        "option_seed": run.option_seed,
+    }
+    if run.few_shot:
+        values |= {
+            "examples_from": run.few_shot["dataset_id"],
+            "n_examples": run.few_shot["n"],
+            "examples_seed": run.few_shot["seed"],
+        }
+    return values | (_votes(run, judges) if run.panel else {})
+
+
+def left_out(run: Run, judges: Sequence[str]) -> str:
+    """What of the run the form has no field for, in a sentence; "" when it says everything."""
+    asked = [member["judge"] for member in run.panel["members"]] if run.panel else [run.judge]
+    gone = [str(judge["name"]) for judge in asked if judge["id"] not in (*judges, NO_JUDGE)]
+    if gone:
+        return f"{', '.join(gone)} cannot be chosen here any more: choose another judge."
+    if run.few_shot and run.few_shot["queue_id"] is not None:
+        return "Its examples came from one review queue; the form draws them from the whole dataset."
+    if run.panel is None:
+        return ""
+    ids = [judge["id"] for judge in asked]
+    if len(set(ids)) < len(ids):
+        return "It asks the same judge under several names, which only the API can ask for."
+    stages, cascade = [member["stage"] for member in run.panel["members"]], run.panel["cascade"]
+    if cascade and (stages != [0] + [1] * (len(stages) - 1) or len(set(cascade["repeats"])) > 1):
+        return "Its cascade has stages that only the API can ask for: the form knows one judge, then others."
+    return ""
+
+
+def _votes(run: Run, judges: Sequence[str]) -> dict[str, Any]:
+    panel = run.panel or {}
+    cascade = panel["cascade"] or {}
+    first, *others = panel["members"]
+    weights = {member["judge"]["id"]: member["weight"] for member in others}
+    further = [judge_id for judge_id in judges if judge_id in weights]
+    return {
+        "judge": first["judge"]["id"],
+        "weight": first["weight"],
+        "further": further,
+        "further_weights": ""
+        if set(weights.values()) <= {1.0}
+        else " ".join(f"{weights[judge_id]:g}" for judge_id in further),
+        "repeats": (cascade.get("repeats") or [panel["repeats"]])[0],
+        "quorum": panel["quorum"],
+        "cascade": bool(cascade),
+        "escalate_on": cascade.get("escalate_on") or [],
+        "min_confidence": cascade.get("min_confidence"),
+        **_rules(panel["rule"]),
+    }
+
+
+def _rules(rule: Any) -> dict[str, str]:
+    """One rule for all scales that know it, or one by scale, as the fields of the form."""
+    if isinstance(rule, str):
+        return {f"rule_{scale}": rule for scale, known in VOTE_RULES.items() if rule in known}
+    return {f"rule_{scale}": name for scale, name in (rule or {}).items()}

@@ -1,0 +1,266 @@
+"""Pages of queues: which there are, one of them, what changes it, and the way to the next item."""
+
+from django.contrib import messages
+from django.forms import Form
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from rubricweb import access
+from rubricweb.errors import Conflict, Forbidden, Invalid
+from rubricweb.models import ReviewQueue, Role
+from rubricweb.selectors import queues as selectors
+from rubricweb.selectors.calibration import Stage, my_calibration
+from rubricweb.selectors.queue_plans import QueuePlan, queue_plan
+from rubricweb.services import queue_changes as changes
+from rubricweb.services import queues as services
+from rubricweb.web.forms_queues import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueWords
+from rubricweb.web.http import TeamRequest, now, team_page
+
+
+@team_page(Role.VIEWER)
+@require_GET
+def queues(request: TeamRequest) -> HttpResponse:
+    rows = selectors.queues(request.team, request.user)
+    tables = [(state, [row for row in rows if row.queue.state == state]) for state in selectors.STATES]
+    return render(
+        request, "reviews/queues.html", {"tables": [(state.label, found) for state, found in tables if found]}
+    )
+
+
+@team_page(Role.EDITOR)
+def new_queue(request: TeamRequest) -> HttpResponse:
+    """Asks for everything on one page; the button *What this comes to* only counts."""
+    if request.method != "POST":
+        chosen = {name: request.GET[name] for name in PRESET if name in request.GET}
+        return _new_queue_page(request, NewQueue(team=request.team, initial=chosen))
+    planning = request.POST.get("action") == "plan"
+    form = NewQueue(request.POST, team=request.team, planning=planning)
+    if not form.is_valid():
+        return _new_queue_page(request, form, status=422)
+    try:
+        if planning:
+            return _new_queue_page(request, form, plan=_plan(request, form))
+        queue = services.create_queue(request.team, by=request.user, **form.wanted)
+    except (Invalid, Conflict) as error:
+        form.refuse(error)
+        return _new_queue_page(request, form, status=422)
+    messages.success(request, f"{queue} is open.")
+    return redirect("queue", request.team.slug, queue.pk)
+
+
+PRESET = ("dataset", "rubric_version", "run", "kind", "source_run")
+"""What the address of a new queue may choose beforehand."""
+
+
+def _new_queue_page(
+    request: TeamRequest, form: NewQueue, *, plan: QueuePlan | None = None, status: int = 200
+) -> HttpResponse:
+    return render(request, "reviews/new_queue.html", {"form": form, "plan": plan}, status=status)
+
+
+def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
+    data = form.cleaned_data
+    return queue_plan(
+        data["dataset"],
+        form.source,
+        viewer=request.user,
+        rubric_version=data["rubric_version"],
+        raters_per_item=data["raters_per_item"],
+    )
+
+
+@team_page(Role.VIEWER)
+@require_GET
+def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    progress = selectors.queue_progress(found, request.user)
+    return render(
+        request,
+        "reviews/queue.html",
+        {
+            "queue": found,
+            "progress": progress,
+            "pace": selectors.queue_pace(found, progress, request.user),
+            "raters": selectors.rater_progress(found),
+            "remarks": selectors.remarks(found, request.user),
+            "i_rate": selectors.rates(found, request.user),
+            "source": selectors.source_words(found, request.user),
+        },
+    )
+
+
+# ── Changing a queue ─────────────────────────────────────────────────────────────────────────────
+
+
+@team_page(Role.EDITOR)
+@require_GET
+def change(request: TeamRequest, queue_id: int) -> HttpResponse:
+    """Items, people and words of a queue, each with a form of its own."""
+    return _change_page(request, access.queue_for(request.team, queue_id))
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    form = QueueWords(request.POST)
+    if form.is_valid():
+        try:
+            changes.edit_queue(found, by=request.user, **form.cleaned_data)
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+        else:
+            return _changed(request, found, f"{found} is changed.")
+    return _change_page(request, found, words=form)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def people(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    form = QueuePeople(request.POST, queue=found)
+    if form.is_valid():
+        try:
+            changes.reassign_queue(found, by=request.user, **form.wanted)
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+        else:
+            return _changed(request, found, f"The people of {found} are changed.")
+    return _change_page(request, found, people=form)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
+    """More items, as the form chooses them."""
+    found = access.queue_for(request.team, queue_id)
+    form = ExtendQueue(request.POST, team=request.team)
+    if form.is_valid():
+        try:
+            added = changes.extend_queue(found, by=request.user, source=form.source)
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+        else:
+            return _changed(request, found, f"{added:,} item{'s' * (added != 1)} added to {found}.")
+    return _change_page(request, found, items=form)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def raters_per_item(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    form = QueueRaters(request.POST)
+    if form.is_valid():
+        try:
+            changes.extend_queue(found, by=request.user, **form.cleaned_data)
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+        else:
+            return _changed(request, found, f"{found.raters_per_item} people have each item of {found} now.")
+    return _change_page(request, found, raters=form)
+
+
+def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> HttpResponse:
+    """All forms of a queue; those in `refused` with what was sent and why not."""
+    context = {
+        "queue": queue,
+        "words": QueueWords(initial={name: getattr(queue, name) for name in QueueWords.base_fields}),
+        "people": QueuePeople(queue=queue),
+        "raters": QueueRaters(initial={"raters_per_item": queue.raters_per_item}),
+        "items": ExtendQueue(team=request.team, initial={"kind": "filter"}),
+        "source": selectors.source_words(queue, request.user),
+    }
+    return render(request, "reviews/change.html", context | refused, status=422 if refused else 200)
+
+
+def _changed(request: TeamRequest, queue: ReviewQueue, words: str) -> HttpResponse:
+    messages.success(request, words)
+    return redirect("queue", request.team.slug, queue.pk)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def pause(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    changes.pause_queue(found, by=request.user)
+    return _changed(request, found, f"{found} is {found.state}.")
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def resume(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    changes.resume_queue(found, by=request.user)
+    return _changed(request, found, f"{found} is {found.state}.")
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def close(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    services.close_queue(found, by=request.user)
+    return _changed(request, found, f"{found} is {found.state}.")
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def reopen(request: TeamRequest, queue_id: int) -> HttpResponse:
+    found = access.queue_for(request.team, queue_id)
+    try:
+        changes.reopen_queue(found, by=request.user)
+    except (Invalid, Conflict) as error:
+        messages.error(request, str(error))
+        return redirect("queue", request.team.slug, found.pk)
+    return _changed(request, found, f"{found} is {found.state}.")
+
+
+# ── The way to the next item ─────────────────────────────────────────────────────────────────────
+
+
+@team_page(Role.VIEWER, post=Role.ANNOTATOR)
+def next_item(request: TeamRequest, queue_id: int) -> HttpResponse:
+    """POST goes to the next review; opened, or with nothing left, it says what else there is to do."""
+    found = access.queue_for(request.team, queue_id)
+    if request.method == "POST":
+        try:
+            return redirect(next_url(request, found))
+        except (Conflict, Forbidden) as error:
+            messages.error(request, str(error))
+            return redirect("queue", request.team.slug, found.pk)
+    rows = selectors.queues(request.team, request.user)
+    context = {
+        "queue": found,
+        "progress": selectors.queue_progress(found, request.user),
+        "others": [row for row in rows if row.progress.mine_left and row.queue != found],
+    }
+    return render(request, "reviews/done.html", context)
+
+
+@team_page(Role.VIEWER, post=Role.ANNOTATOR)
+@require_POST
+def start(request: TeamRequest, queue_id: int, item_id: int) -> HttpResponse:
+    found, item = access.queue_for(request.team, queue_id), access.item_for(request.team, item_id)
+    try:
+        review = services.start_review(found, item, request.user, now=now())
+    except (Conflict, Forbidden) as error:
+        messages.error(request, str(error))
+        return redirect("queue", request.team.slug, found.pk)
+    return redirect("review", request.team.slug, review.pk)
+
+
+def next_url(request: TeamRequest, queue: ReviewQueue) -> str:
+    """Where the person goes on in a queue: their next review, or what to do when there is none.
+
+    Below the mark of a calibration round that is the page that says how it went.
+    """
+    try:
+        review = services.next_review(queue, request.user, now=now())
+    except Conflict as error:
+        messages.error(request, str(error))
+        below = my_calibration(queue, request.user).round.stage == Stage.FAILED
+        return reverse("my_calibration" if below else "queue", args=[request.team.slug, queue.pk])
+    if review is None:
+        return reverse("review_next", args=[request.team.slug, queue.pk])
+    return reverse("review", args=[request.team.slug, review.pk])

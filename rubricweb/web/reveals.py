@@ -1,0 +1,138 @@
+"""Pages after submitting: everybody's verdicts beside one's own, and what one makes of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from rubricweb.errors import Conflict, Invalid, Withheld
+from rubricweb.models import Choice, QueueState, Review, ReviewState, Role
+from rubricweb.selectors import comments
+from rubricweb.selectors import reveals as selected
+from rubricweb.selectors.reviews import review_for, sheet
+from rubricweb.services import revisions as services
+from rubricweb.web.forms_reviews import read_label
+from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.reviews import panes
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A form that was refused, to be shown as it was sent."""
+
+    criterion_id: int
+    verdict: str | None
+    reason: str
+    problem: str
+
+
+@team_page(Role.VIEWER)
+@require_GET
+def reveal(request: TeamRequest, review_id: int) -> HttpResponse:
+    """Everybody's verdicts beside one's own; a draft goes back to its sheet."""
+    found = review_for(request.team, review_id, request.user)
+    if found.state != ReviewState.SUBMITTED:
+        return redirect("review", request.team.slug, found.pk)
+    return _page(request, found)
+
+
+@team_page(Role.VIEWER, post=Role.ANNOTATOR)
+@require_POST
+def revise(request: TeamRequest, review_id: int, criterion_id: int) -> HttpResponse:
+    """Keep, change or unclear on one criterion; then the next one somebody differs on is open."""
+    found = review_for(request.team, review_id, request.user)
+    label, reason = read_label(request.POST.get("verdict", "")), request.POST.get("reason", "")
+    choice = request.POST.get("choice", "")
+    try:
+        services.revise(
+            found,
+            criterion_id,
+            choice=choice,
+            verdict=label if choice == Choice.CHANGE else None,
+            reason=reason.replace("\r\n", "\n"),
+        )
+    except Invalid as error:
+        typed = Typed(criterion_id, label, reason, _problem(error))
+        return _page(request, found, typed=typed, status=422)
+    except Conflict as error:
+        return _page(request, found, problem=str(error), status=409)
+    return _again(request, found)
+
+
+@team_page(Role.VIEWER, post=Role.ANNOTATOR)
+@require_POST
+def keep_all(request: TeamRequest, review_id: int) -> HttpResponse:
+    """Keeps every label somebody differs from."""
+    found = review_for(request.team, review_id, request.user)
+    try:
+        services.keep_all(found)
+    except Conflict as error:
+        return _page(request, found, problem=str(error), status=409)
+    return _again(request, found)
+
+
+# ── What the views above are made of ─────────────────────────────────────────────────────────────
+
+
+def _again(request: TeamRequest, review: Review) -> HttpResponse:
+    """The page after a change: its part for htmx, else by a redirect, so that reloading sends nothing."""
+    if request.htmx and not request.htmx.boosted:
+        return _page(request, review)
+    return redirect(reverse("review_reveal", args=[request.team.slug, review.pk]) + "#open")
+
+
+def _page(
+    request: TeamRequest,
+    review: Review,
+    *,
+    typed: Typed | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    context: dict[str, Any] = panes(request, review) | {"problem": problem}
+    context["thread"] = comments.thread(
+        review.item, viewer=request.user, run=review.queue.run, queues=[review.queue]
+    )
+    try:
+        rows = selected.reveal(review)
+    except Withheld as error:
+        if request.method != "GET":
+            raise
+        return render(
+            request,
+            "reviews/reveal.html",
+            context | {"withheld": str(error), "sheet": sheet(review), "may_revise": False},
+        )
+    first_open = next((row.criterion.pk for row in rows if row.is_open), None)
+    context |= {
+        "rows": [(row, _typed_on(row, typed)) for row in rows],
+        "agreement": selected.agreement_with_others(rows),
+        "open_id": typed.criterion_id if typed else first_open,
+        "waiting": sum(row.is_open for row in rows),
+        "may_revise": review.queue.state != QueueState.CLOSED,
+    }
+    part = request.htmx and not request.htmx.boosted
+    template = "reviews/_revealed_criteria.html" if part else "reviews/reveal.html"
+    return render(request, template, context, status=status)
+
+
+def _typed_on(row: selected.Revealed, typed: Typed | None) -> Typed | None:
+    """What the form of this criterion holds: what was refused, else what was changed to before."""
+    if typed is not None and typed.criterion_id == row.criterion.pk:
+        return typed
+    if row.revision is None or row.revision.choice == Choice.KEEP:
+        return None
+    changed = row.revision.verdict if row.revision.choice == Choice.CHANGE else None
+    return Typed(row.criterion.pk, changed, row.revision.reason, "")
+
+
+def _problem(error: Invalid) -> str:
+    faults = {fault.place: fault for fault in error.faults}
+    if "reason" in faults:
+        return "Say why you change your verdict."
+    if "verdict" in faults and faults["verdict"].found == "nothing":
+        return "Choose the verdict you change to."
+    return str(error)

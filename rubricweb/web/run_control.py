@@ -1,0 +1,130 @@
+"""What may be done to a run from its page: pause, resume, retry, cancel, extend, another budget."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from rubricweb import access, tasks
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Role, Run, RunState
+from rubricweb.services import runs as services
+from rubricweb.web.forms_runs import read_retry
+from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+from rubricweb.web.numbers import number_typed
+
+BREAK_OFF = "break_off"
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def pause(request: TeamRequest, run_id: int) -> HttpResponse:
+    """Calls in flight finish, unless in_flight=break_off."""
+    found = access.run_for(request.team, run_id)
+    finish = _may_finish(request)
+    services.pause_run(found, by=request.user, now=now(), finish_in_flight=finish)
+    fate = "calls in flight may finish" if finish else "calls in flight are broken off"
+    return _stopped(request, found, RunState.PAUSED, f"{found} is paused; {fate}.")
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def cancel(request: TeamRequest, run_id: int) -> HttpResponse:
+    """Calls in flight finish, unless in_flight=break_off."""
+    found = access.run_for(request.team, run_id)
+    services.cancel_run(found, by=request.user, now=now(), finish_in_flight=_may_finish(request))
+    return _stopped(request, found, RunState.CANCELLED, f"{found} is cancelled; what was graded stays.")
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def resume(request: TeamRequest, run_id: int) -> HttpResponse:
+    """Goes on with what is missing: everything, one kind of error (`kind`), the errors of one `item`, or
+    only=pending items.
+    """
+    found = access.run_for(request.team, run_id)
+    item_id = whole_number(request.POST.get("item"), "The item")
+    kinds = read_retry(request.POST)
+
+    def go_on() -> str:
+        items = services.resume_run(
+            found,
+            by=request.user,
+            enqueue=tasks.ring,
+            error_kinds=kinds,
+            item_ids=None if item_id is None else [item_id],
+        )
+        return f"Working on {_items(items)}." if items else "Nothing is missing in this run."
+
+    return _done_or_refused(request, found, go_on)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def extend(request: TeamRequest, run_id: int) -> HttpResponse:
+    """Takes in the items that came into the dataset after the run was planned."""
+    found = access.run_for(request.team, run_id)
+
+    def take_in() -> str:
+        items = services.extend_run(found, by=request.user, enqueue=tasks.ring)
+        return f"{_items(items)} added." if items else "No item is new to this run."
+
+    return _done_or_refused(request, found, take_in)
+
+
+@team_page(Role.VIEWER, post=Role.EDITOR)
+@require_POST
+def budget(request: TeamRequest, run_id: int) -> HttpResponse:
+    """What the run may cost from now on, nothing for no cap; with `resume` a paused run goes on at once."""
+    found = access.run_for(request.team, run_id)
+
+    def change() -> str:
+        services.set_budget(found, by=request.user, budget_usd=_dollars(request.POST.get("budget_usd", "")))
+        if "resume" in request.POST and found.state == RunState.PAUSED:
+            services.resume_run(found, by=request.user, enqueue=tasks.ring, error_kinds=())
+        cap = "no cap of its own" if found.budget_usd is None else f"a budget of ${found.budget_usd:,.2f}"
+        return f"{found} has {cap}."
+
+    return _done_or_refused(request, found, change)
+
+
+def _stopped(request: TeamRequest, run: Run, state: RunState, words: str) -> HttpResponse:
+    """Back to the run's page with these words, unless it had ended before it could be stopped."""
+    if run.state == state:
+        messages.success(request, words)
+    else:
+        messages.info(request, f"{run} had already ended.")
+    return _back(request, run)
+
+
+def _done_or_refused(request: TeamRequest, run: Run, do: Callable[[], str]) -> HttpResponse:
+    """Back to the run's page with what `do` says was done, or with why it was refused."""
+    try:
+        messages.success(request, do())
+    except (Conflict, Invalid) as error:
+        messages.error(request, str(error))
+    return _back(request, run)
+
+
+def _may_finish(request: TeamRequest) -> bool:
+    return request.POST.get("in_flight") != BREAK_OFF
+
+
+def _dollars(text: str) -> float | None:
+    """None for an empty field. Raises Invalid."""
+    if not text.strip():
+        return None
+    number = number_typed(text.strip().removeprefix("$"))
+    if isinstance(number, str):
+        raise Invalid(f"The budget is {text[:40]!r}; allowed are US dollars from 0, or nothing for no cap.")
+    return float(number)
+
+
+def _items(count: int) -> str:
+    return f"{count:,} item{'s' * (count != 1)}"
+
+
+def _back(request: TeamRequest, run: Run) -> HttpResponse:
+    return redirect("run", request.team.slug, run.pk)

@@ -1,0 +1,111 @@
+"""The page that launches a run: what it would cost first, then all of it or a few items to try."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.vary import vary_on_headers
+
+from rubricweb import access, tasks
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Item, Role, Run
+from rubricweb.selectors.run_samples import spread_ids
+from rubricweb.services import endpoints
+from rubricweb.services import runs as services
+from rubricweb.web.forms_run_again import TRIAL, filled_in, left_out
+from rubricweb.web.forms_runs import NewRun
+from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+
+LISTS = ("further", "escalate_on")
+TRIAL_ITEMS = 3
+
+
+@team_page(Role.EDITOR)
+@vary_on_headers("HX-Request")
+def new(request: TeamRequest) -> HttpResponse:
+    """The launch form, prefilled by `again=RUN` or by the names of fields.
+
+    A change in the form asks for the plan alone, with htmx; the button named `count` does so without. `try`
+    starts a run over three items.
+    """
+    if request.method != "POST":
+        form, again = _opened(request)
+        template = "runs/_plan.html" if request.htmx else "runs/new.html"
+        return render(request, template, _launch(request, form, again))
+    if "count" in request.POST:
+        form = NewRun(team=request.team, initial=_typed(request.POST))
+        return render(request, "runs/new.html", _launch(request, form))
+    form = NewRun(request.POST, team=request.team)
+    if form.is_valid():
+        try:
+            run = _start(request, form, trial="try" in request.POST)
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+        else:
+            messages.success(request, f"{run} has started.")
+            return redirect("run", request.team.slug, run.pk)
+    return render(request, "runs/new.html", _launch(request, form), status=422)
+
+
+def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
+    """The form as the address wants it, and the run it is filled in for."""
+    asked = request.GET
+    if asked.get("sent"):
+        return NewRun(asked, team=request.team), None
+    run_id = whole_number(asked.get("again"), "The run")
+    if run_id is None:
+        return NewRun(team=request.team, initial=_typed(asked)), None
+    run = access.run_for(request.team, run_id)
+    judges = list(endpoints.judges_of(request.team))
+    return NewRun(team=request.team, initial=filled_in(run, judges) | _typed(asked)), run
+
+
+def _typed(data: QueryDict) -> dict[str, Any]:
+    """Everything typed that is not empty, lists where several can be chosen.
+
+    A box that was not ticked is not sent: where the form was, it is no box left as it is at first.
+    """
+    typed = {name: value for name, value in data.dict().items() if value}
+    boxes = dict.fromkeys(("use_cache", "normalize"), False) if data.get("sent") else {}
+    return boxes | typed | {name: data.getlist(name) for name in LISTS if name in data}
+
+
+def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
+    chosen, options = form.cleaned_data, form.options()
+    if trial:
+        options["item_ids"] = spread_ids(Item.objects.filter(dataset=chosen["dataset"]), TRIAL_ITEMS)
+        options["name"] = f"{TRIAL}: {chosen['name'] or chosen['dataset']}"
+    return services.start_run(
+        request.team,
+        by=request.user,
+        dataset=chosen["dataset"],
+        rubric_version=chosen["rubric_version"],
+        enqueue=tasks.ring,
+        budget_usd=chosen["budget_usd"],
+        no_cap=chosen["no_cap"] and chosen["budget_usd"] is None,
+        **options,
+    )
+
+
+def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dict[str, Any]:
+    forecast, refusal = form.forecast(request.user, now())
+    budget = form["budget_usd"].value()
+    return {
+        "form": form,
+        "plan": form.plan(),
+        "forecast": forecast,
+        "refusal": refusal,
+        "judge": form.chosen_judge(),
+        "budget_usd": float(budget) if _is_amount(budget) else None,
+        "no_cap": bool(form["no_cap"].value()),
+        "again": again,
+        "left_out": left_out(again, list(form.judges)) if again else "",
+    }
+
+
+def _is_amount(typed: Any) -> bool:
+    try:
+        return typed not in (None, "") and 0 <= float(typed) < float("inf")
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,150 @@
+// The next item is here before its reader wants it: taken, fetched, and put in place when they go on.
+//
+// Says "review:ready" when a page is there to be worked on: after loading, and after each change of place. An item
+// that was taken and not gone on to is given back when the reader leaves; where they never can, its place runs out.
+(() => {
+  let ahead = null; // {url, back, html} of the item that comes next
+  let fetching = null;
+  let isGoingOn = false; // within the queue: what was taken ahead is what comes next
+
+  const page = () => document.querySelector("[data-ahead]");
+  const tell = (name) => document.dispatchEvent(new CustomEvent(name));
+  const token = () =>
+    document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
+
+  const fetchNext = async (from) => {
+    const answer = await fetch(from, {
+      method: "POST",
+      headers: { Accept: "application/json", "X-CSRFToken": token() },
+      redirect: "manual",
+    });
+    if (!answer.ok) return;
+    const said = await answer.json();
+    if (!said.url) return;
+    said.back ??= handedOver(said.url);
+    if (page()?.dataset.ahead !== from) {
+      giveBack(said);
+      return;
+    }
+    ahead = said;
+    const html = await fetch(said.url, { redirect: "manual" });
+    if (!html.ok || ahead !== said) return;
+    ahead.html = await html.text();
+    document.documentElement.dataset.reviewAhead = "here"; // for those who measure
+  };
+
+  const prepare = () => {
+    const from = page()?.dataset.ahead;
+    if (!from || ahead || fetching) return;
+    fetching = fetchNext(from)
+      .catch(() => {}) // offline or refused: then one waits for the next, as without this
+      .finally(() => {
+        fetching = null;
+        if (page() && page().dataset.ahead !== from) prepare();
+      });
+  };
+
+  // What this tab took ahead on an earlier page of the queue is still its own to give back.
+  const HANDED_OVER = "rubricweb.ahead";
+  const handOver = ({ url, back }) => {
+    try {
+      sessionStorage.setItem(HANDED_OVER, JSON.stringify({ url, back }));
+    } catch {
+      // then its place runs out by itself
+    }
+  };
+  const handedOver = (url) => {
+    try {
+      const taken = JSON.parse(sessionStorage.getItem(HANDED_OVER));
+      return taken?.url === url ? taken.back : null;
+    } catch {
+      return null;
+    }
+  };
+
+  const giveBack = ({ back }) => {
+    if (!back) return;
+    const data = new FormData();
+    data.set("csrfmiddlewaretoken", token());
+    navigator.sendBeacon(back, data);
+  };
+
+  // ── Going on ───────────────────────────────────────────────────────────────────────────────────
+  const goOn = ({ isCounted }) => {
+    const { url, html } = ahead;
+    const found = new DOMParser().parseFromString(html, "text/html");
+    const main = found.getElementById("main");
+    if (!main) return false;
+    ahead = null;
+    const left = document.querySelector("[data-review-rail] [aria-current]")?.getAttribute("href");
+    document.getElementById("main").replaceWith(document.adoptNode(main));
+    document.title = found.title;
+    history.pushState({ review: true }, "", url);
+    if (!isCounted) markLeft(left);
+    tell("review:ready");
+    return true;
+  };
+
+  // The page was fetched before the one that was left had been submitted: its rail says so from now on.
+  const markLeft = (left) => {
+    const line = left && document.querySelector(`[data-review-rail] a[href="${CSS.escape(left)}"]`);
+    line?.classList.add("is-done");
+    line?.querySelector(".rail__note")?.remove();
+    for (const [name, by] of [["submitted", 1], ["left", -1]]) {
+      const number = document.querySelector(`[data-rail-${name}]`);
+      if (!number) continue;
+      const now = Math.max(0, Number(number.getAttribute(`data-rail-${name}`)) + by);
+      number.setAttribute(`data-rail-${name}`, now);
+      number.textContent = now.toLocaleString("en");
+    }
+    const bar = document.querySelector(".panes__rail .progress");
+    if (bar) bar.value += 1;
+  };
+
+  document.addEventListener("review:leave", (event) => {
+    const form = document.getElementById("review-form");
+    if (!ahead?.html || "reveals" in form.dataset) return;
+    if (goOn({ isCounted: false })) event.preventDefault();
+  });
+
+  // "Next item" after a reveal, and on it.
+  document.addEventListener("submit", (event) => {
+    if (event.defaultPrevented || !event.target.matches(".review__next") || !ahead?.html) return;
+    if (goOn({ isCounted: true })) event.preventDefault();
+  });
+
+  // What comes next is only known when what was left has arrived.
+  document.addEventListener("review:submitted", ({ detail }) => {
+    if (detail.isHere) isGoingOn = true;
+    else prepare();
+  });
+  document.addEventListener("review:returned", () => prepare());
+  window.addEventListener("online", () => setTimeout(prepare, 1000));
+
+  document.addEventListener("review:ready", () => {
+    isGoingOn = false;
+    delete document.documentElement.dataset.reviewAhead;
+    const isIdle = document.dispatchEvent(new CustomEvent("review:is-idle", { cancelable: true }));
+    if (isIdle) prepare();
+  });
+  document.addEventListener("DOMContentLoaded", () => tell("review:ready"));
+
+  // ── Leaving ────────────────────────────────────────────────────────────────────────────────────
+  // Forms and the rail lead on in the queue: giving back would race with the page that is being opened.
+  document.addEventListener("submit", (event) => {
+    if (!event.defaultPrevented) isGoingOn = event.target.closest("#main") !== null;
+  });
+  document.addEventListener("click", (event) => {
+    if (!event.defaultPrevented && event.target.closest("a")) isGoingOn = event.target.closest("[data-review-rail]") !== null;
+  });
+  window.addEventListener("pagehide", () => {
+    if (!ahead) return;
+    if (isGoingOn) handOver(ahead);
+    else giveBack(ahead);
+    ahead = null;
+  });
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) prepare();
+  });
+  window.addEventListener("popstate", () => location.reload());
+})();

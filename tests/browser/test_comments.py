@@ -1,0 +1,121 @@
+"""Comments in a real browser: by keyboard, with names completed, and without scripts."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from rubricweb.models import Comment, Notice, Review, User
+from rubricweb.services import comments, queues, reviews
+from tests import factories
+from tests.factories import Cast
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120), pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def review(people: Cast) -> Review:
+    """ann has submitted; the queue goes on with other items."""
+    queue = factories.queue(
+        people.team,
+        people.alice,
+        dataset=factories.dataset(people.team, people.alice),
+        rubric_version=factories.version(people.team, people.alice),
+        raters=[people.ann],
+    )
+    review = queues.start_review(queue, queue.dataset.items.get(key="good"), people.ann)
+    for criterion in reviews.criteria_of(review):
+        reviews.save_verdict(review, criterion.pk, verdict="MET", reason="mine")
+    reviews.submit(review, now=timezone.now())
+    return review
+
+
+def open_as(user: User, server: LiveServer, page: Page, path: str) -> Page:
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    cookie: Any = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": server.url}
+    page.context.add_cookies([cookie])
+    page.goto(server.url + path)
+    return page
+
+
+def test_a_comment_is_written_with_the_keyboard_and_the_page_stays(
+    people: Cast, live_server: LiveServer, page: Page, review: Review
+) -> None:
+    violations: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            violations.append(message.text)
+
+    page.on("console", listen)
+    path = f"/t/capitals/reviews/{review.pk}/reveal/"
+    open_as(people.ann, live_server, page, path)
+    text = page.get_by_label("Write a comment")
+    text.focus()
+    page.keyboard.type("Ask @r")
+    expect(page.get_by_role("option", name="Rae @rae")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(text).to_have_value("Ask @rae ")
+    page.keyboard.type("and @e")  # ed, and everybody with an e: the arrow goes on to the next
+    first = page.locator("#comment-people [aria-selected=true]").get_attribute("data-username")
+    page.keyboard.press("ArrowDown")
+    second = page.locator("#comment-people [aria-selected=true]").get_attribute("data-username")
+    assert first != second
+    page.keyboard.press("Escape")
+    expect(page.locator("#comment-people")).to_be_hidden()
+    # On this page the same keys go to the next item, but not out of a comment.
+    page.keyboard.press("Control+Enter")
+    written = page.locator(".comments__comment")
+    expect(written).to_contain_text("Ask @rae and @e")
+    assert page.url.endswith(path)
+    expect(text).to_have_value("")
+    assert [notice.user for notice in Notice.objects.filter(kind="mention")] == [people.rae]
+    written.get_by_text("Edit").click()
+    written.get_by_label("Other words").fill("Ask nobody")
+    written.get_by_label("Other words").press("Control+Enter")
+    expect(written).to_contain_text("Ask nobody")
+    written.get_by_role("button", name="Remove").click()
+    page.locator("[data-confirm-yes]").click()
+    expect(written).to_contain_text("Ann removed this comment")
+    assert violations == []
+
+
+def test_without_scripts_everything_is_done_by_forms(
+    people: Cast, live_server: LiveServer, browser: Browser, review: Review
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    open_as(people.ann, live_server, page, f"/t/capitals/items/{review.item_id}/")
+    page.get_by_label("Write a comment").fill("Plain, @rae")
+    page.get_by_label("What it is about").select_option(label="concise")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    made = Comment.objects.get()
+    assert page.url.endswith(f"/items/{review.item_id}/#comment-{made.pk}")
+    assert made.criterion is not None
+    assert made.criterion.name == "concise"
+    page.get_by_role("button", name="Resolve").click()
+    expect(page.locator(".comments__comment")).to_contain_text("resolved")
+    context.clear_cookies()
+    open_as(people.rae, live_server, page, "/t/capitals/")
+    page.get_by_role("link", name="Notices, 1 unread").click()
+    page.get_by_role("link", name="Ann mentioned you on good").click()
+    expect(page.locator(f"#comment-{made.pk}")).to_contain_text("Plain, @rae")
+    expect(page.get_by_role("link", name="Notices", exact=True)).to_be_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_on_a_narrow_screen(
+    people: Cast, live_server: LiveServer, page: Page, review: Review, scheme: Any
+) -> None:
+    comments.write(review.item, by=people.rae, text="@ann see https://example.org/" + "long/" * 60)
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 360, "height": 740})
+    for path in (f"items/{review.item_id}/comments/", "notices/", f"reviews/{review.pk}/reveal/"):
+        open_as(people.ann, live_server, page, f"/t/capitals/{path}")
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide == 0, path

@@ -1,0 +1,363 @@
+"""A day of reviewing in a real browser: by keyboard, with and without a network, quoting and finding."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import ConsoleMessage, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from rubricweb.models import Judgement, QueueState, Review, ReviewQueue, ReviewState, User
+from rubricweb.services import queues, reviews
+from tests import factories
+from tests.factories import Cast
+from tests.processes.conftest import wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.django_db(transaction=True)]
+
+CRITERIA: list[dict[str, Any]] = [
+    {"name": "capital", "weight": 10, "requirement": "Names Paris."},
+    {"name": "polite", "weight": 5, "requirement": "Is polite."},
+]
+TEXT = "Voilà 🗼 **Paris** is the capital.\n\n- It lies on the *Seine*.\n- Paris has 2 million people."
+ITEMS = [{"id": f"item {number}", "prompt": "Capital?", "submission": TEXT} for number in range(10)]
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def queue(people: Cast) -> ReviewQueue:
+    return factories.queue(
+        people.team,
+        people.alice,
+        dataset=factories.dataset(people.team, people.alice, items=ITEMS),
+        rubric_version=factories.version(people.team, people.alice, criteria=CRITERIA),
+        raters=[people.ann, people.rae],
+    )
+
+
+@pytest.fixture
+def review(people: Cast, queue: ReviewQueue) -> Review:
+    return queues.start_review(queue, queue.dataset.items.get(key="item 0"), people.ann)
+
+
+@pytest.fixture
+def violations() -> list[str]:
+    """What the console says of scripts and styles the policy forbids; must stay empty."""
+    return []
+
+
+@pytest.fixture
+def open_as(live_server: LiveServer, page: Page, violations: list[str]) -> Open:
+    """`open_as(user, path)` opens a page signed in as that person."""
+
+    def listen(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            violations.append(message.text)
+
+    page.on("console", listen)
+    page.on("pageerror", lambda error: violations.append(str(error)))
+    page.set_default_timeout(15_000)
+    expect.set_options(timeout=15_000)
+
+    def go(user: User, path: str) -> Page:
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        cookie: Any = {
+            "name": "sessionid",
+            "value": client.cookies["sessionid"].value,
+            "url": live_server.url,
+        }
+        page.context.add_cookies([cookie])
+        page.goto(f"{live_server.url}{path}")
+        return page
+
+    return go
+
+
+def path_of(review: Review) -> str:
+    return f"/t/{review.queue.team.slug}/reviews/{review.pk}/"
+
+
+def is_ahead(page: Page) -> None:
+    """Waits until the next item is here."""
+    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+
+
+def select(page: Page, words: str, region: str = "submission") -> None:
+    """Selects the first of these words in a text of the item, as a mouse would."""
+    page.evaluate(
+        """([words, region]) => {
+            const walker = document.createTreeWalker(
+                document.querySelector(`[data-field="${region}"]`), NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) {
+                const at = walker.currentNode.data.indexOf(words);
+                if (at === -1) continue;
+                const range = document.createRange();
+                range.setStart(walker.currentNode, at);
+                range.setEnd(walker.currentNode, at + words.length);
+                getSelection().removeAllRanges();
+                getSelection().addRange(range);
+                return;
+            }
+            throw new Error(`${words} is not there`);
+        }""",
+        [words, region],
+    )
+
+
+def stored_evidence(review: Review, name: str) -> Any:
+    found = Judgement.objects.filter(review=review, criterion__name=name).first()
+    return found.evidence if found else None
+
+
+def test_ten_items_are_labelled_by_keyboard_with_the_network_gone_for_a_while(
+    people: Cast, open_as: Open, queue: ReviewQueue, review: Review, violations: list[str]
+) -> None:
+    """Every verdict is on the server at the end: item 0 UNMET, MET, item 1 MET, MET and so on by turns."""
+    page = open_as(people.ann, path_of(review))
+    opened = page.locator(".criterion.is-active .criterion__name")
+    title = page.locator(".panes__main .pane__title")
+    submitted = Review.objects.filter(queue=queue, rater__user=people.ann, state=ReviewState.SUBMITTED)
+    for number in range(10):
+        expect(title).to_have_text(f"item {number}")
+        if number < 9:
+            is_ahead(page)
+        expect(opened).to_have_text("capital")
+        if number in (3, 7):
+            page.context.set_offline(True)
+        page.keyboard.press("m" if number % 2 else "u")
+        expect(opened).to_have_text("polite")
+        page.keyboard.press("m")
+        page.keyboard.press("Control+Enter")
+        if number in (3, 7):  # the next one is here all the same
+            expect(title).to_have_text(f"item {number + 1}")
+            assert submitted.count() == number
+            page.keyboard.press("u")  # to be corrected below
+            page.context.set_offline(False)
+            wait_for(lambda number=number: submitted.count() == number + 1, 15)
+            page.keyboard.press("z")
+    page.wait_for_url(re.compile(r"/next/$"))
+    assert submitted.count() == 10
+    said = Judgement.objects.filter(review__in=submitted).values_list(
+        "item__key", "criterion__name", "verdict"
+    )
+    assert {(item, name): verdict for item, name, verdict in said} == {
+        (f"item {number}", name): "UNMET" if name == "capital" and number % 2 == 0 else "MET"
+        for number in range(10)
+        for name in ("capital", "polite")
+    }
+    assert violations == []
+
+
+def test_selected_words_become_evidence_at_their_place_in_the_source(
+    people: Cast, open_as: Open, review: Review, violations: list[str]
+) -> None:
+    """Voilà, a blank, the tower (one character), a blank and two stars are 10: Paris is at 10 to 15."""
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    page.keyboard.press("k")
+    select(page, "Paris")
+    page.keyboard.press("h")
+    expect(page.locator(".quoted__words")).to_have_text("Paris")
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    first = {"field": "submission", "start": 10, "end": 15, "text": "Paris"}
+    assert TEXT[10:15] == "Paris"
+    assert stored_evidence(review, "capital") == [first]
+    select(page, "Seine")
+    page.keyboard.press("h")
+    expect(page.locator(".quoted__words")).to_have_count(2)
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    assert [span["text"] for span in stored_evidence(review, "capital")] == ["Paris", "Seine"]
+    assert page.evaluate("CSS.highlights.get('evidence-1').size") == 2
+    page.keyboard.press("z")
+    expect(page.locator(".quoted__words")).to_have_count(1)
+    page.get_by_role("button", name="Remove “Paris”").click()
+    expect(page.locator(".quoted__words")).to_have_count(0)
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    assert stored_evidence(review, "capital") is None
+    assert violations == []
+
+
+def test_words_are_found_and_the_hit_is_attached_without_a_mouse(
+    people: Cast, open_as: Open, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    page.keyboard.press("k")
+    page.keyboard.press("/")
+    page.keyboard.type("paris")
+    expect(page.locator("[data-find-count]")).to_have_text("1 of 2")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-find-count]")).to_have_text("2 of 2")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-find]")).to_be_hidden()
+    page.keyboard.press("h")
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    at = TEXT.rindex("Paris")
+    assert stored_evidence(review, "capital") == [
+        {"field": "submission", "start": at, "end": at + 5, "text": "Paris"}
+    ]
+
+
+def test_a_reason_is_asked_for_where_the_queue_wants_one(
+    people: Cast, open_as: Open, queue: ReviewQueue, review: Review
+) -> None:
+    ReviewQueue.objects.filter(pk=queue.pk).update(rationale="unmet")
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("u")
+    expect(page.locator(".criterion.is-active textarea")).to_be_focused()
+    expect(page.locator(".criterion.is-active [data-reason-rule]")).to_have_text("required")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("m")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#review-problem")).to_contain_text("One criterion still needs a reason.")
+    page.keyboard.press("e")
+    page.keyboard.type("Nowhere.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("item 1")
+    wait_for(lambda: Review.objects.get(pk=review.pk).state == ReviewState.SUBMITTED, 10)
+
+
+def test_an_answer_given_in_another_tab_is_shown_beside_mine(
+    people: Cast, open_as: Open, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    capital = reviews.criteria_of(review).get(name="capital")
+    reviews.save_verdict(review, capital.pk, verdict="UNMET", reason="From elsewhere.")
+    page.keyboard.press("m")
+    expect(page.locator("#review-problem")).to_contain_text("Here: MET. Stored: UNMET (From elsewhere.)")
+    assert Judgement.objects.get(review=review).verdict == "UNMET"
+    page.get_by_role("button", name="Keep mine").click()
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    assert Judgement.objects.get(review=review).verdict == "MET"
+
+
+def test_a_paused_queue_keeps_the_draft_here_until_it_goes_on(
+    people: Cast, open_as: Open, queue: ReviewQueue, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    ReviewQueue.objects.filter(pk=queue.pk).update(state=QueueState.PAUSED)
+    page.keyboard.press("m")
+    expect(page.locator("#review-problem")).to_contain_text("The queue is paused")
+    page.reload()  # read only now; what was typed stays on the device
+    ReviewQueue.objects.filter(pk=queue.pk).update(state=QueueState.OPEN)
+    page.reload()
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    assert Judgement.objects.get(review=review).verdict == "MET"
+
+
+def test_drafts_of_several_reviews_are_sent_in_order_after_a_reload(
+    people: Cast, open_as: Open, queue: ReviewQueue, review: Review
+) -> None:
+    other = queues.start_review(queue, queue.dataset.items.get(key="item 5"), people.ann)
+    page = open_as(people.ann, path_of(review))
+    page.route("**/criteria/**", lambda route: route.abort())
+    page.keyboard.press("m")
+    expect(page.locator(".save-state")).to_contain_text("Offline")
+    page.goto(page.url.replace(f"/{review.pk}/", f"/{other.pk}/"))
+    page.keyboard.press("u")
+    expect(page.locator(".save-state")).to_contain_text("2 changes wait")
+    # What waits may be tried again by itself before the page is loaded anew.
+    page.unroute("**/criteria/**")
+    page.reload()
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    for _ in range(50):
+        if Judgement.objects.count() == 2:
+            break
+        page.wait_for_timeout(100)
+    verdicts = Judgement.objects.order_by("created_at").values_list("review_id", "verdict")
+    assert list(verdicts) == [(review.pk, "MET"), (other.pk, "UNMET")]
+
+
+def test_what_was_taken_ahead_is_given_back_when_one_leaves(
+    people: Cast, open_as: Open, queue: ReviewQueue, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    is_ahead(page)
+    assert Review.objects.filter(queue=queue, rater__user=people.ann).count() == 2
+    page.get_by_role("link", name="Datasets").click()
+    wait_for(lambda: Review.objects.filter(queue=queue, rater__user=people.ann).count() == 1, 10)
+    assert queue.queue_items.get(item__key="item 1").room == 1
+
+
+def test_who_lost_their_place_is_told(
+    people: Cast, open_as: Open, queue: ReviewQueue, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    Review.objects.filter(pk=review.pk).update(holds_place=False)
+    queue.queue_items.filter(item=review.item).update(room=0)  # somebody else has it
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # what also comes every 30 s
+    expect(page.locator("[data-review-place]")).to_contain_text("free again for others")
+    queue.queue_items.filter(item=review.item).update(room=1)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator("[data-review-place]")).to_be_hidden()
+
+
+def test_a_conversation_and_a_long_text_are_quoted_at_their_places(people: Cast, open_as: Open) -> None:
+    long = "\n\n".join(f"Paragraph {number} says & means **something** <odd>." for number in range(3500))
+    assert len(long) > 170_000
+    chat = [{"role": "user", "content": "Where does *Ann* live?"}]
+    data = factories.dataset(
+        people.team, people.alice, name="long", items=[{"id": "x", "prompt": chat, "submission": long}]
+    )
+    version = factories.version(people.team, people.alice, criteria=CRITERIA, title="Another")
+    queue = factories.queue(
+        people.team, people.alice, dataset=data, rubric_version=version, raters=[people.ann], name="Long"
+    )
+    review = queues.next_review(queue, people.ann, now=timezone.now())
+    assert review is not None
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    page.keyboard.press("k")
+    select(page, "Ann", "prompt[0]")
+    page.keyboard.press("h")
+    select(page, "Paragraph 3400 says & means")
+    page.keyboard.press("h")
+    expect(page.locator(".quoted__words")).to_have_count(2)
+    expect(page.locator(".quoted__where").first).to_have_text("Prompt, turn 1")
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    at = long.index("Paragraph 3400")
+    assert stored_evidence(review, "capital") == [
+        {"field": "prompt[0]", "start": 12, "end": 15, "text": "Ann"},
+        {"field": "submission", "start": at, "end": at + 27, "text": "Paragraph 3400 says & means"},
+    ]
+
+
+def test_single_keys_switched_off_stay_off_for_the_person(
+    people: Cast, open_as: Open, review: Review
+) -> None:
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("?")
+    with page.expect_response("**/preferences/keys/"):
+        page.get_by_label("Single keys act at once").uncheck()
+    page.evaluate("localStorage.clear()")  # as on another device
+    page.reload()
+    page.keyboard.press("m")
+    expect(page.locator(".criterion.is-answered")).to_have_count(0)
+    assert User.objects.get(pk=people.ann.pk).single_keys is False
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_serious(
+    people: Cast, open_as: Open, page: Page, review: Review, scheme: Any, width: int
+) -> None:
+    axe = Axe()
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    page.keyboard.press("k")
+    select(page, "Paris")
+    page.keyboard.press("h")
+    page.keyboard.press("/")
+    found = axe.run(page).response["violations"]
+    serious = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert serious == [], json.dumps(serious, indent=1)[:3000]

@@ -1,0 +1,206 @@
+"""The pages of adjudication: the inbox, one unit at a time, undo, two adjudicators at once."""
+
+import html
+import re
+
+import pytest
+from django.urls import reverse
+
+from rubricweb.models import Adjudication, JournalEntry, Review, Revision
+from rubricweb.services import adjudications, reviews
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+# What Xenia and Yusuf said; the judge says MET to all. To decide: 2, where people differ, then 3 and 4.
+SAID = {"1": "MET MET", "2": "MET UNMET", "3": "UNMET UNMET", "4": "UNMET UNMET"}
+
+
+@pytest.fixture
+def run(people: Cast):
+    version = factories.version(
+        people.team, people.ed, criteria=[{"name": "only", "weight": 1, "requirement": "Is right."}]
+    )
+    items = [{"id": key, "submission": f"Text {key}"} for key in SAID]
+    data = factories.dataset(people.team, people.ed, items=items)
+    lines = ["item_id,criterion,rater,verdict,reason"]
+    for key, said in SAID.items():
+        for rater, verdict in zip(("Xenia", "Yusuf"), said.split(), strict=True):
+            lines.append(f"{key},only,{rater},{verdict},because {rater[0]} thinks so")
+    reviews.import_labels(data, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv")
+    run = factories.run(people.team, people.ed, dataset=data, rubric_version=version)
+    return grade(run, InProcessJudge(lambda requirement, response: "MET"))
+
+
+def text(answer) -> str:
+    words = re.sub(r"<title>.*?</title>", " ", answer.content.decode(), flags=re.DOTALL)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", words)))
+
+
+def unit_url(people: Cast, run, key: str, name: str = "adjudication_unit") -> str:
+    item, criterion = run.dataset.items.get(key=key), run.rubric_version.criteria.get()
+    return reverse(name, args=[people.team.slug, item.pk, criterion.pk])
+
+
+def inbox_url(people: Cast) -> str:
+    return reverse("adjudication", args=[people.team.slug])
+
+
+def rows(answer) -> list[str]:
+    return [row.item_key for row in answer.context["page"].rows]
+
+
+class TestInbox:
+    def test_it_lists_the_most_telling_first_with_every_count(self, people, sign_in, run) -> None:
+        bob = sign_in(people.bob)
+        answer = bob.get(inbox_url(people))
+        assert rows(answer) == ["2", "3", "4"]
+        assert "People differ 1" in text(answer)
+        assert "Judge differs 2" in text(answer)
+        assert rows(bob.get(inbox_url(people), {"kind": "judge differs"})) == ["3", "4"]
+        assert rows(bob.get(inbox_url(people), {"criterion": 10**9})) == []
+        assert "Nothing fits this filter" in text(bob.get(inbox_url(people), {"criterion": 10**9}))
+
+    @pytest.mark.parametrize(
+        "query", [{"kind": "mood"}, {"item__key": "1"}, {"cause": "fate"}, {"cursor": "x"}, {"queue": "a"}]
+    )
+    def test_what_it_does_not_know_is_refused(self, people, sign_in, run, query) -> None:
+        assert sign_in(people.bob).get(inbox_url(people), query).status_code == 400
+
+    def test_htmx_gets_the_list_alone(self, people, sign_in, run) -> None:
+        answer = sign_in(people.bob).get(inbox_url(people), headers={"HX-Request": "true"})
+        assert "<html" not in answer.content.decode()
+        assert rows(answer) == ["2", "3", "4"]
+
+    def test_a_team_without_labels_is_told_what_to_do(self, people, sign_in) -> None:
+        assert "No labels of people yet" in text(sign_in(people.bob).get(inbox_url(people)))
+
+
+class TestDeciding:
+    def test_the_next_unit_follows_and_the_decision_can_be_undone(self, people, sign_in, run) -> None:
+        rae = sign_in(people.rae)
+        answer = rae.post(unit_url(people, run, "2"), {"verdict": "MET", "cause": "human_wrong"})
+        assert answer.status_code == 302
+        assert answer["Location"].startswith(unit_url(people, run, "3"))
+        page = rae.get(answer["Location"])
+        assert re.search(r"2, only: decided\s+Met", text(page))
+        assert rows(rae.get(inbox_url(people))) == ["3", "4"]
+        back = rae.post(page.context["undo"]["url"])
+        assert back["Location"].startswith(unit_url(people, run, "2"))
+        assert not Adjudication.objects.exists()
+        assert rows(rae.get(inbox_url(people))) == ["2", "3", "4"]
+        verbs = JournalEntry.objects.order_by("pk").values_list("verb", flat=True)
+        assert list(verbs)[-2:] == ["adjudicated", "withdrew a decision on"]
+
+    def test_the_last_decision_leads_back_to_the_inbox(self, people, sign_in, run) -> None:
+        rae = sign_in(people.rae)
+        asked = "?kind=people+differ"
+        answer = rae.post(unit_url(people, run, "2") + asked, {"verdict": "MET", "cause": "human_wrong"})
+        assert answer["Location"].startswith(inbox_url(people) + "?kind=people+differ")
+        assert "Undo" in text(rae.get(answer["Location"]))
+
+    def test_deciding_against_the_majority_asks_for_a_reason_and_keeps_what_was_chosen(
+        self, people, sign_in, run
+    ) -> None:
+        rae = sign_in(people.rae)
+        answer = rae.post(unit_url(people, run, "3"), {"verdict": "MET", "cause": "human_wrong"})
+        assert answer.status_code == 422
+        assert "Most raters said UNMET" in text(answer)
+        assert 'value="MET" data-label-key="m" checked' in answer.content.decode()
+        sent = {"verdict": "MET", "cause": "human_wrong", "reason": "Line 2."}
+        assert rae.post(unit_url(people, run, "3"), sent).status_code == 302
+
+    def test_who_comes_second_is_told_what_the_first_decided(self, people, sign_in, run) -> None:
+        rae, ed = sign_in(people.rae), sign_in(people.ed)
+        page = ed.get(unit_url(people, run, "2"))
+        rae.post(unit_url(people, run, "2"), {"verdict": "MET", "cause": "human_wrong"})
+        mine = {"verdict": "UNMET", "cause": "rubric_unclear", "seen": ""}
+        assert 'name="seen" value=""' in page.content.decode()
+        answer = ed.post(unit_url(people, run, "2"), mine)
+        assert answer.status_code == 409
+        assert (
+            "Somebody else has decided MET (human wrong) meanwhile; you were about to decide UNMET."
+            in text(answer)
+        )
+        assert Adjudication.objects.get().decided_by == people.rae
+        # What was typed is still there; sent again with what is known now, it replaces the first decision.
+        content = answer.content.decode()
+        assert 'value="UNMET" data-label-key="u" checked' in content
+        seen = re.search(r'name="seen" value="([^"]+)"', content)
+        assert seen is not None
+        assert ed.post(unit_url(people, run, "2"), mine | {"seen": html.unescape(seen[1])}).status_code == 302
+        assert Adjudication.objects.get().decided_by == people.ed
+        said = JournalEntry.objects.filter(verb="adjudicated").order_by("pk")
+        assert [(entry.actor.username, entry.detail["verdict"]) for entry in said] == [
+            ("rae", "MET"),
+            ("ed", "UNMET"),
+        ]
+
+    def test_the_comparison_page_tells_the_second_too(self, people, sign_in, run) -> None:
+        url = unit_url(people, run, "2", "adjudicate")
+        adjudications.adjudicate(
+            run.dataset.items.get(key="2"),
+            run.rubric_version.criteria.get(),
+            by=people.rae,
+            verdict="MET",
+            cause="human_wrong",
+        )
+        answer = sign_in(people.ed).post(url, {"verdict": "UNMET", "cause": "judge_wrong", "seen": ""})
+        assert answer.status_code == 409
+        assert "Somebody else has decided MET" in text(answer)
+
+    def test_somebody_elses_decision_is_not_undone_unseen(self, people, sign_in, run) -> None:
+        sign_in(people.rae).post(unit_url(people, run, "2"), {"verdict": "MET", "cause": "human_wrong"})
+        assert sign_in(people.ed).post(unit_url(people, run, "2", "adjudication_undo")).status_code == 409
+        assert Adjudication.objects.exists()
+
+    def test_the_labels_it_was_decided_from_are_kept(self, people, sign_in, run) -> None:
+        sign_in(people.rae).post(unit_url(people, run, "2"), {"verdict": "MET", "cause": "human_wrong"})
+        kept = [(one["rater"], one["is_judge"], one["verdict"]) for one in Adjudication.objects.get().labels]
+        assert kept[:2] == [("Xenia", False, "MET"), ("Yusuf", False, "UNMET")]
+        assert [one[1:] for one in kept[2:]] == [(True, "MET")]
+
+
+class TestNames:
+    def test_people_are_letters_until_somebody_asks_which_is_written_down(self, people, sign_in, run) -> None:
+        bob = sign_in(people.bob)
+        page = text(bob.get(unit_url(people, run, "2")))
+        assert "Rater A" in page
+        assert "Rater B" in page
+        assert "Xenia" not in page
+        assert not JournalEntry.objects.filter(verb="looked at the names on").exists()
+        for _ in range(2):
+            assert "Xenia" in text(bob.get(unit_url(people, run, "2"), {"names": "1"}))
+        entry = JournalEntry.objects.get(verb="looked at the names on")
+        assert (entry.actor, entry.target_label) == (people.bob, "2")
+
+
+class TestAcceptingAll:
+    def test_the_number_is_shown_before_and_after(self, people, sign_in, run) -> None:
+        queue = people.team.queues.get()
+        url = reverse("queue_accept", args=[people.team.slug, queue.pk])
+        rae = sign_in(people.rae)
+        page = text(rae.get(url))
+        assert "1 unit to accept" in page
+        assert "3 units on which somebody differs stay in the inbox." in page
+        answer = rae.post(url, follow=True)
+        assert "1 unit of labels accepted as everybody said." in text(answer)
+        assert rows(answer) == ["2", "3", "4"]
+        assert "0 units to accept" in text(rae.get(url))
+        assert Adjudication.objects.get().cause == ""
+
+    def test_it_takes_an_adjudicator(self, people, sign_in, run) -> None:
+        url = reverse("queue_accept", args=[people.team.slug, people.team.queues.get().pk])
+        assert sign_in(people.ann).post(url).status_code == 403
+        assert not Adjudication.objects.exists()
+
+
+def test_a_label_changed_after_the_reveal_is_shown_with_the_first_one(people, sign_in, run) -> None:
+    review = Review.objects.get(item__key="2", rater__name="Yusuf")
+    judgement = review.judgements.get()
+    Revision.objects.create(judgement=judgement, choice="change", verdict="MET", reason="I see it now.")
+    page = text(sign_in(people.bob).get(unit_url(people, run, "2")))
+    assert re.search(r"Met\s+first\s+Unmet", page)
+    assert "After seeing the others: I see it now." in page
+    # Nobody differs any more: the unit has left the inbox.
+    assert rows(sign_in(people.bob).get(inbox_url(people))) == ["3", "4"]

@@ -1,0 +1,184 @@
+"""Making and changing queues in a browser, with nothing but forms."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from rubricweb.models import Dataset, Review, ReviewQueue, RubricVersion
+from rubricweb.selectors.queues import queues as listed
+from rubricweb.services import queues
+from tests import factories
+from tests.factories import Cast
+
+
+@pytest.fixture
+def version(people: Cast) -> RubricVersion:
+    return factories.version(people.team, people.alice)
+
+
+@pytest.fixture
+def dataset(people: Cast) -> Dataset:
+    return factories.dataset(people.team, people.alice)
+
+
+@pytest.fixture
+def queue(people: Cast, dataset: Dataset, version: RubricVersion) -> ReviewQueue:
+    return factories.queue(
+        people.team, people.alice, dataset=dataset, rubric_version=version, raters=[people.ann, people.rae]
+    )
+
+
+def url(name: str, people: Cast, *ids: int) -> str:
+    return reverse(name, args=[people.team.slug, *ids])
+
+
+def asked(dataset: Dataset, version: RubricVersion, **more: Any) -> dict[str, Any]:
+    """The form of a new queue as it is sent with its defaults."""
+    return {
+        "name": "Doubtful",
+        "dataset": dataset.pk,
+        "rubric_version": version.pk,
+        "kind": "all",
+        "raters_per_item": 1,
+        "blind": "both",
+        "order": "dataset",
+        "rationale": "never",
+        "hold_minutes": 30,
+    } | more
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def test_an_editor_opens_a_queue_of_items_that_match_for_the_whole_team(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    sent = asked(dataset, version, kind="filter", search="Belgium", everyone="on", order="shuffled")
+    ed: Client = sign_in(people.ed)
+    answer = ed.post(url("queue_new", people), sent)
+    made = ReviewQueue.objects.get(name="Doubtful")
+    assert answer["Location"] == url("queue", people, made.pk)
+    page = text(ed.get(answer["Location"]))
+    assert "Items with “Belgium”." in page
+    assert "the whole team, whoever joins too" in page
+    assert (made.raters.count(), made.queue_items.count(), made.order) == (4, 1, "shuffled")
+
+
+def test_what_a_queue_comes_to_is_said_before_it_is_opened(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    sent = asked(dataset, version, name="", kind="sample", size=2, raters_per_item=3, action="plan")
+    answer = sign_in(people.ed).post(url("queue_new", people), sent)
+    assert answer.status_code == 200
+    page = text(answer)
+    assert '<dt>Items</dt><dd class="num">2</dd>' in page
+    assert '<dt>Reviews</dt><dd class="num">6</dd>' in page
+    assert "2 of 3 items, each with probability 0.6667" in page
+    assert not ReviewQueue.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "Choose at least one person to review."),
+        ({"everyone": "on", "kind": "filter"}, "Say what the items match"),
+        ({"everyone": "on", "kind": "sample", "size": 9}, "A sample has from 1 to 3 items, not 9."),
+        ({"everyone": "on", "kind": "run"}, "Choose the run whose judge is to be looked at."),
+        ({"everyone": "on", "raters_per_item": 5}, "5 raters per item need at least that many people"),
+        ({"everyone": "on", "name": "First look"}, "already has a queue called"),
+    ],
+)
+def test_a_refused_queue_keeps_what_was_typed(
+    people: Cast,
+    sign_in,
+    queue: ReviewQueue,
+    dataset: Dataset,
+    version: RubricVersion,
+    change: dict[str, Any],
+    words: str,
+) -> None:
+    sent = asked(dataset, version, instructions="Be kind.", **change)
+    answer = sign_in(people.ed).post(url("queue_new", people), sent)
+    assert answer.status_code == 422
+    assert words in text(answer).replace("&#x27;", "'")
+    assert "Be kind." in text(answer)
+    assert ReviewQueue.objects.count() == 1
+
+
+def test_a_queue_is_paused_and_goes_on(people: Cast, sign_in, queue: ReviewQueue) -> None:
+    ed, ann = sign_in(people.ed), sign_in(people.ann)
+    answer = ed.post(url("queue_pause", people, queue.pk), follow=True)
+    assert "nothing is handed out or saved until it is resumed" in text(answer)
+    assert url("queue_resume", people, queue.pk) in text(answer)
+    assert url("review_next", people, queue.pk) not in text(ann.get(url("queue", people, queue.pk)))
+    assert "Paused" in text(ann.get(url("queues", people)))
+    ed.post(url("queue_resume", people, queue.pk))
+    assert url("review_next", people, queue.pk) in text(ann.get(url("queue", people, queue.pk)))
+
+
+def test_people_are_changed_with_their_boxes(people: Cast, sign_in, queue: ReviewQueue) -> None:
+    draft = queues.next_review(queue, people.ann, now=timezone.now())
+    assert draft is not None
+    ed = sign_in(people.ed)
+    page = text(ed.get(url("queue_change", people, queue.pk)))
+    assert page.count("checked") >= 2
+    sent = {"raters": [people.rae.pk, people.ed.pk]}
+    answer = ed.post(url("queue_people", people, queue.pk), sent, follow=True)
+    assert "Ann <small" in text(answer)  # taken out, and still there with the draft
+    assert set(queue.raters.values_list("name", flat=True)) == {"Rae", "Ed"}
+    mine = sign_in(people.ann).get(url("review", people, draft.pk))
+    assert mine.status_code == 200
+    assert Review.objects.get(pk=draft.pk).holds_place is False
+    refused = ed.post(url("queue_people", people, queue.pk), {"raters": []})
+    assert refused.status_code == 422
+    assert "0 would be left" in text(refused)
+
+
+def test_items_and_raters_are_added(people: Cast, sign_in, dataset: Dataset, version: RubricVersion) -> None:
+    ed = sign_in(people.ed)
+    sent = asked(dataset, version, kind="filter", search="Belgium", raters=[people.ann.pk, people.rae.pk])
+    ed.post(url("queue_new", people), sent)
+    queue = ReviewQueue.objects.get()
+    answer = ed.post(url("queue_extend", people, queue.pk), {"kind": "all"}, follow=True)
+    assert "2 items added" in text(answer)
+    again = ed.post(url("queue_extend", people, queue.pk), {"kind": "all"})
+    assert "nothing was added" in text(again)
+    assert again.status_code == 422
+    answer = ed.post(url("queue_raters", people, queue.pk), {"raters_per_item": 2}, follow=True)
+    assert "2 people have each item" in text(answer)
+    refused = ed.post(url("queue_raters", people, queue.pk), {"raters_per_item": 1})
+    assert "only become more" in text(refused)
+
+
+def test_a_queue_is_renamed_closed_and_opened_again(people: Cast, sign_in, queue: ReviewQueue) -> None:
+    ed = sign_in(people.ed)
+    words = {"name": "Second look", "hold_minutes": 10, "instructions": "Slowly."}
+    assert "Second look" in text(ed.post(url("queue_edit", people, queue.pk), words, follow=True))
+    closed = text(ed.post(url("queue_close", people, queue.pk), follow=True))
+    assert url("queue_reopen", people, queue.pk) in closed
+    assert url("queue_change", people, queue.pk) not in closed
+    opened = text(ed.post(url("queue_reopen", people, queue.pk), follow=True))
+    assert url("queue_pause", people, queue.pk) in opened
+    assert url("queue_pause", people, queue.pk) not in text(
+        sign_in(people.ann).get(url("queue", people, queue.pk))
+    )
+
+
+def test_fifty_queues_are_listed_with_few_queries(
+    people: Cast, dataset: Dataset, version: RubricVersion, django_assert_max_num_queries
+) -> None:
+    for number in range(50):
+        factories.queue(
+            people.team,
+            people.alice,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[people.ann],
+            name=f"Q{number}",
+        )
+    with django_assert_max_num_queries(8):
+        assert len(listed(people.team, people.ann)) == 50

@@ -1,0 +1,194 @@
+"""What may be done to a run from its page, and what the page says then."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from rubricweb.judges.base import JudgeError
+from rubricweb.models import Run, RunItem, RunState
+from rubricweb.services import datasets, run_events
+from rubricweb.services import runs as services
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+
+@pytest.fixture
+def run(people: Cast) -> Run:
+    """Three items, planned and not yet graded."""
+    version, dataset = factories.version(people.team, people.ed), factories.dataset(people.team, people.ed)
+    return factories.run(
+        people.team, people.ed, dataset=dataset, rubric_version=version, name="Trial", no_cap=True
+    )
+
+
+@pytest.fixture
+def failed_twice(run: Run) -> Run:
+    """Graded; the judge failed on `capital` of two items, in two ways."""
+
+    def answer(requirement: str, response: str) -> str | JudgeError:
+        if "Names Paris" in requirement and "Belgium" in response:
+            return JudgeError("timeout", "No answer within 60 s.")
+        if "Names Paris" in requirement and "rather not" in response:
+            return JudgeError("refused", "I will not judge this.")
+        return "MET"
+
+    return grade(run, InProcessJudge(answer))
+
+
+def at(name: str, people: Cast, run: Run) -> str:
+    return reverse(name, args=[people.team.slug, run.pk])
+
+
+def page_of(client, people: Cast, run: Run) -> str:
+    return client.get(at("run", people, run)).content.decode()
+
+
+@pytest.mark.parametrize(("in_flight", "finish"), [("finish", True), ("break_off", False)])
+@pytest.mark.parametrize(
+    ("action", "state"), [("run_pause", RunState.PAUSED), ("run_cancel", RunState.CANCELLED)]
+)
+def test_calls_in_flight_finish_or_are_broken_off(
+    people: Cast, sign_in, run: Run, action: str, state: RunState, in_flight: str, finish: bool
+) -> None:
+    answer = sign_in(people.ed).post(at(action, people, run), {"in_flight": in_flight})
+    assert (answer.status_code, answer["Location"]) == (302, at("run", people, run))
+    run.refresh_from_db()
+    assert (run.state, run.finish_in_flight) == (state, finish)
+
+
+def test_a_paused_run_offers_to_go_on_and_says_that_calls_still_come_in(
+    people: Cast, sign_in, run: Run
+) -> None:
+    client = sign_in(people.ed)
+    client.post(at("run_pause", people, run))
+    RunItem.objects.filter(run=run).update(leased_until=timezone.now() + timedelta(seconds=60))
+    assert "Calls in flight are still coming in." in page_of(client, people, run)
+    RunItem.objects.filter(run=run).update(leased_until=None)
+    page = page_of(client, people, run)
+    assert "still coming in" not in page
+    assert "Resume: 3 items left" in page
+    client.post(at("run_resume", people, run), {"only": "pending"})
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+
+
+def test_only_who_may_edit_sees_buttons(people: Cast, sign_in, failed_twice: Run) -> None:
+    for person, seen in ((people.ed, True), (people.bob, False)):
+        page = page_of(sign_in(person), people, failed_twice)
+        assert ("Retry 2 errors" in page) is seen
+        assert ("Retry these" in page) is seen
+        assert ('aria-label="Retry the errors of bad"' in page) is seen
+
+
+def test_errors_of_one_item_can_be_asked_again_by_a_click(people: Cast, sign_in, failed_twice: Run) -> None:
+    bad = failed_twice.dataset.items.get(key="bad")
+    sign_in(people.ed).post(at("run_resume", people, failed_twice), {"item": bad.pk})
+    judge = InProcessJudge(lambda requirement, response: "UNMET")
+    grade(failed_twice, judge)
+    assert [response for _, response in judge.asked] == ["Paris lies in Belgium, I believe."]
+    left = page_of(sign_in(people.ed), people, failed_twice)
+    assert "refused" in left
+    assert "timeout" not in left
+
+
+def test_an_item_that_is_not_in_the_run_is_refused_in_words(people: Cast, sign_in, failed_twice: Run) -> None:
+    client = sign_in(people.ed)
+    answer = client.post(at("run_resume", people, failed_twice), {"item": "999999"}, follow=True)
+    assert "the id of an item in this run" in answer.content.decode()
+    assert client.post(at("run_resume", people, failed_twice), {"item": "x"}).status_code == 400
+    failed_twice.refresh_from_db()
+    assert failed_twice.state == RunState.FINISHED
+
+
+def test_items_that_came_later_are_offered_and_taken_in(people: Cast, sign_in, failed_twice: Run) -> None:
+    client = sign_in(people.ed)
+    assert "new item" not in page_of(client, people, failed_twice)
+    datasets.add_items(
+        failed_twice.dataset,
+        by=people.ed,
+        data=b'{"id": "late", "submission": "Paris."}\n',
+        filename="more.jsonl",
+    )
+    assert "Add 1 new item" in page_of(client, people, failed_twice)
+    client.post(at("run_extend", people, failed_twice))
+    failed_twice.refresh_from_db()
+    assert (failed_twice.state, failed_twice.run_items.count()) == (RunState.RUNNING, 4)
+    assert "new item" not in page_of(client, people, failed_twice)
+
+
+def test_a_run_its_budget_has_paused_goes_on_with_another_one(people: Cast, sign_in, run: Run) -> None:
+    client = sign_in(people.ed)
+    client.post(at("run_budget", people, run), {"budget_usd": "1"})
+    services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
+    page = page_of(client, people, run)
+    assert "Paused: what it may cost is spent" in page
+    assert "The next call would pass" in page
+    client.post(at("run_budget", people, run), {"budget_usd": "2.50", "resume": "1"})
+    run.refresh_from_db()
+    assert (run.state, run.budget_usd) == (RunState.RUNNING, 2.5)
+    client.post(at("run_budget", people, run), {"budget_usd": ""})
+    run.refresh_from_db()
+    assert run.budget_usd is None
+
+
+@pytest.mark.parametrize("typed", ["much", "-1", "nan", "inf", "1e12", "1,5"])
+def test_what_is_no_budget_is_refused_in_words(people: Cast, sign_in, run: Run, typed: str) -> None:
+    client = sign_in(people.ed)
+    answer = client.post(at("run_budget", people, run), {"budget_usd": typed}, follow=True)
+    assert "US dollars from 0" in answer.content.decode()
+    run.refresh_from_db()
+    assert run.budget_usd is None
+
+
+def test_a_poll_brings_figures_alone_until_the_run_is_in_another_phase(
+    people: Cast, sign_in, run: Run, django_assert_max_num_queries
+) -> None:
+    client, htmx = sign_in(people.ed), {"HX-Request": "true"}
+    live = at("run_live", people, run)
+    client.get(live, {"seen": "running-moving"}, headers=htmx)
+    # Session, person, membership, run; five for the progress; errors, log.
+    with django_assert_max_num_queries(14):
+        same = client.get(live, {"seen": "running-moving"}, headers=htmx).content.decode()
+    assert 'id="run-live"' in same
+    assert 'id="run-controls"' not in same
+    services.pause_run(run, by=people.ed, now=timezone.now())
+    answer = client.get(live, {"seen": "running-moving"}, headers=htmx)
+    other = answer.content.decode()
+    assert answer.status_code == 200  # it goes on slowly: somebody else may resume it
+    assert "every 10s" in other
+    for name, how in (("run-state", "true"), ("run-controls", "morph"), ("run-results", "true")):
+        assert f'id="{name}" hx-swap-oob="{how}"' in other
+
+
+def test_the_log_says_what_was_decided_with_a_count_and_is_escaped(people: Cast, sign_in, run: Run) -> None:
+    run_events.note(run.pk, "retried", "Asked again after <b>timeout</b>.", count=12)
+    client = sign_in(people.bob)
+    for page in (page_of(client, people, run), client.get(at("run_log", people, run)).content.decode()):
+        assert "Asked again after &lt;b&gt;timeout&lt;/b&gt;." in page
+        assert "× 12" in page
+    for number in range(120):
+        run_events.note(run.pk, "error", f"Something of ours broke: {number}.")
+    first = client.get(at("run_log", people, run))
+    assert len(first.context["page"].rows) == 100
+    rest = client.get(at("run_log", people, run), {"cursor": first.context["page"].next_cursor})
+    assert "Asked again" in rest.content.decode()
+    assert client.get(at("run_log", people, run), {"cursor": "nonsense"}).status_code == 400
+
+
+def test_listeners_are_told_tenths_not_every_item(people: Cast, sign_in, run: Run) -> None:
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    RunItem.objects.filter(pk=RunItem.objects.filter(run=run).latest("pk").pk).update(graded_at=None)
+    # Two of three items are 66 %, said as 60 %.
+    assert '<p class="visually-hidden" role="status">Finished: 60% graded.' in page_of(
+        sign_in(people.bob), people, run
+    )
+
+
+def test_the_dashboard_shows_paused_runs_as_in_progress(people: Cast, sign_in, run: Run) -> None:
+    services.pause_run(run, by=people.ed, now=timezone.now())
+    page = sign_in(people.bob).get(reverse("dashboard", args=[people.team.slug])).content.decode()
+    assert "Runs in progress" in page
+    assert "paused" in page
