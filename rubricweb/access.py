@@ -14,6 +14,7 @@ from rubricweb.models import (
     Item,
     JudgeEndpoint,
     Membership,
+    Rater,
     ReviewQueue,
     Role,
     Rubric,
@@ -75,13 +76,20 @@ def item_for(team: Team, item_id: int) -> Item:
 
 
 def run_for(team: Team, run_id: int) -> Run:
-    runs = Run.objects.filter(team=team).select_related("dataset", "rubric_version", "created_by")
+    runs = Run.objects.filter(team=team).select_related(
+        "team", "dataset", "rubric_version", "created_by", "summary"
+    )
     return _one(runs, run_id, "run")
 
 
 def queue_for(team: Team, queue_id: int) -> ReviewQueue:
     queues = ReviewQueue.objects.filter(team=team).select_related("dataset", "rubric_version", "run")
     return _one(queues, queue_id, "review queue")
+
+
+def rater_for(queue: ReviewQueue, rater_id: int) -> Rater:
+    """One of the people who rate in a queue."""
+    return _one(Rater.objects.filter(queues=queue), rater_id, "rater in this queue")
 
 
 def endpoint_for(team: Team, endpoint_id: int) -> JudgeEndpoint:

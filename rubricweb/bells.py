@@ -17,17 +17,17 @@ from kombu.utils.json import dumps, loads
 LOOK_UP_SECONDS = 0.2
 
 
-class Channel(filesystem.Channel):  # type: ignore[misc]  kombu ships no types
+class Channel(filesystem.Channel):
     """Messages are taken by a rename as well, so that one goes to one worker."""
 
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]  # two names in kombu
         folder = Path(self.data_folder_out)
         name = f"{time.time_ns()}_{uuid.uuid4()}.{queue}.msg"
         partial = folder / f".{name}.part"
         partial.write_text(dumps(payload))
         os.replace(partial, folder / name)
 
-    def _get(self, queue: str) -> dict[str, Any]:
+    def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:
         for name in sorted(os.listdir(self.data_folder_in)):
             if name.partition(".")[2] != f"{queue}.msg":
                 continue
@@ -42,10 +42,10 @@ class Channel(filesystem.Channel):  # type: ignore[misc]  kombu ships no types
         raise Empty
 
 
-class Transport(filesystem.Transport):  # type: ignore[misc]  kombu ships no types
+class Transport(filesystem.Transport):
     Channel = Channel
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]  # as kombu's own
         """Looks up often, so that a worker told to stop does so at once."""
         super().drain_events(connection, timeout=min(timeout or LOOK_UP_SECONDS, LOOK_UP_SECONDS))
 

@@ -9,6 +9,8 @@ Refusal
 └── TooLarge     more bytes than the operator allows
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from rubricweb.engine.errors import Fault
@@ -42,6 +44,12 @@ class Invalid(Refusal):
     def __init__(self, message: str, faults: Iterable[Fault] = ()) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
+
+    @classmethod
+    def at(cls, place: str, found: str, allowed: str) -> Invalid:
+        """A refusal of one thing: where it stands, what was found there, what is allowed."""
+        fault = Fault(place, found, allowed)
+        return cls(str(fault), [fault])
 
 
 class Conflict(Refusal):

@@ -11,6 +11,8 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from rubricweb.judges.base import JudgeConfig
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 if (BASE_DIR / ".env").exists():
@@ -129,9 +131,16 @@ else:
 # ── Background work ──────────────────────────────────────────────────────────────────────────────
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
 BROKER_DIR = VAR_DIR / "broker"
-# How many items one task claims at a time, and how long a claim lives without a heartbeat.
+# Where workers agree on how fast an endpoint is asked; without Redis they do so in the database.
+_broker_is_redis = CELERY_BROKER_URL.startswith(("redis://", "rediss://"))
+REDIS_URL = env.str("REDIS_URL", default=CELERY_BROKER_URL if _broker_is_redis else "")
+if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
+    raise ImproperlyConfigured("REDIS_URL must start with redis://, rediss:// or unix://.")
+# How many items a process claims at first, and how long a claim lives without a heartbeat.
 GRADING_CHUNK_ITEMS = env.int("GRADING_CHUNK_ITEMS", default=16)
 GRADING_LEASE_SECONDS = env.int("GRADING_LEASE_SECONDS", default=45)
+# How long a worker process grades before it lets other tasks have a turn.
+GRADING_SESSION_SECONDS = env.int("GRADING_SESSION_SECONDS", default=60)
 SWEEP_SECONDS = env.int("SWEEP_SECONDS", default=10)
 WORKER_PROCESSES = env.int("WORKER_PROCESSES", default=2)
 if GRADING_CHUNK_ITEMS < 1 or GRADING_LEASE_SECONDS < 3 or SWEEP_SECONDS < 1 or WORKER_PROCESSES < 1:
@@ -144,6 +153,32 @@ if GRADING_CHUNK_ITEMS < 1 or GRADING_LEASE_SECONDS < 3 or SWEEP_SECONDS < 1 or 
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="https://api.openai.com/v1")
 OPENAI_MODEL = env.str("OPENAI_MODEL", default="gpt-5-mini")
+OPENAI_FALLBACK_MODEL = env.str("OPENAI_FALLBACK_MODEL", default="")
+OPENAI_TEMPERATURE = env.float("OPENAI_TEMPERATURE", default=0.0)
+OPENAI_REASONING_EFFORT = env.str("OPENAI_REASONING_EFFORT", default="")
+OPENAI_MAX_OUTPUT_TOKENS = env.int("OPENAI_MAX_OUTPUT_TOKENS", default=0) or None
+OPENAI_LOGPROBS = env.bool("OPENAI_LOGPROBS", default=False)
+OPENAI_REQUESTS_PER_MINUTE = env.int("OPENAI_REQUESTS_PER_MINUTE", default=0) or None
+OPENAI_TOKENS_PER_MINUTE = env.int("OPENAI_TOKENS_PER_MINUTE", default=0) or None
+OPENAI_EXTRA_HEADERS: dict[str, str] = env.json("OPENAI_EXTRA_HEADERS", default={})
+if not isinstance(OPENAI_EXTRA_HEADERS, dict) or not all(
+    isinstance(value, str) for value in OPENAI_EXTRA_HEADERS.values()
+):
+    raise ImproperlyConfigured('OPENAI_EXTRA_HEADERS must be a JSON object of texts, {"X-Team": "blue"}.')
+try:
+    JudgeConfig(
+        name=OPENAI_MODEL,
+        base_url=OPENAI_BASE_URL,
+        model=OPENAI_MODEL,
+        temperature=OPENAI_TEMPERATURE,
+        reasoning_effort=OPENAI_REASONING_EFFORT,
+        max_output_tokens=OPENAI_MAX_OUTPUT_TOKENS,
+        requests_per_minute=OPENAI_REQUESTS_PER_MINUTE,
+        tokens_per_minute=OPENAI_TOKENS_PER_MINUTE,
+        extra_headers=tuple(OPENAI_EXTRA_HEADERS.items()),
+    )
+except ValueError as error:
+    raise ImproperlyConfigured(f"The judge that OPENAI_… settings describe cannot be: {error}") from error
 OFFLINE_JUDGE_URL = env.str("OFFLINE_JUDGE_URL", default="")
 JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", default=16)
 JUDGE_TIMEOUT_SECONDS = env.float("JUDGE_TIMEOUT_SECONDS", default=60.0)
@@ -192,6 +227,9 @@ SESAME_TOKEN_NAME = "token"  # noqa: S105 the name of a query parameter, not a s
 EMAIL_CONFIG = env.email("EMAIL_URL", default="consolemail://")
 vars().update(EMAIL_CONFIG)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="rubricweb@localhost")
+EMAIL_TIMEOUT = 10
+# Notices are mailed where mails really go somewhere.
+SENDS_MAIL = not EMAIL_CONFIG["EMAIL_BACKEND"].endswith(("console.EmailBackend", "dummy.EmailBackend"))
 
 # ── Browser safety ───────────────────────────────────────────────────────────────────────────────
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

@@ -25,6 +25,7 @@ urlpatterns = [
     path("", accounts.home, name="home"),
     path("health", health, name="health"),
     path("sign-in/", accounts.one_time_link, name="one_time_link"),
+    path("preferences/keys/", accounts.single_keys, name="single_keys"),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", api.urls),

@@ -16,9 +16,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's chil
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Browser tests come last: Playwright leaves an event loop in the thread, and `asyncio.run` minds."""
+    """What can only be done one at a time is done by one process; the longest begins first.
+
+    Tests that start processes share a broker. Browser tests come last: Playwright leaves an event loop in the
+    thread, and `asyncio.run` minds.
+    """
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        if "playwright" in fixtures:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+        elif "installation" in fixtures or item.path.parent.name in ("processes", "commands"):
+            item.add_marker(pytest.mark.xdist_group("processes"))
     yield
-    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
+    turn = {"processes": 0, "browser": 2}
+    items.sort(key=lambda item: turn.get(_group(item), 1))
+
+
+def _group(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("xdist_group")
+    return str(marker.args[0]) if marker else ""
 
 
 @pytest.fixture

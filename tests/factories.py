@@ -14,7 +14,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.services import datasets, reviews, rubrics, runs, teams
+from rubricweb.services import datasets, queues, rubrics, runs, teams
 
 CRITERIA: list[dict[str, Any]] = [
     {"name": "capital", "weight": 10.0, "requirement": "Names Paris as the capital.", "group": "Facts"},
@@ -26,6 +26,12 @@ CRITERIA: list[dict[str, Any]] = [
         "group": "Facts",
     },
 ]
+# All MET, these come to (7.129 + 4.333 - 3.517) / 11.462 = 0.69316…: digits that are nowhere else.
+TELLING: list[dict[str, Any]] = [
+    {**criterion, "weight": weight}
+    for criterion, weight in zip(CRITERIA, (7.129, 4.333, -3.517), strict=True)
+]
+TELLING_SCORE = "0.693"
 ITEMS: list[dict[str, Any]] = [
     {
         "id": "good",
@@ -111,8 +117,13 @@ def run(
     judge_id: str = "offline",
     **options: Any,
 ) -> Run:
-    """A run planned but not graded yet: call `services.grading.grade_chunk` to grade it."""
+    """A run planned but not graded yet: `tests.judging.grade` grades it.
+
+    Two judges of a test that ask alike may answer differently, so answers are used again only when asked for.
+    """
     options.setdefault("enqueue", Bells())
+    options.setdefault("use_cache", False)
+    options.setdefault("no_cap", options.get("budget_usd") is None)
     return runs.start_run(
         team, by=by, dataset=dataset, rubric_version=rubric_version, judge_id=judge_id, **options
     )
@@ -128,6 +139,6 @@ def queue(
     name: str = "First look",
     **options: Any,
 ) -> ReviewQueue:
-    return reviews.create_queue(
+    return queues.create_queue(
         team, by=by, name=name, dataset=dataset, rubric_version=rubric_version, raters=raters, **options
     )

@@ -3,13 +3,17 @@
 import json
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from django.utils import timezone
 
 from rubricweb.engine.autograders import Prompt
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
+from rubricweb.judges.pool import Answered
+from rubricweb.judges.turns import Lane
 from rubricweb.models import Run
 from rubricweb.services import grading
 
@@ -22,12 +26,76 @@ def tag(prompt_text: str, name: str) -> str:
     return found.group(1) if found else ""
 
 
+Ask = Callable[..., Iterable[Reply]]
+
+
+class InProcessLine:
+    """A line (see `judges.pool.Line`) whose questions are answered by a function, when they are taken.
+
+    What the function leaves out comes back unasked; what it raises is the fault of one question.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._waiting: list[tuple[Lane, JudgeConfig, Question]] = []
+        self._halted: dict[Lane, threading.Event] = defaultdict(threading.Event)
+
+    @property
+    def outstanding(self) -> int:
+        return len(self._waiting)
+
+    def in_flight(self, lane: Lane) -> int:
+        return 0
+
+    def put(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None:
+        self._waiting += [(lane, config, question) for question in questions]
+
+    def take(self, seconds: float, at_least: int = 1) -> list[Answered]:
+        waiting, self._waiting = self._waiting, []
+        groups: dict[tuple[Lane, JudgeConfig], list[Question]] = defaultdict(list)
+        for lane, config, question in waiting:
+            groups[lane, config].append(question)
+        return [
+            answered
+            for (lane, config), questions in groups.items()
+            for answered in self._answered(lane, config, questions)
+        ]
+
+    def _answered(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> Iterator[Answered]:
+        left = {id(question.key): question for question in questions}
+        try:
+            for reply in self._ask(config, iter(questions), stop=self._halted[lane]):
+                yield Answered(lane, left.pop(id(reply.key)), reply)
+        except Exception as fault:
+            yield Answered(lane, left.pop(next(iter(left))), fault=fault)
+        for question in left.values():
+            yield Answered(lane, question)
+
+    def halt(self, lane: Lane, grace_seconds: float) -> None:
+        self._halted[lane].set()
+
+    def reopen(self, lane: Lane) -> None:
+        self._halted.pop(lane, None)
+
+    def pause(self) -> None:
+        pass
+
+    def go_on(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+
 class InProcessJudge:
-    """An `ask` for `grade_chunk`: answers each per-criterion question by `answer(requirement, response)`."""
+    """Answers each per-criterion question by `answer(requirement, response)`; sessions ask its `line`."""
 
     def __init__(self, answer: Callable[[str, str], Answer]) -> None:
         self.answer = answer
         self.asked: list[tuple[str, str]] = []
+
+    def line(self) -> InProcessLine:
+        return InProcessLine(self)
 
     def __call__(
         self, config: JudgeConfig, questions: Iterable[Question], *, stop: threading.Event | None = None
@@ -96,9 +164,14 @@ def _as_reply(prompt: Prompt, said: Sequence[str | float | JudgeError]) -> Answe
     return json.dumps({"criteria_evaluations": entries} if "<criteria>" in prompt.user else entries[0])
 
 
+def session(run: Run, judge: InProcessJudge, **options: Any) -> list[int]:
+    """One session of a worker, on this run alone; the ids of runs it leaves work of."""
+    return grading.grade(run.pk, now=timezone.now, line=judge.line, alone=True, **options)
+
+
 def grade(run: Run, judge: InProcessJudge) -> Run:
     """Grades until nothing is left, as workers would."""
-    while grading.grade_chunk(run.pk, now=timezone.now, ask=judge):
+    while session(run, judge):
         pass
     run.refresh_from_db()
     return run

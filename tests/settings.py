@@ -18,3 +18,6 @@ STORAGES = {
 }
 LOGGING = {"version": 1, "disable_existing_loggers": False}
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  WhiteNoise warns at every client otherwise
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405  from the settings
+    # A file, as in real life: a database in memory refuses whoever comes while another writes.
+    DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "tests.sqlite3")}  # noqa: F405  from the settings

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 from django.utils import timezone
 
-from rubricweb.models import Role
-from rubricweb.services import endpoints, reviews, teams
+from rubricweb.models import JudgeCall, Role
+from rubricweb.services import comments, endpoints, notices, queues, teams
 from rubricweb.web.urls import team_urls
 from tests import factories
 from tests.factories import Cast
@@ -31,7 +31,7 @@ def furnished(team: Any, owner: Any) -> dict[str, Any]:
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
     again = factories.run(team, owner, dataset=dataset, rubric_version=version)
     queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
-    review = reviews.next_review(queue, owner, now=timezone.now())
+    review = queues.next_review(queue, owner, now=timezone.now())
     assert review is not None
     endpoint = endpoints.add_endpoint(
         team, by=owner, name="local", base_url="http://127.0.0.1:9/v1", model="m", api_key="sk-secret-key"
@@ -39,6 +39,10 @@ def furnished(team: Any, owner: Any) -> dict[str, Any]:
     membership = team.memberships.get(user=owner)
     token, _ = teams.create_token(membership, name="ci", may_write=True, days=1, now=timezone.now())
     item = dataset.items.last()
+    call = JudgeCall.objects.filter(run=run, item=item).first()
+    assert call is not None
+    comment = comments.write(item, by=owner, text="Hm.")
+    notices.notify_queue(queue, [owner])
     return {
         "rubric_id": version.rubric_id,
         "number": 1,
@@ -46,13 +50,17 @@ def furnished(team: Any, owner: Any) -> dict[str, Any]:
         "dataset_id": dataset.pk,
         "item_id": item.pk,
         "run_id": run.pk,
+        "call_id": call.pk,
         "baseline_id": again.pk,
         "queue_id": queue.pk,
+        "rater_id": review.rater_id,
         "review_id": review.pk,
         "criterion_id": version.criteria.all()[0].pk,
         "user_id": owner.pk,
         "endpoint_id": endpoint.pk,
         "token_id": token.pk,
+        "comment_id": comment.pk,
+        "notice_id": owner.notices.get(queue=queue).pk,
     }
 
 
@@ -64,7 +72,7 @@ def address(pattern: URLPattern, slug: str, ids: dict[str, Any]) -> str:
 
 
 # Doors that open for one person only, whatever their role, and otherwise say "not found".
-PERSONAL = {"review_id", "token_id"}
+PERSONAL = {"review_id", "token_id", "notice_id"}
 
 
 @pytest.mark.parametrize("pattern", list(routes()))

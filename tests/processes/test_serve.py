@@ -50,8 +50,8 @@ def test_it_starts_from_nothing_lets_the_owner_in_once_and_stops_cleanly(
         Visitor().press_sign_in(running.link)
     assert refused.value.code == 400
 
-    # Three programs and what they start: web and its two processes, worker and its pool and beat, judge.
-    wait_for(lambda: len(running.descendants()) == 8, 20, running)
+    # Three programs and what they start: web and its two processes, worker and its pool of two, judge.
+    wait_for(lambda: len(running.descendants()) == 7, 20, running)
     assert running.stop() == 0
     assert running.survivors() == set()
     assert "Traceback" not in running.said

@@ -104,13 +104,14 @@ def test_page_api_and_command_line_show_the_known_figures(
             assert done.returncode == 0, done.stderr
         browser = Browserless(server)
         team = "/t/my-team"
-        browser.send(f"{team}/settings/judges/", name=judge, base_url=judge_url, model=judge, api_key="")
+        browser.send(f"{team}/settings/judges/new/", name=judge, base_url=judge_url, model=judge, api_key="")
         token = secret(browser.send(f"{team}/settings/tokens/", name="ci", may_write="write", days="1"))
         run = api(
             server,
             token,
             "runs",
             judge="endpoint-1",
+            no_cap=True,  # The judge has no price to hold against one.
             reply_format="yes_no",
             dataset_id=1,
             rubric_version_id=1,

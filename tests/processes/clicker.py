@@ -1,0 +1,67 @@
+"""One person at a keyboard, as a process: does what a line on standard input says, answers with a line.
+
+`pause 7` pauses run 7 and answers with JSON: what the service returned, the name of what it raised, or how
+often it rang.
+"""
+
+import json
+import sys
+
+import django
+
+django.setup()
+
+from django.utils import timezone  # noqa: E402  tables need Django
+
+from rubricweb.models import Run, RunItem  # noqa: E402  tables need Django
+from rubricweb.services import datasets, runs  # noqa: E402  tables need Django
+from tests import factories  # noqa: E402  tables need Django
+
+
+def start(_: str) -> int:
+    people = factories.cast()
+    run = factories.run(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed),
+        rubric_version=factories.version(people.team, people.ed),
+    )
+    return run.pk
+
+
+def add(run: Run) -> int:
+    """One more item in the run's dataset, all others graded."""
+    count = run.dataset.items.count()
+    data = json.dumps({"id": f"late {count}", "submission": f"Paris {count}."}).encode()
+    RunItem.objects.filter(run=run).update(graded_at=timezone.now())
+    return datasets.add_items(run.dataset, by=None, data=data, filename="more.jsonl")
+
+
+def click(action: str, run: Run) -> object:
+    now = timezone.now()
+    bells = factories.Bells()
+    if action == "pause":
+        return runs.pause_run(run, by=None, now=now)
+    if action == "cancel":
+        return runs.cancel_run(run, by=None, now=now)
+    if action == "resume":
+        return [runs.resume_run(run, by=None, enqueue=bells), len(bells.rung)]
+    if action == "extend":
+        return runs.extend_run(run, by=None, enqueue=bells)
+    if action == "finish":
+        return runs.finish_if_done(run, now)
+    if action == "give-up":
+        return runs.give_up(run, "The judge did not answer.", now)
+    if action == "sweep":
+        return len(runs.sweep(enqueue=bells, now=now))
+    return add(run)
+
+
+print("ready", flush=True)
+for line in sys.stdin:
+    action, number = line.split()
+    try:
+        answer = start(number) if action == "start" else click(action, Run.objects.get(pk=number))
+    except Exception as error:
+        answer = type(error).__name__
+    print(json.dumps(answer), flush=True)
