@@ -13,7 +13,7 @@ run: .venv/.stamp-run ## Start rubricweb with the demo team (options: make run A
 	@exec $(BIN)/rubricweb serve --demo $(ARGS)
 
 test: .venv/.stamp-test ## Run every test; on PostgreSQL and Redis when DATABASE_URL and CELERY_BROKER_URL are set
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses=auto --dist=loadgroup --no-loadscope-reorder $(ARGS)
 
 oracles: .venv/.stamp-test .venv-oracles/.stamp ## Compare scores with the published libraries themselves
 	RUBRICWEB_ORACLES=.venv-oracles/bin/python $(BIN)/pytest tests/engine/oracles $(ARGS)
@@ -36,6 +36,7 @@ lock: .venv/.stamp-test ## Pin the newest versions that pyproject.toml allows
 	@$(uv) pip compile $(LOCK) pyproject.toml -o requirements.txt
 	@$(uv) pip compile $(LOCK) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
 	@$(uv) pip compile $(LOCK) --group pyproject.toml:oracles -o requirements-oracles.txt
+	@$(uv) pip compile $(LOCK) --group pyproject.toml:peers -o requirements-peers.txt
 	@printf 'hatchling==1.27.0\neditables\n' | { $(uv) pip compile $(LOCK) - -o requirements-build.txt; }
 
 clean: ## Remove caches and what tests leave behind
@@ -43,7 +44,7 @@ clean: ## Remove caches and what tests leave behind
 	find . -name __pycache__ -not -path './.venv*/*' -not -path './.tools/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Also remove the virtual environment; data in var/ stays
-	rm -rf .venv .venv-oracles .tools
+	rm -rf .venv .venv-oracles .venv-peers .venv-endpoints .tools
 
 # ── The virtual environment ────────────────────────────────────────────────────────────────────────
 
@@ -71,6 +72,12 @@ install = $(uv) pip install --quiet --python $(BIN)/python
 	@echo "Installing the published libraries"
 	@$(uv) venv --quiet --clear --python 'python>=3.11' .venv-oracles
 	@$(uv) pip install --quiet --python .venv-oracles/bin/python --require-hashes -r requirements-oracles.txt
+	@touch $@
+
+.venv-peers/.stamp: requirements-peers.txt | .tools/.ready
+	@echo "Installing the libraries that are measured beside us"
+	@$(uv) venv --quiet --clear --python 'python>=3.11' .venv-peers
+	@$(uv) pip install --quiet --python .venv-peers/bin/python --require-hashes -r requirements-peers.txt
 	@touch $@
 
 $(BIN)/python: | .tools/.ready
