@@ -429,6 +429,8 @@ class PacedGate:
 
     def _report(self, now: float) -> Report:
         wanted = max(0, self._wanted())
+        if self._grant is None and self._term[1:] == (None, None):
+            wanted = max(wanted, self._concurrency.now)  # more than the first question is about to come
         asked = self._asked_until
         seconds = now - self._reported_at
         if seconds > 0.02:

@@ -2,11 +2,14 @@
 
 import os
 import shutil
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.core.signals import request_finished, request_started
 
-from tests.processes.conftest import installation, serve  # noqa: F401  fixtures of the walk
+from tests.processes.conftest import installation, serve, wait_for  # noqa: F401  fixtures of the walk
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -29,3 +32,23 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
         "executable_path": path,
         "args": ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
     }
+
+
+@pytest.fixture(autouse=True)
+def _requests_end_before_the_rows_go(_django_db_helper: None) -> Iterator[None]:
+    """A page closed while its server still answers would have that answer's locks meet the emptying of the tables."""
+    answering: set[int] = set()
+
+    def started(**kwargs: Any) -> None:
+        answering.add(threading.get_ident())
+
+    def finished(**kwargs: Any) -> None:
+        answering.discard(threading.get_ident())
+
+    request_started.connect(started)
+    request_finished.connect(finished)
+    yield
+    answering.discard(threading.get_ident())
+    wait_for(lambda: not answering, seconds=30)
+    request_started.disconnect(started)
+    request_finished.disconnect(finished)

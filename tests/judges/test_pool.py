@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import multiprocessing
 import threading
 import time
@@ -90,10 +91,14 @@ def test_stop_ends_promptly_and_asking_again_continues(serve, config, question, 
 
 
 def test_stop_lets_a_request_in_flight_finish_within_its_grace(serve, config, question, met):
-    script = Script(Say(met, delay_seconds=0.3))
-    stop = threading.Event()
-    threading.Timer(0.1, stop.set).start()
-    judge = config(serve(script), concurrency=2, stop_grace_seconds=5)
+    stop, asked = threading.Event(), itertools.count(1)
+
+    def answer(request):
+        if next(asked) == 2:
+            stop.set()
+        return Say(met, delay_seconds=0.3)
+
+    judge = config(serve(Script(answer)), concurrency=2, stop_grace_seconds=20)
     replies = list(ask_all(judge, (question(n) for n in range(100)), stop=stop))
     assert [reply.error for reply in replies] == [None, None]
 
