@@ -36,7 +36,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 @pytest.fixture(autouse=True)
 def _requests_end_before_the_rows_go(_django_db_helper: None) -> Iterator[None]:
-    """A page closed while its server still answers would have that answer's locks meet the emptying of the tables."""
+    """A closed page's server may still be answering, and its locks would meet the emptying of the tables."""
     answering: set[int] = set()
 
     def started(**kwargs: Any) -> None:
