@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
@@ -10,14 +10,20 @@ T = TypeVar("T")
 Lane = tuple[Hashable, Hashable]
 """Who is asking: (team, run). A team with many runs gets no more turns than one with a single run."""
 
+HEAD_START = 64
+"""So many questions of a new run come before those of its team's other runs: a small run need not wait."""
+
 
 class Turns(Generic[T]):
     """Queues of two levels, served in turn: A's run 1, B's run 9, A's run 2, B's run 9, A's run 1, …
 
-    Within one lane what was put first comes first. Not for several threads at once.
+    A lane's first `HEAD_START` turns, counted from when it was first seen, come before those of its team;
+    this is how fq_codel (RFC 8290) treats new flows. Within one lane what was put first comes first. Not for
+    several threads at once.
     """
 
     def __init__(self) -> None:
+        self._taken: Counter[Lane] = Counter()
         # Whose turn is next stands first; a lane without anything waiting has no place.
         self._groups: dict[Hashable, dict[Lane, deque[T]]] = {}
         self._waiting = 0
@@ -27,7 +33,13 @@ class Turns(Generic[T]):
 
     def put(self, lane: Lane, things: Iterable[T]) -> None:
         """Lines these up at the end of the lane."""
-        queue = self._groups.setdefault(lane[0], {}).setdefault(lane, deque())
+        lanes = self._groups.setdefault(lane[0], {})
+        if lane not in lanes:
+            lanes[lane] = deque()
+            if self._is_new(lane):  # after those that are new as well, before all others
+                lanes = dict(sorted(lanes.items(), key=lambda entry: not self._is_new(entry[0])))
+                self._groups[lane[0]] = lanes
+        queue = lanes[lane]
         before = len(queue)
         queue.extend(things)
         self._waiting += len(queue) - before
@@ -42,8 +54,10 @@ class Turns(Generic[T]):
         lane, queue = next(iter(lanes.items()))
         thing = queue.popleft()
         self._waiting -= 1
-        # Both go to the back of their line.
-        del lanes[lane]
+        self._taken[lane] += 1
+        # Both go to the back of their line, a lane once it has had its head start.
+        if not (queue and self._is_new(lane)):
+            del lanes[lane]
         if queue:
             lanes[lane] = queue
         del self._groups[group]
@@ -58,6 +72,9 @@ class Turns(Generic[T]):
             self._waiting -= len(queue)
             self._drop(lane)
         return list(queue)
+
+    def _is_new(self, lane: Lane) -> bool:
+        return self._taken[lane] < HEAD_START
 
     def _drop(self, lane: Lane) -> None:
         lanes = self._groups[lane[0]]

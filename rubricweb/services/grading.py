@@ -131,11 +131,13 @@ class _Session:
         """Until nothing is left to do, or time is up."""
         self._heartbeat.start()
         while True:
-            found = self._patiently(self._look_and_claim)
+            self._patiently(self._look_around)
+            found = False
+            for share in self._nearest_its_end_first():
+                found = self._patiently(partial(self._top_up, share)) or found
+                self._go_on(share)
             if not self._shares and not found:
                 return
-            for share in list(self._shares.values()):
-                self._go_on(share)
             if self._line.outstanding:
                 self._receive(self._line.take(FLUSH_SECONDS, FLUSH_REPLIES))
             elif any(share.unpaid for share in self._shares.values()):
@@ -156,32 +158,32 @@ class _Session:
 
     # ── Looking and claiming ─────────────────────────────────────────────────────────────────────
 
-    def _look_and_claim(self) -> bool:
-        """Claims where little waits, and looks now and then for runs that came or were stopped.
-
-        Whether anything was claimed.
-        """
+    def _look_around(self) -> None:
+        """Looks now and then for runs that came or were stopped."""
         if not self._closing and (self._leave() or time.monotonic() > self._deadline):
             self._close_down()
-        found = self._look() if time.monotonic() - self._looked > LOOK_SECONDS or not self._shares else False
-        for share in list(self._shares.values()):
-            found = self._top_up(share) or found
-        return found
+        if not self._shares or time.monotonic() - self._looked > LOOK_SECONDS:
+            self._look()
 
-    def _look(self) -> bool:
-        """Joins runs that have work, and leaves those that were stopped; whether anything was claimed.
+    def _nearest_its_end_first(self) -> list[Share]:
+        """A small run is not to wait while questions of a large one are rendered, or its answers stored."""
+        return sorted(self._shares.values(), key=lambda share: share.outstanding)
+
+    def _look(self) -> None:
+        """Joins runs that have work, and leaves those that were stopped.
 
         Usually nothing has changed, and seeing that costs one small query.
         """
         now = self._looked = time.monotonic()
         of_now = set(self._candidates().values_list("pk", flat=True))
         if self._shares and of_now == self._known and now - self._looked_closely < LOOK_CLOSELY_SECONDS:
-            return False
+            return
         self._looked_closely, self._known = now, of_now
         self._notice_stopped(of_now)
         self._listen_to_gates()
         endpoint_memory.keep(now=self._now())
-        return False if self._closing else self._join(self._with_work())
+        if not self._closing:
+            self._join(self._with_work())
 
     def _candidates(self) -> QuerySet[Run]:
         running = Run.objects.filter(asked_live(), state=RunState.RUNNING).order_by("pk")
@@ -211,42 +213,39 @@ class _Session:
         for pk in gone:
             self._halt(self._shares[pk], math.inf if finish.get(pk, False) else 0.0)
 
-    def _join(self, with_work: Sequence[tuple[int, int]]) -> bool:
+    def _join(self, with_work: Sequence[tuple[int, int]]) -> None:
         """Takes a share in runs that have work: first the run that was rung for, then teams in turn."""
         waiting = [(run_id, team_id) for run_id, team_id in with_work if run_id not in self._shares]
         of_team = Counter(share.run.team_id for share in self._shares.values())
-        found = False
         while waiting and len(self._shares) < MOST_RUNS:
             chosen = min(waiting, key=lambda run: (run[0] != self._first, of_team[run[1]], run[0]))
             waiting.remove(chosen)
             run_id, team_id = chosen
             of_team[team_id] += 1
-            found = self._open(run_id) or found
+            self._open(run_id)
         # With more runs than places, those that have been here longest make room once what they hold is done.
         longest = sorted(self._shares.values(), key=lambda share: share.opened)
         for share in longest[: len(waiting)]:
             share.retiring = True
-        return found
 
-    def _open(self, run_id: int) -> bool:
+    def _open(self, run_id: int) -> None:
         run = (
             Run.objects.select_related("endpoint", "team", "dataset", "rubric_version")
             .filter(pk=run_id, state=RunState.RUNNING)
             .first()
         )
         if run is None:
-            return False
+            return
         try:
             judges = panels.judges_of(run)
         except Refusal as error:
             run_control.give_up(run, f"The judge cannot be used: {error}", self._now())
-            return False
+            return
         endpoint_memory.remind(judges.values(), now=self._now())
         share = Share(run, judges, self._worker, self._now)
         share.left = self._left[run_id]
         self._line.reopen(share.lane)
         self._shares[run_id] = share
-        return self._top_up(share)
 
     def _top_up(self, share: Share) -> bool:
         """Claims more of a run of which little waits; whether there was more."""
@@ -331,13 +330,13 @@ class _Session:
         of_run: dict[Lane, list[Answered]] = defaultdict(list)
         for one in answered:
             of_run[one.lane].append(one)
-        shares_of = {share.lane: share for share in self._shares.values()}
-        for lane, arrived in of_run.items():
-            if lane in shares_of:
-                with self._blamed_on(shares_of[lane]):
-                    self._take(shares_of[lane], arrived)
-            else:  # of a run that a fault has stopped
-                self._ask_others(lane, [one.question for one in arrived])
+        for share in self._nearest_its_end_first():
+            if arrived := of_run.pop(share.lane, []):
+                with self._blamed_on(share):
+                    self._take(share, arrived)
+                self._go_on(share)
+        for lane, arrived in of_run.items():  # of runs that a fault has stopped
+            self._ask_others(lane, [one.question for one in arrived])
 
     def _take(self, share: Share, answered: Sequence[Answered]) -> None:
         replies = [one.reply for one in answered if one.reply is not None and not _was_stopped(one.reply)]

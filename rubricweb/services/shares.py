@@ -33,7 +33,7 @@ GIVE_UP_AFTER = 10
 # Work is claimed for about this long ahead: what a killed worker holds is not much, and is asked for soon.
 AHEAD_SECONDS = 1.0
 # Rendering the questions of many items would keep the loop's thread from asking.
-MOST_AT_ONCE = 32
+MOST_AT_ONCE = 12
 PAY_AGAIN_SECONDS = 0.5
 # Lines of the log are gathered for so long: an endpoint in trouble would write hundreds.
 LOG_SECONDS = 2.0

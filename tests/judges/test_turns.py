@@ -2,11 +2,21 @@
 
 import pytest
 
-from rubricweb.judges.turns import Turns
+from rubricweb.judges.turns import HEAD_START, Lane, Turns
+
+
+def settled(*lanes: Lane) -> Turns[str]:
+    """Turns in which these lanes have had their head start."""
+    turns: Turns[str] = Turns()
+    for lane in lanes:
+        turns.put(lane, ["early"] * HEAD_START)
+    while turns:
+        turns.next()
+    return turns
 
 
 def test_teams_take_turns_and_within_a_team_its_runs():
-    turns = Turns()
+    turns = settled(("a", 1), ("a", 2), ("b", 9))
     turns.put(("a", 1), ["a1", "a1'"])
     turns.put(("a", 2), ["a2"])
     turns.put(("b", 9), ["b9", "b9'", "b9''"])
@@ -21,6 +31,28 @@ def test_what_comes_later_does_not_wait_for_what_came_first():
     turns.put(("b", 2), ["small"] * 5)
     taken = [turns.next() for _ in range(10)]
     assert taken.count("small") == 5
+
+
+def test_a_new_run_is_ahead_of_its_team_for_its_first_questions():
+    turns = settled(("a", 1))
+    turns.put(("a", 1), ["large"] * 5000)
+    turns.put(("a", 2), ["first"] * (HEAD_START + 2))
+    turns.put(("a", 3), ["second"] * 5)
+    assert [turns.next() for _ in range(HEAD_START)] == ["first"] * HEAD_START
+    # Then the next new one, and what is left of the first in turn with the others.
+    assert [turns.next() for _ in range(9)] == ["second"] * 5 + ["large", "first", "large", "first"]
+
+
+def test_a_head_start_is_had_once_and_takes_no_turns_of_other_teams():
+    turns = settled(("a", 1), ("b", 9))
+    turns.put(("b", 9), ["b"] * 3)
+    turns.put(("a", 2), ["a2"] * HEAD_START)
+    assert [turns.next() for _ in range(6)] == ["b", "a2"] * 3
+    while turns:
+        turns.next()
+    turns.put(("a", 1), ["a1"] * 2)
+    turns.put(("a", 2), ["a2"] * 2)
+    assert [turns.next() for _ in range(4)] == ["a1", "a2"] * 2
 
 
 def test_a_cleared_lane_gives_back_what_waited_in_it():
