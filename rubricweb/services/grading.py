@@ -32,7 +32,7 @@ from rubricweb.services.asking import key_of
 from rubricweb.services.heartbeats import Heartbeat
 from rubricweb.services.run_queue import asked_live, unclaimed
 from rubricweb.services.run_summaries import summarise
-from rubricweb.services.shares import Share
+from rubricweb.services.shares import MOST_AMONG_OTHERS, MOST_AT_ONCE, Share
 from rubricweb.services.storing import Batch, patiently
 from rubricweb.services.workers import worker_name
 
@@ -249,7 +249,8 @@ class _Session:
 
     def _top_up(self, share: Share) -> bool:
         """Claims more of a run of which little waits; whether there was more."""
-        limit = 0 if self._closing else share.wanted()
+        at_once = MOST_AT_ONCE if len(self._shares) == 1 else MOST_AMONG_OTHERS
+        limit = 0 if self._closing else share.wanted(at_once)
         if not limit:
             return False
         rows = claims.claim(share.run, self._worker, self._now(), limit, but=share.left)

@@ -32,8 +32,8 @@ GIVE_UP_AFTER = 10
 
 # Work is claimed for about this long ahead: what a killed worker holds is not much, and is asked for soon.
 AHEAD_SECONDS = 1.0
-# Rendering the questions of many items would keep the loop's thread from asking.
-MOST_AT_ONCE = 12
+# Rendering the questions of many items would keep the loop's thread from asking, and other runs waiting.
+MOST_AT_ONCE, MOST_AMONG_OTHERS = 32, 12
 PAY_AGAIN_SECONDS = 0.5
 # Lines of the log are gathered for so long: an endpoint in trouble would write hundreds.
 LOG_SECONDS = 2.0
@@ -100,9 +100,10 @@ class Share:
 
     # ── Taking items in ──────────────────────────────────────────────────────────────────────────
 
-    def wanted(self) -> int:
+    def wanted(self, at_once: int = MOST_AT_ONCE) -> int:
         """How many more items it should claim now: enough for about a second, never less than keeps all
-        judges busy; 0 while more than half of that waits, and once there is nothing left.
+        judges busy; 0 while more than half of that waits, and once there is nothing left. Once it is known
+        what an item brings, no more than `at_once`.
         """
         if self.halted or self.exhausted or self.retiring or self.unpaid:
             return 0
@@ -115,7 +116,7 @@ class Share:
             return 0
         if not self._per_item:
             return min(math.ceil(ahead / self._criteria()), chunk)
-        return min(math.ceil((ahead - self.outstanding) / self._per_item), MOST_AT_ONCE)
+        return min(math.ceil((ahead - self.outstanding) / self._per_item), at_once)
 
     def per_second(self) -> float:
         """Answers in the last second."""
