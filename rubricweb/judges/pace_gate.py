@@ -21,8 +21,9 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import GateState
 from rubricweb.judges.pace_concurrency import STEP_SECONDS, ConcurrencyLimit
+from rubricweb.judges.pace_grants import TURN_LIFE_SECONDS
 from rubricweb.judges.pace_headers import Allowance, allowance, asked_to_wait
-from rubricweb.judges.pace_ledger import TURN_LIFE_SECONDS, Grant, Report
+from rubricweb.judges.pace_record import Grant, Report
 from rubricweb.judges.pace_store import OwnStore, PaceStore, endpoint_key
 from rubricweb.judges.pace_strays import Strays
 

@@ -19,7 +19,8 @@ from django.db.utils import InterfaceError
 
 from rubricweb.judges import pool
 from rubricweb.judges.pace_gate import Gates
-from rubricweb.judges.pace_ledger import Grant, Record, Report, load, settle
+from rubricweb.judges.pace_ledger import settle
+from rubricweb.judges.pace_record import Grant, Record, Report, load
 from rubricweb.judges.pace_store import PaceStore, SteadyStore, StoreAway
 from rubricweb.models import EndpointMemory
 

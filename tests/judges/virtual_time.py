@@ -10,7 +10,8 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
 from rubricweb.judges.pace_gate import Gates
-from rubricweb.judges.pace_ledger import Record, settle
+from rubricweb.judges.pace_ledger import settle
+from rubricweb.judges.pace_record import Record
 from rubricweb.judges.pace_store import OwnStore
 
 

@@ -10,7 +10,7 @@ import pytest
 import redis
 from django.db import connection
 
-from rubricweb.judges.pace_ledger import Report
+from rubricweb.judges.pace_record import Report
 from rubricweb.judges.pace_store import SteadyStore, StoreAway
 from rubricweb.models import EndpointMemory
 from rubricweb.services import shared_pace
