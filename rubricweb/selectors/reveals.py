@@ -74,12 +74,17 @@ class AgreementWith:
 
 
 def agreement_with_others(rows: Sequence[Revealed]) -> list[AgreementWith]:
-    """My agreement with everybody else on one item, judges first: MET, UNMET against MET, MET is 1 of 2."""
+    """My agreement with everybody else on one item, judges first: MET, UNMET against MET, MET is 1 of 2.
+
+    A check, which has a value and no verdict, is nobody to agree with.
+    """
     same: Counter[tuple[str, bool]] = Counter()
     both: Counter[tuple[str, bool]] = Counter()
     errors: Counter[tuple[str, bool]] = Counter()
     for row in rows:
         for voice in row.others:
+            if voice.value is not None:
+                continue
             who = (voice.name, voice.is_judge)
             errors[who] += bool(voice.error)
             both[who] += voice.verdict is not None
@@ -159,7 +164,7 @@ def require_revealed(review: Review) -> None:
 def _voices(
     item: Item, queue: ReviewQueue | None, run: Run | None
 ) -> dict[int, list[tuple[int | None, RevealedVoice]]]:
-    """What was said about an item: in submitted reviews of the queue, then by the run's judge."""
+    """What was said about an item: by the run's judge, then in submitted reviews of the queue."""
     source = Q(pk__in=[])
     if queue is not None:
         source |= Q(review__queue=queue, review__state=ReviewState.SUBMITTED)
@@ -169,7 +174,7 @@ def _voices(
     rows = (
         Judgement.objects.filter(source, item=item)
         .select_related("review__rater", "revision")
-        .order_by(F("run_id").asc(nulls_first=True), "review__rater__name", "repeat")
+        .order_by(F("run_id").asc(nulls_last=True), "review__rater__name", "repeat")
     )
     for row in rows:
         rater = row.review.rater if row.review else None

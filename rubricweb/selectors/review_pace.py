@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from statistics import median
 
 from django.db.models import F, QuerySet, Window
@@ -15,6 +16,8 @@ TEAM_NEWEST = 200
 """The pace of a team is the median of so many."""
 LEAST = 3
 """Of fewer reviews nothing is said."""
+AT_ONCE = timedelta(seconds=1)
+"""What was submitted so soon after its start was not read by anybody: a program sent it."""
 
 
 def rater_paces(queue: ReviewQueue) -> dict[int, float]:
@@ -57,8 +60,9 @@ def team_pace(team: Team, version: RubricVersion | None = None) -> float | None:
 
 
 def _timed(reviews: QuerySet[Review]) -> QuerySet[Review]:
-    """Submitted reviews that people did here, and not those of a file."""
+    """Submitted reviews that people did here, and not those of a file or a program."""
     done = reviews.filter(state=ReviewState.SUBMITTED, queue__imported=False)
+    done = done.exclude(seconds=None, submitted_at__lt=F("started_at") + AT_ONCE)
     return done.only("rater", "queue", "seconds", "started_at", "submitted_at")
 
 

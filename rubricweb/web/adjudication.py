@@ -12,8 +12,9 @@ from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Criterion, Item, Role
 from rubricweb.selectors import adjudication_inbox as selected
+from rubricweb.selectors import comments
 from rubricweb.selectors.adjudication_units import own_decision, unit_to_decide
-from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.adjudications import criterion_for, labelling_queues
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.comparison import labelled_queues
 from rubricweb.services import adjudications as services
@@ -152,6 +153,7 @@ def _unit_page(
         "item": item,
         "criterion": criterion,
         "submission": item.to_engine(),
+        "thread": comments.thread(item, viewer=request.user, queues=labelling_queues(item)),
     }
     try:
         seen = unit_to_decide(item, criterion, viewer=request.user, names=asked.names)

@@ -12,6 +12,7 @@ from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Choice, QueueState, Review, ReviewState, Role
 from rubricweb.selectors import comments
 from rubricweb.selectors import reveals as selected
+from rubricweb.selectors.queues import rates
 from rubricweb.selectors.reviews import review_for, sheet
 from rubricweb.services import revisions as services
 from rubricweb.web.forms_reviews import read_label
@@ -92,7 +93,10 @@ def _page(
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    context: dict[str, Any] = panes(request, review) | {"problem": problem}
+    context: dict[str, Any] = panes(request, review) | {
+        "problem": problem,
+        "goes_on": review.queue.state == QueueState.OPEN and rates(review.queue, request.user),
+    }
     context["thread"] = comments.thread(
         review.item, viewer=request.user, run=review.queue.run, queues=[review.queue]
     )
