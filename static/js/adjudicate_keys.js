@@ -8,6 +8,7 @@
   const label = (key) => {
     const radio = form()?.querySelector(`[data-label-key~="${CSS.escape(key)}"]`);
     if (!radio) return false;
+    radio.focus();
     radio.click();
     chosen = radio.value;
     return true;
@@ -36,6 +37,12 @@
     else control.click();
     return true;
   };
+
+  // Tab goes on from the unit, not from the top of the page; what was refused has the focus already.
+  document.addEventListener("DOMContentLoaded", () => {
+    if (document.activeElement !== document.body || location.hash || document.querySelector("main [autofocus]")) return;
+    document.querySelector(".criterion.is-active")?.focus({ preventScroll: true });
+  });
 
   document.addEventListener("change", (event) => {
     if (event.target.matches?.('form[data-adjudicate] [name="verdict"]')) chosen = event.target.value;

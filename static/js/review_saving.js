@@ -236,7 +236,8 @@
     const lines = [];
     for (const key of keys()) {
       if (key === ownKey()) continue;
-      const refused = Object.entries(read(key)).find(([, entry]) => entry.refused);
+      const returned = Object.entries(read(key)).filter(([, entry]) => entry.refused);
+      const refused = returned.find(([name]) => name === SUBMIT) ?? returned[0];
       if (!refused) continue;
       const [name, entry] = refused;
       const line = document.createElement("p");
@@ -295,9 +296,11 @@
       });
     }
     if (!form().dataset.heartbeat) {
+      showKept();
       drawElsewhere();
       return; // nothing can be saved here now: what waits keeps waiting
     }
+    const refused = read(ownKey())[SUBMIT]?.refused;
     // Somebody looks at it again: what was refused is tried again, a submit only when they ask for it.
     edit(ownKey(), (entries) => {
       if (entries[SUBMIT]?.refused) delete entries[SUBMIT];
@@ -305,9 +308,19 @@
     });
     const left = read(ownKey());
     if (Object.keys(left).length) tell("review:restored", left);
+    if (refused) sayReturned(refused);
     drawElsewhere();
     if (keys().some((key) => waiting(key).length)) flush();
   });
+
+  // A sheet that is locked shows what was answered here and did not arrive before it was.
+  const showKept = () => {
+    const kept = Object.fromEntries(Object.entries(read(ownKey())).filter(([name]) => name !== SUBMIT));
+    const count = Object.keys(kept).length;
+    if (count === 0) return;
+    tell("review:restored", kept);
+    show("offline", `${count} ${count === 1 ? "change" : "changes"} only on this device`);
+  };
 
   window.addEventListener("beforeunload", (event) => {
     if (!leaving && [...fallback.keys()].some((key) => waiting(key).length)) event.preventDefault();
@@ -395,23 +408,27 @@
   });
   document.addEventListener("review:returned", ({ detail }) => {
     if (detail.key !== ownKey()) {
-      tell("toast", { text: `An item was not submitted: ${detail.message}`, level: "error" });
       drawElsewhere();
+      const isSaid = form()?.querySelector("[data-review-elsewhere]").getClientRects().length > 0;
+      if (!isSaid) tell("toast", { text: `An item was not submitted: ${detail.message}`, level: "error" });
       return;
     }
     stay();
     edit(ownKey(), (entries) => delete entries[SUBMIT]);
-    const named = (detail.missing ?? []).map((id) => document.getElementById(`criterion-${id}`)).filter(Boolean);
-    if (detail.status === 422 && named.length) {
-      nameMissing(named, detail.message);
-    } else {
-      show("conflict", "Not submitted");
-      const words = document.createElement("p");
-      const reload = document.createElement("a");
-      reload.href = location.pathname;
-      reload.textContent = "See what is stored";
-      words.append("Your answers stay on this page. ", reload);
-      problem(detail.message, [words]);
-    }
+    sayReturned(detail);
   });
+  const sayReturned = ({ status, message, missing = [] }) => {
+    const named = missing.map((id) => document.getElementById(`criterion-${id}`)).filter(Boolean);
+    if (status === 422 && named.length) {
+      nameMissing(named, message);
+      return;
+    }
+    show("conflict", "Not submitted");
+    const words = document.createElement("p");
+    const reload = document.createElement("a");
+    reload.href = location.pathname;
+    reload.textContent = "See what is stored";
+    words.append("Your answers stay on this page. ", reload);
+    problem(message, [words]);
+  };
 })();

@@ -1,15 +1,21 @@
-"""The browser that is driven: Debian's Chromium, or whichever CHROMIUM names."""
+"""The browser that is driven: Debian's Chromium, or whichever CHROMIUM names; and who is signed in there."""
 
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.core.signals import request_finished, request_started
+from django.test import Client
+from playwright.sync_api import ConsoleMessage, Page, expect
+from pytest_django.live_server_helper import LiveServer
 
+from rubricweb.models import User
 from tests.processes.conftest import installation, serve, wait_for  # noqa: F401  fixtures of the walk
+
+Open = Callable[..., Page]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -52,3 +58,37 @@ def _requests_end_before_the_rows_go(_django_db_helper: None) -> Iterator[None]:
     wait_for(lambda: not answering, seconds=30)
     request_started.disconnect(started)
     request_finished.disconnect(finished)
+
+
+@pytest.fixture
+def violations() -> list[str]:
+    """What the console says of scripts and styles the policy forbids, and of faults; must stay empty."""
+    return []
+
+
+@pytest.fixture
+def open_as(live_server: LiveServer, page: Page, violations: list[str]) -> Open:
+    """`open_as(user, path)` opens a page signed in as that person; `on` is another than the test's own."""
+
+    def listen(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            violations.append(message.text)
+
+    page.on("console", listen)
+    page.on("pageerror", lambda error: violations.append(str(error)))
+    page.set_default_timeout(15_000)
+    expect.set_options(timeout=15_000)
+
+    def go(user: User, path: str, on: Page = page) -> Page:
+        on.context.add_cookies([session(user, live_server)])
+        on.goto(f"{live_server.url}{path}")
+        return on
+
+    return go
+
+
+def session(user: User, server: LiveServer) -> Any:
+    """The cookie of somebody who is signed in."""
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": server.url}

@@ -1,18 +1,16 @@
 """Reviewing and deciding options in a real browser: by keyboard, without a network, without scripts."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Browser, Page, expect
 
-from rubricweb.models import Adjudication, Judgement, Review, ReviewQueue, ReviewState, User
+from rubricweb.models import Adjudication, Judgement, Review, ReviewQueue, ReviewState
 from rubricweb.services import queues, reviews
 from tests import factories
+from tests.browser.conftest import Open
 from tests.factories import Cast
 from tests.processes.conftest import wait_for
 
@@ -41,8 +39,6 @@ CRITERIA: list[dict[str, Any]] = [
     },
 ]
 
-Open = Callable[..., Page]
-
 
 @pytest.fixture
 def queue(people: Cast) -> ReviewQueue:
@@ -59,38 +55,6 @@ def queue(people: Cast) -> ReviewQueue:
 @pytest.fixture
 def review(people: Cast, queue: ReviewQueue) -> Review:
     return queues.start_review(queue, queue.dataset.items.get(key="good"), people.ann)
-
-
-@pytest.fixture
-def violations() -> list[str]:
-    """What the console says of scripts and styles the policy forbids; must stay empty."""
-    return []
-
-
-@pytest.fixture
-def open_as(live_server: LiveServer, page: Page, violations: list[str]) -> Open:
-    """`open_as(user, path)` opens a page signed in as that person."""
-
-    def listen(message: ConsoleMessage) -> None:
-        if "Content Security Policy" in message.text:
-            violations.append(message.text)
-
-    page.on("console", listen)
-    page.set_default_timeout(15_000)
-    expect.set_options(timeout=15_000)
-
-    def go(user: User, path: str, on: Page = page) -> Page:
-        on.context.add_cookies([session(user, live_server)])
-        on.goto(f"{live_server.url}{path}")
-        return on
-
-    return go
-
-
-def session(user: User, server: LiveServer) -> Any:
-    client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": server.url}
 
 
 def path_of(review: Review) -> str:

@@ -2,19 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.test import Client
 from django.utils import timezone
-from playwright.sync_api import ConsoleMessage, Page, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, expect
 
 from rubricweb.models import Judgement, QueueState, Review, ReviewQueue, ReviewState, User
 from rubricweb.services import queues, reviews
 from tests import factories
+from tests.browser.conftest import Open
 from tests.factories import Cast
 from tests.processes.conftest import wait_for
 
@@ -26,8 +24,6 @@ CRITERIA: list[dict[str, Any]] = [
 ]
 TEXT = "Voilà 🗼 **Paris** is the capital.\n\n- It lies on the *Seine*.\n- Paris has 2 million people."
 ITEMS = [{"id": f"item {number}", "prompt": "Capital?", "submission": TEXT} for number in range(10)]
-
-Open = Callable[..., Page]
 
 
 @pytest.fixture
@@ -44,40 +40,6 @@ def queue(people: Cast) -> ReviewQueue:
 @pytest.fixture
 def review(people: Cast, queue: ReviewQueue) -> Review:
     return queues.start_review(queue, queue.dataset.items.get(key="item 0"), people.ann)
-
-
-@pytest.fixture
-def violations() -> list[str]:
-    """What the console says of scripts and styles the policy forbids; must stay empty."""
-    return []
-
-
-@pytest.fixture
-def open_as(live_server: LiveServer, page: Page, violations: list[str]) -> Open:
-    """`open_as(user, path)` opens a page signed in as that person."""
-
-    def listen(message: ConsoleMessage) -> None:
-        if "Content Security Policy" in message.text:
-            violations.append(message.text)
-
-    page.on("console", listen)
-    page.on("pageerror", lambda error: violations.append(str(error)))
-    page.set_default_timeout(15_000)
-    expect.set_options(timeout=15_000)
-
-    def go(user: User, path: str) -> Page:
-        client = Client()
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-        cookie: Any = {
-            "name": "sessionid",
-            "value": client.cookies["sessionid"].value,
-            "url": live_server.url,
-        }
-        page.context.add_cookies([cookie])
-        page.goto(f"{live_server.url}{path}")
-        return page
-
-    return go
 
 
 def path_of(review: Review) -> str:

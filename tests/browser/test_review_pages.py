@@ -1,0 +1,517 @@
+"""What follows labelling, in a real browser: reveal, adjudication, refusals; and how those pages look."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+
+from rubricweb.models import (
+    Adjudication,
+    Item,
+    Judgement,
+    QueueState,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Revision,
+    User,
+)
+from rubricweb.services import calibration, comments, queue_changes, queues, reviews
+from tests import factories
+from tests.browser.conftest import Open
+from tests.factories import Cast
+from tests.judging import LabelJudge, grade
+from tests.processes.conftest import wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.django_db(transaction=True)]
+
+CRITERIA: list[dict[str, Any]] = [
+    {"name": "capital", "weight": 10, "requirement": "Names Paris.", "guidance": "By its *name*."},
+    {"name": "brief", "weight": 1, "check": "length_between", "params": {"max": 31}},
+    {
+        "name": "depth",
+        "weight": 5,
+        "requirement": "How deep is it?",
+        "options": [
+            {"label": "Thin", "value": 0},
+            {"label": "Fair", "value": 0.5},
+            {"label": "Deep", "value": 1},
+        ],
+    },
+    {"name": "abroad", "weight": -15, "requirement": "Places Paris outside France."},
+]
+ITEMS = [
+    {"id": f"item {number}", "prompt": "Capital?", "submission": f"Paris, {number}.", "reference": "Paris."}
+    for number in range(1, 6)
+]
+JUDGED = {"Names Paris.": "MET", "How deep is it?": "Fair", "Places Paris outside France.": "UNMET"}
+LIKE_THE_JUDGE = {"capital": "MET", "depth": "Fair", "abroad": "UNMET"}
+
+
+@pytest.fixture
+def queue(people: Cast) -> ReviewQueue:
+    """Five items for ann and rae, blind; the judge of its run says MET, Fair and UNMET to all."""
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    dataset = factories.dataset(people.team, people.ed, items=ITEMS)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    grade(run, LabelJudge(lambda name, requirement, response: JUDGED[requirement]))
+    return factories.queue(
+        people.team,
+        people.ed,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann, people.rae],
+        raters_per_item=2,
+        run=run,
+        instructions="Read *all* of it.",
+    )
+
+
+Submit = Callable[..., Review]
+
+
+@pytest.fixture
+def submit(queue: ReviewQueue) -> Submit:
+    """`submit(user, 1, capital="UNMET")` is a review of item 1: like the judge but for what is said."""
+
+    def submitted(user: User, number: int, **said: str) -> Review:
+        review = queues.start_review(queue, item(queue, number), user)
+        for criterion in reviews.criteria_of(review).exclude(kind="check"):
+            label = (LIKE_THE_JUDGE | said)[str(criterion.name)]
+            reviews.save_verdict(review, criterion.pk, verdict=label, reason=f"{user} read it so.")
+        reviews.submit(review, now=timezone.now())
+        return review
+
+    return submitted
+
+
+def item(queue: ReviewQueue, number: int) -> Item:
+    return queue.dataset.items.get(key=f"item {number}")
+
+
+def at(queue: ReviewQueue, path: str) -> str:
+    return f"/t/{queue.team.slug}/{path}"
+
+
+def unit(queue: ReviewQueue, number: int, name: str) -> str:
+    assert queue.rubric_version is not None
+    criterion = queue.rubric_version.criteria.get(name=name)
+    return at(queue, f"adjudication/items/{item(queue, number).pk}/criteria/{criterion.pk}/")
+
+
+def revised(review: Review) -> dict[str, tuple[str, str, str]]:
+    """Criterion → choice, final label and reason of what was said after the reveal."""
+    rows = Revision.objects.filter(judgement__review=review)
+    return {
+        str(row.judgement.criterion.name): (row.choice, row.verdict, row.reason)
+        for row in rows.select_related("judgement__criterion")
+    }
+
+
+def decided() -> dict[tuple[str, str], tuple[str, str, str]]:
+    """Item and criterion → verdict, cause and reason of every adjudication."""
+    rows = Adjudication.objects.select_related("item", "criterion")
+    return {(row.item.key, str(row.criterion.name)): (row.verdict, row.cause, row.reason) for row in rows}
+
+
+def focused(page: Page) -> Any:
+    return page.locator(":focus")
+
+
+# ── The reveal ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_after_the_reveal_keep_change_and_unclear_are_said_by_keyboard(
+    people: Cast, open_as: Open, queue: ReviewQueue, submit: Submit, violations: list[str]
+) -> None:
+    review = submit(people.ann, 1, capital="UNMET", depth="Deep", abroad="MET")
+    page = open_as(people.ann, at(queue, f"reviews/{review.pk}/reveal/"))
+    opened = page.locator("[data-revealed].is-active")
+    expect(page.locator("[data-review-submit]")).to_be_focused()
+    expect(opened.locator(".criterion__name")).to_have_text("capital")
+    page.keyboard.press("y")
+    expect(page.locator("#revealed")).to_contain_text("differs from you on 2 criteria")
+    assert revised(review) == {"capital": ("keep", "UNMET", "")}
+
+    expect(opened.locator(".criterion__name")).to_have_text("depth")
+    expect(opened).to_be_focused()
+    page.keyboard.press("x")
+    page.keyboard.press("2")
+    expect(opened.get_by_role("radio", name="Fair")).to_be_checked()
+    expect(opened.locator("textarea")).to_be_focused()
+    page.keyboard.press("Control+Enter")  # without a reason
+    expect(page.locator("#revealed .field__errors")).to_have_text("Say why you change your verdict.")
+    expect(opened.get_by_role("radio", name="Fair")).to_be_checked()
+    expect(opened.locator("textarea")).to_be_focused()
+    assert "depth" not in revised(review)
+    page.keyboard.type("It is half deep.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#revealed")).to_contain_text("differs from you on 1 criterion")
+    assert revised(review)["depth"] == ("change", "Fair", "It is half deep.")
+
+    expect(opened.locator(".criterion__name")).to_have_text("abroad")
+    expect(opened).to_be_focused()
+    page.keyboard.press("k")
+    expect(focused(page).locator(".criterion__name")).to_have_text("depth")
+    page.keyboard.press("j")
+    page.keyboard.press("b")
+    expect(page.locator("#revealed .revise__all")).to_have_count(0)
+    assert revised(review)["abroad"] == ("unclear", "MET", "")
+    expect(page.locator("[data-review-submit]")).to_be_focused()
+    # What was said first stays as it was.
+    first = Judgement.objects.filter(review=review).values_list("criterion__name", "verdict")
+    assert dict(first) == {"capital": "UNMET", "depth": "Deep", "abroad": "MET"}
+    assert violations == []
+
+
+def test_one_key_keeps_all_and_the_next_item_is_there_at_once(
+    people: Cast, open_as: Open, queue: ReviewQueue, submit: Submit, violations: list[str]
+) -> None:
+    review = submit(people.ann, 1, capital="UNMET", abroad="MET")
+    page = open_as(people.ann, at(queue, f"reviews/{review.pk}/reveal/"))
+    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+    page.keyboard.press("a")
+    expect(page.locator("#revealed .revise__all")).to_have_count(0)
+    assert revised(review) == {"capital": ("keep", "UNMET", ""), "abroad": ("keep", "MET", "")}
+    page.evaluate("window.staysHere = true")
+    page.context.set_offline(True)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    expect(page.locator(".criterion.is-active .criterion__name")).to_have_text("capital")
+    assert page.evaluate("window.staysHere") is True
+    page.context.set_offline(False)
+    # Here too keys work and what they say arrives: the next item reveals once it is submitted.
+    for key in ("m", "2", "u"):
+        page.keyboard.press(key)
+    expect(page.locator(".save-state")).to_have_text("Saved")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(re.compile(r"/reveal/$"))
+    expect(page.locator(".review__agreement")).to_contain_text("3 of 3 like you")
+    assert Review.objects.filter(rater__user=people.ann, state=ReviewState.SUBMITTED).count() == 2
+    assert violations == []
+
+
+def test_without_scripts_the_reveal_takes_keep_change_and_unclear(
+    people: Cast, browser: Browser, open_as: Open, queue: ReviewQueue, submit: Submit
+) -> None:
+    review = submit(people.ann, 1, capital="UNMET", depth="Deep", abroad="MET")
+    context = browser.new_context(java_script_enabled=False)
+    page = open_as(people.ann, at(queue, f"reviews/{review.pk}/reveal/"), context.new_page())
+    capital, depth, abroad = (
+        page.locator("[data-revealed]").filter(has=page.get_by_text(name, exact=True))
+        for name in ("capital", "depth", "abroad")
+    )
+    capital.get_by_role("button", name="Keep mine").click()
+    abroad.get_by_role("button", name="Rubric unclear").click()
+    depth.get_by_text("Change mine").click()
+    depth.get_by_text("Thin").click()
+    depth.get_by_role("button", name="Change").click()
+    expect(depth).to_contain_text("Say why you change your verdict.")
+    expect(depth.get_by_role("radio", name="Thin")).to_be_checked()
+    depth.get_by_role("textbox").fill("Too thin.")
+    depth.get_by_role("button", name="Change").click()
+    assert revised(review) == {
+        "capital": ("keep", "UNMET", ""),
+        "depth": ("change", "Thin", "Too thin."),
+        "abroad": ("unclear", "MET", ""),
+    }
+    page.get_by_role("button", name="Next item").click()
+    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    context.close()
+
+
+# ── Adjudication ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def disputed(people: Cast, queue: ReviewQueue, submit: Submit) -> ReviewQueue:
+    """To decide, in this order: capital of 1 (people differ), abroad and depth of 2 (the judge differs)."""
+    submit(people.ann, 1, capital="UNMET")
+    submit(people.rae, 1)
+    for person in (people.ann, people.rae):
+        submit(person, 2, depth="Deep", abroad="MET")
+    return queue
+
+
+def test_the_inbox_is_worked_off_by_keyboard(
+    people: Cast, open_as: Open, disputed: ReviewQueue, violations: list[str]
+) -> None:
+    page = open_as(people.ed, at(disputed, f"adjudication/?queue={disputed.pk}"))
+    expect(page.locator("tbody tr .table__sub")).to_have_text(
+        [re.compile("capital"), re.compile("abroad"), re.compile("depth")]
+    )
+    page.get_by_role("link", name="Decide one by one").focus()
+    page.keyboard.press("Enter")
+    name = page.locator("#criterion-name")
+    expect(name).to_have_text("capital")
+    expect(page.locator(".criterion.is-active")).to_be_focused()
+
+    # One key for the verdict, one for the cause: the tie of ann and rae needs no reason.
+    page.keyboard.press("m")
+    expect(page.locator("[data-label-key=m]")).to_be_focused()
+    page.keyboard.press("2")
+    expect(name).to_have_text("abroad")
+    assert decided() == {("item 1", "capital"): ("MET", "human_wrong", "")}
+    expect(page.locator("[role=status]").filter(has_text="decided")).to_contain_text("item 1, capital")
+    expect(page.locator(".criterion.is-active")).to_be_focused()
+
+    # Against both people: the cause goes to the reason first, and the server refuses without one.
+    page.keyboard.press("u")
+    page.keyboard.press("2")
+    reason = page.locator("#decide-reason")
+    expect(reason).to_be_focused()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#decide-reason_error")).to_contain_text("Most raters said MET")
+    expect(reason).to_be_focused()
+    expect(page.get_by_role("radio", name="Unmet")).to_be_checked()
+    expect(page.get_by_role("radio", name="Human wrong")).to_be_checked()
+    assert len(decided()) == 1
+    page.keyboard.type("Belgium is not named.")
+    page.keyboard.press("Escape")
+    expect(reason).not_to_be_focused()
+    page.keyboard.press("e")
+    expect(reason).to_be_focused()
+    page.keyboard.press("Control+Enter")
+    expect(name).to_have_text("depth")
+    assert decided()["item 2", "abroad"] == ("UNMET", "human_wrong", "Belgium is not named.")
+
+    # The last decision is taken back, and its unit is open again; next and previous walk the list.
+    page.keyboard.press("z")
+    expect(name).to_have_text("abroad")
+    assert list(decided()) == [("item 1", "capital")]
+    page.keyboard.press("n")
+    expect(name).to_have_text("depth")
+    page.keyboard.press("p")
+    expect(name).to_have_text("abroad")
+    page.keyboard.press("x")
+    expect(page.locator(".versus")).to_contain_text("Ann")
+    page.keyboard.press("x")
+    expect(page.locator(".versus")).to_contain_text("Rater A")
+    page.keyboard.press("r")
+    expect(page.locator("#reference")).to_have_attribute("open", "")
+
+    # A verdict chosen by mistake is chosen anew after Escape: 1 is then no cause.
+    page.keyboard.press("n")
+    expect(name).to_have_text("depth")
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    expect(page.get_by_role("radio", name="Deep")).to_be_checked()
+    page.keyboard.press("1")
+    expect(name).to_have_text("abroad")
+    assert decided()["item 2", "depth"] == ("Deep", "judge_wrong", "")
+    assert violations == []
+
+
+def test_where_all_agree_is_accepted_from_the_page_of_the_queue(
+    people: Cast, open_as: Open, disputed: ReviewQueue
+) -> None:
+    """Alike are depth and abroad of item 1, and capital of item 2: 3 of the 6 units two people labelled."""
+    page = open_as(people.rae, at(disputed, f"review/{disputed.pk}/"))
+    page.get_by_role("link", name="Accept where all agree").focus()
+    page.keyboard.press("Enter")
+    button = page.get_by_role("button", name="Accept 3 units")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_contain_text("3 units of First look accepted as everybody said.")
+    assert decided() == {
+        ("item 1", "depth"): ("Fair", "", ""),
+        ("item 1", "abroad"): ("UNMET", "", ""),
+        ("item 2", "capital"): ("MET", "", ""),
+    }
+
+
+def test_without_scripts_a_unit_is_decided_and_talked_about(
+    people: Cast, browser: Browser, open_as: Open, disputed: ReviewQueue
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = open_as(people.ed, unit(disputed, 2, "abroad"), context.new_page())
+    page.get_by_label("Write a comment").fill("Belgium?")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.locator(".comments__comment")).to_contain_text("Belgium?")
+    expect(page.locator("#criterion-name")).to_have_text("abroad")
+    page.locator("label", has_text="Unmet").click()
+    page.locator("label", has_text="Item broken").click()
+    page.get_by_role("button", name="Decide and next").click()
+    expect(page.locator("#decide-reason_error")).to_contain_text("Most raters said MET")
+    expect(page.get_by_role("radio", name="Item broken")).to_be_checked()
+    assert decided() == {}
+    page.get_by_label("Reason").fill("It is cut off.")
+    page.get_by_role("button", name="Decide and next").click()
+    expect(page.locator("#criterion-name")).to_have_text("depth")
+    assert decided() == {("item 2", "abroad"): ("UNMET", "item_broken", "It is cut off.")}
+    context.close()
+
+
+# ── What the server refuses ──────────────────────────────────────────────────────────────────────
+
+
+def answer(page: Page) -> None:
+    """MET, Fair and UNMET, all saved."""
+    for key in ("m", "2", "u"):
+        page.keyboard.press(key)
+    expect(page.locator(".save-state")).to_have_text("Saved")
+
+
+@pytest.fixture
+def unrevealed(people: Cast, queue: ReviewQueue) -> ReviewQueue:
+    """The same without a judge: nothing is revealed, and the next item comes at once."""
+    ReviewQueue.objects.filter(pk=queue.pk).update(run=None, raters_per_item=1)
+    queue.queue_items.update(room=1)
+    queue.refresh_from_db()
+    return queue
+
+
+def closed(people: Cast, queue: ReviewQueue, review: Review) -> None:
+    ReviewQueue.objects.filter(pk=queue.pk).update(state=QueueState.CLOSED)
+
+
+def taken_out(people: Cast, queue: ReviewQueue, review: Review) -> None:
+    queue_changes.reassign_queue(queue, by=people.ed, remove=[people.ann])
+
+
+def place_taken(people: Cast, queue: ReviewQueue, review: Review) -> None:
+    Review.objects.filter(pk=review.pk).update(holds_place=False)
+    queue.queue_items.filter(item=review.item).update(room=0)
+
+
+@pytest.mark.parametrize(
+    ("happens", "why"),
+    [
+        (closed, "The queue is closed"),
+        (taken_out, "You are no longer a rater of this queue"),
+        (place_taken, "others filled this item’s places".replace("’", "'")),
+    ],
+)
+def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(
+    people: Cast, open_as: Open, unrevealed: ReviewQueue, happens: Any, why: str
+) -> None:
+    review = queues.start_review(unrevealed, item(unrevealed, 1), people.ann)
+    page = open_as(people.ann, at(unrevealed, f"reviews/{review.pk}/"))
+    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+    answer(page)
+    page.context.set_offline(True)
+    page.locator(".criterion__name", has_text="abroad").click()
+    page.keyboard.press("e")
+    page.keyboard.type("It is in France.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    happens(people, unrevealed, review)
+    page.context.set_offline(False)
+    returned = page.locator("[data-review-elsewhere]")
+    expect(returned).to_contain_text("item 1 was not submitted")
+    expect(returned).to_contain_text(why)
+    expect(page.locator(".toast")).to_have_count(0)  # it is said where one looks, and once
+    assert Review.objects.get(pk=review.pk).state == ReviewState.DRAFT
+
+    returned.get_by_role("link", name="Go back to item 1").click()
+    expect(page.locator(".panes__main .pane__title")).to_have_text("item 1")
+    expect(page.locator(".panes__side")).to_contain_text(why)
+    radios = page.locator(".verdicts input:checked")
+    expect(radios).to_have_count(3)
+    page.locator(".criterion__name", has_text="abroad").click()
+    expect(page.locator(".criterion.is-active textarea")).to_have_value("It is in France.")
+    if happens is place_taken:
+        return
+    # Nobody can type where nothing can be kept.
+    expect(page.locator(".criterion.is-active textarea")).not_to_be_editable()
+    expect(page.locator(".save-state")).to_have_text("1 change only on this device")
+
+
+def test_a_reason_that_is_asked_for_meanwhile_is_named_on_the_way_back(
+    people: Cast, open_as: Open, unrevealed: ReviewQueue
+) -> None:
+    review = queues.start_review(unrevealed, item(unrevealed, 1), people.ann)
+    page = open_as(people.ann, at(unrevealed, f"reviews/{review.pk}/"))
+    expect(page.locator("html")).to_have_attribute("data-review-ahead", "here")
+    answer(page)
+    ReviewQueue.objects.filter(pk=unrevealed.pk).update(rationale="unmet")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    returned = page.locator("[data-review-elsewhere]")
+    expect(returned).to_contain_text("item 1 was not submitted: One criterion still needs a reason.")
+    returned.get_by_role("link", name="Go back to item 1").click()
+    expect(page.locator(".panes__main .pane__title")).to_have_text("item 1")
+    expect(page.locator("#review-problem")).to_contain_text("One criterion still needs a reason.")
+    expect(page.locator(".criterion.is-active .criterion__name")).to_have_text("abroad")
+    page.keyboard.press("e")
+    page.keyboard.type("It is in France.")
+    page.keyboard.press("Control+Enter")
+    wait_for(lambda: Review.objects.get(pk=review.pk).state == ReviewState.SUBMITTED, 10)
+    said = Judgement.objects.filter(review=review).values_list("criterion__name", "verdict", "reason")
+    assert set(said) == {
+        ("capital", "MET", ""),
+        ("depth", "Fair", ""),
+        ("abroad", "UNMET", "It is in France."),
+    }
+
+
+# ── How it looks ─────────────────────────────────────────────────────────────────────────────────
+
+
+def pages(people: Cast, queue: ReviewQueue, submit: Submit) -> list[tuple[User, str]]:
+    """Every page of team review with something on it, and who opens it there."""
+    mine = submit(people.ann, 1, capital="UNMET", depth="Deep")
+    submit(people.rae, 1)
+    submit(people.rae, 2, abroad="MET")
+    submit(people.ann, 2)
+    for number in (3, 4):
+        for person in (people.ann, people.rae):
+            submit(person, number, depth="Thin")
+    draft = queues.start_review(queue, item(queue, 5), people.ann)
+    reviews.save_note(draft, note="Cut off?", flagged=True)
+    skipped = queues.start_review(queue, item(queue, 5), people.rae)
+    reviews.skip(skipped, reason="Not my field.")
+    about = reviews.criteria_of(mine).get(name="depth")
+    comments.write(mine.item, by=people.rae, text="@ann is it **deep**?", criterion=about)
+    comments.write(mine.item, by=people.ann, text="> quoted\n\n@rae it is.")
+    editor = Client()
+    editor.force_login(people.ed, backend="django.contrib.auth.backends.ModelBackend")
+    for name, label in LIKE_THE_JUDGE.items():
+        sent = {"verdict": label, "cause": "human_wrong"}
+        assert editor.post(unit(queue, 1, name), sent).status_code == 302
+    calibration.mark_gold(queue, by=people.ed, item_ids=[mine.item_id])
+    return [
+        (people.ann, "review/"),
+        (people.ed, "review/new/"),
+        (people.ed, f"review/{queue.pk}/"),
+        (people.ed, f"review/{queue.pk}/change/"),
+        (people.ed, f"review/{queue.pk}/gold/"),
+        (people.ann, f"review/{queue.pk}/calibration/"),
+        (people.ann, f"reviews/{draft.pk}/"),
+        (people.rae, f"reviews/{skipped.pk}/"),
+        (people.ann, f"reviews/{mine.pk}/reveal/"),
+        (people.ed, f"adjudication/?queue={queue.pk}&decided=1"),
+        (people.ed, unit(queue, 2, "abroad").removeprefix(at(queue, ""))),
+        (people.ed, f"adjudication/queues/{queue.pk}/accept/"),
+        (people.ed, f"review/{queue.pk}/agreement/"),
+        (people.rae, f"items/{mine.item_id}/comments/"),
+        (people.ann, "notices/"),
+        (people.bob, "notices/"),
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_and_nothing_sticks_out(
+    people: Cast, open_as: Open, page: Page, queue: ReviewQueue, submit: Submit, scheme: Any
+) -> None:
+    axe = Axe()
+    page.emulate_media(color_scheme=scheme)
+    for user, path in pages(people, queue, submit):
+        page.set_viewport_size({"width": 1280, "height": 800})
+        open_as(user, at(queue, path))
+        for details in page.locator("main details:not([open]) > summary").all():
+            if details.is_visible():
+                details.click()
+        found = axe.run(page).response["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        assert serious == [], f"{path}: {json.dumps(serious, indent=1)[:3000]}"
+        page.set_viewport_size({"width": 360, "height": 740})
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide == 0, path
