@@ -271,6 +271,16 @@ def test_pace_is_the_median_of_the_newest_reviews(people: Cast, queue: ReviewQue
     assert (pace.left, pace.mine_left) == (3 * 120, None)
 
 
+def test_what_a_program_submits_at_once_is_nobodys_pace(people: Cast, queue: ReviewQueue) -> None:
+    """Three without a time, submitted as they were started; then one second each."""
+    mine = [submitted(queue, people.ann) for _ in range(3)]
+    assert rater_progress(queue)[0].seconds is None
+    for review in mine:
+        later = review.started_at + timedelta(seconds=1)
+        Review.objects.filter(pk=review.pk).update(submitted_at=later)
+    assert rater_progress(queue)[0].seconds == 1
+
+
 def test_a_silent_draft_is_said_to_have_lost_its_place(people: Cast, queue: ReviewQueue) -> None:
     review = taken(queue, people.ann)
     assert queue_progress(queue, people.ann).expired == 0

@@ -80,11 +80,16 @@ def bell(client: Client, place: Place) -> int:
 # ── Writing ──────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("page", ["item", "run_item", "compare_item", "review_reveal"])
+@pytest.mark.parametrize("page", ["item", "run_item", "compare_item", "review_reveal", "adjudication_unit"])
 def test_a_comment_is_written_and_read_under_every_page_of_an_item(place: Place, sign_in, page: str) -> None:
     ann = place.people.ann
     review = submitted(blind_queue(place, ann), place.item, ann)
-    ids = {"run_item": (place.run.pk, place.item.pk), "review_reveal": (review.pk,)}
+    criterion = reviews.criteria_of(review).get(name="capital")
+    ids = {
+        "run_item": (place.run.pk, place.item.pk),
+        "review_reveal": (review.pk,),
+        "adjudication_unit": (place.item.pk, criterion.pk),
+    }
     url = place.url(page, *ids.get(page, (place.item.pk,)))
     client = sign_in(ann)
     assert f'action="{place.comments_url}"' in text(client, url)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Dataset, Judgement, Review, ReviewQueue, ReviewState, RubricVersion
-from rubricweb.services import queues, reviews
+from rubricweb.services import queue_changes, queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -176,6 +176,46 @@ def test_closing_a_queue_keeps_the_draft_readable_but_not_changeable(
     )
     assert saved.status_code == 409
     assert "closed" in saved.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("happens", "why"),
+    [
+        ("paused", "The queue is paused; your draft is kept and can go on when the queue does."),
+        ("taken out", "You are no longer a rater of this queue; your draft is kept"),
+    ],
+)
+def test_who_cannot_go_on_reads_their_draft_and_why(
+    people: Cast, sign_in, queue: ReviewQueue, review: Review, happens: str, why: str
+) -> None:
+    criterion = reviews.criteria_of(review).first()
+    reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET, reason="as I wrote it")
+    ann = sign_in(people.ann)
+    page = ann.get(url("review", people, review.pk)).content.decode()
+    assert (page.count('<fieldset class="verdicts" disabled>'), "data-heartbeat" in page) == (0, True)
+    if happens == "paused":
+        queue_changes.pause_queue(queue, by=people.ed)
+    else:
+        queue_changes.reassign_queue(queue, by=people.ed, remove=[people.ann])
+    page = ann.get(url("review", people, review.pk)).content.decode()
+    assert why in page
+    assert "as I wrote it" in page
+    # All three criteria are locked, and nothing is left to press.
+    assert (page.count('<fieldset class="verdicts" disabled>'), "data-heartbeat" in page) == (3, False)
+    assert 'value="submit"' not in page
+    assert f'href="{url("queue", people, queue.pk)}">Back to the queue</a>' in page
+
+
+def test_the_queue_leads_to_accepting_whoever_may_adjudicate(
+    people: Cast, sign_in, queue: ReviewQueue
+) -> None:
+    """Reviewers and above, not annotators and viewers."""
+    shown = {
+        user.username: url("queue_accept", people, queue.pk)
+        in sign_in(user).get(url("queue", people, queue.pk)).content.decode()
+        for user in people.members.values()
+    }
+    assert shown == {"alice": True, "ed": True, "rae": True, "ann": False, "bob": False}
 
 
 # ── Going from item to item ──────────────────────────────────────────────────────────────────────
@@ -438,11 +478,42 @@ def test_the_reveal_sets_me_judge_and_peer_side_by_side(people: Cast, sign_in, d
     assert "No verdict: timeout" in page
     assert page.count("versus__side is-different") == 4
     assert url("review_next", people, queue.pk) in page
+    # You, then the judge, then the others.
+    assert page.index(">You</h3>") < page.index("offline judge (not an LLM)</h3>") < page.index("Rae</h3>")
+    queue_changes.reassign_queue(queue, by=people.ed, add=[people.ed], remove=[people.ann])
+    page = client.get(location).content.decode()
+    assert url("review_next", people, queue.pk) not in page
+    assert "Back to the queue" in page
+
+
+def test_a_check_is_nobody_one_agrees_with(people: Cast, sign_in, dataset) -> None:
+    check = {"name": "brief", "weight": 1, "check": "length_between", "params": {"max": 99}}
+    criteria = [factories.CRITERIA[0], check]
+    version = factories.version(people.team, people.alice, criteria=criteria, title="With a check")
+    run = factories.run(people.team, people.alice, dataset=dataset, rubric_version=version)
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    queue = factories.queue(
+        people.team,
+        people.alice,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann],
+        run=run,
+    )
+    review = queues.next_review(queue, people.ann, now=timezone.now())
+    assert review is not None
+    reviews.save_verdict(review, reviews.criteria_of(review).get(name="capital").pk, verdict=Verdict.MET)
+    reviews.submit(review, now=timezone.now())
+    answer = sign_in(people.ann).get(url("review_reveal", people, review.pk))
+    assert [(one.name, one.same, one.both) for one in answer.context["agreement"]] == [
+        ("offline judge (not an LLM)", 1, 1)
+    ]
 
 
 def test_keys_can_be_read_about_on_the_page(people: Cast, sign_in, review: Review) -> None:
     page = sign_in(people.ann).get(url("review", people, review.pk)).content.decode()
     assert "Undo the last verdict" in page
+    assert "Keep all that are left" in page
     assert "data-single-keys" in page
 
 
