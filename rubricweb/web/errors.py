@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
@@ -33,13 +33,17 @@ class RefusalsBecomePages:
 
 
 def refused(request: HttpRequest, error: Refusal) -> HttpResponse:
-    """The error page; for htmx an empty answer with a toast, so that nothing on the page is lost."""
+    """The error page; for htmx an empty answer with a toast, for a script that asks for JSON the sentence:
+    nothing on the page is lost.
+    """
     status = STATUS[type(error)]
     if getattr(request, "htmx", False):
         response = HttpResponse(status=status)
         response["HX-Reswap"] = "none"
         response["HX-Trigger"] = json.dumps({"toast": {"level": "error", "text": str(error)}})
         return response
+    if "application/json" in request.headers.get("Accept", ""):
+        return JsonResponse({"message": str(error)}, status=status)
     faults = error.faults if isinstance(error, Invalid) else ()
     context = {"status": status, "title": error.title, "message": str(error), "faults": faults}
     return render(request, "error.html", context, status=status)

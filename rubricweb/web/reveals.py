@@ -12,12 +12,11 @@ from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Choice, QueueState, Review, ReviewState, Role
 from rubricweb.selectors import comments
 from rubricweb.selectors import reveals as selected
-from rubricweb.selectors.queues import rates
 from rubricweb.selectors.reviews import review_for, sheet
 from rubricweb.services import revisions as services
 from rubricweb.web.forms_reviews import read_label
 from rubricweb.web.http import TeamRequest, team_page
-from rubricweb.web.reviews import panes
+from rubricweb.web.reviews import locked, panes
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def _page(
 ) -> HttpResponse:
     context: dict[str, Any] = panes(request, review) | {
         "problem": problem,
-        "goes_on": review.queue.state == QueueState.OPEN and rates(review.queue, request.user),
+        "goes_on": not locked(request, review),
     }
     context["thread"] = comments.thread(
         review.item, viewer=request.user, run=review.queue.run, queues=[review.queue]
@@ -116,7 +115,7 @@ def _page(
         "agreement": selected.agreement_with_others(rows),
         "open_id": typed.criterion_id if typed else first_open,
         "waiting": sum(row.is_open for row in rows),
-        "may_revise": review.queue.state != QueueState.CLOSED,
+        "may_revise": review.queue.state != QueueState.CLOSED and request.membership.role >= Role.ANNOTATOR,
     }
     part = request.htmx and not request.htmx.boosted
     template = "reviews/_revealed_criteria.html" if part else "reviews/reveal.html"

@@ -168,23 +168,25 @@ def skip(request: TeamRequest, review_id: int) -> HttpResponse:
 def _review_page(
     request: TeamRequest, review: Review, sheet: selectors.Sheet, *, problem: str = "", status: int = 200
 ) -> HttpResponse:
-    locked = _locked(request, review)
+    why_not = locked(request, review)
     context = panes(request, review) | {
         "sheet": sheet,
         "problem": problem,
-        "locked": locked,
-        "readonly": bool(locked) or review.state != ReviewState.DRAFT,
+        "locked": why_not,
+        "readonly": bool(why_not) or review.state != ReviewState.DRAFT,
         "reveals": reveals.will_reveal(review),
     }
     return render(request, "reviews/review.html", context, status=status)
 
 
-def _locked(request: TeamRequest, review: Review) -> str:
+def locked(request: TeamRequest, review: Review) -> str:
     """Why nothing can be answered in this queue now; "" where it can."""
     if review.queue.state == QueueState.CLOSED:
         return "The queue is closed; your draft is kept but can no longer change."
     if review.queue.state == QueueState.PAUSED:
         return "The queue is paused; your draft is kept and can go on when the queue does."
+    if request.membership.role < Role.ANNOTATOR:
+        return "You may only read in this team now; your draft is kept but can no longer change."
     if not queues.rates(review.queue, request.user):
         return "You are no longer a rater of this queue; your draft is kept but can no longer change."
     return ""

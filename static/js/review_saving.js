@@ -115,7 +115,8 @@
     }
     const said = await answer.json().catch(() => ({}));
     if (answer.ok) return { saved: said };
-    if (answer.type === "opaqueredirect" || answer.status === 403) return { later: "Signed out" };
+    const isSignedOut = answer.type === "opaqueredirect" || (answer.status === 403 && !said.message);
+    if (isSignedOut) return { later: "Signed out" };
     if (answer.status >= 500 || answer.status === 429) return { later: "Server busy" };
     return { refused: { message: `The server refused it (error ${answer.status}).`, ...said, status: answer.status } };
   };

@@ -20,9 +20,10 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
     Revision,
+    Role,
     User,
 )
-from rubricweb.services import calibration, comments, queue_changes, queues, reviews
+from rubricweb.services import calibration, comments, queue_changes, queues, reviews, teams
 from tests import factories
 from tests.browser.conftest import Open
 from tests.factories import Cast
@@ -376,21 +377,26 @@ def taken_out(people: Cast, queue: ReviewQueue, review: Review) -> None:
     queue_changes.reassign_queue(queue, by=people.ed, remove=[people.ann])
 
 
+def demoted(people: Cast, queue: ReviewQueue, review: Review) -> None:
+    teams.change_role(people.ann.memberships.get(team=people.team), Role.VIEWER, by=people.alice)
+
+
 def place_taken(people: Cast, queue: ReviewQueue, review: Review) -> None:
     Review.objects.filter(pk=review.pk).update(holds_place=False)
     queue.queue_items.filter(item=review.item).update(room=0)
 
 
 @pytest.mark.parametrize(
-    ("happens", "why"),
+    ("happens", "why", "then"),
     [
-        (closed, "The queue is closed"),
-        (taken_out, "You are no longer a rater of this queue"),
-        (place_taken, "others filled this item’s places".replace("’", "'")),
+        (closed, "The queue is closed", "The queue is closed"),
+        (taken_out, "You are no longer a rater of this queue", "You are no longer a rater of this queue"),
+        (demoted, "this needs an annotator", "You may only read in this team now"),
+        (place_taken, "others filled this item's places", "others filled this item's places"),
     ],
 )
 def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(
-    people: Cast, open_as: Open, unrevealed: ReviewQueue, happens: Any, why: str
+    people: Cast, open_as: Open, unrevealed: ReviewQueue, happens: Any, why: str, then: str
 ) -> None:
     review = queues.start_review(unrevealed, item(unrevealed, 1), people.ann)
     page = open_as(people.ann, at(unrevealed, f"reviews/{review.pk}/"))
@@ -412,7 +418,7 @@ def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(
 
     returned.get_by_role("link", name="Go back to item 1").click()
     expect(page.locator(".panes__main .pane__title")).to_have_text("item 1")
-    expect(page.locator(".panes__side")).to_contain_text(why)
+    expect(page.locator(".panes__side")).to_contain_text(then)
     radios = page.locator(".verdicts input:checked")
     expect(radios).to_have_count(3)
     page.locator(".criterion__name", has_text="abroad").click()

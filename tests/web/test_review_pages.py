@@ -206,6 +206,15 @@ def test_who_cannot_go_on_reads_their_draft_and_why(
     assert f'href="{url("queue", people, queue.pk)}">Back to the queue</a>' in page
 
 
+def test_a_script_is_told_in_a_sentence_why_it_is_refused(people: Cast, sign_in, review: Review) -> None:
+    note = url("review_note", people, review.pk)
+    refused = sign_in(people.rae).post(note, {"note": "Mine?"}, headers=JSON)
+    assert (refused.status_code, "no such review" in refused.json()["message"]) == (404, True)
+    refused = sign_in(people.bob).post(note, {"note": "Mine?"}, headers=JSON)
+    assert (refused.status_code, "needs an annotator" in refused.json()["message"]) == (403, True)
+    assert "text/html" in sign_in(people.bob).post(note, {"note": "Mine?"})["Content-Type"]
+
+
 def test_the_queue_leads_to_accepting_whoever_may_adjudicate(
     people: Cast, sign_in, queue: ReviewQueue
 ) -> None:
