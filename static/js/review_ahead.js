@@ -90,7 +90,19 @@
     const line = left && document.querySelector(`[data-review-rail] a[href="${CSS.escape(left)}"]`);
     line?.classList.add("is-done");
     line?.querySelector(".rail__note")?.remove();
-    for (const [name, by] of [["submitted", 1], ["left", -1]]) {
+    count(1);
+  };
+
+  // What was refused after all counts no more.
+  const markReturned = (key) => {
+    const line = document.querySelector(`[data-review-rail] a.is-done[href$="/reviews/${key.split(".").at(-1)}/"]`);
+    if (!line) return;
+    line.classList.remove("is-done");
+    count(-1);
+  };
+
+  const count = (submitted) => {
+    for (const [name, by] of [["submitted", submitted], ["left", -submitted]]) {
       const number = document.querySelector(`[data-rail-${name}]`);
       if (!number) continue;
       const now = Math.max(0, Number(number.getAttribute(`data-rail-${name}`)) + by);
@@ -98,7 +110,7 @@
       number.textContent = now.toLocaleString("en");
     }
     const bar = document.querySelector(".panes__rail .progress");
-    if (bar) bar.value += 1;
+    if (bar) bar.value += submitted;
   };
 
   document.addEventListener("review:leave", (event) => {
@@ -118,7 +130,10 @@
     if (detail.isHere) isGoingOn = true;
     else prepare();
   });
-  document.addEventListener("review:returned", () => prepare());
+  document.addEventListener("review:returned", ({ detail }) => {
+    markReturned(detail.key);
+    prepare();
+  });
   window.addEventListener("online", () => setTimeout(prepare, 1000));
 
   document.addEventListener("review:ready", () => {

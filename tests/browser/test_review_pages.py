@@ -408,11 +408,13 @@ def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(
     page.keyboard.type("It is in France.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    expect(page.locator("[data-rail-submitted]")).to_have_text("1")
     happens(people, unrevealed, review)
     page.context.set_offline(False)
     returned = page.locator("[data-review-elsewhere]")
     expect(returned).to_contain_text("item 1 was not submitted")
     expect(returned).to_contain_text(why)
+    expect(page.locator("[data-rail-submitted]")).to_have_text("0")
     expect(page.locator(".toast")).to_have_count(0)  # it is said where one looks, and once
     assert Review.objects.get(pk=review.pk).state == ReviewState.DRAFT
 
