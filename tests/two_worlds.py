@@ -3,14 +3,16 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.apps import apps
 from django.core.management.color import no_style
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run
+from rubricweb.models import Dataset, JudgeCall, ReviewQueue, RubricVersion, Run, RunTally
 from rubricweb.services import budgets, endpoints, run_events, runs
 from rubricweb.services.panels import Member, Panel
 from tests import factories
@@ -18,6 +20,7 @@ from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
 
 BUDGET_USD = 0.5
+HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,9 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
             {"name": "Not blind", "raters": [people.ann], "blind": "none"},
         )
     )
+    # What is said of the last seconds and the last minute would depend on when a page is asked for.
+    RunTally.objects.update(beat_at=F("beat_at") - HOUR)
+    JudgeCall.objects.update(created_at=F("created_at") - HOUR)
     return CascadeWorld(large, version, dataset, earlier, cascade, broken, paused, again, blind, shared)
 
 
