@@ -18,6 +18,10 @@ env = environ.Env()
 if (BASE_DIR / ".env").exists():
     env.read_env(BASE_DIR / ".env")
 
+# Set before numpy is loaded. The products in the statistics are narrow: threads would only wait for each
+# other, and several web and grading processes share the cores as it is.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # ── Where and how we run ─────────────────────────────────────────────────────────────────────────
 DEBUG = env.bool("DEBUG", default=False)
 # The embedded form (`rubricweb serve`, `make run`): one machine, SQLite, a generated key.

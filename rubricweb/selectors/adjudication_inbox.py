@@ -5,6 +5,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet
@@ -30,7 +31,7 @@ from rubricweb.models import (
     Vote,
 )
 from rubricweb.selectors.adjudications import runs_beside
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_items, hidden_of
 from rubricweb.selectors.comparison import labelled_queues
 from rubricweb.selectors.comparison_by_kind import option_gaps
 from rubricweb.selectors.ground_truth import Unit, people_first
@@ -110,6 +111,11 @@ class Scope:
     def dataset_ids(self) -> set[int]:
         return {queue.dataset_id for queue in self.queues}
 
+    @cached_property
+    def hidden(self) -> frozenset[int]:
+        """The items of these datasets the viewer is still to review blind; read once."""
+        return frozenset().union(*(hidden_of(self.viewer, self.team, pk) for pk in self.dataset_ids))
+
 
 def scope(team: Team, viewer: User, queue: ReviewQueue | None = None) -> Scope:
     """One queue, or all of the team that people labelled; settled labels of files only where nobody did."""
@@ -137,7 +143,9 @@ def inbox(
     elif not decided:
         for unit in _adjudicated(where):
             kinds.pop(unit, None)
-    hidden = set(hidden_items(where.viewer, where.team).values_list("pk", flat=True))
+    # What was decided for a cause may be about any dataset of the team, not only about those of the scope.
+    everywhere = hidden_items(where.viewer, where.team).values_list("pk", flat=True)
+    hidden = frozenset(everywhere) if cause else where.hidden
     criteria = Criterion.objects.in_bulk({unit[1] for unit in kinds})
     found = [
         InboxUnit(item_id, criteria[criterion_id], of)
@@ -184,8 +192,7 @@ def inbox_page(
 
 def items_left_out(where: Scope) -> int:
     """How many items of these datasets the viewer is still to review blind."""
-    hidden = hidden_items(where.viewer, where.team)
-    return hidden.filter(dataset__in=where.dataset_ids).count() if where.queues else 0
+    return len(where.hidden)
 
 
 def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
@@ -257,7 +264,7 @@ def agreed(queue: ReviewQueue, viewer: User) -> list[AgreedUnit]:
     """
     where = scope(queue.team, viewer, queue)
     decided = _adjudicated(where)
-    hidden = set(hidden_items(viewer, queue.team).values_list("pk", flat=True))
+    hidden = hidden_of(viewer, queue.team, queue.dataset_id)
     wanted: dict[int, int] = {}
     if queue.state != QueueState.CLOSED:
         wanted = dict(QueueItem.objects.filter(queue=queue).values_list("item_id", "wanted"))

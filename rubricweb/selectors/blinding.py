@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Blind,
+    Dataset,
     Item,
     QueueItem,
     QueueState,
@@ -17,6 +18,9 @@ from rubricweb.models import (
     Team,
     User,
 )
+
+UNITED_MAX = 100
+"""So many queries are put into one; SQLite takes no more than 500."""
 
 
 def hidden_items(viewer: User, team: Team, *, besides: ReviewQueue | None = None) -> QuerySet[Item, Any]:
@@ -40,6 +44,8 @@ def hidden_items(viewer: User, team: Team, *, besides: ReviewQueue | None = None
 def shown(viewer: User, team: Team, dataset_id: int) -> Q:
     """The condition on rows with an `item` of this dataset of the team that it is none of `hidden_items`.
 
+    Empty for somebody from whom nothing is hidden: join it with others by AND only.
+
     The same rule, for very many rows: the queues are looked up here, in one small query, so that what this
     person has submitted can be read from an index instead of being asked about every item anew.
     """
@@ -53,10 +59,38 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
             waits = Exists(asked.filter(item=OuterRef("item")))
             condition &= Q(item__in=submitted.values("item")) | ~Q(waits)
         else:
-            same_words = asked.filter(item__content_hash=OuterRef("item__content_hash"))
-            mine = Exists(submitted.filter(item=OuterRef("item")))
-            condition &= Q(~Exists(same_words.exclude(item__content_hash="").exclude(mine)))
+            # One condition within the other, so that the words are looked up first and not the whole queue.
+            same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(
+                content_hash=""
+            )
+            waiting = same_words.filter(
+                Exists(asked.filter(item=OuterRef("pk"))), ~Exists(submitted.filter(item=OuterRef("pk")))
+            )
+            condition &= Q(~Exists(waiting.order_by()))
     return condition
+
+
+def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
+    """The ids of all `hidden_items` of one dataset of the team: the same rule, for a whole dataset at once.
+
+    Every queue and what was submitted in it are read once and compared here, so that the time grows with
+    their size and no faster. One query for somebody who rates in no open blind queue, two more for each.
+    """
+    hidden: set[int] = set()
+    words: set[str] = set()
+    for queue_id, reviewed in _blind_queues(viewer, team).order_by().values_list("pk", "dataset_id"):
+        own = Review.objects.filter(queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED)
+        submitted = set(own.order_by().values_list("item_id", flat=True))
+        asked = QueueItem.objects.filter(queue=queue_id).order_by()
+        if reviewed == dataset_id:
+            hidden |= set(asked.values_list("item_id", flat=True)) - submitted
+        else:
+            texts = asked.exclude(item__content_hash="").values_list("item_id", "item__content_hash")
+            words.update(text for item_id, text in texts if item_id not in submitted)
+    if words:
+        own_texts = Item.objects.filter(dataset=dataset_id).order_by().values_list("pk", "content_hash")
+        hidden.update(item_id for item_id, text in own_texts if text in words)
+    return hidden
 
 
 def hidden_datasets(viewer: User, team: Team) -> frozenset[int]:
@@ -64,16 +98,43 @@ def hidden_datasets(viewer: User, team: Team) -> frozenset[int]:
 
     Figures over all their items, such as the stored mean of a run, are withheld as a whole: from the mean of
     one item its verdicts can be read, and from the means before and after one review those of the item
-    between them. One query for somebody who rates in no open blind queue, two for others.
+    between them. One query for somebody who rates in no open blind queue, at most four for up to a hundred.
     """
-    blind = _blind_queues(viewer, team)
-    if not blind.exists():
+    queues = dict(_blind_queues(viewer, team).order_by().values_list("pk", "dataset_id"))
+    if not queues:
         return frozenset()
-    mine = Item.objects.filter(_still_to_review(viewer, team), dataset__in=blind.values("dataset")).order_by()
-    words = mine.exclude(content_hash="").values("content_hash")
-    copies = Item.objects.filter(dataset__team=team, content_hash__in=words).order_by()
-    ids = mine.values_list("dataset_id", flat=True)
-    return frozenset(ids.union(copies.values_list("dataset_id", flat=True)))
+    waiting: set[int] = set()
+    for start in range(0, len(queues), UNITED_MAX):
+        some = list(queues)[start : start + UNITED_MAX]
+        first, *rest = (_one_left(queue_id, viewer) for queue_id in some)
+        left = first.union(*rest, all=True) if rest else first
+        waiting.update(left.values_list("queue_id", flat=True))
+    if not waiting:
+        return frozenset()
+    hidden = {queues[queue_id] for queue_id in waiting}
+    # A dataset with an item that waits is hidden already: only the others are searched for the same words.
+    others = list(Dataset.objects.filter(team=team).exclude(pk__in=hidden).values_list("pk", flat=True))
+    if not others:
+        return frozenset(hidden)
+    same_words = _left(viewer).filter(queue__in=waiting, item__content_hash=OuterRef("content_hash"))
+    items = Item.objects.filter(dataset__in=others).exclude(content_hash="")
+    copies = items.filter(Exists(same_words)).order_by().values_list("dataset_id", flat=True)
+    return frozenset(hidden.union(copies.distinct()))
+
+
+def _left(viewer: User) -> QuerySet[QueueItem]:
+    """Queue items this person has submitted no review of."""
+    submitted = Review.objects.filter(
+        queue=OuterRef("queue"), item=OuterRef("item"), rater__user=viewer, state=ReviewState.SUBMITTED
+    )
+    return QueueItem.objects.filter(~Exists(submitted)).order_by()
+
+
+def _one_left(queue_id: int, viewer: User) -> QuerySet[QueueItem]:
+    """One of these of a queue, found from its end: people begin at the beginning."""
+    left = _left(viewer).filter(queue=queue_id).order_by("-position")
+    # Wrapped, because SQLite unites nothing that has an order or a limit of its own.
+    return QueueItem.objects.filter(pk__in=left.values("pk")[:1]).order_by()
 
 
 def is_withheld(run: Run, viewer: User) -> bool:
@@ -92,7 +153,7 @@ def require_visible(viewer: User, item: Item) -> None:
 
 def require_nothing_hidden(viewer: User, team: Team, dataset_id: int) -> None:
     """Refuses a whole export or list that would hold verdicts hidden from this person."""
-    hidden = hidden_items(viewer, team).filter(dataset_id=dataset_id).count()
+    hidden = len(hidden_of(viewer, team, dataset_id))
     if hidden:
         raise Withheld(
             f"You are still to review {hidden} items of this dataset blind, so their verdicts cannot be "

@@ -22,7 +22,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_items, hidden_of
 from rubricweb.selectors.comparison_by_kind import CriterionComparison, Evidence, MatrixRow, bias, matrix
 from rubricweb.selectors.comparison_scores import ScoreComparison, compare_item_scores
 from rubricweb.selectors.ground_truth import Unit, ground_truth, labels, people_first, run_answers
@@ -306,7 +306,7 @@ def items_left_out(team: Team, queues: Sequence[ReviewQueue], *, viewer: User) -
 
 def _hidden(team: Team, viewer: User, dataset_id: int) -> set[int]:
     """Items of the dataset this person is still to review blind."""
-    return set(hidden_items(viewer, team).filter(dataset=dataset_id).values_list("pk", flat=True))
+    return hidden_of(viewer, team, dataset_id)
 
 
 # ── Disagreements ────────────────────────────────────────────────────────────────────────────────
@@ -369,7 +369,7 @@ def disagreements(
     by_rater = labels(queues)
     truths = ground_truth(queues, by_rater)
     verdicts = run_answers(run).labels if run is not None else {}
-    hidden = set(hidden_items(viewer, team).values_list("pk", flat=True))
+    hidden = set().union(*(_hidden(team, viewer, pk) for pk in {one.dataset_id for one in queues}))
     criteria = Criterion.objects.in_bulk({unit[1] for unit in truths})
     keys = dict(Item.objects.filter(pk__in={unit[0] for unit in truths}).values_list("pk", "key"))
     found = []

@@ -20,7 +20,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import hidden_datasets, hidden_items
+from rubricweb.selectors.blinding import hidden_datasets, shown
 from rubricweb.selectors.comparison import comparable_runs, overall_agreement, queues_to_compare
 from rubricweb.selectors.criterion_counts import criterion_counts
 from rubricweb.selectors.queues import QueueRow, queues
@@ -266,7 +266,7 @@ def _pass_rates(run: Run, viewer: User) -> tuple[PassRate, ...]:
         criterion__version_id=run.rubric_version_id, item__dataset_id=run.dataset_id
     )
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
-    visible = said.exclude(item__in=hidden_items(viewer, run.team))
+    visible = said.filter(shown(viewer, run.team, run.dataset_id))
     judge = criterion_counts(criteria, visible.filter(run=run))
     people = criterion_counts(criteria, visible.filter(review__state=ReviewState.SUBMITTED))
     return tuple(

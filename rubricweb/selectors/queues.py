@@ -23,7 +23,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import UNITED_MAX, hidden_datasets, shown
 from rubricweb.selectors.queue_sources import in_words
 from rubricweb.selectors.review_pace import own_paces, rater_paces, time_left
 
@@ -98,19 +98,55 @@ def queue_progress(queue: ReviewQueue, viewer: User) -> QueueProgress:
     return _progress([queue], viewer, _rated_by(viewer, [queue]))[queue.pk]
 
 
-def open_reviews_count(team: Team, viewer: User) -> int:
-    """How many reviews wait for this person: the number on the navigation."""
-    mine = list(
-        ReviewQueue.objects.filter(team=team, state=QueueState.OPEN, raters__user=viewer).values_list(
-            "pk", flat=True
-        )
-    )
-    if not mine:
-        return 0
-    own = Review.objects.filter(queue__in=mine, rater__user=viewer)
-    drafts = Count("pk", filter=Q(state=ReviewState.DRAFT))
-    counted = own.aggregate(drafts=drafts, had=Count("pk", filter=_has_room()))
-    return int(sum(_with_room(mine).values()) - counted["had"] + counted["drafts"])
+@dataclass(frozen=True)
+class OwnProgress:
+    """How far one person is in a queue: the same numbers as in QueueProgress, without anybody else's."""
+
+    my_submitted: int
+    mine_left: int
+
+
+def own_progress(queue: ReviewQueue, viewer: User) -> OwnProgress:
+    """What the rail beside an item says. Four queries, none of which reads other people's reviews."""
+    asked = ReviewQueue.raters.through.objects.filter(reviewqueue=queue, rater=OuterRef("pk"))
+    me = Rater.objects.filter(team=queue.team_id, user=viewer).annotate(is_asked=Exists(asked)).first()
+    if me is None:
+        return OwnProgress(0, 0)
+    own = Review.objects.filter(queue=queue, rater=me).order_by()
+    counts = dict(own.values("state").annotate(n=Count("pk")).values_list("state", "n"))
+    left = 0
+    if me.is_asked and queue.state == QueueState.OPEN:
+        free = _with_room([queue.pk]).get(queue.pk, 0) - own.filter(_has_room()).count()
+        left = counts.get(ReviewState.DRAFT, 0) + free
+    return OwnProgress(counts.get(ReviewState.SUBMITTED, 0), left)
+
+
+def open_reviews_count(team: Team, viewer: User, *, at_most: int) -> int:
+    """How many reviews wait for this person, counted up to `at_most`: the number on the navigation.
+
+    Three queries for up to a hundred queues, none of which counts a whole queue.
+    """
+    open_queues = ReviewQueue.objects.filter(team=team, state=QueueState.OPEN, raters__user=viewer)
+    mine = list(open_queues.values_list("pk", flat=True))
+    own = Review.objects.filter(rater__user=viewer)
+    found = own.filter(queue__in=mine, state=ReviewState.DRAFT).count() if mine else 0
+    for start in range(0, len(mine), UNITED_MAX):
+        if found >= at_most:
+            break
+        parts = [_some_free(queue_id, own, at_most) for queue_id in mine[start : start + UNITED_MAX]]
+        found += len(parts[0].union(*parts[1:], all=True)[: at_most - found])
+    return min(found, at_most)
+
+
+def _some_free(queue_id: int, own: QuerySet[Review], at_most: int) -> QuerySet[Any, tuple[int]]:
+    """Some items of a queue that have room and are not among `own` reviews, those at its end first.
+
+    People begin at the beginning: from the end, what they had already is hardly met.
+    """
+    had = own.filter(queue=queue_id, item=OuterRef("item"))
+    free = QueueItem.objects.filter(~Exists(had), queue=queue_id, room__gt=0).order_by("-position")
+    # Wrapped, because SQLite unites nothing that has an order or a limit of its own.
+    return QueueItem.objects.filter(pk__in=free.values("pk")[:at_most]).order_by().values_list("pk")
 
 
 def rates(queue: ReviewQueue, viewer: User) -> bool:
@@ -120,7 +156,7 @@ def rates(queue: ReviewQueue, viewer: User) -> bool:
 
 def source_words(queue: ReviewQueue, viewer: User) -> list[str]:
     """How the items were chosen, a sentence each; nothing that tells verdicts the viewer may not see yet."""
-    hidden = hidden_items(viewer, queue.team).filter(dataset=queue.dataset_id).exists()
+    hidden = queue.dataset_id in hidden_datasets(viewer, queue.team)
     return in_words(queue.source, verdicts=not hidden)
 
 
@@ -260,8 +296,10 @@ def remarks(queue: ReviewQueue, viewer: User) -> list[Review]:
     Other people's on items the viewer is still to review blind are left out: a note may tell a verdict.
     """
     said = Review.objects.filter(queue=queue).filter(Q(flagged=True) | ~Q(note=""))
-    visible = Q(rater__user=viewer) | ~Q(item__in=hidden_items(viewer, queue.team))
-    rows = said.filter(visible).select_related("item", "rater").order_by("-pk")
+    visible = shown(viewer, queue.team, queue.dataset_id)
+    if visible:  # empty, it would leave the viewer's own only
+        said = said.filter(Q(rater__user=viewer) | visible)
+    rows = said.select_related("item", "rater").order_by("-pk")
     return list(
         rows.defer("item__submission", "item__thinking", "item__prompt", "item__reference")[:REMARKS_MAX]
     )

@@ -111,7 +111,9 @@ def will_reveal(review: Review) -> bool:
 
 
 def _others_spoke(review: Review) -> bool:
-    source = Q(review__queue=review.queue, review__state=ReviewState.SUBMITTED) & ~Q(review=review)
+    # The item is named twice: by it the peers' reviews are found in an index.
+    peers = Q(review__queue=review.queue, review__item=review.item, review__state=ReviewState.SUBMITTED)
+    source = peers & ~Q(review=review)
     if review.queue.run_id is not None:
         source |= Q(run_id=review.queue.run_id)
     return Judgement.objects.filter(source, item=review.item).exists()

@@ -17,7 +17,7 @@ from rubricweb.models import (
     Run,
     User,
 )
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.ground_truth import run_answers
 
 
@@ -59,7 +59,7 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
     revealing = [one for one in queues if one.run_id == run.pk and one.blind in (Blind.BOTH, Blind.JUDGE)]
     if not revealing:
         return RevisionRates(False, _rate(None, [], 0), ())
-    hidden = set(hidden_items(viewer, run.team).filter(dataset=run.dataset_id).values_list("pk", flat=True))
+    hidden = hidden_of(viewer, run.team, run.dataset_id)
     said: dict[int, list[Revision]] = defaultdict(list)
     revisions = Revision.objects.filter(run=run, judgement__review__queue__in=revealing).exclude(
         judge_verdict=""

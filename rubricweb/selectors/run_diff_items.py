@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Judgement, Run, RunItem, User
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.run_diff_criteria import Partners
 
 ROUNDING = 1e-9
@@ -70,8 +70,7 @@ def score_scale(run: Run, baseline: Run) -> str:
 
 def hidden_from(run: Run, viewer: User) -> set[int]:
     """Items of the run's dataset this person is still to review blind."""
-    rows = hidden_items(viewer, run.team).filter(dataset=run.dataset_id)
-    return set(rows.values_list("pk", flat=True))
+    return hidden_of(viewer, run.team, run.dataset_id)
 
 
 def item_changes(run: Run, baseline: Run, hidden: set[int]) -> list[ItemChange]:

@@ -21,7 +21,7 @@ from rubricweb.engine.voting import Tally, tally
 from rubricweb.errors import Invalid
 from rubricweb.models import Criterion, Item, JudgeCall, Judgement, Run, RunItem, User, Vote
 from rubricweb.selectors import run_calls, run_votes, runs
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import shown
 from rubricweb.selectors.run_graders import PER_ITEM, Graders, settled
 from rubricweb.selectors.run_results import RUN_ITEM_ORDERS
 from rubricweb.selectors.stored_answers import engine_votes, outcomes
@@ -150,9 +150,8 @@ def neighbours(run: Run, row: RunItem, *, viewer: User, order: str = "score") ->
     if order not in RUN_ITEM_ORDERS:
         allowed = ", ".join(RUN_ITEM_ORDERS)
         raise Invalid(f"Items of a run cannot be sorted by {order[:40]!r}. Allowed: {allowed}.")
-    rows = RunItem.objects.filter(run=run, graded_at__isnull=False).exclude(
-        item__in=hidden_items(viewer, run.team)
-    )
+    visible = shown(viewer, run.team, run.dataset_id)
+    rows = RunItem.objects.filter(visible, run=run, graded_at__isnull=False)
     if order in ("score", "-score") and row.score is not None:
         below = Q(score__lt=row.score) | Q(score=row.score, pk__lt=row.pk)
         above = Q(score__gt=row.score) | Q(score=row.score, pk__gt=row.pk)

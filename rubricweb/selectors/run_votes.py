@@ -12,7 +12,7 @@ from rubricweb.engine.agreement.repeats import flip_rate, panel_agreement
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item, Judgement, Run, User, Vote
 from rubricweb.selectors import run_calls
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import shown
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)
 
@@ -116,16 +116,15 @@ def _abstaining(criterion: Criterion) -> frozenset[str]:
 
 
 def _units(run: Run, viewer: User) -> list[_Unit]:
-    hidden = hidden_items(viewer, run.team)
+    visible = shown(viewer, run.team, run.dataset_id)
     finals = {
         (item_id, criterion_id): verdict
-        for item_id, criterion_id, verdict in Judgement.objects.filter(run=run)
-        .exclude(item__in=hidden)
-        .values_list("item_id", "criterion_id", "verdict")
+        for item_id, criterion_id, verdict in Judgement.objects.filter(visible, run=run).values_list(
+            "item_id", "criterion_id", "verdict"
+        )
     }
     rows = (
-        Vote.objects.filter(run=run)
-        .exclude(item__in=hidden)
+        Vote.objects.filter(visible, run=run)
         .order_by("item_id", "criterion_id", "-stage", "judge", "repeat")
         .values_list("item_id", "criterion_id", "stage", "judge", "repeat", "verdict", "error_kind")
     )

@@ -20,6 +20,9 @@ from rubricweb.services import endpoints
 
 P = ParamSpec("P")
 
+WAITING_SHOWN = 99
+"""Of more reviews that wait for a person the navigation says only that they are more."""
+
 
 class TeamRequest(HttpRequest):
     """A request that came through `team_page`: the person is a member of `team`."""
@@ -118,22 +121,29 @@ def frame(request: HttpRequest) -> dict[str, Any]:
 
 
 def _navigation(request: HttpRequest, team: Team) -> list[dict[str, Any]]:
-    waiting = queues.open_reviews_count(team, request.user)
+    waiting = queues.open_reviews_count(team, request.user, at_most=WAITING_SHOWN + 1)
     rooms = [
-        ("Dashboard", "dashboard", None),
-        ("Rubrics", "rubrics", None),
-        ("Datasets", "datasets", None),
-        ("Runs", "runs", None),
-        ("Review", "queues", waiting or None),
-        ("Compare", "compare", None),
-        ("Export", "exports", None),
+        ("Dashboard", "dashboard", 0),
+        ("Rubrics", "rubrics", 0),
+        ("Datasets", "datasets", 0),
+        ("Runs", "runs", 0),
+        ("Review", "queues", waiting),
+        ("Compare", "compare", 0),
+        ("Export", "exports", 0),
     ]
     links = []
     for label, name, count in rooms:
         url = reverse(name, args=[team.slug])
         here = request.path == url if name == "dashboard" else request.path.startswith(url.rstrip("/"))
-        links.append({"label": label, "url": url, "active": here, "count": count})
+        links.append({"label": label, "url": url, "active": here, "count": _capped(count)})
     return links
+
+
+def _capped(count: int) -> str:
+    """A number of waiting things as it is shown: "" for none, 99+ for more than 99."""
+    if count > WAITING_SHOWN:
+        return f"{WAITING_SHOWN}+"
+    return str(count) if count else ""
 
 
 def _banner(team: Team) -> dict[str, str] | None:

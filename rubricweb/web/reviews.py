@@ -200,7 +200,7 @@ def panes(request: TeamRequest, review: Review) -> dict[str, Any]:
         "item": review.item,
         "submission": review.item.to_engine(),
         "quotable": quotable_texts(review.item),
-        "progress": queues.queue_progress(review.queue, request.user),
+        "progress": queues.own_progress(review.queue, request.user),
         "rail": queues.rail(review.queue, request.user, around=review.item),
     }
 

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Item, QueueState, Review, ReviewQueue, ReviewState, Run, RunItem
-from rubricweb.selectors.blinding import hidden_items, shown
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_of, shown
 from rubricweb.selectors.run_results import result, run_items
 from tests import factories
 from tests.factories import Cast
@@ -69,6 +69,9 @@ def test_the_condition_leaves_out_exactly_the_hidden_items(people: Cast, runs: l
     for run, viewer in product(runs, (people.ann, people.rae, people.bob)):
         rows = RunItem.objects.filter(run=run)
         hidden = set(hidden_items(viewer, people.team).values_list("pk", flat=True))
+        in_dataset = set(run.dataset.items.filter(pk__in=hidden).values_list("pk", flat=True))
+        assert hidden_of(viewer, people.team, run.dataset_id) == in_dataset
+        assert (run.dataset_id in hidden_datasets(viewer, people.team)) == bool(in_dataset)
         seen = rows.filter(shown(viewer, people.team, run.dataset_id))
         expected = {item for item in rows.values_list("item_id", flat=True) if item not in hidden}
         assert sorted(seen.values_list("item_id", flat=True)) == sorted(expected)

@@ -1,5 +1,6 @@
 """Queues and reviews at the interface a browser uses, with and without its script."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Dataset, Judgement, Review, ReviewQueue, ReviewState, RubricVersion
+from rubricweb.models import Dataset, Judgement, Review, ReviewQueue, ReviewState, RubricVersion, User
 from rubricweb.services import queue_changes, queues, reviews
 from tests import factories
 from tests.factories import Cast
@@ -92,6 +93,46 @@ def test_the_list_costs_the_same_queries_however_many_queues(
     # session, user, membership, teams, endpoints; 4 for the number on the navigation; 5 for the list
     with django_assert_max_num_queries(16):
         client.get(url("queues", people))
+
+
+def test_the_navigation_counts_what_waits_and_stops_at_99(people: Cast, sign_in, version) -> None:
+    items = [{"id": f"i{number}", "submission": f"Answer {number}."} for number in range(60)]
+    found = []
+    for name in ("first", "second"):
+        data = factories.dataset(people.team, people.alice, name=name, items=items)
+        found.append(
+            factories.queue(
+                people.team,
+                people.alice,
+                dataset=data,
+                rubric_version=version,
+                raters=[people.ann, people.rae],
+                raters_per_item=2,
+                name=name,
+            )
+        )
+    client = sign_in(people.ann)
+
+    def waiting() -> str:
+        [link] = [one for one in client.get(url("queues", people)).context["nav"] if one["label"] == "Review"]
+        return str(link["count"])
+
+    assert waiting() == "99+"  # 60 + 60
+    for _ in range(20):
+        review = queues.next_review(found[0], people.ann, now=timezone.now())
+        assert review is not None
+        answer_all(review)
+        reviews.submit(review, now=timezone.now())
+    assert waiting() == "99+"  # 40 + 60: the same 20 items wait for rae, and not for ann
+    draft = queues.next_review(found[1], people.ann, now=timezone.now())
+    assert waiting() == "99+"  # the draft and 40 + 59
+    assert draft is not None
+    reviews.skip(draft, reason="Not mine.")
+    assert waiting() == "99"  # 40 + 59: what was skipped waits for others
+    queues.close_queue(found[1], by=people.alice)
+    assert waiting() == "40"
+    queues.close_queue(found[0], by=people.alice)
+    assert waiting() == ""
 
 
 def test_an_editor_opens_a_queue(people: Cast, sign_in, dataset: Dataset, version: RubricVersion) -> None:
@@ -268,6 +309,46 @@ def test_the_rail_lists_my_items_and_not_those_others_took(people: Cast, sign_in
     page = sign_in(people.ann).get(url("review", people, review.pk)).content.decode()
     assert f'rail__title">{review.item.key}<' in page
     assert f'rail__title">{theirs.item.key}<' not in page
+
+
+def test_the_rail_says_how_far_i_am_whatever_others_did(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    queue = factories.queue(
+        people.team,
+        people.alice,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann, people.rae],
+        raters_per_item=2,
+    )
+    client = sign_in(people.ann)
+
+    def said(review: Review) -> str:
+        page = client.get(url("review", people, review.pk), follow=True).content.decode()
+        numbers = re.findall(r'data-rail-(submitted|left)="(\d+)"', page)
+        return " ".join(f"{number} {name}" for name, number in numbers)
+
+    def begin(person: User) -> Review:
+        review = queues.next_review(queue, person, now=timezone.now())
+        assert review is not None
+        return review
+
+    def finish(review: Review) -> None:
+        answer_all(review)
+        reviews.submit(review, now=timezone.now())
+
+    first = begin(people.ann)
+    assert said(first) == "0 submitted 3 left"  # the draft and two more
+    finish(first)
+    assert said(first) == "1 submitted 2 left"  # its second place is free, for rae only
+    finish(begin(people.rae))
+    assert said(first) == "1 submitted 2 left"
+    second = begin(people.ann)
+    reviews.skip(second, reason="Not mine.")
+    assert said(second) == "1 submitted 1 left"  # both places of what was skipped are free, for others
+    queues.close_queue(queue, by=people.alice)
+    assert said(first) == "1 submitted 0 left"
 
 
 # ── The sheet ────────────────────────────────────────────────────────────────────────────────────

@@ -16,6 +16,7 @@ Statistic = Callable[[Floats], Floats]
 CONFIDENCE = 0.95
 _DRAWS_AT_ONCE = 2_000_000  # bounds the memory of one block of resamples to about 32 MB
 _DRAWS_KEPT = 10_000_000  # of one size, at two bytes each: a board asks for the same again and again
+_DRAWS_KEPT_READY = 4_000_000  # at eight bytes each, as they are multiplied
 _LEAST_DEFINED_SHARE = 0.5  # below this, the interval would describe the lucky resamples only
 
 
@@ -71,18 +72,24 @@ def resampled_sums(contributions: Floats, *, resamples: int, seed: int) -> Float
 def resampled_times(clusters: int, *, resamples: int, seed: int) -> Iterator[tuple[int, Floats]]:
     """How often each of `clusters` clusters is drawn in each bootstrap resample, a block at a time.
 
-    Yields (first resample of the block, (rows × clusters) counts); every row adds up to `clusters`. The same
-    seed gives the same draws whatever is computed from them.
+    Yields (first resample of the block, (rows × clusters) counts, not to be written to); every row adds up to
+    `clusters`. The same seed gives the same draws whatever is computed from them.
     """
     draw = _kept_times if 0 < clusters * resamples <= _DRAWS_KEPT else _drawn_times
     block = max(1, _DRAWS_AT_ONCE // max(1, clusters))
     for place, times in enumerate(draw(clusters, resamples, seed)):
-        yield place * block, times.astype(np.float64)
+        yield place * block, times.astype(np.float64, copy=False)
 
 
 @lru_cache(maxsize=1)
-def _kept_times(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.uint16], ...]:
-    return tuple(_drawn_times(clusters, resamples, seed))
+def _kept_times(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.uint16] | Floats, ...]:
+    drawn = _drawn_times(clusters, resamples, seed)
+    if clusters * resamples > _DRAWS_KEPT_READY:
+        return tuple(drawn)
+    ready = tuple(times.astype(np.float64) for times in drawn)
+    for times in ready:
+        times.flags.writeable = False
+    return ready
 
 
 def _drawn_times(clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.uint16]]:
