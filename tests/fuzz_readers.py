@@ -29,6 +29,7 @@ from rubricweb.engine.formats.dataset_files import preview, read_dataset
 from rubricweb.engine.formats.dataset_values import ALIASES, DatasetFile, ItemRecord
 from rubricweb.engine.formats.dataset_writers import write_dataset
 from rubricweb.engine.formats.label_files import read_labels
+from rubricweb.engine.formats.label_provenance import LabelProvenance
 from rubricweb.engine.formats.rubric_files import read_rubric, write_rubric
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict
@@ -68,6 +69,11 @@ DATASET = DatasetFile(
             metadata={"topic": ["x", {"y": 1.5}], "group": "g"},
             ground_truth=(Verdict.MET, "Very", None),
             ground_truth_reasons=("r", None, None),
+            ground_truth_provenance=(
+                LabelProvenance("adjudicated", "ed", "2026-01-02T03:04:05+00:00"),
+                LabelProvenance("majority", labels=({"rater": "ann", "is_judge": False, "verdict": "Very"},)),
+                None,
+            ),
             labels={"ann": (Verdict.UNMET, "N/A", None)},
             label_reasons={"ann": (None, "why", None)},
         ),

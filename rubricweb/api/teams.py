@@ -10,6 +10,7 @@ from rubricweb.api.schemas import teams as schemas
 from rubricweb.api.schemas.shared import With, list_of
 from rubricweb.models import Role
 from rubricweb.selectors import teams as selected
+from rubricweb.services.teams import choose_single_keys
 
 teams = Room("team")
 
@@ -17,14 +18,17 @@ teams = Room("team")
 @teams.read("/me", Role.VIEWER, schemas.Me)
 def get_me(request: TokenRequest) -> Any:
     """Whom this token stands for."""
-    caller = request.auth
-    return {
-        "username": caller.user.username,
-        "name": str(caller.user),
-        "role": caller.membership.get_role_display(),
-        "team": caller.team,
-        "token": caller.token,
-    }
+    return _me(request)
+
+
+@teams.write("PATCH", "/me", Role.VIEWER, schemas.Me)
+def change_me(request: TokenRequest, body: schemas.OwnChoices) -> Any:
+    """Change what you choose for yourself, such as single keys.
+
+    It holds in all your teams and on every device.
+    """
+    choose_single_keys(request.auth.user, on=body.single_keys)
+    return _me(request)
 
 
 @teams.read("/team", Role.VIEWER, schemas.TeamWithMembers)
@@ -41,3 +45,15 @@ def list_journal(request: TokenRequest, asked: Query[ListQuery]) -> Any:
         request.auth.team, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit
     )
     return {"items": page.rows, "next_cursor": page.next_cursor}
+
+
+def _me(request: TokenRequest) -> dict[str, Any]:
+    caller = request.auth
+    return {
+        "username": caller.user.username,
+        "name": str(caller.user),
+        "role": caller.membership.get_role_display(),
+        "team": caller.team,
+        "token": caller.token,
+        "single_keys": caller.user.single_keys is not False,
+    }

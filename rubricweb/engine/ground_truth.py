@@ -6,6 +6,9 @@ from typing import TypeVar
 
 LabelT = TypeVar("LabelT", bound=str)
 
+RULES = ("unanimous", "majority", "adjudicated")
+"""By which a label can stand."""
+
 
 def majority(labels: Iterable[LabelT]) -> LabelT | None:
     """The most frequent label (a verdict, an option's own label); None when there is none or a shared lead.

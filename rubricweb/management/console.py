@@ -117,8 +117,12 @@ def parser() -> argparse.ArgumentParser:
         _command(commands, "agreement", "how far the people of a queue agree", "agreement_board", "run")
     )
     _runs(commands.add_parser("runs", help="list, follow, pause, resume and retry runs"))
-    _queues(commands.add_parser("queues", help="list, open, pause, extend, reassign and close review queues"))
+    _queues(commands.add_parser("queues", help="list, open, edit, pause, extend and close review queues"))
+    _gold(commands.add_parser("gold", help="gold items of a queue, and the calibration of its raters"))
     _judge(commands.add_parser("judge", help="list the judges a team can ask, test one"))
+    _prices(commands.add_parser("prices", help="what models cost: list, set and remove prices"))
+    _spending(commands.add_parser("spending", help="what the month has cost, and the cap on it"))
+    _retention(commands.add_parser("retention", help="how long prompts and raw replies are kept"))
     _lint(_command(commands, "lint", "what is likely to go wrong with a rubric", "lint", "run"))
     link = _command(commands, "sign-in-link", "a link that signs somebody in once", "people", "sign_in_link")
     link.add_argument("person", metavar="USER", help="user name or e-mail address")
@@ -397,7 +401,7 @@ def _runs(room: argparse.ArgumentParser) -> None:
 
 
 def _queues(room: argparse.ArgumentParser) -> None:
-    room.description = "List, open, pause, resume, extend, reassign, close and reopen review queues."
+    room.description = "List, open, edit, pause, resume, extend, reassign, close and reopen review queues."
     actions = room.add_subparsers(
         title="actions", prog="rubricweb queues", metavar="ACTION [ARGUMENTS …]", required=True
     )
@@ -442,6 +446,11 @@ def _queues(room: argparse.ArgumentParser) -> None:
     opened.add_argument("--instructions", type=Path, metavar="FILE", help="Markdown for the reviewers")
     opened.add_argument("--plan", action="store_true", help="only say what it would come to")
     _chosen_items(opened)
+    edited = action("edit", "another name, other instructions, another time that places are kept")
+    edited.add_argument("--name", metavar="NAME", help="what reviewers see in their list")
+    edited.add_argument("--instructions", type=Path, metavar="FILE", help="Markdown for the reviewers")
+    edited.add_argument("--hold", type=_positive, metavar="MINUTES", help="how long places are kept")
+    edited.add_argument("--json", action="store_true", help="print JSON")
     for name, what in (
         ("pause", "hand nothing out and take nothing in until resumed; drafts are kept"),
         ("resume", "go on with a paused queue"),
@@ -479,6 +488,99 @@ def _chosen_items(command: argparse.ArgumentParser) -> None:
         "--even-by-verdict", default="", metavar="CRITERION", help="evenly by the verdicts of --from-run"
     )
     command.add_argument("--seed", type=int, metavar="N", help="draws the same sample again")
+
+
+def _gold(room: argparse.ArgumentParser) -> None:
+    room.description = "Gold items of a queue, and the calibration of its raters."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb gold", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+
+    def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
+        command = _command(actions, name, what, "gold", function or name)
+        command.add_argument("queue", metavar="QUEUE", help="the queue's number or name")
+        command.add_argument("--json", action="store_true", help="print JSON")
+        _team_and_person(command)
+        return command
+
+    action("show", "gold items, rules, and how each rater did")
+    marked = action("mark", "make items gold whose labels are known")
+    marked.add_argument("--at-random", type=_positive, metavar="N", help="draw so many")
+    unmarked = action("unmark", "make gold items like the others")
+    for command in (marked, unmarked):
+        command.add_argument(
+            "--item", action="append", default=[], metavar="ITEM", help="id:N|KEY; several times"
+        )
+    rules = action("rules", "how raters are calibrated; what is not named stays")
+    rules.add_argument(
+        "--first",
+        dest="calibration_items",
+        type=int,
+        default=argparse.SUPPRESS,
+        metavar="N",
+        help="gold items that come first for everybody; 0 for no round",
+    )
+    for name, what in (
+        ("--pass-mark", "share of labels that must be right to go on"),
+        ("--extra-rater-below", "agreement below which an item gets one more rater"),
+    ):
+        rules.add_argument(
+            name, type=_share_or_none, default=argparse.SUPPRESS, metavar="SHARE", help=f"{what}, or none"
+        )
+    for name, what, function in (
+        ("let-on", "let a rater go on below the mark", "let_on"),
+        ("try-again", "let a rater try again with other gold items", "try_again"),
+    ):
+        action(name, what, function).add_argument("rater", metavar="RATER", help="name or user name")
+
+
+def _prices(room: argparse.ArgumentParser) -> None:
+    room.description = "What models cost the team, in US dollars per million tokens."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb prices", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    listed = _command(actions, "list", "prices of the models judges ask", "prices", "list_prices")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    own = _command(actions, "set", "what a model costs the team from now on", "prices", "set_price")
+    removed = _command(actions, "remove", "forget the team's own price of a model", "prices", "remove")
+    for command in (own, removed):
+        command.add_argument("model", metavar="MODEL", help="as endpoints name it, to the letter")
+    for name, what, required in (
+        ("--input", "US dollars per million tokens asked", True),
+        ("--output", "US dollars per million tokens answered", True),
+        ("--cached", "US dollars per million tokens the provider had in its cache", False),
+    ):
+        own.add_argument(name, type=_dollars, required=required, metavar="USD", help=what)
+    for command in (listed, own, removed):
+        _team_and_person(command)
+
+
+def _spending(room: argparse.ArgumentParser) -> None:
+    room.description = "What the team's month has cost, and the cap on it."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb spending", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    shown = _command(actions, "show", "what the month has cost so far, run by run", "spending", "show")
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    capped = _command(actions, "cap", "change the cap on a month", "spending", "cap")
+    capped.add_argument(
+        "cap", type=_dollars_or_none, metavar="USD", help="US dollars, all runs together, or none for no cap"
+    )
+    for command in (shown, capped):
+        _team_and_person(command)
+
+
+def _retention(room: argparse.ArgumentParser) -> None:
+    room.description = "How long prompts and raw replies of judges are kept."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb retention", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    shown = _command(actions, "show", "how long, and when some were pruned", "retention", "show")
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    kept = _command(actions, "set", "keep them for so many days", "retention", "keep")
+    kept.add_argument("days", type=_days_or_none, metavar="DAYS", help="days, or none for ever")
+    for command in (shown, kept):
+        _team_and_person(command)
 
 
 def _judge(room: argparse.ArgumentParser) -> None:
@@ -540,6 +642,22 @@ def _dollars(text: str) -> float:
 
 def _dollars_or_none(text: str) -> float | None:
     return None if text.lower() == "none" else _dollars(text)
+
+
+def _share_or_none(text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1, nor none")
+    return share
+
+
+def _days_or_none(text: str) -> int | None:
+    return None if text.lower() == "none" else _positive(text)
 
 
 def _positive(text: str) -> int:

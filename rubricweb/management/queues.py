@@ -1,19 +1,17 @@
 """`rubricweb queues`: the review queues there are, opening and changing them, at the terminal."""
 
 import argparse
-import json
-import sys
 from dataclasses import replace
 from random import SystemRandom
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rubricweb import access
 from rubricweb.errors import Invalid
+from rubricweb.management.printed import print_json, say, terminal
 from rubricweb.management.who import Who, acting, note, read_file
 from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
 from rubricweb.selectors import operators
@@ -23,8 +21,6 @@ from rubricweb.selectors.queue_sources import Source
 from rubricweb.services import queue_changes
 from rubricweb.services import queues as services
 from rubricweb.templatetags.display import count, duration
-
-WIDTH = 140  # of tables that go into a file or a pipe
 
 
 def list_queues(options: argparse.Namespace) -> int:
@@ -37,7 +33,7 @@ def list_queues(options: argparse.Namespace) -> int:
     ]
     if options.json:
         for row in rows:
-            _print_json(_summary(row.queue, row.progress))
+            print_json(_summary(row.queue, row.progress))
         return 0
     table = Table(box=box.SIMPLE)
     for title in ("id", "queue", "state", "dataset"):
@@ -50,7 +46,7 @@ def list_queues(options: argparse.Namespace) -> int:
         cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name, *map(count, figures)]
         table.add_row(*map(Text, cells))
     if rows:
-        _console().print(table)
+        terminal().print(table)
     else:
         note("There are no such queues yet.")
     return 0
@@ -64,7 +60,7 @@ def show(options: argparse.Namespace) -> int:
     raters = selected.rater_progress(queue)
     source = selected.source_words(queue, who.user)
     if options.json:
-        answer = _summary(queue, progress) | {
+        answer = _in_full(queue, who.user) | {
             "source": source,
             "seconds_left": pace.left,
             "raters": [
@@ -80,7 +76,7 @@ def show(options: argparse.Namespace) -> int:
                 for one in raters
             ],
         }
-        _print_json(answer)
+        print_json(answer)
         return 0
     facts = Table(box=box.SIMPLE, show_header=False)
     facts.add_column(style="bold", no_wrap=True)
@@ -104,7 +100,7 @@ def show(options: argparse.Namespace) -> int:
         figures = map(count, (one.submitted, one.drafts, one.expired, one.skipped))
         name = one.name if one.rates else f"{one.name} (taken out)"
         table.add_row(*map(Text, [name, *figures, duration(one.seconds)]))
-    console = _console()
+    console = terminal()
     console.print(facts)
     console.print(table)
     return 0
@@ -128,7 +124,7 @@ def new(options: argparse.Namespace) -> int:
             raters_per_item=options.raters_per_item,
         )
         work = f", about {duration(plan.seconds)} of work" if plan.seconds is not None else ""
-        return _said(f"{count(plan.items)} items, {count(plan.reviews)} reviews{work}.", *plan.source)
+        return say(f"{count(plan.items)} items, {count(plan.reviews)} reviews{work}.", *plan.source)
     queue = services.create_queue(
         who.team,
         by=who.user,
@@ -147,7 +143,22 @@ def new(options: argparse.Namespace) -> int:
         instructions=read_file(options.instructions).decode() if options.instructions else "",
     )
     items = selected.queue_progress(queue, who.user).items
-    return _said(f"Queue {queue.pk} is open with {count(items)} items.")
+    return say(f"Queue {queue.pk} is open with {count(items)} items.")
+
+
+def edit(options: argparse.Namespace) -> int:
+    """Other words for reviewers, and another time that places are kept; what is not named stays."""
+    who, queue = _queue(options, Role.EDITOR)
+    instructions = read_file(options.instructions).decode() if options.instructions else None
+    if options.name is None and instructions is None and options.hold is None:
+        raise Invalid("Nothing to change; allowed: --name, --instructions and --hold.")
+    queue_changes.edit_queue(
+        queue, by=who.user, name=options.name, instructions=instructions, hold_minutes=options.hold
+    )
+    if options.json:
+        print_json(_in_full(queue, who.user))
+        return 0
+    return say(f"Queue {queue.pk} is {queue.name}; a place is kept for {queue.hold_minutes} minutes.")
 
 
 def pause(options: argparse.Namespace) -> int:
@@ -186,7 +197,7 @@ def extend(options: argparse.Namespace) -> int:
     added = queue_changes.extend_queue(
         queue, by=who.user, source=wanted, raters_per_item=options.raters_per_item
     )
-    return _said(
+    return say(
         f"{count(added)} items added to queue {queue.pk}, {queue.raters_per_item} people have each item."
     )
 
@@ -202,7 +213,7 @@ def reassign(options: argparse.Namespace) -> int:
         everyone={"yes": True, "no": False}.get(options.everyone),
     )
     names = ", ".join(one.name for one in selected.rater_progress(queue) if one.rates)
-    return _said(f"In queue {queue.pk} are: {names}.")
+    return say(f"In queue {queue.pk} are: {names}.")
 
 
 def _queue(options: argparse.Namespace, role: Role) -> tuple[Who, ReviewQueue]:
@@ -248,6 +259,15 @@ def _source(who: Who, dataset: Dataset, options: argparse.Namespace) -> Source:
     return replace(narrowed, kind="filter") if options.search or options.metadata else Source()
 
 
+def _in_full(queue: ReviewQueue, viewer: User) -> dict[str, Any]:
+    """The summary with what reviewers are told and held to."""
+    return _summary(queue, selected.queue_progress(queue, viewer)) | {
+        "rationale": queue.rationale,
+        "hold_minutes": queue.hold_minutes,
+        "instructions": queue.instructions,
+    }
+
+
 def _summary(queue: ReviewQueue, progress: selected.QueueProgress) -> dict[str, Any]:
     return {
         "id": queue.pk,
@@ -268,17 +288,4 @@ def _summary(queue: ReviewQueue, progress: selected.QueueProgress) -> dict[str, 
 
 
 def _state(queue: ReviewQueue) -> int:
-    return _said(f"Queue {queue.pk} is {queue.state}.")
-
-
-def _said(*lines: str) -> int:
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-    return 0
-
-
-def _print_json(answer: Any) -> None:
-    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False)
+    return say(f"Queue {queue.pk} is {queue.state}.")

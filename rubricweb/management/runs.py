@@ -1,19 +1,18 @@
 """`rubricweb runs`: which runs there are, one of them, and what may be done to it, at the terminal."""
 
 import argparse
-import json
 import sys
 from typing import Any
 
 from django.utils import timezone
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rubricweb import access, tasks
 from rubricweb.errors import Invalid
 from rubricweb.management import run_watching
+from rubricweb.management.printed import print_json, terminal
 from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Role, Run, RunState
 from rubricweb.selectors import operators, run_errors, run_log, run_progress, run_results, workers
@@ -25,7 +24,6 @@ from rubricweb.services import runs as services
 from rubricweb.templatetags.display import count, percent, score, usd
 
 LOG_SHOWN = 20
-WIDTH = 140  # of tables that go into a file or a pipe
 
 
 def list_runs(options: argparse.Namespace) -> int:
@@ -41,7 +39,7 @@ def list_runs(options: argparse.Namespace) -> int:
     )
     if options.json:
         for row in page.rows:
-            _print_json(_row(row))
+            print_json(_row(row))
         return 0
     table = Table(box=box.SIMPLE)
     table.add_column("id", justify="right", no_wrap=True)
@@ -53,7 +51,7 @@ def list_runs(options: argparse.Namespace) -> int:
     for row in page.rows:
         table.add_row(*map(Text, _cells(row)))
     if page.rows:
-        _console().print(table)
+        terminal().print(table)
     else:
         note("There are no such runs yet.")
     if page.next_cursor:
@@ -111,7 +109,7 @@ def show(options: argparse.Namespace) -> int:
             {"kind": one.kind, "count": one.count, "example": one.example} for one in errors
         ]
         answer["log"] = [run_watching.event_as_json(event) for event in events]
-        _print_json(answer)
+        print_json(answer)
         return 0
     result = run_results.result(run, viewer=who.user)
     table = Table(box=box.SIMPLE, show_header=False)
@@ -135,7 +133,7 @@ def show(options: argparse.Namespace) -> int:
         rows.append(("new items", f"{new}, to be taken in with: rubricweb runs extend {run.pk}"))
     for name, value in rows:
         table.add_row(name, Text(value))
-    console = _console()
+    console = terminal()
     console.print(table)
     for event in events:
         console.print(run_watching.event_line(event), markup=False, soft_wrap=True)
@@ -241,11 +239,3 @@ def _said(run: Run, words: str) -> int:
 
 def _items(number: int) -> str:
     return f"{number:,} item{'s' * (number != 1)}"
-
-
-def _print_json(answer: Any) -> None:
-    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False)

@@ -11,7 +11,8 @@ from rubricweb.models.teams import Team
 
 
 class Comment(models.Model):
-    """On an item, on one criterion of it, or on one verdict. Markdown; @name mentions a member.
+    """On an item, on one criterion of it, or on one verdict. Markdown; @name or @"Shown Name" mentions
+    a member.
 
     A removed comment keeps its place without its words.
     """

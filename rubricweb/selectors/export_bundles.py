@@ -41,6 +41,7 @@ def _record(item: GroundTruthItem) -> ItemRecord:
         metadata=item.metadata,
         ground_truth=item.ground_truth,
         ground_truth_reasons=item.ground_truth_reasons,
+        ground_truth_provenance=item.ground_truth_provenance,
     )
 
 

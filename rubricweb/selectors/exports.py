@@ -7,7 +7,7 @@ from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.formats import GroundTruthItem, VerdictRow
-from rubricweb.engine.formats.result_files import LabelProvenance
+from rubricweb.engine.formats.label_provenance import LabelProvenance
 from rubricweb.engine.outcomes import outcome_of, value_of
 from rubricweb.errors import Withheld
 from rubricweb.models import (

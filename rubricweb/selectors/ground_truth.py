@@ -23,12 +23,10 @@ SETTLED_RATER = "ground truth"
 SETTLED_RATERS = (SETTLED_RATER, GROUND_TRUTH_RATER)
 """The same with the name our own exports of ground truth carry."""
 
-RULES = ("unanimous", "majority", "adjudicated")
-
 
 @dataclass(frozen=True)
 class Truth:
-    """The label that stands for a unit, and by which of RULES; None while people are tied.
+    """The label that stands for a unit, and by which of the RULES; None while people are tied.
 
     `labels` counts those of people. An adjudication that only accepted what all said stays unanimous.
     """

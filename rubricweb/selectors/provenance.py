@@ -28,7 +28,7 @@ class SaidLabel:
 class Provenance:
     """How one unit came to its label; `verdict` None while people are tied.
 
-    `rule` is one of ground_truth.RULES. `decided_by` is the user name of who decided it, "" where nobody had
+    `rule` is one of the engine's RULES. `decided_by` is the user name of who decided it, "" where nobody had
     to: then `decided_at` is when the last of the `labels` was given.
     """
 

@@ -1,11 +1,12 @@
 """What people say to each other about an item: writing, editing, removing, resolving."""
 
-import re
+from collections import Counter
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
 
+from rubricweb.engine.parsers.mentions import folded_name, mentions
 from rubricweb.errors import Conflict, Forbidden
 from rubricweb.models import Comment, Criterion, Item, Judgement, NoticeKind, User
 from rubricweb.services.journal import record
@@ -13,8 +14,6 @@ from rubricweb.services.labels import refused
 from rubricweb.services.notices import notify_comment
 
 TEXT_MAX = 10_000
-# An e-mail address mentions nobody: before the @ stands nothing that could belong to one.
-MENTION = re.compile(r"(?<![\w@.+/-])@(\w[\w@.+-]*)")
 
 
 @transaction.atomic
@@ -97,22 +96,23 @@ def _storable(text: str) -> str:
     return text
 
 
-def mentioned_names(text: str) -> set[str]:
-    """User names after an @, in small letters: "ask @Ann, or mail b@c.org" is {"ann"}.
-
-    A name may end in a full stop or not, so "@ann." is both "ann." and "ann".
-    """
-    names: set[str] = set()
-    for found in MENTION.findall(text):
-        name = found.casefold()
-        names |= {name, name.rstrip("@.+-")}
-    return names - {""}
-
-
 def _mentioned(comment: Comment) -> list[User]:
-    """The members whose user names are in the text, but for its author."""
-    names = mentioned_names(comment.text)
-    return [user for user in _others(comment) if user.username.casefold() in names] if names else []
+    """The members whose user names are in the text, or whose shown name is and is nobody else's here.
+
+    Never its author, whose own shown name counts as somebody's.
+    """
+    found = mentions(comment.text)
+    if not (found.usernames or found.shown_names):
+        return []
+    members = list(_members(comment))
+    bearers = Counter(folded_name(str(user)) for user in members)
+    unambiguous = {name for name in found.shown_names if bearers[name] == 1}
+    return [
+        user
+        for user in members
+        if user.pk != comment.author_id
+        and (user.username.casefold() in found.usernames or folded_name(str(user)) in unambiguous)
+    ]
 
 
 def _earlier_authors(comment: Comment) -> QuerySet[User]:
@@ -123,5 +123,9 @@ def _earlier_authors(comment: Comment) -> QuerySet[User]:
 
 def _others(comment: Comment) -> QuerySet[User]:
     """Everybody in the team but the author."""
-    members = User.objects.filter(memberships__team=comment.item.dataset.team_id, is_active=True)
+    members = _members(comment)
     return members.exclude(pk=comment.author_id) if comment.author_id is not None else members
+
+
+def _members(comment: Comment) -> QuerySet[User]:
+    return User.objects.filter(memberships__team=comment.item.dataset.team_id, is_active=True)

@@ -15,8 +15,8 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
 
+from rubricweb.engine.parsers.markdown import MARKDOWN
 from rubricweb.models.teams import Role
 
 register = template.Library()
@@ -238,12 +238,6 @@ def query_replace(context: Context, **changes: Any) -> str:
 
 
 # ── Texts that people and models wrote ───────────────────────────────────────────────────────────
-# "image" is off: a picture would be fetched from wherever a submission says, so it stays a link.
-_MARKDOWN = (
-    MarkdownIt("commonmark", {"html": False, "breaks": True})
-    .enable(["table", "strikethrough"])
-    .disable("image")
-)
 _TAGS = {
     *("h3", "h4", "h5", "h6", "p", "hr", "blockquote", "pre", "ul", "ol", "li"),
     *("a", "br", "code", "del", "em", "s", "strong"),
@@ -262,12 +256,12 @@ def markdown(text: str | None) -> SafeString:
         return SafeString("")
     if len(text) > MARKDOWN_MAX_CHARACTERS:
         return format_html('<pre class="code">{}</pre>', text)
-    tokens = _MARKDOWN.parse(text)
+    tokens = MARKDOWN.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
     clean = nh3.clean(
-        _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}),
+        MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
         tags=_TAGS,
         attributes={"a": {"href", "title"}, "ol": {"start"}},
         url_schemes={"http", "https", "mailto"},

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb import access
-from rubricweb.errors import Conflict, Forbidden, Invalid
+from rubricweb.errors import Conflict, Forbidden
 from rubricweb.models import Rater, ReviewQueue, Role
 from rubricweb.selectors import calibration as selectors
 from rubricweb.services import calibration as services
@@ -28,20 +28,16 @@ def gold(request: TeamRequest, queue_id: int) -> HttpResponse:
 def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.queue_for(request.team, queue_id)
     form = MarkGold(request.POST, queue=queue)
-    if form.is_valid():
-        try:
-            new = services.mark_gold(
-                queue,
-                by=request.user,
-                item_ids=form.cleaned_data["keys"],
-                at_random=form.cleaned_data["at_random"],
-            )
-        except (Conflict, Forbidden, Invalid) as error:
-            form.refuse(error)
-        else:
-            messages.success(request, f"{new} more {'item is' if new == 1 else 'items are'} gold.")
-            return redirect("queue_gold", request.team.slug, queue.pk)
-    return _page(request, queue, marking=form)
+
+    def change() -> str:
+        chosen = form.cleaned_data
+        new = services.mark_gold(
+            queue, by=request.user, item_ids=chosen["keys"], at_random=chosen["at_random"]
+        )
+        return f"{new} more {'item is' if new == 1 else 'items are'} gold."
+
+    told = form.carried_out(change)
+    return _changed(request, queue, told) if told else _page(request, queue, marking=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -49,15 +45,13 @@ def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
 def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.queue_for(request.team, queue_id)
     form = Rules(request.POST)
-    if form.is_valid():
-        try:
-            services.set_rules(queue, by=request.user, **form.cleaned_data)
-        except (Conflict, Invalid) as error:
-            form.refuse(error)
-        else:
-            messages.success(request, f"The calibration of {queue} is changed.")
-            return redirect("queue_gold", request.team.slug, queue.pk)
-    return _page(request, queue, rules=form)
+
+    def change() -> str:
+        services.set_rules(queue, by=request.user, **form.cleaned_data)
+        return f"The calibration of {queue} is changed."
+
+    told = form.carried_out(change)
+    return _changed(request, queue, told) if told else _page(request, queue, rules=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -65,8 +59,7 @@ def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
 def unmark(request: TeamRequest, queue_id: int, item_id: int) -> HttpResponse:
     queue, item = access.queue_for(request.team, queue_id), access.item_for(request.team, item_id)
     services.unmark_gold(queue, item.pk, by=request.user)
-    messages.success(request, f"{item} is not gold any more.")
-    return redirect("queue_gold", request.team.slug, queue.pk)
+    return _changed(request, queue, f"{item} is not gold any more.")
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -100,8 +93,12 @@ def _decide(
         decide(queue, rater, by=request.user)
     except (Conflict, Forbidden) as error:
         messages.error(request, str(error))
-    else:
-        messages.success(request, words.format(rater))
+        return redirect("queue_gold", request.team.slug, queue.pk)
+    return _changed(request, queue, words.format(rater))
+
+
+def _changed(request: TeamRequest, queue: ReviewQueue, words: str) -> HttpResponse:
+    messages.success(request, words)
     return redirect("queue_gold", request.team.slug, queue.pk)
 
 

@@ -1,5 +1,7 @@
 """Pages of the datasets room: lists, bringing files in, items one by one."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -9,13 +11,15 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_files import Preview, preview
-from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
-from rubricweb.models import Dataset, Role
+from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge, Withheld
+from rubricweb.models import Dataset, Item, Role
 from rubricweb.selectors import comments, exports
 from rubricweb.selectors import datasets as selectors
 from rubricweb.selectors import rubrics as rubric_selectors
+from rubricweb.selectors.provenance import item_provenance
 from rubricweb.services import datasets as services
 from rubricweb.services import reviews, splits, uploads
+from rubricweb.web.comparison import note_names
 from rubricweb.web.forms_datasets import LabelsForm, MappingForm, SplitForm, UploadForm, cells
 from rubricweb.web.http import TeamRequest, team_page, uploaded
 
@@ -69,7 +73,19 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
         "runs": selectors.runs_containing(item),
         "thread": comments.thread(item, viewer=request.user),
     }
-    return render(request, "datasets/item.html", context)
+    return render(request, "datasets/item.html", context | _ground_truth(request, item))
+
+
+def _ground_truth(request: TeamRequest, item: Item) -> dict[str, Any]:
+    """What stands for the item and why, with the names of who said so where these were asked for."""
+    try:
+        truths = item_provenance(item, viewer=request.user)
+    except Withheld as error:
+        return {"withheld": str(error)}
+    names = bool(truths) and request.GET.get("names") == "1"
+    if names:
+        note_names(request, item)
+    return {"truths": truths, "names": names}
 
 
 @team_page(Role.EDITOR)

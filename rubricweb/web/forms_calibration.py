@@ -2,8 +2,8 @@
 
 from django import forms
 
-from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import QueueItem, ReviewQueue
+from rubricweb.web.forms_refused import RefusableForm
 
 SHORT = {"class": "input--short"}
 
@@ -23,17 +23,10 @@ class _Percent(forms.FloatField):
         return f"{value * 100:g}" if isinstance(value, float) else value
 
 
-class _Refusable(forms.Form):
-    def refuse(self, error: Invalid | Conflict | Forbidden) -> None:
-        """Shows a refusal beside the field its faults name, or above all."""
-        faults = error.faults if isinstance(error, Invalid) else ()
-        place = faults[0].place.partition("[")[0] if faults else ""
-        place = "keys" if place == "item_ids" else place
-        self.add_error(place if place in self.fields else None, str(error))
-
-
-class MarkGold(_Refusable):
+class MarkGold(RefusableForm):
     """Items to be gold: so many at random, or those with these keys."""
+
+    places = {"item_ids": "keys"}
 
     at_random = forms.IntegerField(
         min_value=1,
@@ -64,7 +57,7 @@ class MarkGold(_Refusable):
         return [found[key] for key in keys]
 
 
-class Rules(_Refusable):
+class Rules(RefusableForm):
     """How raters are calibrated, and when an item gets one more."""
 
     calibration_items = forms.IntegerField(

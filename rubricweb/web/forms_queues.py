@@ -5,30 +5,17 @@ from typing import Any
 
 from django import forms
 
-from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Blind, Order, Rationale, ReviewQueue, Team, User
 from rubricweb.selectors import queues as selectors
 from rubricweb.selectors.informative import REASONS
 from rubricweb.selectors.queue_sources import ALL, KINDS, Source
+from rubricweb.web.forms_refused import RefusableForm
 
 SHORT = {"class": "input--short"}
 SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
 
 
-class _Refusable(forms.Form):
-    """A form that answers a refusal of the service beside the field its faults name."""
-
-    places: dict[str, str] = {}
-
-    def refuse(self, error: Invalid | Conflict) -> None:
-        """Shows a refusal beside the field its faults name, a taken name beside the name."""
-        faults = error.faults if isinstance(error, Invalid) else ()
-        place = faults[0].place if faults else ("name" if isinstance(error, Conflict) else "")
-        place = self.places.get(place, place)
-        self.add_error(place if place in self.fields else None, str(error))
-
-
-class SourceForm(_Refusable):
+class SourceForm(RefusableForm):
     """Which items: a kind, and what each kind needs to be told."""
 
     places = {"source": "kind"}
@@ -224,7 +211,7 @@ class ExtendQueue(SourceForm):
     """More items for a queue."""
 
 
-class QueueRaters(_Refusable):
+class QueueRaters(RefusableForm):
     """How many people have an item each; only ever more."""
 
     raters_per_item = forms.IntegerField(
@@ -232,7 +219,7 @@ class QueueRaters(_Refusable):
     )
 
 
-class QueuePeople(_Refusable):
+class QueuePeople(RefusableForm):
     """Who is in a queue."""
 
     places = {"remove": "raters"}
@@ -269,7 +256,7 @@ class QueuePeople(_Refusable):
         }
 
 
-class QueueWords(_Refusable):
+class QueueWords(RefusableForm):
     """What a queue is called, what it tells its people, how long it waits for them."""
 
     name = forms.CharField(max_length=200)

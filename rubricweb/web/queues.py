@@ -1,5 +1,7 @@
 """Pages of queues: which there are, one of them, what changes it, and the way to the next item."""
 
+from collections.abc import Callable
+
 from django.contrib import messages
 from django.forms import Form
 from django.http import HttpResponse
@@ -106,14 +108,13 @@ def change(request: TeamRequest, queue_id: int) -> HttpResponse:
 def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
     found = access.queue_for(request.team, queue_id)
     form = QueueWords(request.POST)
-    if form.is_valid():
-        try:
-            changes.edit_queue(found, by=request.user, **form.cleaned_data)
-        except (Invalid, Conflict) as error:
-            form.refuse(error)
-        else:
-            return _changed(request, found, f"{found} is changed.")
-    return _change_page(request, found, words=form)
+
+    def change() -> str:
+        changes.edit_queue(found, by=request.user, **form.cleaned_data)
+        return f"{found} is changed."
+
+    told = form.carried_out(change)
+    return _changed(request, found, told) if told else _change_page(request, found, words=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -121,14 +122,13 @@ def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
 def people(request: TeamRequest, queue_id: int) -> HttpResponse:
     found = access.queue_for(request.team, queue_id)
     form = QueuePeople(request.POST, queue=found)
-    if form.is_valid():
-        try:
-            changes.reassign_queue(found, by=request.user, **form.wanted)
-        except (Invalid, Conflict) as error:
-            form.refuse(error)
-        else:
-            return _changed(request, found, f"The people of {found} are changed.")
-    return _change_page(request, found, people=form)
+
+    def change() -> str:
+        changes.reassign_queue(found, by=request.user, **form.wanted)
+        return f"The people of {found} are changed."
+
+    told = form.carried_out(change)
+    return _changed(request, found, told) if told else _change_page(request, found, people=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -137,14 +137,13 @@ def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
     """More items, as the form chooses them."""
     found = access.queue_for(request.team, queue_id)
     form = ExtendQueue(request.POST, team=request.team)
-    if form.is_valid():
-        try:
-            added = changes.extend_queue(found, by=request.user, source=form.source)
-        except (Invalid, Conflict) as error:
-            form.refuse(error)
-        else:
-            return _changed(request, found, f"{added:,} item{'s' * (added != 1)} added to {found}.")
-    return _change_page(request, found, items=form)
+
+    def change() -> str:
+        added = changes.extend_queue(found, by=request.user, source=form.source)
+        return f"{added:,} item{'s' * (added != 1)} added to {found}."
+
+    told = form.carried_out(change)
+    return _changed(request, found, told) if told else _change_page(request, found, items=form)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -152,14 +151,13 @@ def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
 def raters_per_item(request: TeamRequest, queue_id: int) -> HttpResponse:
     found = access.queue_for(request.team, queue_id)
     form = QueueRaters(request.POST)
-    if form.is_valid():
-        try:
-            changes.extend_queue(found, by=request.user, **form.cleaned_data)
-        except (Invalid, Conflict) as error:
-            form.refuse(error)
-        else:
-            return _changed(request, found, f"{found.raters_per_item} people have each item of {found} now.")
-    return _change_page(request, found, raters=form)
+
+    def change() -> str:
+        changes.extend_queue(found, by=request.user, **form.cleaned_data)
+        return f"{found.raters_per_item} people have each item of {found} now."
+
+    told = form.carried_out(change)
+    return _changed(request, found, told) if told else _change_page(request, found, raters=form)
 
 
 def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> HttpResponse:
@@ -183,33 +181,32 @@ def _changed(request: TeamRequest, queue: ReviewQueue, words: str) -> HttpRespon
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def pause(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.queue_for(request.team, queue_id)
-    changes.pause_queue(found, by=request.user)
-    return _changed(request, found, f"{found} is {found.state}.")
+    return _moved(request, queue_id, changes.pause_queue)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def resume(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.queue_for(request.team, queue_id)
-    changes.resume_queue(found, by=request.user)
-    return _changed(request, found, f"{found} is {found.state}.")
+    return _moved(request, queue_id, changes.resume_queue)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def close(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.queue_for(request.team, queue_id)
-    services.close_queue(found, by=request.user)
-    return _changed(request, found, f"{found} is {found.state}.")
+    return _moved(request, queue_id, services.close_queue)
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def reopen(request: TeamRequest, queue_id: int) -> HttpResponse:
+    return _moved(request, queue_id, changes.reopen_queue)
+
+
+def _moved(request: TeamRequest, queue_id: int, move: Callable[..., object]) -> HttpResponse:
+    """Back to the queue in its new state, or with why it stays as it was."""
     found = access.queue_for(request.team, queue_id)
     try:
-        changes.reopen_queue(found, by=request.user)
+        move(found, by=request.user)
     except (Invalid, Conflict) as error:
         messages.error(request, str(error))
         return redirect("queue", request.team.slug, found.pk)

@@ -6,7 +6,9 @@
   const isOpen = () => list() && !list().hidden;
 
   // The name that is being typed: what stands between an @ and the caret.
-  const begun = (text) => /(?:^|[^\w@.+/-])@([\w.+-]{0,40})$/.exec(text.value.slice(0, text.selectionStart))?.[1];
+  // Names others see may be begun with a quotation mark; what is chosen is the user name in place of both.
+  const begun = (text) =>
+    /(?:^|[^\w@.+/-])@("[^"\n]{0,40}|[\w.+-]{0,40})$/.exec(text.value.slice(0, text.selectionStart))?.[1];
 
   const choose = (person) => {
     for (const one of list().children) one.setAttribute("aria-selected", String(one === person));
@@ -22,7 +24,7 @@
   };
 
   const offer = (text) => {
-    const name = begun(text)?.toLowerCase();
+    const name = begun(text)?.replace('"', "").toLowerCase();
     if (name === undefined || !list()) return close();
     for (const person of list().children)
       person.hidden = !`${person.dataset.username} ${person.textContent}`.toLowerCase().includes(name);

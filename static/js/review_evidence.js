@@ -23,12 +23,70 @@
 
   const isSpace = (letter) => /\s/.test(letter);
 
-  // Node → the offset in the source of each of its letters (UTF-16 units), -1 where none was found.
+  // JSON is shown with other blanks, escapes and numbers than it is stored with; its tokens are the same.
+  const TOKEN = /"(?:[^"\\]|\\[^])*"|[^\s",:[\]{}]+|[,:[\]{}]/g;
+  const tokens = (text) => [...text.matchAll(TOKEN)].map((found) => ({ text: found[0], at: found.index }));
+
+  const ESCAPES = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", "/": "/" };
+  const unescaped = (one) =>
+    one.length === 2
+      ? (ESCAPES[one[1]] ?? one)
+      : one.replace(/\\u(.{4})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+
+  // The UTF-16 units a token stands for, each with where it is written: an escape is several characters, and two
+  // of them may be the halves of one.
+  const spelled = ({ text, at }) => {
+    const letters = [];
+    const written = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[\da-fA-F]{4}|\\[^]|[^]/g;
+    for (const { 0: one, index } of text.matchAll(written)) {
+      const said = one.length === 1 ? one : unescaped(one);
+      for (let i = 0; i < said.length; i++) letters.push({ letter: said[i], from: at + index, to: at + index + one.length });
+    }
+    return letters;
+  };
+
+  const fill = (places, ends, shown, { from, to }) => {
+    for (let i = shown.from; i < shown.to; i++) places[i] = from;
+    if (to > from + 1) ends.set(from, to);
+  };
+
+  // null where the tokens differ, as they do where a key comes twice.
+  const layJsonBeside = (source, nodes) => {
+    if (nodes.length !== 1 || !nodes[0].parentElement.matches("pre.code")) return null;
+    const shown = tokens(nodes[0].data);
+    const stored = tokens(source);
+    if (shown.length !== stored.length) return null;
+    const places = new Int32Array(nodes[0].length).fill(-1);
+    const ends = new Map();
+    for (const [at, token] of shown.entries()) {
+      const whole = { from: token.at, to: token.at + token.text.length };
+      const there = stored[at];
+      if (token.text[0] !== '"') {
+        if (token.text === there.text) for (let i = 0; i < token.text.length; i++) places[token.at + i] = there.at + i;
+        else fill(places, ends, whole, { from: there.at, to: there.at + there.text.length });
+        continue;
+      }
+      const letters = spelled(token);
+      const written = spelled(there);
+      if (letters.map((one) => one.letter).join("") !== written.map((one) => one.letter).join("")) return null;
+      for (const [i, one] of letters.entries()) fill(places, ends, one, written[i]);
+    }
+    return { source, nodes, starts: new Map([[nodes[0], places]]), ends };
+  };
+
+  // Node → the offset in the source of each of its letters (UTF-16 units), -1 where none was found; `ends` are
+  // those of letters that are written with several.
   const layBeside = (region) => {
     const known = page.maps.get(region);
     if (known) return known;
-    const source = page.sources[region.dataset.field];
-    const nodes = textNodes(region);
+    const map = laidBeside(page.sources[region.dataset.field], textNodes(region));
+    page.maps.set(region, map);
+    return map;
+  };
+
+  const laidBeside = (source, nodes) => {
+    const json = layJsonBeside(source, nodes);
+    if (json) return json;
     const starts = new Map();
     let at = 0;
     for (const node of nodes) {
@@ -50,9 +108,7 @@
       }
       starts.set(node, places);
     }
-    const map = { source, nodes, starts };
-    page.maps.set(region, map);
-    return map;
+    return { source, nodes, starts, ends: new Map() };
   };
 
   const points = (source, units) => {
@@ -70,7 +126,7 @@
   const placeOf = (range) => {
     const region = fieldOf(range.startContainer) ?? fieldOf(range.endContainer);
     if (!region || !(region.dataset.field in page.sources)) return null;
-    const { source, nodes, starts } = layBeside(region);
+    const { source, nodes, starts, ends } = layBeside(region);
     let first = -1;
     let last = -1;
     for (const node of nodes) {
@@ -85,7 +141,7 @@
       }
     }
     if (first === -1) return null;
-    let end = last + 1;
+    let end = ends.get(last) ?? last + 1;
     if (source.codePointAt(last) > 0xffff) end = last + 2;
     while (first < end && isSpace(source[first])) first++; // a double click takes the blank along
     while (end > first && isSpace(source[end - 1])) end--;

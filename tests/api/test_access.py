@@ -50,6 +50,7 @@ def request_for(operation: Any, ids: dict[str, int]) -> dict[str, Any]:
     """A valid body, form or query string for each operation that needs one."""
     file = upload("Not a file anybody can import", "broken.json")
     needed: dict[str, dict[str, Any]] = {
+        "change_me": {"body": {"single_keys": True}},
         "add_endpoint": {"body": {"name": "New", "base_url": "https://judge.example/v1", "model": "m"}},
         "edit_endpoint": {"body": {"temperature": 0.5}},
         "set_price": {

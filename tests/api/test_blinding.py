@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from rubricweb.engine.formats import EXPORT_FORMATS
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import ReviewQueue, Role, RubricVersion, Run
 from rubricweb.selectors.blinding import hidden_items
@@ -112,7 +113,7 @@ def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
         return [
             query | {"what": what, "format": form, "run": ids["run_id"]}
             for what in ("verdicts", "ground_truth")
-            for form in ("csv", "wide", "jsonl", "autorubric")
+            for form in EXPORT_FORMATS
         ]
     if operation.operation_id == "list_run_items":
         return [{"sort": sort} for sort in ("score", "-score", "position", "errors")]

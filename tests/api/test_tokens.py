@@ -18,6 +18,30 @@ def test_a_token_stands_for_its_member(people: Cast, as_member) -> None:
     assert me["token"]["may_write"] is True
 
 
+def test_single_keys_are_chosen_for_the_person_and_nobody_else(people: Cast, as_member, sign_in) -> None:
+    ann = as_member(people.ann)
+    assert ann.get("/me")["single_keys"] is True  # nobody has chosen yet
+    page = sign_in(people.ann)
+    assert "data-single-keys=" not in page.get("/", follow=True).content.decode()
+    assert ann.send("PATCH", "/me", {"single_keys": False})["single_keys"] is False
+    assert ann.get("/me")["single_keys"] is False
+    assert 'data-single-keys="off"' in page.get("/", follow=True).content.decode()
+    assert as_member(people.bob).get("/me")["single_keys"] is True
+    assert ann.send("PATCH", "/me", {"single_keys": True})["single_keys"] is True
+    assert 'data-single-keys="on"' in page.get("/", follow=True).content.decode()
+
+
+@pytest.mark.parametrize("body", [{}, {"single_keys": None}, {"single_keys": True, "name": "Ann"}])
+def test_choices_that_are_none_are_refused(people: Cast, as_member, body: dict) -> None:
+    as_member(people.ann).refused(422, "PATCH", "/me", body)
+
+
+def test_a_token_that_may_only_read_chooses_nothing(people: Cast, token) -> None:
+    client = ApiClient(token(people.ann, people.team, may_write=False))
+    client.refused(403, "PATCH", "/me", {"single_keys": False})
+    assert client.get("/me")["single_keys"] is True
+
+
 def test_the_team_lists_its_members_with_their_roles(people: Cast, as_member) -> None:
     members = as_member(people.bob).get("/team")["members"]
     assert [(member["username"], member["role"]) for member in members] == [

@@ -60,6 +60,10 @@ def test_a_comment_is_written_with_the_keyboard_and_the_page_stays(
     expect(page.get_by_role("option", name="Rae @rae")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     expect(text).to_have_value("Ask @rae ")
+    page.keyboard.type('or @"Ra')  # the name others see, begun in quotes: the user name stands in its place
+    expect(page.get_by_role("option", name="Rae @rae")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(text).to_have_value("Ask @rae or @rae ")
     page.keyboard.type("and @e")  # ed, and everybody with an e: the arrow goes on to the next
     first = page.locator("#comment-people [aria-selected=true]").get_attribute("data-username")
     page.keyboard.press("ArrowDown")
@@ -70,7 +74,7 @@ def test_a_comment_is_written_with_the_keyboard_and_the_page_stays(
     # On this page the same keys go to the next item, but not out of a comment.
     page.keyboard.press("Control+Enter")
     written = page.locator(".comments__comment")
-    expect(written).to_contain_text("Ask @rae and @e")
+    expect(written).to_contain_text("Ask @rae or @rae and @e")
     assert page.url.endswith(path)
     expect(text).to_have_value("")
     assert [notice.user for notice in Notice.objects.filter(kind="mention")] == [people.rae]

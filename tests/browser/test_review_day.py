@@ -262,6 +262,46 @@ def test_who_lost_their_place_is_told(
     expect(page.locator("[data-review-place]")).to_be_hidden()
 
 
+def test_json_is_quoted_as_it_is_stored_however_it_is_shown(people: Cast, open_as: Open) -> None:
+    # In ASCII, as json.dumps writes it, in one line; the tower is a pair of escapes.
+    stored = r'{"city": "\u5317\u4eac \ud83d\uddfc", "n": [1e5, 2.50], "path": "a\/b\nc", "said": "\"oui\""}'
+    queue = factories.queue(
+        people.team,
+        people.alice,
+        dataset=factories.dataset(
+            people.team, people.alice, name="json", items=[{"id": "one", "submission": stored}]
+        ),
+        rubric_version=factories.version(people.team, people.alice, criteria=CRITERIA, title="JSON"),
+        raters=[people.ann],
+    )
+    review = queues.start_review(queue, queue.dataset.items.get(key="one"), people.ann)
+    page = open_as(people.ann, path_of(review))
+    page.keyboard.press("m")
+    page.keyboard.press("k")
+    shown = page.locator('[data-field="submission"] pre').inner_text()
+    assert '  "city": "北京 🗼"' in shown.splitlines()[1]
+    quoted = {
+        "京": r"\u4eac",
+        "北京 🗼": r"\u5317\u4eac \ud83d\uddfc",
+        "100000.0": "1e5",
+        "2.5": "2.50",
+        "a/b": r"a\/b",
+        "oui": "oui",
+    }
+    for words in quoted:
+        select(page, words)
+        page.keyboard.press("h")
+    expect(page.locator(".quoted__words")).to_have_count(len(quoted))
+    wait_for(lambda: len(stored_evidence(review, "capital") or []) == len(quoted), 15)
+    spans = stored_evidence(review, "capital")
+    assert [span["text"] for span in spans] == list(quoted.values())
+    assert [stored[span["start"] : span["end"]] for span in spans] == list(quoted.values())
+    page.reload()
+    assert page.evaluate("CSS.highlights.get('evidence-1').size") == len(quoted)
+    marked = page.evaluate("[...CSS.highlights.get('evidence-1')].map(String)")
+    assert marked == list(quoted)
+
+
 def test_a_conversation_and_a_long_text_are_quoted_at_their_places(people: Cast, open_as: Open) -> None:
     long = "\n\n".join(f"Paragraph {number} says & means **something** <odd>." for number in range(3500))
     assert len(long) > 170_000

@@ -14,10 +14,12 @@ from tests.factories import Cast
 from tests.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
 
 
-def said(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, *arguments: str) -> str:
-    """What `rubricweb runs …` prints as this person."""
+def said(
+    capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, *arguments: str, room: str = "runs"
+) -> str:
+    """What `rubricweb runs …`, or another room of it, prints as this person."""
     options = console.parser().parse_args(
-        ["runs", *arguments, "--team", people.team.slug, "--user", viewer.username]
+        [room, *arguments, "--team", people.team.slug, "--user", viewer.username]
     )
     command = importlib.import_module(f"rubricweb.management.{options.module}")
     getattr(command, options.function)(options)
@@ -52,6 +54,8 @@ def everything(
     found = {"plan": plan(capsys, people, viewer, world)}
     for form in ([], ["--json"]):
         found[f"list {form}"] = said(capsys, people, viewer, "list", *form)
+        found[f"spending {form}"] = said(capsys, people, viewer, "show", *form, room="spending")
+        found[f"retention {form}"] = said(capsys, people, viewer, "show", *form, room="retention")
         for run in world.runs:
             found[f"{run} show {form}"] = said(capsys, people, viewer, "show", str(run.pk), *form)
             if run != world.paused:  # which is watched until somebody resumes it
@@ -66,7 +70,10 @@ def test_no_command_tells_a_blind_rater_whether_a_cascade_went_on(
 ) -> None:
     looks = in_both_worlds(lambda unsure: everything(capsys, people, people.alice, unsure))
     assert not told_apart(*looks)
-    for place in ("Cascade show []", "Cascade watch []", "Cascade summary", "Again show []", "plan"):
+    for place in (
+        *("Cascade show []", "Cascade watch []", "Cascade summary", "Again show []"),
+        *("plan", "spending []"),
+    ):
         assert "withheld while you review blind" in looks[0][place], place
 
 
@@ -76,4 +83,4 @@ def test_who_does_not_rate_sees_what_a_cascade_asked(
     looks = in_both_worlds(lambda unsure: everything(capsys, people, people.ed, unsure))
     told = {line.split(": ")[0] for line in told_apart(*looks)}
     assert {"plan", "Cascade show []", "Cascade watch ['--json']", "Broken show []", "Paused show []"} <= told
-    assert {"Cascade summary", "Again summary"} <= told
+    assert {"Cascade summary", "Again summary", "spending []", "spending ['--json']"} <= told

@@ -35,7 +35,7 @@ def said(installation: Installation, *arguments: Any) -> str:
     return str(ended.stdout)
 
 
-def test_a_queue_is_opened_changed_and_closed(furnished: Installation) -> None:
+def test_a_queue_is_opened_changed_and_closed(furnished: Installation, tmp_path: Path) -> None:
     version = furnished.number("SELECT id FROM rubricweb_rubricversion")
     wanted = ("queues", "new", "Hard ones", "--dataset", "answers", "--rubric", f"id:{version}", "--everyone")
     assert "2 items, 2 reviews." in said(furnished, *wanted, "--metadata", "hard=true", "--plan")
@@ -49,6 +49,15 @@ def test_a_queue_is_opened_changed_and_closed(furnished: Installation) -> None:
     assert "2 items added" in said(furnished, "queues", "extend", queue)
     again = furnished.run("queues", "extend", queue)
     assert (again.returncode, "nothing was added" in again.stderr) == (1, True)
+    words = tmp_path / "words.md"
+    words.write_text("Read **all** of it.")
+    edited = ("queues", "edit", queue, "--name", "Odd ones", "--instructions", words, "--hold", 5, "--json")
+    row = json.loads(said(furnished, *edited))
+    assert (row["name"], row["instructions"], row["hold_minutes"]) == ("Odd ones", "Read **all** of it.", 5)
+    renamed = json.loads(said(furnished, "queues", "show", "Odd ones", "--json"))
+    assert (renamed["id"], renamed["instructions"]) == (queue, "Read **all** of it.")
+    nothing = furnished.run("queues", "edit", queue)
+    assert (nothing.returncode, "Nothing to change" in nothing.stderr) == (1, True)
     assert f"Queue {queue} is paused." in said(furnished, "queues", "pause", queue)
     assert f"Queue {queue} is open." in said(furnished, "queues", "resume", queue)
     left = furnished.run("queues", "reassign", queue, "--remove", "alice")
@@ -56,3 +65,35 @@ def test_a_queue_is_opened_changed_and_closed(furnished: Installation) -> None:
     assert "is closed" in said(furnished, "queues", "close", queue)
     assert said(furnished, "queues", "list", "--state", "open", "--json") == ""
     assert "is open" in said(furnished, "queues", "reopen", queue)
+
+
+def test_gold_items_and_the_round_are_set_at_the_terminal(furnished: Installation, tmp_path: Path) -> None:
+    version = furnished.number("SELECT id FROM rubricweb_rubricversion")
+    rubric = ("--rubric", f"id:{version}")
+    settled = tmp_path / "settled.csv"
+    lines = [f"item-{number},capital,ground truth,MET" for number in range(3)]
+    settled.write_text("\n".join(["item_id,criterion,rater,verdict", *lines]))
+    said(furnished, "import-labels", settled, "--dataset", "answers", *rubric)
+    said(furnished, "queues", "new", "Measured", "--dataset", "answers", *rubric, "--everyone")
+
+    def gold(action: str, *more: Any) -> Any:
+        return json.loads(said(furnished, "gold", action, "Measured", *more, "--json"))
+
+    # Three of four labels are known; alice, who rates, can only have items drawn and is told none of them.
+    assert (gold("show")["gold"], gold("show")["more"]) == (0, 3)
+    refused = furnished.run("gold", "mark", "Measured", "--item", "item-0")
+    assert (refused.returncode, "draw some at random" in refused.stderr) == (1, True)
+    marked = gold("mark", "--at-random", 2)
+    assert (marked["gold"], marked["more"], marked["items"]) == (2, 1, [])
+    rules = gold("rules", "--first", 2, "--pass-mark", 0.5)
+    assert (rules["calibration_items"], rules["pass_mark"], rules["extra_rater_below"]) == (2, 0.5, None)
+    rules = gold("rules", "--extra-rater-below", 0.4)
+    assert (rules["calibration_items"], rules["pass_mark"], rules["extra_rater_below"]) == (2, 0.5, 0.4)
+    assert gold("rules", "--pass-mark", "none")["pass_mark"] is None
+    [alice] = gold("show")["raters"]
+    assert (alice["name"], alice["stage"], alice["right"], alice["withheld"]) == ("alice", "open", None, True)
+    assert "withheld while you review blind" in said(furnished, "gold", "show", "Measured")
+    own = furnished.run("gold", "let-on", "Measured", "alice")
+    assert (own.returncode, "Somebody else decides" in own.stderr) == (1, True)
+    unknown = furnished.run("gold", "try-again", "Measured", "nobody")
+    assert (unknown.returncode, "Known: alice" in unknown.stderr) == (1, True)

@@ -122,6 +122,26 @@ def test_ground_truth_carries_where_each_label_comes_from(people: Cast, labelled
     assert [item.metadata for item in read_dataset(data, filename="back.jsonl").items] == [{}, {}]
 
 
+@pytest.mark.parametrize("format", ["jsonl", "autorubric", "yaml", "parquet", "bundle"])
+def test_where_labels_come_from_is_read_back_from_every_dataset(people: Cast, labelled, format: str) -> None:
+    if format == "bundle":
+        items = read_bundle(exported(people, labelled, "verdicts", format)).dataset.items
+    else:
+        data = exported(people, labelled, "ground_truth", format)
+        items = read_dataset(data, filename=f"back{EXPORT_FORMATS[format].suffix}").items
+    found = {item.id: item.ground_truth_provenance for item in items}
+    assert found.get("c") is None  # nobody labelled it
+    assert [one and one.rule for one in found["a"]] == ["unanimous", "unanimous", None]
+    [tone, said, short] = found["b"]
+    assert (tone.rule, tone.decided_by, said.decided_by, short) == ("adjudicated", "rae", None, None)
+    decided = labelled[0].dataset.items.get(key="b").adjudications.get()
+    assert datetime.fromisoformat(tone.decided_at) == decided.decided_at
+    assert tone.labels == (
+        {"rater": "x", "is_judge": False, "verdict": "Rude"},
+        {"rater": "y", "is_judge": False, "verdict": "Warm"},
+    )
+
+
 def test_verdicts_say_their_kind_and_what_they_count_as(people: Cast, labelled) -> None:
     rows = list(csv.DictReader(io.StringIO(exported(people, labelled, "verdicts", "csv").decode())))
     judged = {

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 from django.utils import timezone
 
+from rubricweb.engine.formats import EXPORT_FORMATS
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Cause, JudgeCall, Judgement, Notice, Review, ReviewQueue, Run, User
 from rubricweb.services import adjudications, comments, endpoints, queues, retention, reviews, teams
@@ -31,13 +32,7 @@ MARKERS = (JUDGE_SAYS, PEER_SAYS, PEER_NOTES, DECISION_SAYS, PEER_COMMENTS, fact
 
 # What a page may be asked for by its query string or its headers: everything that changes what is shown.
 HTMX = {"HX-Request": "true"}
-EXPORTS = [
-    ("ground_truth", "csv"),
-    ("ground_truth", "jsonl"),
-    ("ground_truth", "autorubric"),
-    ("verdicts", "csv"),
-    ("verdicts", "jsonl"),
-]
+EXPORTS = [(what, format) for format, one in EXPORT_FORMATS.items() for what in one.contents]
 
 
 @dataclass

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from rubricweb.engine.parsers.mentions import Mentions, mentions
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Comment, Item, Judgement, Notice, Review, ReviewQueue, Run, User
 from rubricweb.selectors import comments as selected
@@ -297,7 +298,68 @@ def test_a_mention_is_told_once_and_only_to_members(place: Place) -> None:
     ],
 )
 def test_which_names_a_text_mentions(words: str, names: set[str]) -> None:
-    assert comments.mentioned_names(words) == names
+    assert mentions(words) == Mentions(frozenset(names), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ('@"Rae Lee", look', {"rae lee"}),
+        ('@"  Rae\tLEE " and @“Ann”', {"rae lee", "ann"}),
+        ('mail x@"Rae" or @ "Rae" or @""', set()),
+        ('@"Rae\nLee"', set()),
+        ('**@"Rae Lee"**', {"rae lee"}),
+        ('`@"Rae Lee"`', set()),
+    ],
+)
+def test_which_shown_names_a_text_mentions(words: str, shown: set[str]) -> None:
+    assert mentions(words) == Mentions(frozenset(), frozenset(shown))
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("`@ann`", set()),
+        ("``x ` @ann``", set()),
+        ("`@ann` @bob", {"bob"}),
+        ("`not closed @ann", {"ann"}),
+        ("```\n@ann\n```\n@bob", {"bob"}),
+        ("~~~py\n@ann\n~~~", set()),
+        ("```\n@ann", set()),
+        ("Look:\n\n    @ann\n\n@bob", {"bob"}),
+        ("> - @ann", {"ann"}),
+        ("\\`@ann\\`", {"ann"}),
+        ("**@ann** _@bob_ ~~@rae~~", {"ann", "bob", "rae"}),
+        ("[@ann](https://example.org/@bob)", {"ann"}),
+        ("|a|b|\n|-|-|\n|@ann|`@bob`|", {"ann"}),
+        ("@_ann_", {"ann", "_ann_"}),
+        ("<code>@ann</code>", {"ann"}),
+    ],
+)
+def test_code_mentions_nobody(words: str, names: set[str]) -> None:
+    """What the page shows as code; raw HTML it shows as it was written."""
+    assert mentions(words).usernames == names
+
+
+def test_a_shown_name_is_told_where_only_one_member_has_it(place: Place) -> None:
+    people = place.people
+    for user, name in ((people.rae, "Rae Lee"), (people.bob, "Sam Doe"), (people.ed, "sam  doe")):
+        user.name = name
+        user.save()
+    words = '@"rae lee" and @"Sam Doe", not `@"Rae Lee"` nor @"Charlie"'
+    comments.write(place.item, by=people.ann, text=words)
+    assert told(people.rae) == [("mention", words)]
+    for other in (people.bob, people.ed, people.charlie, people.ann):
+        assert told(other) == []  # two are called Sam Doe; charlie is no member
+
+
+def test_ones_own_name_makes_another_of_it_ambiguous(place: Place) -> None:
+    people = place.people
+    for user in (people.rae, people.ann):
+        user.name = "Rae Lee"
+        user.save()
+    comments.write(place.item, by=people.ann, text='@"Rae Lee"')
+    assert told(people.rae) == []
 
 
 def test_an_edit_tells_those_it_mentions_first(place: Place) -> None:

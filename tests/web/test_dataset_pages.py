@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils import timezone
 
 from rubricweb.engine.formats.dataset_files import ALIASES
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Dataset, Item, Judgement, ReviewQueue
-from rubricweb.services import queues, reviews, uploads
+from rubricweb.services import adjudications, queues, reviews, uploads
 from rubricweb.web.forms_datasets import FIELDS
 from tests import factories
 
@@ -288,6 +289,67 @@ class TestItem:
         assert url(people, "run_item", run.pk, item.pk) in page
         assert "A telling reason." not in page
         assert "chip--met" not in page
+
+    def test_shows_where_its_ground_truth_comes_from_and_names_only_when_asked(self, people, sign_in):
+        dataset = factories.dataset(people.team, people.ed)
+        version = factories.version(people.team, people.ed)
+        lines = ["item_id,criterion,rater,verdict", "good,capital,xenia,MET", "good,capital,yolanda,UNMET"]
+        lines += ["good,concise,xenia,MET", "good,concise,yolanda,MET"]
+        reviews.import_labels(
+            dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
+        )
+        item, capital = dataset.items.get(key="good"), version.criteria.get(name="capital")
+        bob = sign_in(people.bob)
+
+        def truths(query=""):
+            page = bob.get(url(people, "item", item.pk) + query).content.decode()
+            return " ".join(page.partition('id="ground-truth"')[2].partition("</section>")[0].split())
+
+        assert "people are tied" in truths()
+        assert "unanimous" in truths()
+        adjudications.adjudicate(
+            item, capital, by=people.rae, verdict="UNMET", cause="human_wrong", reason="It is Lyon."
+        )
+        hidden, named = truths(), truths("?names=1")
+        assert "adjudicated" in hidden
+        assert "It is Lyon." in hidden
+        assert "<td>met, unmet</td>" in hidden
+        assert "<td>xenia: met, yolanda: unmet</td>" in named
+        for name in ("xenia", "yolanda", "by rae"):
+            assert name not in hidden
+            assert name in named
+        looked = people.team.journal.filter(verb="looked at the names on")
+        assert [(entry.actor, entry.target_id) for entry in looked] == [(people.bob, item.pk)]
+        other = bob.get(url(people, "item", dataset.items.get(key="bad").pk) + "?names=1").content.decode()
+        assert "Nobody has labelled it yet." in other
+        assert looked.count() == 1
+
+    def test_ground_truth_waits_until_one_has_reviewed_the_item(self, people, sign_in, dataset):
+        version = factories.version(people.team, people.ed)
+        queue = factories.queue(
+            people.team,
+            people.ed,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[people.ann, people.rae],
+            raters_per_item=2,
+        )
+        item = dataset.items.get(key="good")
+
+        def submit(user):
+            review = queues.start_review(queue, item, user)
+            for criterion in version.criteria.all():
+                reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
+            reviews.submit(review, now=timezone.now())
+
+        submit(people.rae)
+        before = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
+        assert "Hidden until you submit" in before
+        assert "chip--met" not in before
+        submit(people.ann)
+        after = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
+        assert "Hidden until you submit" not in after
+        assert "chip--met" in after
 
     def test_what_a_submission_says_is_escaped(self, people, ed):
         hostile = "<img src=x onerror=alert(1)><script>alert(1)</script>"

@@ -11,9 +11,9 @@ from rubricweb.api.schemas.comparison import Vote
 from rubricweb.api.schemas.reviews import Quote
 from rubricweb.api.schemas.rubrics import Criterion
 from rubricweb.api.schemas.shared import Answered, Figure, Id, Input, OneOf, Username
+from rubricweb.engine.ground_truth import RULES
 from rubricweb.models import Cause
 from rubricweb.selectors.adjudication_inbox import KINDS
-from rubricweb.selectors.ground_truth import RULES
 
 CauseOrNone = Annotated[
     str,

@@ -10,7 +10,12 @@ from rubricweb.api.schemas.shared import Answered, Id, Input, Named, OneOf, User
 from rubricweb.models import NoticeKind
 
 Text = Annotated[
-    str, Field(min_length=1, max_length=10_000, description="Markdown; `@username` mentions a member.")
+    str,
+    Field(
+        min_length=1,
+        max_length=10_000,
+        description='Markdown; `@username` or `@"Shown Name"` mentions a member, outside code.',
+    ),
 ]
 
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.schemas.rubrics import Criterion
 from rubricweb.api.schemas.shared import Answered, Figure, Id, OneOf, Share
+from rubricweb.engine.ground_truth import RULES
 from rubricweb.selectors.comparison import DISAGREEMENT_KINDS
-from rubricweb.selectors.ground_truth import RULES
 
 Queues = Annotated[
     list[Id],

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
+from rubricweb.api.schemas.shared import Input
+
 
 class Team(Schema):
     slug: str
@@ -51,6 +53,16 @@ class Me(Schema):
     role: Annotated[str, Field(examples=["editor"])]
     team: Team
     token: Token
+    single_keys: Annotated[
+        bool,
+        Field(description="Whether keys without Ctrl or Alt act at once on every page; yes until chosen."),
+    ]
+
+
+class OwnChoices(Input):
+    """What you choose for yourself, in all your teams and on every device."""
+
+    single_keys: bool
 
 
 class JournalEntry(Schema):

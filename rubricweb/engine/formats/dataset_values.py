@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.formats.label_provenance import LabelProvenance
 from rubricweb.engine.formats.records import FileFormat
 from rubricweb.engine.rubric import Rubric
 
@@ -15,6 +16,9 @@ Prompt: TypeAlias = str | list[dict[str, Any]]
 
 LabelRow: TypeAlias = tuple[str | None, ...]
 """One entry per criterion of the rubric in force: a Verdict, an option's own label, or None for a gap."""
+
+ProvenanceRow: TypeAlias = tuple[LabelProvenance | None, ...]
+"""One entry per label of the ground truth, None where nothing says where it comes from."""
 
 MAX_ID = 190
 """Characters of an id in a file; a numbered id (``id#2``) stays within 200."""
@@ -45,8 +49,9 @@ class ItemRecord:
 
     ``prompt``, ``reference`` and ``rubric`` are the item's own: None means "as the dataset says".
     ``ground_truth`` and its reasons have one entry per criterion of the rubric in force, None where nobody
-    decided; None as a whole when the item is not labelled. ``labels`` and ``label_reasons`` hold the same per
-    rater. Everything the file says beyond the known fields is ``metadata``.
+    decided; None as a whole when the item is not labelled. ``ground_truth_provenance`` says of each by
+    which rule it stands, None where the file does not. ``labels`` and ``label_reasons`` hold labels and
+    reasons per rater. Everything the file says beyond the known fields is ``metadata``.
     """
 
     id: str
@@ -61,6 +66,7 @@ class ItemRecord:
     ground_truth_reasons: LabelRow | None = None
     labels: Mapping[str, LabelRow] = field(default_factory=dict)
     label_reasons: Mapping[str, LabelRow] = field(default_factory=dict)
+    ground_truth_provenance: ProvenanceRow | None = None
 
     @property
     def group(self) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 from rubricweb.engine.formats.dataset_sources import NEUTRALISED
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.formulas import neutralised
+from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY, provenance_fields
 from rubricweb.engine.formats.parquet_files import write_parquet
 from rubricweb.engine.formats.records import FileFormat
 from rubricweb.engine.parsers.yaml_text import dump_yaml
@@ -50,6 +51,9 @@ def item_fields(item: ItemRecord) -> dict[str, Any]:
         "ground_truth": None if item.ground_truth is None else list(item.ground_truth),
         "ground_truth_reasons": (
             None if item.ground_truth_reasons is None else list(item.ground_truth_reasons)
+        ),
+        PROVENANCE_KEY: (
+            None if item.ground_truth_provenance is None else provenance_fields(item.ground_truth_provenance)
         ),
         "labels": {rater: list(row) for rater, row in item.labels.items()} or None,
         "label_reasons": {rater: list(row) for rater, row in item.label_reasons.items()} or None,

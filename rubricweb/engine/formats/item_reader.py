@@ -13,6 +13,7 @@ from rubricweb.engine.formats.dataset_values import (
     Header,
     ItemRecord,
     LabelRow,
+    ProvenanceRow,
 )
 from rubricweb.engine.formats.field_values import (
     canonical,
@@ -28,8 +29,9 @@ from rubricweb.engine.formats.item_labels import (
     read_rater_rows,
     read_reason_row,
 )
+from rubricweb.engine.formats.item_provenance import read_provenance_row
+from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY
 from rubricweb.engine.formats.records import PlacedRecord
-from rubricweb.engine.formats.result_files import PROVENANCE_KEY
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import unstorable
 from rubricweb.engine.rubric import Rubric, check_rubric
@@ -40,6 +42,7 @@ _STRUCTURED = (
     "metadata",
     "ground_truth",
     "ground_truth_reasons",
+    PROVENANCE_KEY,
     "labels",
     "label_reasons",
 )
@@ -81,6 +84,8 @@ class ItemReader:
         mapping = self._mapping(record)
         place = record.place
         values: dict[str, Any] = {name: record.data.get(column) for name, column in mapping.items()}
+        if PROVENANCE_KEY in record.data:
+            values[PROVENANCE_KEY] = record.data[PROVENANCE_KEY]
         if self.cells:
             values = {name: self._cell(name, value, place) for name, value in values.items()}
 
@@ -98,6 +103,7 @@ class ItemReader:
         if labels_unchecked:
             values = {name: value for name, value in values.items() if name not in _LABEL_FIELDS}
         truth, reasons = self._ground_truth(values, in_force, place)
+        provenance = self._provenance(values, truth, place)
         labels, label_reasons = self._labels(values, in_force, place)
         metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
         id_place = _at(place, mapping, "id")
@@ -123,6 +129,7 @@ class ItemReader:
             reasons,
             labels,
             label_reasons,
+            provenance,
         )
 
     def check_whole(self, *, empty: bool) -> None:
@@ -201,6 +208,14 @@ class ItemReader:
             return None, None
         return truth, read_reason_row(reasons, truth, rubric, here, self.faults)
 
+    def _provenance(
+        self, values: Mapping[str, Any], truth: LabelRow | None, place: str
+    ) -> ProvenanceRow | None:
+        given = values.get(PROVENANCE_KEY)
+        if given is None or (truth is None and values.get("ground_truth") is not None):
+            return None
+        return read_provenance_row(given, truth, join_place(place, PROVENANCE_KEY), self.faults)
+
     def _labels(
         self, values: Mapping[str, Any], rubric: Rubric | None, place: str
     ) -> tuple[dict[str, LabelRow], dict[str, LabelRow]]:
@@ -264,7 +279,7 @@ class ItemReader:
         return numbered
 
 
-_LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", "labels", "label_reasons")
+_LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", PROVENANCE_KEY, "labels", "label_reasons")
 
 
 def guessed_columns(columns: Iterable[str], explicit: Mapping[str, str]) -> dict[str, str]:

@@ -10,6 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.engine.formats.formulas import neutralised
+from rubricweb.engine.formats.label_provenance import (
+    PROVENANCE_COLUMNS,
+    PROVENANCE_KEY,
+    LabelProvenance,
+    provenance_fields,
+)
 from rubricweb.engine.outcomes import label_outcome, value_of
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query
@@ -46,25 +52,6 @@ class VerdictRow:
     evidence: tuple[str | dict[str, Any], ...] = ()
     kind: str | None = None
     value: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LabelProvenance:
-    """Where a settled label comes from: ``rule`` is unanimous, majority or adjudicated.
-
-    ``decided_by`` is the user name of who decided it, None where nobody had to; ``decided_at`` an ISO 8601
-    time; ``labels`` what raters had said then, as {rater, is_judge, verdict}.
-    """
-
-    rule: str
-    decided_by: str | None = None
-    decided_at: str | None = None
-    labels: tuple[dict[str, Any], ...] = ()
-
-
-PROVENANCE_COLUMNS = ("rule", "decided_by", "decided_at", "labels")
-PROVENANCE_KEY = "ground_truth_provenance"
-"""Where an item of a file carries it; readers of items pass it over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +215,7 @@ def _item_fields(item: GroundTruthItem) -> dict[str, Any]:
     if item.ground_truth_reasons is not None:
         fields["ground_truth_reasons"] = item.ground_truth_reasons
     if item.ground_truth_provenance is not None:
-        fields[PROVENANCE_KEY] = [
-            None if origin is None else {name: getattr(origin, name) for name in PROVENANCE_COLUMNS}
-            for origin in item.ground_truth_provenance
-        ]
+        fields[PROVENANCE_KEY] = provenance_fields(item.ground_truth_provenance)
     if item.metadata:
         fields["metadata"] = item.metadata
     return fields

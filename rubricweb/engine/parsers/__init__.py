@@ -1,1 +1,1 @@
-"""Readers of single texts: JSON and YAML sources, judges' replies."""
+"""Readers of single texts: JSON and YAML sources, judges' replies, comments."""

@@ -1,11 +1,14 @@
 """Datasets and answers as hypothesis draws them: whatever a reader may have read."""
 
 import string
+from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
 from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.label_provenance import LabelProvenance
+from rubricweb.engine.ground_truth import RULES
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict
 
@@ -57,6 +60,16 @@ def label_rows(rubric):
     return st.tuples(*(labels(criterion) for criterion in rubric.criteria))
 
 
+SAID = st.fixed_dictionaries({"rater": NAMES, "is_judge": st.booleans(), "verdict": TEXTS})
+PROVENANCES = st.builds(
+    LabelProvenance,
+    st.sampled_from(RULES),
+    decided_by=st.none() | NAMES,
+    decided_at=st.none() | st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat),
+    labels=st.lists(SAID, max_size=2).map(tuple),
+)
+
+
 @st.composite
 def item_records(draw, id):
     rubric = draw(st.sampled_from([None, RUBRIC, OTHER]))
@@ -78,6 +91,7 @@ def item_records(draw, id):
         draw(st.none() | reasons) if truth is not None else None,
         raters,
         {rater: draw(reasons) for rater in raters if draw(st.booleans())},
+        draw(st.none() | st.tuples(*[st.none() | PROVENANCES] * len(truth))) if truth is not None else None,
     )
 
 

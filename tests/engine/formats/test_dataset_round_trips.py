@@ -28,6 +28,7 @@ def in_force(file):
             item.metadata,
             item.ground_truth,
             item.ground_truth_reasons,
+            item.ground_truth_provenance,
             item.labels,
             item.label_reasons,
             file.prompt_for(item),
@@ -120,6 +121,55 @@ def test_faulty_labels_are_refused_with_their_place(fields, place):
     data = {"rubric": RUBRIC, "items": [{"submission": "s"} | fields]}
     with pytest.raises(InvalidFile) as refused:
         read_dataset(json.dumps(data).encode(), filename="x.json")
+    assert [fault.place for fault in refused.value.faults] == [f"items[0].{place}"]
+
+
+KEY = "ground_truth_provenance"
+PROVENANCE = {
+    "rule": "majority",
+    "decided_at": "2026-01-02T03:04:05+00:00",
+    "labels": [{"rater": "ann", "is_judge": False, "verdict": "MET"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({KEY: [None, PROVENANCE]}, ""),
+        ({KEY: "majority"}, KEY),
+        ({KEY: [PROVENANCE]}, KEY),
+        ({KEY: [None, "majority"]}, f"{KEY}[1]"),
+        (
+            {KEY: [None, PROVENANCE | {"rule": "fate"}]},
+            f"{KEY}[1].rule",
+        ),
+        ({KEY: [None, PROVENANCE | {"by": "ed"}]}, f"{KEY}[1].by"),
+        (
+            {KEY: [None, PROVENANCE | {"decided_at": "noon"}]},
+            f"{KEY}[1].decided_at",
+        ),
+        (
+            {
+                "ground_truth_provenance": [
+                    PROVENANCE | {"labels": [{"rater": "ann", "is_judge": False}]},
+                    None,
+                ]
+            },
+            f"{KEY}[0].labels[0].verdict",
+        ),
+        ({KEY: [None, None], "ground_truth": None}, KEY),
+    ],
+)
+def test_faulty_provenance_is_refused_with_its_place(fields, place):
+    item = {"submission": "s", "ground_truth": ["MET", "UNMET"]} | fields
+    data = json.dumps({"rubric": RUBRIC, "items": [item]}).encode()
+    if not place:
+        [read] = read_dataset(data, filename="x.json").items
+        assert read.ground_truth_provenance[0] is None
+        assert read.ground_truth_provenance[1].labels == tuple(PROVENANCE["labels"])
+        return
+    with pytest.raises(InvalidFile) as refused:
+        read_dataset(data, filename="x.json")
     assert [fault.place for fault in refused.value.faults] == [f"items[0].{place}"]
 
 

@@ -1,0 +1,130 @@
+"""`rubricweb gold`: the gold items of a queue, and the calibration of its raters, at the terminal."""
+
+import argparse
+from typing import Any
+
+from rubricweb import access
+from rubricweb.errors import Invalid
+from rubricweb.management.printed import facts, print_json, table, terminal
+from rubricweb.management.who import Who, acting
+from rubricweb.models import Rater, ReviewQueue, Role
+from rubricweb.selectors import calibration as selected
+from rubricweb.selectors import operators
+from rubricweb.services import calibration as services
+from rubricweb.templatetags.display import count, percent
+
+
+def show(options: argparse.Namespace) -> int:
+    """The gold items that may be named to this person, the rules, and how each rater did."""
+    return _shown(options, *_queue(options))
+
+
+def mark(options: argparse.Namespace) -> int:
+    """Makes items gold: these, or so many drawn from those whose labels are known."""
+    who, queue = _queue(options)
+    items = operators.items_called(queue.dataset, options.item)
+    services.mark_gold(queue, by=who.user, item_ids=items, at_random=options.at_random)
+    return _shown(options, who, queue)
+
+
+def unmark(options: argparse.Namespace) -> int:
+    """Makes gold items like the others."""
+    who, queue = _queue(options)
+    for item in operators.items_called(queue.dataset, options.item):
+        services.unmark_gold(queue, item, by=who.user)
+    return _shown(options, who, queue)
+
+
+def rules(options: argparse.Namespace) -> int:
+    """How many gold items come first, which share must be right, and when an item gets one more rater."""
+    who, queue = _queue(options)
+    names = ("calibration_items", "pass_mark", "extra_rater_below")
+    if not any(hasattr(options, name) for name in names):
+        raise Invalid("Nothing to change; allowed: --first, --pass-mark and --extra-rater-below.")
+    wanted = {name: getattr(options, name, getattr(queue, name)) for name in names}
+    services.set_rules(queue, by=who.user, **wanted)
+    return _shown(options, who, queue)
+
+
+def let_on(options: argparse.Namespace) -> int:
+    """Lets a rater go on, whatever the round said."""
+    who, queue = _queue(options)
+    services.let_on(queue, _rater(queue, options.rater), by=who.user)
+    return _shown(options, who, queue)
+
+
+def try_again(options: argparse.Namespace) -> int:
+    """Lets a rater below the mark try again with other gold items."""
+    who, queue = _queue(options)
+    services.try_again(queue, _rater(queue, options.rater), by=who.user)
+    return _shown(options, who, queue)
+
+
+def _queue(options: argparse.Namespace) -> tuple[Who, ReviewQueue]:
+    who = acting(options, Role.EDITOR)
+    return who, access.queue_for(who.team, operators.queue_called(who.team, options.queue).pk)
+
+
+def _rater(queue: ReviewQueue, name: str) -> Rater:
+    found = [
+        rater
+        for rater in queue.raters.select_related("user").order_by("name")
+        if name in (rater.name, rater.user.username if rater.user else None)
+    ]
+    if len(found) != 1:
+        known = ", ".join(queue.raters.order_by("name").values_list("name", flat=True)[:20])
+        raise Invalid(f"{len(found)} raters of {queue} are called {name!r}. Known: {known or 'nobody'}.")
+    return found[0]
+
+
+def _shown(options: argparse.Namespace, who: Who, queue: ReviewQueue) -> int:
+    found = selected.gold_overview(queue, who.user)
+    if options.json:
+        print_json(_as_json(queue, found))
+        return 0
+    asked = f"{queue.pass_mark:.0%} must be right" if queue.pass_mark is not None else "no mark to pass"
+    below = queue.extra_rater_below
+    console = terminal()
+    console.print(
+        facts(
+            [
+                ("gold items", f"{count(found.gold)}; {count(found.more)} more could be"),
+                ("named", ", ".join(item.key for item in found.items) or "none"),
+                ("come first", f"{queue.calibration_items}, {asked}" if queue.calibration_items else "none"),
+                ("one more rater", "never" if below is None else f"below {below:.0%} agreement"),
+            ]
+        )
+    )
+    rows = table(("rater", "round"), ("right", "of", "share"))
+    for row in found.raters:
+        stage = row.round.stage.value
+        if row.withheld:
+            rows.add_row(row.rater.name, stage, "withheld while you review blind", "", "")
+        else:
+            right, total = row.accuracy.right, row.accuracy.total
+            rows.add_row(row.rater.name, stage, count(right), count(total), percent(row.accuracy.share))
+    console.print(rows)
+    return 0
+
+
+def _as_json(queue: ReviewQueue, found: selected.GoldOverview) -> dict[str, Any]:
+    return {
+        "queue": queue.pk,
+        "calibration_items": queue.calibration_items,
+        "pass_mark": queue.pass_mark,
+        "extra_rater_below": queue.extra_rater_below,
+        "gold": found.gold,
+        "more": found.more,
+        "items": [{"id": item.pk, "key": item.key} for item in found.items],
+        "raters": [
+            {
+                "name": row.rater.name,
+                "stage": row.round.stage.value,
+                "right": None if row.withheld else row.accuracy.right,
+                "total": None if row.withheld else row.accuracy.total,
+                "share": None if row.withheld else row.accuracy.share,
+                "withheld": row.withheld,
+            }
+            for row in found.raters
+        ],
+    }

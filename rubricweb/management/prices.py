@@ -1,0 +1,74 @@
+"""`rubricweb prices`: what models cost the team, at the terminal."""
+
+import argparse
+from dataclasses import asdict
+
+from rich.text import Text
+
+from rubricweb.judges.prices import Price
+from rubricweb.management.printed import print_json, say, table, terminal
+from rubricweb.management.who import acting, note
+from rubricweb.models import Role
+from rubricweb.services import prices as services
+
+
+def list_prices(options: argparse.Namespace) -> int:
+    """A line per model: those the team's judges ask, and those it has set a price for."""
+    lines = services.list_for(acting(options, Role.VIEWER).team)
+    if options.json:
+        for line in lines:
+            print_json(
+                {
+                    "model": line.model,
+                    "price": asdict(line.price) if line.price else None,
+                    "price_source": line.source,
+                    "shipped": asdict(line.shipped) if line.shipped else None,
+                    "updated_at": line.updated_at.isoformat() if line.updated_at else None,
+                    "endpoints": list(line.endpoints),
+                    "apart": list(line.apart),
+                }
+            )
+        return 0
+    if not lines:
+        note("No judge asks any model, and no price is set.")
+        return 0
+    rows = table(("model", "whose", "asked by"), ("input", "cached", "output"))
+    for line in lines:
+        own = [f"{name} (own price)" for name in line.apart]
+        words = (line.model, line.source or "not known", ", ".join([*line.endpoints, *own]))
+        rows.add_row(*map(Text, words), *_figures(line.price))
+    terminal().print(rows)
+    note("US dollars per million tokens.")
+    return 0
+
+
+def set_price(options: argparse.Namespace) -> int:
+    """What a model costs the team from now on."""
+    who = acting(options, Role.OWNER)
+    price = services.set_price(
+        who.team,
+        by=who.user,
+        model=options.model,
+        input_usd_per_million=options.input,
+        output_usd_per_million=options.output,
+        cached_input_usd_per_million=options.cached,
+    )
+    return say(f"{price.model} costs {options.input:g} in and {options.output:g} out per million tokens.")
+
+
+def remove(options: argparse.Namespace) -> int:
+    """The shipped price counts again, where there is one."""
+    who = acting(options, Role.OWNER)
+    services.remove_price(who.team, by=who.user, model=options.model)
+    return say(f"The team's own price of {options.model} is removed.")
+
+
+def _figures(price: Price | None) -> tuple[str, str, str]:
+    if price is None:
+        return ("", "", "")
+    cached = price.cached_input_usd_per_million
+    return (
+        f"{price.input_usd_per_million:g}",
+        "" if cached is None else f"{cached:g}",
+        f"{price.output_usd_per_million:g}",
+    )

@@ -1,0 +1,46 @@
+"""`rubricweb retention`: how long prompts and raw replies are kept, at the terminal."""
+
+import argparse
+
+from rich.text import Text
+
+from rubricweb.management.printed import print_json, say, table, terminal
+from rubricweb.management.who import acting
+from rubricweb.models import Role, Team
+from rubricweb.selectors.month_figures import pruning_rounds
+from rubricweb.services import retention
+from rubricweb.templatetags.display import count
+
+
+def show(options: argparse.Namespace) -> int:
+    """How long calls are kept, and when some were pruned."""
+    who = acting(options, Role.VIEWER)
+    rounds = pruning_rounds(who.team, viewer=who.user)
+    if options.json:
+        pruned = [
+            {"at": one.at.isoformat(), "calls": one.calls, "before": one.before.isoformat()} for one in rounds
+        ]
+        print_json({"keep_calls_days": who.team.keep_calls_days, "rounds": pruned})
+        return 0
+    say(_kept(who.team))
+    if rounds:
+        rows = table(("pruned at", "calls made before"), ("calls",))
+        for one in rounds:
+            calls = "withheld" if one.calls is None else count(one.calls)
+            rows.add_row(*map(Text, (f"{one.at:%Y-%m-%d %H:%M}", f"{one.before:%Y-%m-%d %H:%M}", calls)))
+        terminal().print(rows)
+    return 0
+
+
+def keep(options: argparse.Namespace) -> int:
+    """Keeps prompts and raw replies for so many days; what is due is pruned within the hour."""
+    who = acting(options, Role.OWNER)
+    retention.change_retention(who.team, by=who.user, days=options.days)
+    return say(_kept(who.team))
+
+
+def _kept(team: Team) -> str:
+    days = team.keep_calls_days
+    if days is None:
+        return "Prompts and raw replies are kept for ever."
+    return f"Prompts and raw replies are kept for {count(days)} day{'s' * (days != 1)}."

@@ -1,0 +1,84 @@
+"""`rubricweb spending`: what the team's month has cost, and the cap on it, at the terminal."""
+
+import argparse
+from typing import Any
+
+from django.utils import timezone
+from rich.text import Text
+
+from rubricweb.management.printed import facts, print_json, say, table, terminal
+from rubricweb.management.who import acting
+from rubricweb.models import Role
+from rubricweb.selectors.month_figures import MonthFigures, month_figures
+from rubricweb.services import budgets
+from rubricweb.templatetags.display import count, percent, usd
+
+WITHHELD = "withheld while you review blind"
+
+
+def show(options: argparse.Namespace) -> int:
+    """The month so far, the dearest runs first."""
+    who = acting(options, Role.VIEWER)
+    found = month_figures(who.team, viewer=who.user, now=timezone.now())
+    if options.json:
+        print_json(_as_json(found))
+        return 0
+    spent, cap = found.spending, found.cap_usd
+    rows = [("month", f"{found.month:%B %Y}"), ("cap", "none" if cap is None else usd(cap))]
+    if spent is None:
+        rows += [("spent", WITHHELD)]
+    else:
+        share = "" if spent.share is None else f", {percent(spent.share)} of the cap"
+        unknown = f", and {count(spent.unpriced)} calls of unknown cost" if spent.unpriced else ""
+        rows += [("spent", f"{usd(spent.spent_usd)}{share}{unknown}"), ("set aside", usd(spent.held_usd))]
+    console = terminal()
+    console.print(facts(rows))
+    runs = table(("run", "name"), ("calls", "used again", "cost"))
+    for row in found.runs:
+        named = (Text(str(row.run.pk)), Text(str(row.run)))
+        if row.withheld:
+            runs.add_row(*named, WITHHELD, "", "")
+        else:
+            more = f" and {count(row.unpriced)} unknown" if row.unpriced else ""
+            runs.add_row(*named, count(row.calls), count(row.cached), f"{usd(row.cost_usd)}{more}")
+    if found.runs:
+        console.print(runs)
+    return say(*[f"and {count(found.more_runs)} more runs"] * bool(found.more_runs))
+
+
+def cap(options: argparse.Namespace) -> int:
+    """Another cap on a month, all runs of the team together; calls asked from now on go by it."""
+    who = acting(options, Role.OWNER)
+    budgets.change_monthly_budget(who.team, by=who.user, monthly_budget_usd=options.cap)
+    if options.cap is None:
+        return say(f"A month of {who.team} has no cap.")
+    return say(f"A month of {who.team} may cost {usd(options.cap)}.")
+
+
+def _as_json(found: MonthFigures) -> dict[str, Any]:
+    spent = found.spending
+    return {
+        "month": found.month.isoformat(),
+        "monthly_budget_usd": found.cap_usd,
+        "spending": None
+        if spent is None
+        else {
+            "spent_usd": spent.spent_usd,
+            "held_usd": spent.held_usd,
+            "left_usd": spent.left_usd,
+            "share": spent.share,
+            "unpriced": spent.unpriced,
+        },
+        "runs": [
+            {
+                "run": {"id": row.run.pk, "name": str(row.run)},
+                "cost_usd": row.cost_usd,
+                "calls": row.calls,
+                "cached": row.cached,
+                "unpriced": row.unpriced,
+                "withheld": row.withheld,
+            }
+            for row in found.runs
+        ],
+        "more_runs": found.more_runs,
+    }
