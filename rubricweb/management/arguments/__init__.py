@@ -1,0 +1,1 @@
+"""What each sub-command takes; nothing here needs Django, so `--help` is quick."""

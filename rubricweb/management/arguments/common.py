@@ -1,0 +1,77 @@
+"""What arguments of several commands share: how a command is named, and how numbers are read."""
+
+import argparse
+
+
+def subcommand(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    what: str,
+    module: str,
+    function: str,
+) -> argparse.ArgumentParser:
+    """A command that calls `function` of `rubricweb.management.module`; `what` is its help."""
+    command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    command.set_defaults(module=module, function=function)
+    return command
+
+
+def team_and_person(command: argparse.ArgumentParser) -> None:
+    """Which team, and in whose name."""
+    command.add_argument("--team", default="", metavar="SLUG", help="the team (default: the only one)")
+    command.add_argument("--user", default="", help="who does it (default: the team's first owner)")
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is below 1")
+    return number
+
+
+def seconds(text: str) -> float:
+    """A time from 0.05 seconds to an hour."""
+    number = float(text)
+    if not 0.05 <= number <= 3600:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0.05 and 3600")
+    return number
+
+
+def dollars(text: str) -> float:
+    """US dollars, 0 or more."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no amount of dollars from 0")
+    return amount
+
+
+def dollars_or_none(text: str) -> float | None:
+    """US dollars; None for "none"."""
+    return None if text.lower() == "none" else dollars(text)
+
+
+def share_or_none(text: str) -> float | None:
+    """A share above 0 and at most 1; None for "none"."""
+    if text.lower() == "none":
+        return None
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1, nor none")
+    return share
+
+
+def days_or_none(text: str) -> int | None:
+    """Days, from 1; None for "none"."""
+    return None if text.lower() == "none" else positive(text)
+
+
+def repeats(text: str) -> tuple[int, ...]:
+    """(3,) for "3", (3, 1) for "3,1"."""
+    return tuple(positive(part) for part in text.split(","))

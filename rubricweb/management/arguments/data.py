@@ -1,0 +1,139 @@
+"""Arguments of the commands that bring rubrics, datasets and labels in, and figures and files out."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from rubricweb.management.arguments.common import team_and_person
+
+
+def rubric(command: argparse.ArgumentParser) -> None:
+    """`rubricweb import-rubric`."""
+    command.add_argument("file", type=Path, help="YAML or JSON")
+    command.add_argument("--title", default="", help="title of the rubric (default: from the file)")
+    team_and_person(command)
+
+
+def dataset(command: argparse.ArgumentParser) -> None:
+    """`rubricweb import-dataset`."""
+    command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
+    command.add_argument("--name", default="", help="name of the dataset (default: from the file)")
+    _column(command)
+    team_and_person(command)
+
+
+def items(command: argparse.ArgumentParser) -> None:
+    """`rubricweb add-items`."""
+    command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet; every id must be new")
+    command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset they belong to")
+    _column(command)
+    team_and_person(command)
+
+
+def _column(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="where a field is found, for example submission=reply_text",
+    )
+
+
+def labels(command: argparse.ArgumentParser) -> None:
+    """`rubricweb import-labels`."""
+    command.add_argument(
+        "file", type=Path, help="CSV or JSONL with item_id, criterion, rater, verdict, reason"
+    )
+    command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset that was labelled")
+    command.add_argument("--rubric", default="-", help="file, id:N, or - (default) for the items' own")
+    command.add_argument("--name", default="", help="name of the queue they become (default: from the file)")
+    team_and_person(command)
+
+
+class _ExportFormats:
+    """The names of the export formats, which are only looked up when somebody asks for them."""
+
+    def __iter__(self) -> Iterator[str]:
+        from rubricweb.engine.formats import EXPORT_FORMATS
+
+        return iter(EXPORT_FORMATS)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+
+def export(command: argparse.ArgumentParser) -> None:
+    """`rubricweb export`."""
+    command.add_argument("--dataset", required=True, metavar="N|NAME")
+    command.add_argument("--what", default="ground_truth", help="ground_truth (default) or verdicts")
+    command.add_argument(
+        "--format",
+        default="csv",
+        choices=_ExportFormats(),
+        metavar="FORMAT",
+        help="one of %(choices)s (default: csv)",
+    )
+    command.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="N|NAME",
+        help="labels to take (default: all of the dataset)",
+    )
+    command.add_argument("--run", type=int, metavar="RUN", help="a run whose verdicts to add")
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)"
+    )
+    team_and_person(command)
+
+
+def compare(command: argparse.ArgumentParser) -> None:
+    """`rubricweb compare`."""
+    command.add_argument("run", type=int, metavar="RUN", help="number of the run")
+    command.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="N|NAME",
+        help="labels to compare with (default: all that fit)",
+    )
+    command.add_argument(
+        "--with",
+        dest="baseline",
+        type=int,
+        metavar="BASELINE",
+        help="compare with this earlier run over the same dataset instead",
+    )
+    command.add_argument("--json", action="store_true", help="print JSON, with intervals")
+    team_and_person(command)
+
+
+def agreement(command: argparse.ArgumentParser) -> None:
+    """`rubricweb agreement`."""
+    command.add_argument("queue", metavar="QUEUE", help="number or name of the review queue")
+    command.add_argument(
+        "--criterion",
+        default="",
+        metavar="NAME",
+        help="pairs, hardest items and weeks of this criterion only (default: all that are met or not)",
+    )
+    command.add_argument("--json", action="store_true", help="print JSON, with intervals")
+    team_and_person(command)
+
+
+def lint(command: argparse.ArgumentParser) -> None:
+    """`rubricweb lint`."""
+    command.add_argument("rubric", metavar="RUBRIC", help="file, or id:N of a stored rubric")
+    command.add_argument(
+        "--fail-on",
+        default="",
+        choices=("warning", "hint"),
+        help="exit 100 when something of this weight is found",
+    )
+    command.add_argument(
+        "--review", action="store_true", help="also ask the judge of OPENAI_API_KEY or OPENAI_BASE_URL"
+    )
+    command.add_argument("--model", default="", help="the model to ask (default OPENAI_MODEL)")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    team_and_person(command)

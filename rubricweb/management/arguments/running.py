@@ -1,0 +1,227 @@
+"""Arguments of the commands that grade, and of what grading costs and keeps."""
+
+import argparse
+from pathlib import Path
+
+from rubricweb.management.arguments.common import (
+    days_or_none,
+    dollars,
+    dollars_or_none,
+    positive,
+    repeats,
+    seconds,
+    subcommand,
+    team_and_person,
+)
+
+
+def serve(command: argparse.ArgumentParser) -> None:
+    """`rubricweb serve`."""
+    command.add_argument("--demo", action="store_true", help="load the demo team when there is no team yet")
+    command.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    command.add_argument("--port", type=int, help="port to listen on (default 8000, or the next free one)")
+    command.add_argument("--workers", type=positive, help="processes that grade (default WORKER_PROCESSES)")
+    command.add_argument("--owner", default="", help="user name of the first owner, when there is nobody yet")
+
+
+def grade(command: argparse.ArgumentParser) -> None:
+    """`rubricweb grade`."""
+    command.epilog = (
+        "Without --judge and --base-url the team's first judge answers: OPENAI_API_KEY's, else one an owner "
+        "added, else the offline judge (not an LLM), started for the duration. The key for --base-url is "
+        "OPENAI_API_KEY. A rubric of checks alone asks nobody. Several --judge vote as a panel, --repeats "
+        "asks each of them several times; with --cascade the first answers, and the next is asked where that "
+        "will not do. --vote says how votes settle a criterion: majority, weighted, unanimous or any for MET "
+        "and UNMET; mean, median, weighted_mean, mode, min or max for ordered options; mode, weighted_mode "
+        "or unanimous for others. The run is stored and shows in the browser."
+    )
+    command.add_argument(
+        "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
+    )
+    command.add_argument("dataset", nargs="?", metavar="DATASET", help="file, or id:N of a stored dataset")
+    command.add_argument("--resume", type=int, metavar="RUN", help="do what is missing of this run instead")
+    command.add_argument(
+        "--autograder", default="per_criterion", help="per_criterion (default), one_shot or rubric_as_judge"
+    )
+    command.add_argument("--reply-format", default="json", help="json (default) or yes_no")
+    command.add_argument(
+        "--abstention",
+        default="skip",
+        metavar="POLICY",
+        help="what CANNOT_ASSESS is worth: skip (default), zero, partial or fail",
+    )
+    command.add_argument(
+        "--on-error",
+        default="exclude",
+        metavar="POLICY",
+        help="what a failed question is worth: exclude (default), zero or fail_item",
+    )
+    command.add_argument(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="environment, endpoint-N, offline, or a judge's name; several times for a panel",
+    )
+    command.add_argument(
+        "--repeats",
+        type=repeats,
+        default=(),
+        metavar="K",
+        help="ask every judge K times; K,L,… one number per stage of a cascade",
+    )
+    command.add_argument("--vote", default="", metavar="RULE", help="how votes settle a criterion, see below")
+    command.add_argument(
+        "--cascade", action="store_true", help="ask the judges in turn, each next one only where needed"
+    )
+    command.add_argument(
+        "--examples", default="", metavar="DATASET", help="N|NAME of a labelled dataset to show examples from"
+    )
+    command.add_argument(
+        "--n-examples", type=positive, default=3, metavar="N", help="examples per criterion (default 3)"
+    )
+    command.add_argument(
+        "--base-url", default="", metavar="URL", help="an OpenAI-compatible endpoint, up to /v1"
+    )
+    command.add_argument("--model", default="", help="the model to ask")
+    command.add_argument("--name", default="", help="name of the run")
+    command.add_argument(
+        "--plan", action="store_true", help="say what it would ask, cost and take, and do none of it"
+    )
+    command.add_argument(
+        "--budget", type=dollars, metavar="USD", help="pause before a call would pass this many US dollars"
+    )
+    command.add_argument(
+        "--no-cap", action="store_true", help="grade by a judge whose price is unknown, without any cap"
+    )
+    command.add_argument(
+        "--no-cache", action="store_true", help="ask anew what was answered before, word for word"
+    )
+    command.add_argument(
+        "--sample", type=positive, metavar="N", help="grade N items only, spread over the dataset"
+    )
+    command.add_argument(
+        "--min-score", type=float, metavar="X", help="exit 100 when the mean score is below X"
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write every verdict to FILE.csv or FILE.jsonl"
+    )
+    team_and_person(command)
+
+
+def runs(room: argparse.ArgumentParser) -> None:
+    """`rubricweb runs`."""
+    room.description = "List, follow, pause, resume and retry runs."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb runs", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+
+    def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
+        command = subcommand(actions, name, what, "runs", function or name)
+        if name not in ("list", "prune"):
+            command.add_argument("run", type=int, metavar="RUN", help="the run's number")
+        team_and_person(command)
+        return command
+
+    listed = action("list", "the newest runs", "list_runs")
+    listed.add_argument("--state", default="", help="only those that are running, paused, finished, …")
+    listed.add_argument("--dataset", default="", metavar="DATASET", help="only over this one: N|NAME")
+    listed.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    shown = action("show", "one run, with what went wrong and its log")
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    watched = action("watch", "follow a run until it has ended; Ctrl+C only stops the watching")
+    watched.epilog = "exit codes: 0 finished, 1 cancelled or failed, 130 stopped by Ctrl+C"
+    watched.add_argument("--json", action="store_true", help="print a JSON object a line at every change")
+    watched.add_argument(
+        "--every", type=seconds, default=1.0, metavar="SECONDS", help="how often to look (default 1)"
+    )
+    for name, what in (("pause", "stop asking until resumed"), ("cancel", "end a run before it is done")):
+        action(name, what).add_argument(
+            "--break-off", action="store_true", help="break off calls in flight (default: let them finish)"
+        )
+    action("resume", "go on with what was never graded")
+    again = action("retry", "ask again for verdicts that failed, and go on")
+    again.add_argument(
+        "--kind", action="append", default=[], metavar="KIND", help="only this kind of error; several times"
+    )
+    again.add_argument(
+        "--item", action="append", default=[], metavar="ITEM", help="only this item: id:N|KEY; several times"
+    )
+    action("extend", "take in items that came into the dataset since")
+    action("budget", "change what a run may cost").add_argument(
+        "budget", type=dollars_or_none, metavar="USD", help="US dollars, or none for no cap of its own"
+    )
+    action("prune", "clear prompts and replies older than the team keeps them")
+
+
+def judge(room: argparse.ArgumentParser) -> None:
+    """`rubricweb judge`."""
+    room.description = "List the judges a team can ask, test one."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb judge", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    listed = subcommand(actions, "list", "the judges the team can ask", "judges", "list_judges")
+    tested = subcommand(
+        actions,
+        "test",
+        "ask a judge one tiny question, live: does it answer, and how",
+        "judges",
+        "test_judge",
+    )
+    tested.add_argument("name", metavar="NAME", help="environment, endpoint-N, offline, or a judge's name")
+    for command in (listed, tested):
+        command.add_argument("--json", action="store_true", help="print JSON")
+        team_and_person(command)
+
+
+def prices(room: argparse.ArgumentParser) -> None:
+    """`rubricweb prices`."""
+    room.description = "What models cost the team, in US dollars per million tokens."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb prices", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    listed = subcommand(actions, "list", "prices of the models judges ask", "prices", "list_prices")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    own = subcommand(actions, "set", "what a model costs the team from now on", "prices", "set_price")
+    removed = subcommand(actions, "remove", "forget the team's own price of a model", "prices", "remove")
+    for command in (own, removed):
+        command.add_argument("model", metavar="MODEL", help="as endpoints name it, to the letter")
+    for name, what, required in (
+        ("--input", "US dollars per million tokens asked", True),
+        ("--output", "US dollars per million tokens answered", True),
+        ("--cached", "US dollars per million tokens the provider had in its cache", False),
+    ):
+        own.add_argument(name, type=dollars, required=required, metavar="USD", help=what)
+    for command in (listed, own, removed):
+        team_and_person(command)
+
+
+def spending(room: argparse.ArgumentParser) -> None:
+    """`rubricweb spending`."""
+    room.description = "What the team's month has cost, and the cap on it."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb spending", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    shown = subcommand(actions, "show", "what the month has cost so far, run by run", "spending", "show")
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    capped = subcommand(actions, "cap", "change the cap on a month", "spending", "cap")
+    capped.add_argument(
+        "cap", type=dollars_or_none, metavar="USD", help="US dollars, all runs together, or none for no cap"
+    )
+    for command in (shown, capped):
+        team_and_person(command)
+
+
+def retention(room: argparse.ArgumentParser) -> None:
+    """`rubricweb retention`."""
+    room.description = "How long prompts and raw replies of judges are kept."
+    actions = room.add_subparsers(
+        title="actions", prog="rubricweb retention", metavar="ACTION [ARGUMENTS …]", required=True
+    )
+    shown = subcommand(actions, "show", "how long, and when some were pruned", "retention", "show")
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    kept = subcommand(actions, "set", "keep them for so many days", "retention", "keep")
+    kept.add_argument("days", type=days_or_none, metavar="DAYS", help="days, or none for ever")
+    for command in (shown, kept):
+        team_and_person(command)
