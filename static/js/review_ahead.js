@@ -33,9 +33,13 @@
     document.documentElement.dataset.reviewAhead = "here"; // for those who measure
   };
 
+  // What comes next is only known when everything that was left has arrived: an item of which the server does not
+  // know yet that it was submitted would come again.
+  const isIdle = () => document.dispatchEvent(new CustomEvent("review:is-idle", { cancelable: true }));
+
   const prepare = () => {
     const from = page()?.dataset.ahead;
-    if (!from || ahead || fetching) return;
+    if (!from || ahead || fetching || !isIdle()) return;
     fetching = fetchNext(from)
       .catch(() => {}) // offline or refused: then one waits for the next, as without this
       .finally(() => {
@@ -125,7 +129,6 @@
     if (goOn({ isCounted: true })) event.preventDefault();
   });
 
-  // What comes next is only known when what was left has arrived.
   document.addEventListener("review:submitted", ({ detail }) => {
     if (detail.isHere) isGoingOn = true;
     else prepare();
@@ -139,8 +142,7 @@
   document.addEventListener("review:ready", () => {
     isGoingOn = false;
     delete document.documentElement.dataset.reviewAhead;
-    const isIdle = document.dispatchEvent(new CustomEvent("review:is-idle", { cancelable: true }));
-    if (isIdle) prepare();
+    prepare();
   });
   document.addEventListener("DOMContentLoaded", () => tell("review:ready"));
 

@@ -1,7 +1,9 @@
 """A client that speaks the API as a program does, and holds every answer against its description."""
 
+import io
 import json
 import re
+import zipfile
 from functools import cache
 from typing import Any
 
@@ -85,9 +87,12 @@ class ApiClient:
 
 
 def text_of(response: Any) -> str:
-    """Everything an answer says, streamed or not."""
+    """Everything an answer says, streamed or not, packed or not."""
     body = b"".join(response.streaming_content) if response.streaming else response.content
-    return body.decode() + str(dict(response.items()))
+    if body.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            body = b"\n".join(archive.read(name) for name in archive.namelist())
+    return body.decode(errors="replace") + str(dict(response.items()))
 
 
 def upload(text: str, name: str) -> SimpleUploadedFile:

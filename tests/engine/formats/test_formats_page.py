@@ -58,6 +58,7 @@ def test_there_is_an_example_of_everything():
         "items.jsonl",
         "items.csv",
         "items.yaml",
+        "settled.jsonl",
         "labels.csv",
         "judgements.jsonl",
     }
