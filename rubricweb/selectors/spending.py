@@ -42,34 +42,41 @@ def month_of(now: datetime) -> date:
 
 
 def run_spending(run: Run, *, now: datetime) -> Spending:
-    """What one run has cost, over all its months and resumes. Two queries."""
-    return _spending(run.budget_usd, RunTally.objects.filter(run=run), Q(), now)
+    """What one run has cost, over all its months and resumes. One query."""
+    return _spending(run.budget_usd, RunTally.objects.filter(run=run), None, now)
 
 
 def month_spending(team: Team, *, now: datetime) -> Spending:
-    """What all runs of the team have cost in the calendar month of `now`. Two queries."""
-    month = Q(month=month_of(now))
-    return _spending(team.monthly_budget_usd, RunTally.objects.filter(run__team=team), month, now)
+    """What all runs of the team have cost in the calendar month of `now`. One query."""
+    lately = RunTally.objects.filter(run__team=team, month__gte=_earliest_held(now))
+    return _spending(team.monthly_budget_usd, lately, Q(month=month_of(now)), now)
 
 
 def told_month_spending(team: Team, *, viewer: User | None, now: datetime) -> Spending | None:
     """`month_spending`, as far as this person may know it: None while a run whose cost is withheld from them
-    is part of the sum. None as viewer is nobody who reviews. At most seven queries, three for most.
+    is part of the sum. None as viewer is nobody who reviews. At most six queries, two for most.
     """
     withheld = RunTally.objects.filter(run__in=withheld_runs(viewer, team), month=month_of(now))
     return None if withheld.exists() else month_spending(team, now=now)
 
 
-def _spending(cap: float | None, tallies: QuerySet[RunTally], counted: Q, now: datetime) -> Spending:
-    spent = tallies.filter(counted).order_by().aggregate(usd=Sum("cost_usd"), unpriced=Sum("unpriced"))
-    # What a worker set aside before midnight on the last of a month is still in flight after it.
-    held = tallies.filter(holding(now)).order_by().aggregate(usd=Sum("reserved_usd"))
-    return Spending(cap, spent["usd"] or 0.0, held["usd"] or 0.0, spent["unpriced"] or 0)
+def _spending(cap: float | None, tallies: QuerySet[RunTally], counted: Q | None, now: datetime) -> Spending:
+    # At once: of a call that is stored between two queries neither would know.
+    found = tallies.order_by().aggregate(
+        spent=Sum("cost_usd", filter=counted),
+        unpriced=Sum("unpriced", filter=counted),
+        # What a worker set aside before midnight on the last of a month is still in flight after it.
+        held=Sum("reserved_usd", filter=holding(now)),
+    )
+    return Spending(cap, found["spent"] or 0.0, found["held"] or 0.0, found["unpriced"] or 0)
 
 
 def holding(now: datetime) -> Q:
     """Tallies of workers that live: a dead one's reservation lapses with its lease."""
     lease = timedelta(seconds=settings.GRADING_LEASE_SECONDS)
-    # Last month at the earliest, so that the index of months serves and old tallies are never looked at.
-    month = month_of(now - timedelta(days=1))
-    return Q(month__gte=month, reserved_usd__gt=0, beat_at__gt=now - lease)
+    return Q(month__gte=_earliest_held(now), reserved_usd__gt=0, beat_at__gt=now - lease)
+
+
+def _earliest_held(now: datetime) -> date:
+    """Last month at the earliest, so that the index of months serves and old tallies are never looked at."""
+    return month_of(now - timedelta(days=1))
