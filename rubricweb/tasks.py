@@ -11,7 +11,7 @@ from kombu.exceptions import OperationalError
 
 from rubricweb import leaving
 from rubricweb.models import Notice
-from rubricweb.services import batches, grading, notices, retention, runs, workers
+from rubricweb.services import grading, notices, retention, runs, workers
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +25,8 @@ def ring(run_id: int) -> None:
 
 def sweep() -> None:
     """No task: every worker does this in its main process, whether its others are busy or not."""
+    from rubricweb.services import batches  # with the SDK, a second to import: only for those who work
+
     now = timezone.now()
     runs.sweep(enqueue=ring, now=now)
     for run_id in batches.due(now):
@@ -46,6 +48,8 @@ def grade(run_id: int) -> None:
 
 @shared_task
 def batch(run_id: int) -> None:
+    from rubricweb.services import batches
+
     batches.advance(run_id, now=timezone.now, enqueue=ring)
 
 

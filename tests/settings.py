@@ -21,3 +21,5 @@ STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # noqa: F405  WhiteNoise warns a
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405  from the settings
     # A file, as in real life: a database in memory refuses whoever comes while another writes.
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "tests.sqlite3")}  # noqa: F405  from the settings
+    # The heartbeat of a session cannot write while its test holds a transaction: it need not wait for long.
+    DATABASES["default"]["OPTIONS"]["timeout"] = 5  # noqa: F405  from the settings

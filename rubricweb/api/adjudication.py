@@ -14,7 +14,7 @@ from rubricweb.selectors import adjudication_inbox as selected
 from rubricweb.selectors.adjudication_units import unit_to_decide
 from rubricweb.selectors.adjudications import criterion_for
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.comparison import queues_to_compare
+from rubricweb.selectors.comparable import queues_to_compare
 from rubricweb.selectors.provenance import item_provenance
 from rubricweb.selectors.revision_rates import revision_rates
 from rubricweb.selectors.rubric_todo import rubric_todo

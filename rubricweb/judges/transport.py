@@ -14,7 +14,8 @@ import httpx2
 import yarl
 from aiohttp.abc import AbstractResolver
 
-from rubricweb.judges.addresses import check_url, guarded_connector
+from rubricweb.judges.addresses import check_url
+from rubricweb.judges.guarded_sockets import guarded_connector
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Answers are cut off here, counted after decompression: a judge's reply is a few kilobytes."""

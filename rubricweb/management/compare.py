@@ -18,7 +18,7 @@ from rubricweb.errors import Invalid
 from rubricweb.management import run_diff
 from rubricweb.management.who import acting
 from rubricweb.models import Role
-from rubricweb.selectors import comparison, operators
+from rubricweb.selectors import comparable, comparison, operators
 from rubricweb.selectors.comparison import Comparison
 
 FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         baseline = access.run_for(who.team, options.baseline)
         return run_diff.show(who, judged, baseline, as_json=options.json)
     queues = [operators.queue_called(who.team, name) for name in options.queue]
-    queues = queues or comparison.queues_to_compare(judged)
+    queues = queues or comparable.queues_to_compare(judged)
     if not queues:
         raise Invalid(f"Nobody has labelled {judged.dataset} against the rubric of {judged} yet.")
     found = comparison.compare(judged, queues, viewer=who.user)

@@ -33,7 +33,7 @@ exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 below --min-scor
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one sub-command and gives back its exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    _environment()
+    name_settings()
     if arguments[:1] == ["manage"]:
         return _manage(arguments[1:])
     options = parser().parse_args(arguments)
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _environment() -> None:
+def name_settings() -> None:
     """Names the settings; without a key and a database of the operator's own, this is the embedded form."""
     import environ  # type: ignore[import-untyped]  # ships no types
 

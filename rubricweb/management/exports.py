@@ -9,7 +9,7 @@ from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.management.who import acting, note
 from rubricweb.models import Role
-from rubricweb.selectors import comparison, operators
+from rubricweb.selectors import comparable, operators
 from rubricweb.selectors.ground_truth import people_first
 from rubricweb.services import exports
 
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     judged = access.run_for(who.team, options.run) if options.run is not None else None
     queues = [operators.queue_called(who.team, name) for name in options.queue]
     if not queues and (judged is None or options.what == "ground_truth"):
-        queues = list(comparison.labelled_queues(dataset.pk, team=who.team))
+        queues = list(comparable.labelled_queues(dataset.pk, team=who.team))
         queues = people_first(queues) if options.what == "ground_truth" else queues
     export = exports.export(
         who.team,

@@ -32,7 +32,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.adjudications import runs_beside
 from rubricweb.selectors.blinding import hidden_items, hidden_of
-from rubricweb.selectors.comparison import labelled_queues
+from rubricweb.selectors.comparable import labelled_queues
 from rubricweb.selectors.comparison_by_kind import option_gaps
 from rubricweb.selectors.ground_truth import Unit, people_first
 from rubricweb.selectors.pages import NOT_OURS

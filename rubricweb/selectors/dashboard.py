@@ -21,7 +21,8 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_datasets, shown
-from rubricweb.selectors.comparison import comparable_runs, overall_agreement, queues_to_compare
+from rubricweb.selectors.comparable import comparable_runs, queues_to_compare
+from rubricweb.selectors.comparison import overall_agreement
 from rubricweb.selectors.criterion_counts import criterion_counts
 from rubricweb.selectors.queues import QueueRow, queues
 from rubricweb.selectors.runs import RunFilters, RunRow, run_filters, runs

@@ -23,7 +23,7 @@ from rubricweb.models import (
     Revision,
     RubricVersion,
 )
-from rubricweb.selectors.comparison import labelled_queues
+from rubricweb.selectors.comparable import labelled_queues
 from rubricweb.selectors.ground_truth import ground_truth, people_first
 
 MAX_EXAMPLES = 20

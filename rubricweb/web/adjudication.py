@@ -16,7 +16,7 @@ from rubricweb.selectors import comments
 from rubricweb.selectors.adjudication_units import own_decision, unit_to_decide
 from rubricweb.selectors.adjudications import criterion_for, labelling_queues
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.comparison import labelled_queues
+from rubricweb.selectors.comparable import labelled_queues
 from rubricweb.services import adjudications as services
 from rubricweb.web.comparison import note_names
 from rubricweb.web.forms_adjudication import Asked, decision_for, read_asked

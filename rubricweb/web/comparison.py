@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Criterion, Item, ReviewQueue, Role, Run, RunState
-from rubricweb.selectors import comments
+from rubricweb.selectors import comments, comparable
 from rubricweb.selectors import comparison as selected
 from rubricweb.selectors.adjudications import criterion_for
 from rubricweb.selectors.blinding import require_visible
@@ -38,7 +38,7 @@ def compare(request: TeamRequest) -> HttpResponse:
     asked, choice = _asked(request)
     context: dict[str, Any] = {"asked": asked, "choice": choice}
     if choice.run is None or not choice.queues:
-        context["lacking"] = selected.lacking(request.team, choice)
+        context["lacking"] = comparable.lacking(request.team, choice)
         answer = render(request, "comparison/nothing.html", context)
         if request.htmx:
             answer["HX-Redirect"] = request.get_full_path()
@@ -52,7 +52,7 @@ def compare(request: TeamRequest) -> HttpResponse:
         "choices": [row for row in found.criteria if row.options is not None],
         "checks": [row for row in found.criteria if row.mean_value is not None],
         "findings": findings(found),
-        "holistic": selected.is_holistic(run),
+        "holistic": comparable.is_holistic(run),
         "running": run.state == RunState.RUNNING,
         "open_disagreements": len(rows),
         "revisions": revision_rates(run, choice.queues, viewer=request.user),
@@ -145,11 +145,11 @@ def _whole_or_part(request: TeamRequest, name: str, context: dict[str, Any]) -> 
     return render(request, f"comparison/{'_' if part else ''}{name}.html", context)
 
 
-def _asked(request: TeamRequest) -> tuple[Asked, selected.Choice]:
+def _asked(request: TeamRequest) -> tuple[Asked, comparable.Choice]:
     asked = read_asked(request.GET)
     run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
     queues = access.queues_for(request.team, asked.queue_ids)
-    choice = selected.choice(request.team, run=run, asked=queues)
+    choice = comparable.choice(request.team, run=run, asked=queues)
     _require_known_cell(asked, choice.run, choice.queues)
     return asked.of(choice.run, choice.queues), choice
 
@@ -160,16 +160,16 @@ def _asked_for_item(request: TeamRequest, item: Item) -> tuple[Asked, Run | None
     run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
     queues = access.queues_for(request.team, asked.queue_ids)
     if not queues:
-        queues = people_first(list(selected.labelled_queues(item.dataset_id, team=request.team)))
+        queues = people_first(list(comparable.labelled_queues(item.dataset_id, team=request.team)))
     if run is None and not asked.queue_ids:
-        run = selected.run_to_compare(request.team, queues) if queues else selected.run_with(item)
+        run = comparable.run_to_compare(request.team, queues) if queues else comparable.run_with(item)
     _require_known_cell(asked, run, tuple(queues))
     return asked.of(run, queues), run, tuple(queues)
 
 
 def _require_known_cell(asked: Asked, run: Run | None, queues: tuple[ReviewQueue, ...]) -> None:
     if asked.judged or asked.truth:
-        criteria = selected.criteria_of(run, queues)
+        criteria = comparable.criteria_of(run, queues)
         require_known_cell(asked, criteria.filter(pk=asked.criterion_id).first())
 
 
@@ -195,7 +195,7 @@ def _rows(
 
 
 def _open_count(
-    request: TeamRequest, choice: selected.Choice, asked: Asked, rows: list[selected.Disagreement]
+    request: TeamRequest, choice: comparable.Choice, asked: Asked, rows: list[selected.Disagreement]
 ) -> int:
     """How many disagreements wait, whatever the list is narrowed to."""
     if asked.judged or asked.truth or asked.decided:

@@ -7,13 +7,8 @@ import aiohttp
 import pytest
 from aiohttp.abc import AbstractResolver
 
-from rubricweb.judges.addresses import (
-    BlockedAddress,
-    GuardedResolver,
-    check_address,
-    check_url,
-    guarded_connector,
-)
+from rubricweb.judges.addresses import BlockedAddress, check_address, check_url
+from rubricweb.judges.guarded_sockets import GuardedResolver, guarded_connector
 from rubricweb.judges.offline.script import Fail, Script
 from rubricweb.judges.openai import JudgeClient
 

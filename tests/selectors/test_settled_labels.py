@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rubricweb.models import Dataset, Run
-from rubricweb.selectors import comparison
+from rubricweb.selectors import comparable, comparison
 from rubricweb.services import datasets, reviews, splits
 from tests import factories
 from tests.factories import Cast
@@ -40,13 +40,13 @@ def graded(people: Cast, dataset: Dataset) -> Run:
 
 def test_ground_truth_is_no_vote_beside_people_but_can_be_chosen(people: Cast, both: Dataset) -> None:
     run = graded(people, both)
-    choice = comparison.choice(people.team, run=run)
+    choice = comparable.choice(people.team, run=run)
     assert [queue.name for queue in choice.queues] == ["Labels of both"]
     assert {queue.name for queue in choice.offered} == {"Labels of both", "Ground truth of both"}
     found = comparison.compare(run, choice.queues, viewer=people.bob)
     assert (found.raters, found.overall.accuracy.value) == (2, 1.0)
     [settled] = [queue for queue in choice.offered if queue.name.startswith("Ground truth")]
-    asked = comparison.queues_to_compare(run, [settled])
+    asked = comparable.queues_to_compare(run, [settled])
     # The judge says UNMET where the file settled on MET.
     assert comparison.compare(run, asked, viewer=people.bob).overall.accuracy.value == 0.0
 
@@ -58,7 +58,7 @@ def test_settled_labels_alone_are_the_reference(people: Cast) -> None:
         "ground_truth": ["MET"],
     }
     dataset = factories.dataset(people.team, people.ed, items=[item])
-    [queue] = comparison.choice(people.team).queues
+    [queue] = comparable.choice(people.team).queues
     assert queue.name == f"Ground truth of {dataset.name}"
 
 
@@ -67,14 +67,14 @@ def test_ground_truth_that_was_exported_and_imported_again_is_no_vote_either(
 ) -> None:
     data = "item_id,criterion,rater,verdict\n0,only,ground_truth,MET\n"
     reviews.import_labels(both, both.rubric_version, by=people.ed, data=data.encode(), filename="back.csv")
-    chosen = comparison.choice(people.team).queues
+    chosen = comparable.choice(people.team).queues
     assert [queue.name for queue in chosen] == ["Labels of both"]
 
 
 def test_a_split_keeps_people_and_settled_labels_apart(people: Cast, both: Dataset) -> None:
     split = splits.split_dataset(both, n_dev=2, by=people.ed)
     run = graded(people, split.dev)
-    choice = comparison.choice(people.team, run=run)
+    choice = comparable.choice(people.team, run=run)
     assert [queue.name for queue in choice.queues] == ["Labels of both (dev)"]
     assert {queue.name for queue in choice.offered} == {
         "Labels of both (dev)",

@@ -1,0 +1,133 @@
+"""What can be compared: which runs, which queues, and what is missing where nothing can."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from rubricweb.models import Criterion, Item, Review, ReviewQueue, ReviewState, Run, RunState, Team
+from rubricweb.selectors.ground_truth import people_first
+
+
+def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[ReviewQueue]:
+    """Queues with at least one submitted review, newest first; of one dataset when it is given."""
+    submitted = Review.objects.filter(queue=OuterRef("pk"), state=ReviewState.SUBMITTED)
+    queues = ReviewQueue.objects.filter(Exists(submitted), team=team).select_related("rubric_version")
+    if dataset_id is not None:
+        queues = queues.filter(dataset=dataset_id)
+    return queues.order_by("-created_at", "-pk")
+
+
+def comparable_runs(team: Team) -> QuerySet[Run]:
+    """Ended runs over a dataset that people have labelled, newest first."""
+    return (
+        Run.objects.filter(team=team, dataset__in=labelled_queues(team=team).order_by().values("dataset"))
+        .exclude(state=RunState.RUNNING)
+        .select_related("dataset", "rubric_version")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def run_to_compare(
+    team: Team, queues: Sequence[ReviewQueue] = (), *, dataset_id: int | None = None
+) -> Run | None:
+    """The run to begin with: the newest finished one over labelled items (of `queues` or one dataset)."""
+    runs = comparable_runs(team)
+    if dataset_id is not None:
+        runs = runs.filter(dataset=dataset_id)
+    elif queues:
+        runs = runs.filter(dataset=queues[0].dataset_id)
+        same_rubric = runs.filter(rubric_version=queues[0].rubric_version_id)
+        runs = same_rubric if same_rubric.exists() else runs
+    return runs.filter(state=RunState.FINISHED).first() or runs.first()
+
+
+def run_with(item: Item) -> Run | None:
+    """The newest ended run that graded this item, whether people have labelled it or not."""
+    ended = Run.objects.exclude(state=RunState.RUNNING).filter(run_items__item=item)
+    return ended.select_related("dataset", "rubric_version").order_by("-created_at", "-pk").first()
+
+
+def queues_to_compare(run: Run, asked: Sequence[ReviewQueue] = ()) -> list[ReviewQueue]:
+    """Those of the `asked` queues that are over the run's dataset; else all labelled ones of its rubric, the
+    settled labels of a file only where no people labelled: see `people_first`.
+    """
+    fitting = [queue for queue in asked if queue.dataset_id == run.dataset_id]
+    if fitting:
+        return fitting
+    queues = list(labelled_queues(run.dataset_id, team=run.team))
+    of_rubric = [queue for queue in queues if queue.rubric_version_id == run.rubric_version_id]
+    return people_first(of_rubric or queues)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is compared and what could be instead.
+
+    `left_out` are queues that were asked for but are over another dataset; `run` is None when no run has
+    ended over labelled items.
+    """
+
+    run: Run | None
+    queues: tuple[ReviewQueue, ...]
+    runs: tuple[Run, ...]
+    offered: tuple[ReviewQueue, ...]
+    left_out: tuple[ReviewQueue, ...]
+
+    @property
+    def other_versions(self) -> list[ReviewQueue]:
+        """Chosen queues whose labels are on another rubric version than the run's verdicts."""
+        if self.run is None:
+            return []
+        return [queue for queue in self.queues if queue.rubric_version_id != self.run.rubric_version_id]
+
+
+def choice(team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] = ()) -> Choice:
+    """The run and queues to compare, as asked for or chosen here, with all the others on offer.
+
+    Without any ended run the asked queues, else all of the newest labelled dataset, stand alone.
+    """
+    run = run or run_to_compare(team, asked)
+    if run is None:
+        labelled = list(labelled_queues(team=team))
+        newest = [queue for queue in labelled if queue.dataset_id == labelled[0].dataset_id]
+        queues = list(asked) or people_first(newest)
+        return Choice(None, tuple(queues), (), tuple(labelled), ())
+    queues = queues_to_compare(run, asked)
+    offered = list(labelled_queues(run.dataset_id, team=team))
+    runs = list(comparable_runs(team))
+    return Choice(
+        run=run,
+        queues=tuple(queues),
+        runs=tuple(runs if run in runs else [run, *runs]),
+        offered=(*offered, *(queue for queue in queues if queue not in offered)),
+        left_out=tuple(queue for queue in asked if queue.dataset_id != run.dataset_id),
+    )
+
+
+def lacking(team: Team, choice: Choice) -> str:
+    """What is missing before anything can be compared, "" when nothing is.
+
+    One of "run", "finished run", "labels", "run over labels" (people labelled what no judge has graded).
+    """
+    if choice.run is not None:
+        return "" if choice.queues else "labels"
+    labelled = labelled_queues(team=team)
+    runs = Run.objects.filter(team=team)
+    if not runs.exists():
+        return "run over labels" if labelled.exists() else "run"
+    if not labelled.exists():
+        return "labels"
+    under_way = runs.filter(state=RunState.RUNNING, dataset__in=labelled.order_by().values("dataset"))
+    return "finished run" if under_way.exists() else "run over labels"
+
+
+def is_holistic(run: Run) -> bool:
+    """Whether the run's judge gave one score per item and no verdicts that could be compared."""
+    return run.autograder == "rubric_as_judge"
+
+
+def criteria_of(run: Run | None, queues: Sequence[ReviewQueue]) -> QuerySet[Criterion]:
+    """The criteria a run and queues share a rubric version for; none when items bring their own."""
+    versions = {queue.rubric_version_id for queue in queues} | ({run.rubric_version_id} if run else set())
+    return Criterion.objects.filter(version__in=versions - {None}).order_by("-version_id", "position")
