@@ -269,10 +269,9 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        # On one machine compressing (half a minute at first start) would save nothing.
-        else "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+        else "rubricweb.web.stylesheet.HashedFiles"
         if LOCAL
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "rubricweb.web.stylesheet.HashedCompressedFiles"
     },
 }
 MEDIA_ROOT = VAR_DIR / "uploads"

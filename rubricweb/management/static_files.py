@@ -2,6 +2,7 @@
 
 import hashlib
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from django.conf import settings
@@ -24,8 +25,13 @@ def _stamp() -> Path:
 
 
 def _fingerprint() -> str:
-    """Changes with every source file's name, size or time, and with the packages that bring their own."""
-    digest = hashlib.sha256(settings.STORAGES["staticfiles"]["BACKEND"].encode())
+    """Changes with every source file's name, size or time, with the packages that bring their own, and with
+    the module that writes them.
+    """
+    backend = settings.STORAGES["staticfiles"]["BACKEND"]
+    digest = hashlib.sha256(backend.encode())
+    if (writer := find_spec(backend.rpartition(".")[0])) and writer.origin:
+        digest.update(Path(writer.origin).read_bytes())
     for package in ("django", "django-allauth", "django-htmx", "django-ninja", "whitenoise"):
         digest.update(f"{package} {version(package)}\n".encode())
     for folder in settings.STATICFILES_DIRS:

@@ -41,9 +41,13 @@ def test_from_sign_in_to_export(
     server = serve("--owner", "olga")
     page.set_default_timeout(20_000)
     expect.set_options(timeout=20_000)
+    stylesheets: list[str] = []
+    page.on("request", lambda asked: stylesheets.append(asked.url) if ".css" in asked.url else None)
 
     # Sign in with the one-time link.
     page.goto(server.link)
+    [stylesheet] = stylesheets
+    assert re.search(r"/app\.[0-9a-f]{12}\.css$", stylesheet)
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
     team = page.url
     main = page.get_by_role("main")
@@ -140,6 +144,7 @@ def test_from_sign_in_to_export(
         ("short", "UNMET"),
     ]
     assert violations == []
+    assert set(stylesheets) == {stylesheet}  # every page of the walk, and nothing else
 
 
 def write_criterion(page: Page, index: int, *, weight: str, requirement: str) -> None:
