@@ -5,7 +5,6 @@ from typing import Any
 from ninja import Query
 
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import ListQuery
 from rubricweb.api.schemas import teams as schemas
 from rubricweb.api.schemas.shared import With, list_of
 from rubricweb.models import Role
@@ -38,11 +37,16 @@ def get_team(request: TokenRequest) -> Any:
     return With(team, members=selected.members(team))
 
 
-@teams.read("/journal", Role.OWNER, list_of(schemas.JournalEntry))
-def list_journal(request: TokenRequest, asked: Query[ListQuery]) -> Any:
+@teams.read("/journal", Role.VIEWER, list_of(schemas.JournalEntry))
+def list_journal(request: TokenRequest, asked: Query[schemas.JournalQuery]) -> Any:
     """Who did what, newest first."""
     page = selected.journal(
-        request.auth.team, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit
+        request.auth.team,
+        viewer=request.auth.user,
+        actor=asked.actor or "",
+        kind=asked.kind or "",
+        cursor=asked.cursor,
+        size=asked.limit,
     )
     return {"items": page.rows, "next_cursor": page.next_cursor}
 

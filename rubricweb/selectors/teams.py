@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from rubricweb.errors import NotFound
+from rubricweb.engine.errors import shortened
+from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import ApiToken, JournalEntry, Membership, Role, Team, User
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.pages import keyset_page
@@ -77,11 +78,22 @@ def token_for(team: Team, user: User, token_id: int) -> ApiToken:
 
 KINDS = {
     "apitoken": "API token",
+    "dataset": "dataset",
+    "item": "item",
     "judgeendpoint": "judge",
     "membership": "member",
+    "modelprice": "price",
+    "review": "review",
     "reviewqueue": "review queue",
+    "rubric": "rubric",
     "rubricversion": "rubric version",
+    "run": "run",
+    "team": "team",
 }
+"""What a line of the journal can be about: the model's name → the words for it."""
+
+
+ACTORS_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -105,12 +117,26 @@ class JournalPage:
     next_cursor: str | None
 
 
-def journal(team: Team, *, viewer: User, cursor: str | None = None, size: int = 50) -> JournalPage:
+def journal(
+    team: Team,
+    *,
+    viewer: User,
+    actor: str = "",
+    kind: str = "",
+    cursor: str | None = None,
+    size: int = 50,
+) -> JournalPage:
     """Who did what, newest first. Decisions on items the viewer is still to review blind are left out; of
     runs whose calls are withheld, why one stopped, how much was left to do, and how many calls were pruned.
+
+    `actor` is a user name, `kind` one of the words of KINDS. Raises Invalid for any other.
     """
     hidden = Q(target_kind="item", target_id__in=hidden_items(viewer, team))
     rows = JournalEntry.objects.filter(team=team).exclude(hidden).select_related("actor")
+    if kind:
+        rows = rows.filter(target_kind=_model_of(kind))
+    if actor:
+        rows = rows.filter(actor=_actor_called(team, rows, actor))
     page = keyset_page(rows, order=("-pk",), cursor=cursor, size=size)
     withheld = set(withheld_runs(viewer, team).values_list("pk", flat=True))
     lines = [
@@ -126,6 +152,24 @@ def journal(team: Team, *, viewer: User, cursor: str | None = None, size: int = 
         for row in page.rows
     ]
     return JournalPage(tuple(lines), page.next_cursor)
+
+
+def _model_of(kind: str) -> str:
+    for model, words in KINDS.items():
+        if words == kind:
+            return model
+    raise Invalid.at("kind", repr(shortened(kind)), ", ".join(KINDS.values()))
+
+
+def _actor_called(team: Team, rows: QuerySet[JournalEntry], name: str) -> int:
+    """A member, or somebody else who stands in these rows."""
+    stands = Exists(rows.order_by().filter(actor=OuterRef("pk")))
+    people = User.objects.filter(Exists(Membership.objects.filter(team=team, user=OuterRef("pk"))) | stands)
+    person = people.filter(username__iexact=name).first()
+    if person is None:
+        known = people.order_by("username").values_list("username", flat=True)[:ACTORS_NAMED]
+        raise Invalid.at("actor", repr(shortened(name)), ", ".join(known))
+    return person.pk
 
 
 # What the journal keeps of a run that depends on how many calls it made.

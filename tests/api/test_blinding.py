@@ -117,6 +117,8 @@ def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
         ]
     if operation.operation_id == "list_run_items":
         return [{"sort": sort} for sort in ("score", "-score", "position", "errors")]
+    if operation.operation_id == "list_journal":
+        return [{}, {"kind": "item"}, {"actor": "ed"}]
     if operation.operation_id == "list_to_adjudicate":
         return [{}, query, query | {"include_decided": "true"}, {"cause": "human_wrong"}]
     if operation.operation_id == "get_unit_to_adjudicate":

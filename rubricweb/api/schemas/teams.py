@@ -6,7 +6,9 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.shared import Input
+from rubricweb.api.paging import ListQuery
+from rubricweb.api.schemas.shared import Input, OneOf
+from rubricweb.selectors.teams import KINDS
 
 
 class Team(Schema):
@@ -65,13 +67,20 @@ class OwnChoices(Input):
     single_keys: bool
 
 
+class JournalQuery(ListQuery):
+    actor: Annotated[
+        str | None, Field(max_length=150, description="The user name of who did it.", examples=["alice"])
+    ] = None
+    kind: Annotated[str, OneOf(KINDS.values())] | None = None
+
+
 class JournalEntry(Schema):
     """What was done to which row; decisions on items you are still to review blind are left out."""
 
     at: datetime
     actor: Annotated[str | None, Field(description="Null for what the app did by itself.")]
     verb: Annotated[str, Field(examples=["published"])]
-    kind: Annotated[str, Field(examples=["rubricversion"])]
+    kind: Annotated[str, Field(examples=["rubric version"], description="Empty where it is about no row.")]
     target_id: int | None
     label: str
     detail: dict[str, Any]
