@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rubricweb.management.arguments import data, review, running
+from rubricweb.management.arguments import data, discussion, review, running, team
 from rubricweb.management.arguments.common import subcommand
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -51,7 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImproperlyConfigured as error:
         return _refuse(f"Settings: {error}")
     except Refusal as error:
-        return _refuse(str(error), *(f"  {fault}" for fault in getattr(error, "faults", ())))
+        said = str(error)
+        faults = (str(fault) for fault in getattr(error, "faults", ()))
+        return _refuse(said, *(f"  {fault}" for fault in faults if fault not in said))
     except DatabaseError as error:
         return _refuse(f"The database: {error}".strip())
     except KeyboardInterrupt:
@@ -132,22 +134,32 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser("queues", help="list, open, edit, pause, extend and close review queues")
     )
     review.gold(commands.add_parser("gold", help="gold items of a queue, and the calibration of its raters"))
+    discussion.adjudication(
+        commands.add_parser("adjudication", help="what people and judges differ on, and deciding it")
+    )
+    discussion.comments(commands.add_parser("comments", help="what people say about an item"))
+    team.endpoints(
+        commands.add_parser("endpoints", help="list, add, edit, test and remove the endpoints of judges")
+    )
     running.judge(commands.add_parser("judge", help="list the judges a team can ask, test one"))
     running.prices(commands.add_parser("prices", help="what models cost: list, set and remove prices"))
     running.spending(commands.add_parser("spending", help="what the month has cost, and the cap on it"))
     running.retention(commands.add_parser("retention", help="how long prompts and raw replies are kept"))
     data.lint(subcommand(commands, "lint", "what is likely to go wrong with a rubric", "lint", "run"))
+    team.members(commands.add_parser("members", help="who is in the team: list, invite, change, remove"))
+    team.tokens(commands.add_parser("tokens", help="your own API tokens: list, make, revoke"))
+    team.journal(subcommand(commands, "journal", "who did what in the team", "journal", "run"))
     link = subcommand(
         commands, "sign-in-link", "a link that signs somebody in once", "people", "sign_in_link"
     )
     link.add_argument("person", metavar="USER", help="user name or e-mail address")
-    team = subcommand(commands, "create-team", "a new team with its owner", "people", "create_team")
-    team.add_argument("name", metavar="NAME", help="what the team is called")
-    team.add_argument(
+    made = subcommand(commands, "create-team", "a new team with its owner", "people", "create_team")
+    made.add_argument("name", metavar="NAME", help="what the team is called")
+    made.add_argument(
         "--owner", required=True, metavar="USER", help="user name; the person is made if missing"
     )
-    team.add_argument("--email", default="", help="e-mail address of a person who is made")
-    team.add_argument("--slug", default="", help="the team's place in addresses (default: from its name)")
+    made.add_argument("--email", default="", help="e-mail address of a person who is made")
+    made.add_argument("--slug", default="", help="the team's place in addresses (default: from its name)")
     subcommand(commands, "load-demo", "add the demo team, ready to look at", "people", "load_demo")
     commands.add_parser("manage", help="Django's own commands, for example `rubricweb manage migrate`")
     return root

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.management.who import acting, note
+from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Role
 from rubricweb.services import endpoints
 from rubricweb.services.judge_trials import EXPECTED, Trial, try_judge
@@ -41,8 +41,13 @@ def test_judge(options: argparse.Namespace) -> int:
     judges = endpoints.judges_of(who.team)
     called = [judge_id for judge_id, judge in judges.items() if judge.name == options.name]
     judge_id = options.name if options.name in judges or not called else called[0]
+    return tried(who, judge_id, as_json=options.json)
+
+
+def tried(who: Who, judge_id: str, *, as_json: bool) -> int:
+    """Asks the judge, prints what came of it, and gives back the exit code."""
     trial = try_judge(who.team, judge_id, by=who.user, now=timezone.now())
-    if options.json:
+    if as_json:
         told = asdict(trial) | {"works": trial.works}
         json.dump(told, sys.stdout, indent=2, ensure_ascii=False)
         sys.stdout.write("\n")

@@ -18,9 +18,13 @@ from rubricweb.services import demo, teams
 def sign_in_link(options: argparse.Namespace) -> int:
     prepare.require_tables(note)
     person = operators.person_called(options.person)
-    address = settings.SITE_URL if "SITE_URL" in os.environ else running_at() or settings.SITE_URL
-    sys.stdout.write(f"{prepare.sign_in_link(person, address)}\n")
+    sys.stdout.write(f"{prepare.sign_in_link(person, site_address())}\n")
     return 0
+
+
+def site_address() -> str:
+    """Where people reach the pages: SITE_URL where it is set, else a `rubricweb serve` that runs."""
+    return settings.SITE_URL if "SITE_URL" in os.environ else running_at() or settings.SITE_URL
 
 
 def create_team(options: argparse.Namespace) -> int:

@@ -89,4 +89,9 @@ def ring_for_interrupted_runs() -> None:
 
 def sign_in_link(user: User, base_url: str) -> str:
     """A link that signs this person in once, within half an hour."""
-    return f"{base_url}/sign-in/{get_query_string(user)}"
+    return sign_in_address(base_url, str(get_query_string(user)))
+
+
+def sign_in_address(base_url: str, query: str) -> str:
+    """Where a one-time token, as `?token=…`, is handed in."""
+    return f"{base_url}/sign-in/{query}"

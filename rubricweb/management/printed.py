@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from rich import box
@@ -13,15 +14,32 @@ from rich.text import Text
 WIDTH = 140  # of tables that go into a file or a pipe
 
 
+HARMLESS = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"},
+    **dict.fromkeys(range(0x7F, 0xA0), "\N{REPLACEMENT CHARACTER}"),
+}
+"""Control characters and what is shown in their place: a terminal obeys them, whoever wrote them."""
+
+
 def say(*lines: str) -> int:
     """Prints the lines and gives back exit code 0."""
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.write("".join(f"{line.translate(HARMLESS)}\n" for line in lines))
     return 0
+
+
+def words(text: str) -> Text:
+    """A text as a table or line takes it: nothing in it is obeyed, and all of it is shown."""
+    return Text(text.replace("\r\n", "\n").translate(HARMLESS), overflow="fold")
 
 
 def print_json(answer: Any) -> None:
     """One JSON value on a line."""
     sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def moment(at: datetime) -> str:
+    """A time as people at this terminal read it: 2026-03-01 14:05."""
+    return at.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def terminal() -> Console:
@@ -45,5 +63,5 @@ def facts(rows: Sequence[tuple[str, str]]) -> Table:
     made.add_column(style="bold", no_wrap=True)
     made.add_column(overflow="fold")
     for name, value in rows:
-        made.add_row(name, Text(value))
+        made.add_row(words(name), words(value))
     return made

@@ -1,19 +1,26 @@
 """What the operator at the terminal looks up by name, without being a member of anything."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db.models import Q
 
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import (
+    ApiToken,
+    Criterion,
     Dataset,
     Item,
+    JudgeEndpoint,
     Membership,
     ReviewQueue,
     Role,
     Team,
     User,
 )
+from rubricweb.selectors.adjudications import criterion_for
+
+SHOWN = 20
+"""How many of those there are a refusal lists."""
 
 
 def every_team() -> list[Team]:
@@ -60,7 +67,7 @@ def person_called(name: str) -> User:
     """The person with this user name or e-mail address."""
     user = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name, email__gt="")).first()
     if user is None:
-        known = ", ".join(User.objects.order_by("username").values_list("username", flat=True)[:20])
+        known = ", ".join(User.objects.order_by("username").values_list("username", flat=True)[:SHOWN])
         raise Invalid(f"There is nobody called {name!r}. Known: {known or 'nobody yet'}.")
     return user
 
@@ -71,7 +78,7 @@ def dataset_called(team: Team, name: str) -> Dataset:
     dataset = rows.filter(pk=int(name)).first() if _is_number(name) else None
     dataset = dataset or rows.filter(name=name).first()
     if dataset is None:
-        known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:20])
+        known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:SHOWN])
         raise Invalid(f"There is no dataset {name!r} in {team}. Known: {known or 'none yet'}.")
     return dataset
 
@@ -96,9 +103,84 @@ def queue_called(team: Team, name: str) -> ReviewQueue:
     queue = rows.filter(pk=int(name)).first() if _is_number(name) else None
     queue = queue or rows.filter(name=name).first()
     if queue is None:
-        known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:20])
+        known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:SHOWN])
         raise Invalid(f"There is no review queue {name!r} in {team}. Known: {known or 'none yet'}.")
     return queue
+
+
+def endpoint_called(team: Team, name: str) -> JudgeEndpoint:
+    """An endpoint by its number, as endpoint-N, or by its name."""
+    rows = JudgeEndpoint.objects.filter(team=team, removed_at=None).order_by("name")
+    number = name.removeprefix("endpoint-")
+    endpoint = rows.filter(pk=int(number)).first() if _is_number(number) else None
+    endpoint = rows.filter(name=name).first() or endpoint
+    if endpoint is None:
+        known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:SHOWN])
+        raise Invalid(f"There is no endpoint {name!r} in {team}. Known: {known or 'none yet'}.")
+    return endpoint
+
+
+def member_called(team: Team, name: str) -> Membership:
+    """A member by user name or e-mail address."""
+    rows = Membership.objects.filter(team=team).select_related("user", "team").order_by("user__username")
+    named = Q(user__username__iexact=name) | Q(user__email__iexact=name, user__email__gt="")
+    membership = rows.filter(named).first()
+    if membership is None:
+        known = ", ".join(rows.values_list("user__username", flat=True)[:SHOWN])
+        raise Invalid(f"There is no member {name!r} in {team}. Known: {known}.")
+    return membership
+
+
+def token_called(team: Team, user: User, name: str) -> ApiToken:
+    """One of the person's own tokens, by its number or by its name where no other live one has it."""
+    rows = ApiToken.objects.filter(team=team, user=user).order_by("-pk")
+    token = rows.filter(pk=int(name)).first() if _is_number(name) else None
+    found = [token] if token else list(rows.filter(name=name, revoked_at=None))
+    if len(found) != 1:
+        known = ", ".join(f"{one.pk} ({one.name})" for one in rows.filter(revoked_at=None)[:SHOWN])
+        several = f"{len(found)} tokens" if found else "no token"
+        raise Invalid(f"{user} has {several} called {name!r} in {team}. Known: {known or 'none yet'}.")
+    return found[0]
+
+
+def item_called(team: Team, name: str) -> Item:
+    """An item as id:N, or by its key where only one dataset of the team has it."""
+    rows = Item.objects.filter(dataset__team=team).select_related("dataset")
+    number = name.removeprefix("id:")
+    if name.startswith("id:") and _is_number(number):
+        found = list(rows.filter(pk=int(number)))
+    else:
+        found = list(rows.filter(key=name).order_by("pk")[:SHOWN])
+    if not found:
+        raise Invalid(f"There is no item {name!r} in {team}; allowed: its key, or id:N.")
+    if len(found) > 1:
+        known = ", ".join(f"id:{one.pk} in {one.dataset}" for one in found)
+        raise Invalid(f"Several items of {team} are called {name!r}; say which. Known: {known}.")
+    return found[0]
+
+
+def criterion_called(item: Item, name: str) -> Criterion:
+    """A criterion the item is judged by, as id:N or by its name where only one rubric version has it.
+
+    Judged by is the item's own rubric; else the versions of the queues over its dataset, else of the runs.
+    """
+    number = name.removeprefix("id:")
+    if name.startswith("id:") and _is_number(number):
+        return criterion_for(item, int(number))
+    versions: Iterable[int | None] = [item.rubric_version_id] if item.rubric_version_id else []
+    for rows in (item.dataset.queues, item.dataset.runs):
+        named = rows.exclude(rubric_version=None).order_by()
+        versions = versions or set(named.values_list("rubric_version_id", flat=True))
+    criteria = Criterion.objects.filter(version__in=versions).select_related("version")
+    criteria = criteria.order_by("-version_id", "position")
+    found = list(criteria.filter(name__iexact=name))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        known = ", ".join(f"id:{one.pk} of {one.version}" for one in found)
+        raise Invalid(f"Several criteria of {item} are called {name!r}; say which. Known: {known}.")
+    known = ", ".join(criteria.values_list("name", flat=True)[:SHOWN])
+    raise Invalid(f"{item} is not judged by a criterion {name!r}. Known: {known or 'none yet'}.")
 
 
 def _is_number(text: str) -> bool:

@@ -1,10 +1,12 @@
 """`rubricweb judge`: at a terminal, with a judge that answers and one that is not there."""
 
 import json
+import os
+import pty
 
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
-from tests.installation import Installation
+from tests.installation import COMMAND, ROOT, Installation
 
 
 def test_a_judge_that_answers_is_listed_and_tested(installation: Installation) -> None:
@@ -40,3 +42,36 @@ def test_an_unknown_judge_is_refused_with_those_there_are(installation: Installa
     ended = installation.run("judge", "test", "nobody")
     assert ended.returncode == 1
     assert "There is no judge 'nobody' here" in ended.stderr
+
+
+def test_a_key_is_asked_for_without_echo(installation: Installation) -> None:
+    key = "sk-typed-by-an-owner"
+    said = [
+        "endpoints",
+        "add",
+        "typed",
+        "--base-url",
+        "https://8.8.8.8/v1",
+        "--model",
+        "m",
+        "--key-from",
+        "-",
+    ]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(ROOT)
+        os.execvpe(COMMAND[0], [*COMMAND, *said], dict(installation.env))
+    seen = b""
+    while b"API key: " not in seen:
+        seen += os.read(terminal, 1000)
+    os.write(terminal, f"{key}\n".encode())
+    try:
+        while more := os.read(terminal, 1000):
+            seen += more
+    except OSError:  # how Linux says that nobody writes to the terminal any more
+        pass
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    assert (os.waitstatus_to_exitcode(status), key.encode() in seen) == (0, False), seen
+    [row] = map(json.loads, installation.run("endpoints", "list", "--json").stdout.splitlines())
+    assert (row["name"], row["has_key"]) == ("typed", True)

@@ -57,6 +57,11 @@ class Stage:
 
 @pytest.fixture
 def stage(people: Cast) -> Stage:
+    return staged(people)
+
+
+def staged(people: Cast) -> Stage:
+    """Everybody but the viewer is still to review what judge, peer and adjudicator have spoken on."""
     team, alice = people.team, people.alice
     version = factories.version(team, alice, criteria=factories.TELLING)
     dataset = factories.dataset(team, alice, items=factories.ITEMS[:1])

@@ -16,6 +16,11 @@ def subcommand(
     return command
 
 
+def actions_of(room: argparse.ArgumentParser) -> "argparse._SubParsersAction[argparse.ArgumentParser]":
+    """Where the actions of a room such as `rubricweb queues` are added."""
+    return room.add_subparsers(title="actions", prog=room.prog, metavar="ACTION", required=True)
+
+
 def team_and_person(command: argparse.ArgumentParser) -> None:
     """Which team, and in whose name."""
     command.add_argument("--team", default="", metavar="SLUG", help="the team (default: the only one)")
@@ -24,10 +29,9 @@ def team_and_person(command: argparse.ArgumentParser) -> None:
 
 def positive(text: str) -> int:
     """A whole number from 1."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is below 1")
-    return number
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1")
+    return int(text)
 
 
 def seconds(text: str) -> float:
@@ -49,6 +53,24 @@ def dollars(text: str) -> float:
     return amount
 
 
+def number_or_none(text: str) -> float | None:
+    """A finite number; None for "none"."""
+    if text.lower() == "none":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("inf")
+    if not -float("inf") < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no number, nor none")
+    return number
+
+
+def positive_or_none(text: str) -> int | None:
+    """A whole number from 1; None for "none"."""
+    return None if text.lower() == "none" else positive(text)
+
+
 def dollars_or_none(text: str) -> float | None:
     """US dollars; None for "none"."""
     return None if text.lower() == "none" else dollars(text)
@@ -65,11 +87,6 @@ def share_or_none(text: str) -> float | None:
     if not 0 < share <= 1:
         raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1, nor none")
     return share
-
-
-def days_or_none(text: str) -> int | None:
-    """Days, from 1; None for "none"."""
-    return None if text.lower() == "none" else positive(text)
 
 
 def repeats(text: str) -> tuple[int, ...]:

@@ -3,15 +3,19 @@
 import argparse
 from pathlib import Path
 
-from rubricweb.management.arguments.common import positive, share_or_none, subcommand, team_and_person
+from rubricweb.management.arguments.common import (
+    actions_of,
+    positive,
+    share_or_none,
+    subcommand,
+    team_and_person,
+)
 
 
 def queues(room: argparse.ArgumentParser) -> None:
     """`rubricweb queues`."""
     room.description = "List, open, edit, pause, resume, extend, reassign, close and reopen review queues."
-    actions = room.add_subparsers(
-        title="actions", prog="rubricweb queues", metavar="ACTION [ARGUMENTS …]", required=True
-    )
+    actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
         command = subcommand(actions, name, what, "queues", function or name)
@@ -100,9 +104,7 @@ def _chosen_items(command: argparse.ArgumentParser) -> None:
 def gold(room: argparse.ArgumentParser) -> None:
     """`rubricweb gold`."""
     room.description = "Gold items of a queue, and the calibration of its raters."
-    actions = room.add_subparsers(
-        title="actions", prog="rubricweb gold", metavar="ACTION [ARGUMENTS …]", required=True
-    )
+    actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
         command = subcommand(actions, name, what, "gold", function or name)

@@ -4,10 +4,11 @@ import argparse
 from pathlib import Path
 
 from rubricweb.management.arguments.common import (
-    days_or_none,
+    actions_of,
     dollars,
     dollars_or_none,
     positive,
+    positive_or_none,
     repeats,
     seconds,
     subcommand,
@@ -112,9 +113,7 @@ def grade(command: argparse.ArgumentParser) -> None:
 def runs(room: argparse.ArgumentParser) -> None:
     """`rubricweb runs`."""
     room.description = "List, follow, pause, resume and retry runs."
-    actions = room.add_subparsers(
-        title="actions", prog="rubricweb runs", metavar="ACTION [ARGUMENTS …]", required=True
-    )
+    actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
         command = subcommand(actions, name, what, "runs", function or name)
@@ -158,9 +157,7 @@ def runs(room: argparse.ArgumentParser) -> None:
 def judge(room: argparse.ArgumentParser) -> None:
     """`rubricweb judge`."""
     room.description = "List the judges a team can ask, test one."
-    actions = room.add_subparsers(
-        title="actions", prog="rubricweb judge", metavar="ACTION [ARGUMENTS …]", required=True
-    )
+    actions = actions_of(room)
     listed = subcommand(actions, "list", "the judges the team can ask", "judges", "list_judges")
     tested = subcommand(
         actions,
@@ -178,9 +175,7 @@ def judge(room: argparse.ArgumentParser) -> None:
 def prices(room: argparse.ArgumentParser) -> None:
     """`rubricweb prices`."""
     room.description = "What models cost the team, in US dollars per million tokens."
-    actions = room.add_subparsers(
-        title="actions", prog="rubricweb prices", metavar="ACTION [ARGUMENTS …]", required=True
-    )
+    actions = actions_of(room)
     listed = subcommand(actions, "list", "prices of the models judges ask", "prices", "list_prices")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     own = subcommand(actions, "set", "what a model costs the team from now on", "prices", "set_price")
@@ -200,9 +195,7 @@ def prices(room: argparse.ArgumentParser) -> None:
 def spending(room: argparse.ArgumentParser) -> None:
     """`rubricweb spending`."""
     room.description = "What the team's month has cost, and the cap on it."
-    actions = room.add_subparsers(
-        title="actions", prog="rubricweb spending", metavar="ACTION [ARGUMENTS …]", required=True
-    )
+    actions = actions_of(room)
     shown = subcommand(actions, "show", "what the month has cost so far, run by run", "spending", "show")
     shown.add_argument("--json", action="store_true", help="print JSON")
     capped = subcommand(actions, "cap", "change the cap on a month", "spending", "cap")
@@ -216,12 +209,10 @@ def spending(room: argparse.ArgumentParser) -> None:
 def retention(room: argparse.ArgumentParser) -> None:
     """`rubricweb retention`."""
     room.description = "How long prompts and raw replies of judges are kept."
-    actions = room.add_subparsers(
-        title="actions", prog="rubricweb retention", metavar="ACTION [ARGUMENTS …]", required=True
-    )
+    actions = actions_of(room)
     shown = subcommand(actions, "show", "how long, and when some were pruned", "retention", "show")
     shown.add_argument("--json", action="store_true", help="print JSON")
     kept = subcommand(actions, "set", "keep them for so many days", "retention", "keep")
-    kept.add_argument("days", type=days_or_none, metavar="DAYS", help="days, or none for ever")
+    kept.add_argument("days", type=positive_or_none, metavar="DAYS", help="days, or none for ever")
     for command in (shown, kept):
         team_and_person(command)

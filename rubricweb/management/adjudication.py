@@ -1,0 +1,317 @@
+"""`rubricweb adjudication`: what people and judges differ on, and what is decided, at the terminal."""
+
+import argparse
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from rubricweb import access
+from rubricweb.errors import Invalid
+from rubricweb.management.printed import facts, moment, print_json, say, table, terminal, words
+from rubricweb.management.who import Who, acting, note
+from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
+from rubricweb.selectors import adjudication_inbox as selected
+from rubricweb.selectors import operators
+from rubricweb.selectors.adjudication_units import UnitToDecide, UnitVoice, unit_to_decide
+from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.provenance import Provenance, item_provenance
+from rubricweb.services import adjudications as services
+from rubricweb.templatetags.display import count, signed
+
+
+def inbox(options: argparse.Namespace) -> int:
+    """What waits, the most telling first; items the person is still to review blind are left out."""
+    who = acting(options, Role.VIEWER)
+    queue = _queue_called(who, options.queue) if options.queue else None
+    where = selected.scope(who.team, who.user, queue)
+    found = selected.inbox(where, kind=options.kind, cause=options.cause, decided=options.decided)
+    if options.criterion:
+        wanted = {name.casefold() for name in options.criterion}
+        found = [row for row in found if row.criterion.name.casefold() in wanted]
+    rows = selected.shown(where, found[: options.limit])
+    if options.json:
+        for row in rows:
+            print_json(_row_as_json(row))
+    else:
+        _print_inbox(rows)
+    if len(found) > len(rows):
+        note(f"{count(len(found) - len(rows))} more; --limit {options.limit * 2} shows more of them.")
+    if left := selected.items_left_out(where):
+        note(f"{_items(left)} left out: you are still to review them blind.")
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """Everybody's word on one criterion of one item."""
+    who, item, criterion = _unit(options, Role.VIEWER)
+    unit = unit_to_decide(item, criterion, viewer=who.user, names=options.names)
+    if options.names:
+        services.note_names_shown(item, by=who.user)
+    if options.json:
+        print_json(_unit_as_json(unit))
+    else:
+        _print_unit(unit, names=options.names)
+    return 0
+
+
+def decide(options: argparse.Namespace) -> int:
+    """Says what stands; somebody else's decision is only replaced by who has seen it."""
+    who, item, criterion = _unit(options, Role.REVIEWER)
+    decision = services.adjudicate(
+        item,
+        criterion,
+        by=who.user,
+        verdict=options.verdict,
+        cause=options.cause,
+        reason=options.reason,
+        seen=_seen(options.seen),
+    )
+    if options.json:
+        print_json(_decision_as_json(decision))
+        return 0
+    return say(f"{decision.verdict} stands for {criterion} of {item}: {decision.get_cause_display()}.")
+
+
+def withdraw(options: argparse.Namespace) -> int:
+    """Takes a decision back. Safe to repeat."""
+    who, item, criterion = _unit(options, Role.REVIEWER)
+    services.withdraw(item, criterion, by=who.user, seen=_seen(options.seen))
+    if options.json:
+        print_json(_unit_as_json(unit_to_decide(item, criterion, viewer=who.user)))
+        return 0
+    return say(f"Nothing is decided for {criterion} of {item}; what people said stands.")
+
+
+def agreed(options: argparse.Namespace) -> int:
+    """How much of a queue everybody agrees on, and how much waits."""
+    who = acting(options, Role.REVIEWER)
+    queue = _queue_called(who, options.queue)
+    where = selected.scope(who.team, who.user, queue)
+    units, waiting = len(selected.agreed(queue, who.user)), len(selected.inbox(where))
+    left = selected.items_left_out(where)
+    if options.json:
+        print_json({"units": units, "waiting": waiting, "hidden_items": left})
+        return 0
+    say(f"{_units(units)} of {queue} could be accepted as everybody said; {_units(waiting)} to be decided.")
+    if left:
+        note(f"{_items(left)} left out: you are still to review them blind.")
+    return 0
+
+
+def accept(options: argparse.Namespace) -> int:
+    """Decides what everybody agrees on as everybody said."""
+    who = acting(options, Role.REVIEWER)
+    queue = _queue_called(who, options.queue)
+    accepted = services.accept_agreed(queue, by=who.user)
+    if options.json:
+        print_json({"accepted": accepted})
+        return 0
+    return say(f"{_units(accepted)} of {queue} accepted as everybody said.")
+
+
+def truth(options: argparse.Namespace) -> int:
+    """What stands for every labelled criterion of an item; the raters by name only when that is asked for."""
+    who = acting(options, Role.VIEWER)
+    item = _item(who, options.item)
+    rows = item_provenance(item, viewer=who.user)
+    if options.names:
+        services.note_names_shown(item, by=who.user)
+    if options.json:
+        for criterion, found in rows:
+            print_json(_truth_as_json(item, criterion, found, names=options.names))
+        return 0
+    if not rows:
+        note(f"Nobody has labelled {item} yet.")
+        return 0
+    shown = table(("criterion", "stands", "by", "from"))
+    for criterion, found in rows:
+        labels = ", ".join(
+            f"{one.rater}: {one.verdict}" if options.names else f"{one.verdict}{' (judge)' * one.is_judge}"
+            for one in found.labels
+        )
+        rule = f"{found.rule}, {found.decided_by}" if options.names and found.decided_by else found.rule
+        shown.add_row(*map(words, (criterion.name, found.verdict or "people are tied", rule, labels)))
+    terminal().print(shown)
+    return 0
+
+
+# ── What the commands name ───────────────────────────────────────────────────────────────────────
+
+
+def _queue_called(who: Who, name: str) -> ReviewQueue:
+    return access.queue_for(who.team, operators.queue_called(who.team, name).pk)
+
+
+def _item(who: Who, name: str) -> Item:
+    return access.item_for(who.team, operators.item_called(who.team, name).pk)
+
+
+def _unit(options: argparse.Namespace, role: Role) -> tuple[Who, Item, Criterion]:
+    who = acting(options, role)
+    item = _item(who, options.item)
+    return who, item, criterion_for(item, operators.criterion_called(item, options.criterion).pk)
+
+
+def _seen(text: str) -> datetime | None:
+    """The time of the decision that is to be replaced, as `show` prints it; None where none is named."""
+    if not text:
+        return None
+    try:
+        seen = datetime.fromisoformat(text)
+    except ValueError:
+        seen = None
+    if seen is None or seen.tzinfo is None:
+        allowed = "the time `rubricweb adjudication show` gives, such as 2026-03-01T14:05:00.123456+00:00"
+        raise Invalid.at("--seen", repr(text[:40]), allowed)
+    return seen
+
+
+# ── What they print ──────────────────────────────────────────────────────────────────────────────
+
+
+def _print_inbox(rows: list[selected.InboxUnit]) -> None:
+    if not rows:
+        note("Nothing of that waits to be decided.")
+        return
+    shown = table(("id", "item", "criterion", "people", "judge", "because"))
+    for row in rows:
+        because = f"decided: {row.decided.verdict}" if row.decided else ", ".join(row.kinds)
+        cells = (f"id:{row.item_id}", row.item_key, row.criterion.name, _counted(row.votes))
+        shown.add_row(*map(words, (*cells, ", ".join(row.judged), because)))
+    terminal().print(shown)
+
+
+def _print_unit(unit: UnitToDecide, *, names: bool) -> None:
+    console, asked = terminal(), unit.item.to_engine()
+    rows = [
+        ("item", f"id:{unit.item.pk}, {unit.item} of {unit.item.dataset}"),
+        ("criterion", f"id:{unit.criterion.pk}, {unit.criterion}, {signed(unit.criterion.weight)}"),
+        ("requirement", unit.criterion.requirement),
+        *[("guidance", unit.criterion.guidance)] * bool(unit.criterion.guidance),
+        *[("prompt", _text(asked.query))] * bool(asked.query),
+        ("submission", asked.output),
+        *[("reference", asked.reference or "")] * bool(asked.reference),
+    ]
+    rows += [(voice.name, _said(voice)) for voice in (*unit.judges, *unit.people)]
+    if unit.decision is not None:
+        rows.append(("decided", _decided(unit.decision, names=names)))
+    elif unit.provenance is not None:
+        rows.append(("stands", f"{unit.provenance.verdict or 'people are tied'}, {unit.provenance.rule}"))
+    console.print(facts(rows))
+
+
+def _said(voice: UnitVoice) -> str:
+    """A rater's label with all they gave for it, a line each."""
+    label = voice.verdict or f"no answer: {voice.error or 'not asked'}"
+    label += f", first {voice.initial}" if voice.initial else ""
+    label += ", finds the rubric unclear" if voice.unclear else ""
+    label += f" (votes: {_counted(voice.votes)})" if voice.votes else ""
+    quoted = [f"“{quote.text}” in the {quote.where}" for quote in voice.evidence]
+    return "\n".join(filter(None, (label, voice.reason, voice.later, *quoted)))
+
+
+def _decided(decision: Adjudication, *, names: bool) -> str:
+    by = f", by {decision.decided_by}" if names and decision.decided_by else ""
+    why = decision.get_cause_display() if decision.cause else "as all said"
+    said = f"{decision.verdict}: {why}{by}, {moment(decision.decided_at)}"
+    return "\n".join(filter(None, (said, decision.reason, f"--seen {decision.decided_at.isoformat()}")))
+
+
+def _counted(votes: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{label} × {n}" if n > 1 else label for label, n in votes)
+
+
+def _text(query: Any) -> str:
+    """A prompt as lines: a conversation turn by turn."""
+    if isinstance(query, str):
+        return query
+    return "\n".join(f"{turn.get('role', '')}: {turn.get('content', '')}" for turn in query)
+
+
+def _units(number: int) -> str:
+    return f"{count(number)} unit{'s' * (number != 1)}"
+
+
+def _items(number: int) -> str:
+    return f"{count(number)} item{'s are' if number != 1 else ' is'}"
+
+
+# ── As JSON, in the shapes of the API ────────────────────────────────────────────────────────────
+
+
+def _row_as_json(row: selected.InboxUnit) -> dict[str, Any]:
+    return {
+        "item_id": row.item_id,
+        "item_key": row.item_key,
+        "criterion": _criterion_as_json(row.criterion),
+        "kinds": list(row.kinds),
+        "votes": _votes_as_json(row.votes),
+        "judged": list(row.judged),
+        "decided": _decision_as_json(row.decided) if row.decided else None,
+    }
+
+
+def _unit_as_json(unit: UnitToDecide) -> dict[str, Any]:
+    return {
+        "item_id": unit.item.pk,
+        "item_key": unit.item.key,
+        "criterion": _criterion_as_json(unit.criterion),
+        "voices": [_voice_as_json(voice) for voice in unit.voices],
+        "most": unit.most,
+        "decision": _decision_as_json(unit.decision) if unit.decision else None,
+    }
+
+
+def _criterion_as_json(criterion: Criterion) -> dict[str, Any]:
+    return {"id": criterion.pk, "name": criterion.name, "weight": criterion.weight}
+
+
+def _voice_as_json(voice: UnitVoice) -> dict[str, Any]:
+    return {
+        "name": voice.name,
+        "is_judge": voice.is_judge,
+        "verdict": voice.verdict,
+        "initial": voice.initial,
+        "reason": voice.reason,
+        "later": voice.later,
+        "unclear": voice.unclear,
+        "error": voice.error,
+        "evidence": [
+            {"field": one.field, "start": one.start, "end": one.end, "text": one.text}
+            for one in voice.evidence
+        ],
+        "votes": _votes_as_json(voice.votes),
+    }
+
+
+def _votes_as_json(votes: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"verdict": label, "count": n} for label, n in votes]
+
+
+def _decision_as_json(decision: Adjudication) -> dict[str, Any]:
+    return {
+        "item_id": decision.item_id,
+        "criterion_id": decision.criterion_id,
+        "verdict": decision.verdict,
+        "cause": decision.cause,
+        "reason": decision.reason,
+        "decided_by": decision.decided_by.username if decision.decided_by else None,
+        "decided_at": decision.decided_at.isoformat(),
+    }
+
+
+def _truth_as_json(item: Item, criterion: Criterion, found: Provenance, *, names: bool) -> dict[str, Any]:
+    return {
+        "item_id": item.pk,
+        "criterion": _criterion_as_json(criterion),
+        "verdict": found.verdict,
+        "rule": found.rule,
+        "decided_by": found.decided_by or None,
+        "decided_at": found.decided_at.isoformat() if found.decided_at else None,
+        "cause": found.cause,
+        "reason": found.reason,
+        "labels": [
+            {"rater": one.rater if names else None, "is_judge": one.is_judge, "verdict": one.verdict}
+            for one in found.labels
+        ],
+    }

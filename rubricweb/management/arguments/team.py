@@ -1,0 +1,160 @@
+"""Arguments of the commands about a team's settings: endpoints, members, tokens, the journal."""
+
+import argparse
+
+from rubricweb.management.arguments.common import (
+    actions_of,
+    dollars_or_none,
+    number_or_none,
+    positive,
+    positive_or_none,
+    subcommand,
+    team_and_person,
+)
+
+ROLES = ("viewer", "annotator", "reviewer", "editor", "owner")
+
+
+def endpoints(room: argparse.ArgumentParser) -> None:
+    """`rubricweb endpoints`."""
+    room.description = "The endpoints judges live at: list, add, edit, test and remove them."
+    room.epilog = (
+        "A key or the value of a header is never written on the command line, where other people and the "
+        "shell's history would see it. Name the environment variable that holds it, or - to be asked for it "
+        "without echo; from a pipe - reads a line."
+    )
+    actions = actions_of(room)
+
+    def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
+        command = subcommand(actions, name, what, "endpoints", function or name)
+        if name not in ("list", "add"):
+            command.add_argument("endpoint", metavar="ENDPOINT", help="its number, endpoint-N, or its name")
+        team_and_person(command)
+        return command
+
+    listed = action("list", "the endpoints owners added, by name", "list_endpoints")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    shown = action("show", "one endpoint with everything that is set")
+    added = action("add", "add an OpenAI-compatible endpoint")
+    added.add_argument("name", metavar="NAME", help="what the team calls it")
+    edited = action("edit", "change what is named; running runs ask what they froze")
+    edited.add_argument("--name", default=argparse.SUPPRESS, metavar="NAME", help="what the team calls it")
+    for command, required in ((added, True), (edited, False)):
+        command.epilog = room.epilog
+        for name, metavar, what in (
+            ("--base-url", "URL", "everything before /chat/completions"),
+            ("--model", "MODEL", "what is asked for, to the letter"),
+        ):
+            command.add_argument(
+                name, required=required, default=argparse.SUPPRESS, metavar=metavar, help=what
+            )
+        _endpoint_options(command)
+    for name, what in (("--forget-key", "forget the stored key"), ("--forget-headers", "forget all headers")):
+        edited.add_argument(name, action="store_true", help=what)
+    edited.add_argument(
+        "--forget-header", action="append", default=[], metavar="NAME", help="forget one; several times"
+    )
+    tested = action("test", "ask it one tiny question, live: does it answer, and how")
+    for command in (shown, added, edited, tested):
+        command.add_argument("--json", action="store_true", help="print JSON")
+    action("remove", "take it out of use and forget its key; finished runs keep their results")
+
+
+def _endpoint_options(command: argparse.ArgumentParser) -> None:
+    """Everything the page offers; what is not given keeps its value, `none` leaves it out again."""
+    command.add_argument(
+        "--key-from", metavar="VARIABLE|-", help="where the API key is: an environment variable, or -"
+    )
+    command.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="NAME=VARIABLE|-",
+        help="send this header with every call; where its value is, several times",
+    )
+    for name, reads, metavar, what in (
+        ("--temperature", number_or_none, "X", "0 to 2, or none to leave it out (default 0)"),
+        ("--top-p", number_or_none, "X", "0.001 to 1, or none"),
+        ("--max-output-tokens", positive_or_none, "N", "a reply cut off there is an error, or none"),
+        ("--reasoning-effort", _word_or_none, "WORD", "such as low, medium or high, or none"),
+        ("--fallback-model", _word_or_none, "MODEL", "asked for what the model failed at for good, or none"),
+        ("--max-concurrency", positive_or_none, "N", "calls in flight at most, or none"),
+        ("--requests-per-minute", positive_or_none, "N", "what the plan allows, or none"),
+        ("--tokens-per-minute", positive_or_none, "N", "what the plan allows, or none"),
+        ("--input-usd", dollars_or_none, "USD", "its own price per million tokens asked, or none"),
+        ("--cached-input-usd", dollars_or_none, "USD", "of those the provider had in its cache, or none"),
+        ("--output-usd", dollars_or_none, "USD", "per million tokens answered, or none"),
+    ):
+        command.add_argument(
+            name,
+            dest=f"{name[2:].replace('-', '_')}{'_per_million' * name.endswith('-usd')}",
+            type=reads,
+            default=argparse.SUPPRESS,
+            metavar=metavar,
+            help=what,
+        )
+    for name, what in (
+        ("--logprobs", "ask for token probabilities, which become the confidence of a verdict"),
+        ("--batches", "the provider takes files of questions, answered within a day for less"),
+    ):
+        command.add_argument(
+            name, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=what
+        )
+
+
+def _word_or_none(text: str) -> str:
+    """The word itself; "" for "none"."""
+    return "" if text.lower() == "none" else text
+
+
+def members(room: argparse.ArgumentParser) -> None:
+    """`rubricweb members`."""
+    room.description = "Who is in the team, and what they may do."
+    actions = actions_of(room)
+
+    def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
+        command = subcommand(actions, name, what, "members", function or name)
+        if name != "list":
+            command.add_argument("person", metavar="USER", help="user name or e-mail address")
+        team_and_person(command)
+        return command
+
+    listed = action("list", "everybody in the team, the highest role first", "list_members")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    invited = action("invite", "put a person in the team; somebody new gets an account and a sign-in link")
+    invited.add_argument("--role", default="annotator", choices=ROLES, help="(default annotator)")
+    invited.add_argument("--name", default="", metavar="NAME", help="how others see somebody new")
+    changed = action("role", "change what a member may do", "change_role")
+    changed.add_argument("role", choices=ROLES, metavar="ROLE", help="one of %(choices)s")
+    linked = action("link", "a new sign-in link for somebody who has never signed in")
+    for command in (invited, changed, linked):
+        command.add_argument("--json", action="store_true", help="print JSON")
+    action("remove", "take a person out at once: their tokens stop, their reviews stay")
+
+
+def tokens(room: argparse.ArgumentParser) -> None:
+    """`rubricweb tokens`."""
+    room.description = "Your own API tokens in a team; --user says whose, nobody sees another's."
+    actions = actions_of(room)
+    listed = subcommand(actions, "list", "the tokens there are, newest first", "tokens", "list_tokens")
+    listed.add_argument("--json", action="store_true", help="print a JSON object a line")
+    made = subcommand(actions, "new", "make a token; its secret is printed this once", "tokens", "new")
+    made.add_argument("name", metavar="NAME", help="what it is for")
+    made.add_argument("--write", action="store_true", help="it may change things (default: only read)")
+    made.add_argument("--days", type=positive, default=90, metavar="N", help="how long it lives (default 90)")
+    made.add_argument("--json", action="store_true", help="print JSON")
+    revoked = subcommand(actions, "revoke", "programs that use it stop working at once", "tokens", "revoke")
+    revoked.add_argument("token", metavar="TOKEN", help="its number or name")
+    for command in (listed, made, revoked):
+        team_and_person(command)
+
+
+def journal(command: argparse.ArgumentParser) -> None:
+    """`rubricweb journal`."""
+    command.add_argument("--actor", default="", metavar="USER", help="only what this person did")
+    command.add_argument(
+        "--kind", default="", metavar="KIND", help="only what was done to a run, an item, a rubric version, …"
+    )
+    command.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
+    command.add_argument("--json", action="store_true", help="print a JSON object a line")
+    team_and_person(command)

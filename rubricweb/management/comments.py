@@ -1,0 +1,129 @@
+"""`rubricweb comments`: what people say to each other about an item, at the terminal."""
+
+import argparse
+import sys
+from typing import Any
+
+from django.utils import timezone
+
+from rubricweb import access
+from rubricweb.errors import Invalid
+from rubricweb.management.paging import first
+from rubricweb.management.printed import moment, print_json, say, terminal, words
+from rubricweb.management.who import Who, acting, note
+from rubricweb.models import Comment, Role
+from rubricweb.selectors import comments as selected
+from rubricweb.selectors import operators
+from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.services import comments as services
+
+STANDARD_INPUT = "-"
+
+
+def list_comments(options: argparse.Namespace) -> int:
+    """The comments on an item, oldest first; while it is hidden from the person, their own only."""
+    who = acting(options, Role.VIEWER)
+    item = access.item_for(who.team, operators.item_called(who.team, options.item).pk)
+    found = first(
+        options.limit,
+        lambda cursor, size: selected.comments(item, viewer=who.user, cursor=cursor, size=size),
+    )
+    for line in found.rows:
+        if options.json:
+            print_json(_as_json(line))
+        else:
+            _print(line)
+    if not found.rows and not options.json:
+        note(f"Nobody has said anything about {item} yet.")
+    if found.more:
+        note(f"There are more; --limit {options.limit * 2} shows them.")
+    return 0
+
+
+def add(options: argparse.Namespace) -> int:
+    """Says something about an item, one criterion of it, or one verdict on it."""
+    who = acting(options, Role.ANNOTATOR)
+    item = access.item_for(who.team, operators.item_called(who.team, options.item).pk)
+    if options.criterion and options.judgement is not None:
+        raise Invalid("--criterion and --judgement say two things the comment is about; use one of them.")
+    criterion = judgement = None
+    if options.criterion:
+        criterion = criterion_for(item, operators.criterion_called(item, options.criterion).pk)
+    if options.judgement is not None:
+        judgement = selected.judgement_for(item, options.judgement, who.user)
+    comment = services.write(
+        item, by=who.user, text=_text(options.text), criterion=criterion, judgement=judgement
+    )
+    return _shown(options, who, comment, f"Comment {comment.pk} is on {item}.")
+
+
+def edit(options: argparse.Namespace) -> int:
+    """Other words for one's own comment."""
+    who, comment = _comment(options)
+    services.edit(comment, by=who.user, text=_text(options.text), now=timezone.now())
+    return _shown(options, who, comment, f"Comment {comment.pk} has other words.")
+
+
+def resolve(options: argparse.Namespace) -> int:
+    """Says that a comment is dealt with. Safe to repeat."""
+    who, comment = _comment(options)
+    services.resolve(comment, by=who.user)
+    return say(f"Comment {comment.pk} is resolved.")
+
+
+def reopen(options: argparse.Namespace) -> int:
+    """Says that it is not, after all. Safe to repeat."""
+    who, comment = _comment(options)
+    services.resolve(comment, by=who.user, resolved=False)
+    return say(f"Comment {comment.pk} is open again.")
+
+
+def remove(options: argparse.Namespace) -> int:
+    """Takes the words of one's own comment away; its place stays. Safe to repeat."""
+    who, comment = _comment(options)
+    services.remove(comment, by=who.user, now=timezone.now())
+    return say(f"Comment {comment.pk} is removed; its words are gone for good.")
+
+
+def _comment(options: argparse.Namespace) -> tuple[Who, Comment]:
+    who = acting(options, Role.ANNOTATOR)
+    return who, selected.comment_for(who.team, options.comment, who.user)
+
+
+def _text(text: str) -> str:
+    return sys.stdin.read() if text == STANDARD_INPUT else text
+
+
+def _shown(options: argparse.Namespace, who: Who, comment: Comment, said: str) -> int:
+    if not options.json:
+        return say(said)
+    print_json(_as_json(selected.line(comment, who.user)))
+    return 0
+
+
+def _print(line: selected.Line) -> None:
+    """Who, when and about what on a line, then the words."""
+    about = f" about {line.criterion}" if line.criterion else ""
+    about += f", {line.verdict} by {line.judge or 'a person'}" if line.judgement_id else ""
+    state = f"{', edited' * (line.edited_at is not None)}{', resolved' * line.resolved}"
+    console = terminal()
+    author = line.author or "somebody who is gone"
+    console.print(words(f"{line.id}  {author}, {moment(line.created_at)}{about}{state}"))
+    for text in (line.text or "(removed)").splitlines():
+        console.print(words(f"    {text}"), soft_wrap=True)
+
+
+def _as_json(line: selected.Line) -> dict[str, Any]:
+    return {
+        "id": line.id,
+        "item_id": line.item_id,
+        "author": line.username,
+        "text": line.text,
+        "criterion_id": line.criterion.pk if line.criterion else None,
+        "judgement_id": line.judgement_id,
+        "verdict": line.verdict,
+        "resolved": line.resolved,
+        "created_at": line.created_at.isoformat(),
+        "edited_at": line.edited_at.isoformat() if line.edited_at else None,
+        "removed_at": line.removed_at.isoformat() if line.removed_at else None,
+    }

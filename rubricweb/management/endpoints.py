@@ -1,0 +1,168 @@
+"""`rubricweb endpoints`: the endpoints judges live at, at the terminal."""
+
+import argparse
+from typing import Any
+
+from django.utils import timezone
+
+from rubricweb import access
+from rubricweb.errors import Invalid
+from rubricweb.management import judges
+from rubricweb.management.printed import facts, print_json, say, table, terminal, words
+from rubricweb.management.secret_values import secret_value
+from rubricweb.management.who import Who, acting, note
+from rubricweb.models import JudgeEndpoint, Role
+from rubricweb.selectors import operators
+from rubricweb.services import endpoints as services
+from rubricweb.services.endpoint_options import OPTIONS
+from rubricweb.templatetags.display import MISSING
+
+CHANGED = ("name", "base_url", "model", *OPTIONS)
+
+
+def list_endpoints(options: argparse.Namespace) -> int:
+    """A line per endpoint the team's owners added; `rubricweb judge list` has the built-in judges too."""
+    found = services.endpoints_of(acting(options, Role.VIEWER).team)
+    if options.json:
+        for endpoint in found:
+            print_json(_as_json(endpoint))
+        return 0
+    if not found:
+        note("There are no endpoints yet. Add one: rubricweb endpoints add NAME --base-url URL --model MODEL")
+        return 0
+    rows = table(("id", "endpoint", "model", "address", "key"))
+    for endpoint in found:
+        kept = "stored" if endpoint.sealed_key else "none"
+        cells = (str(endpoint.pk), endpoint.name, endpoint.model, endpoint.base_url, kept)
+        rows.add_row(*map(words, cells))
+    terminal().print(rows)
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """Everything about one endpoint but its secrets."""
+    return _shown(options, _endpoint(options, Role.VIEWER)[1])
+
+
+def add(options: argparse.Namespace) -> int:
+    """Adds an endpoint, its secrets read from where the command line says they are."""
+    who = acting(options, Role.OWNER)
+    said = {name: getattr(options, name) for name in CHANGED if hasattr(options, name)}
+    api_key = "" if options.key_from is None else secret_value("--key-from", options.key_from, "API key")
+    headers = _headers(options)
+    endpoint = services.add_endpoint(who.team, by=who.user, api_key=api_key, extra_headers=headers, **said)
+    if not options.json:
+        return say(
+            f"Endpoint {endpoint.pk}, {endpoint}, can be asked now. Test it before a run depends on it: "
+            f"rubricweb endpoints test {endpoint.pk}"
+        )
+    return _shown(options, endpoint)
+
+
+def edit(options: argparse.Namespace) -> int:
+    """Changes what is named; headers that are not named stay."""
+    who, endpoint = _endpoint(options, Role.OWNER)
+    changes: dict[str, Any] = {name: getattr(options, name) for name in CHANGED if hasattr(options, name)}
+    if options.forget_key and options.key_from is not None:
+        raise Invalid("--forget-key and --key-from say two things about the key; use one of them.")
+    if options.key_from is not None:
+        changes["api_key"] = secret_value("--key-from", options.key_from, "API key")
+    elif options.forget_key:
+        changes["api_key"] = ""
+    if options.header or options.forget_header or options.forget_headers:
+        changes["extra_headers"] = _kept_headers(options, endpoint) | _headers(options)
+    if not changes:
+        raise Invalid("Nothing to change; `rubricweb endpoints edit --help` lists what can be.")
+    endpoint = services.edit_endpoint(endpoint, by=who.user, **changes)
+    if not options.json:
+        return say(
+            f"Endpoint {endpoint.pk}, {endpoint}, is changed. Runs that have started ask what they froze."
+        )
+    return _shown(options, endpoint)
+
+
+def test(options: argparse.Namespace) -> int:
+    """One tiny question, live: 0 when an answer could be read, 1 otherwise."""
+    who, endpoint = _endpoint(options, Role.OWNER)
+    return judges.tried(who, f"endpoint-{endpoint.pk}", as_json=options.json)
+
+
+def remove(options: argparse.Namespace) -> int:
+    """Takes it out of use and forgets its secrets."""
+    who, endpoint = _endpoint(options, Role.OWNER)
+    services.remove_endpoint(endpoint, by=who.user, now=timezone.now())
+    return say(f"Endpoint {endpoint.pk}, {endpoint}, is removed; its key is forgotten.")
+
+
+def _endpoint(options: argparse.Namespace, role: Role) -> tuple[Who, JudgeEndpoint]:
+    who = acting(options, role)
+    found = operators.endpoint_called(who.team, options.endpoint)
+    return who, access.endpoint_for(who.team, found.pk)
+
+
+def _headers(options: argparse.Namespace) -> dict[str, str]:
+    """Header → value, read from where each --header says."""
+    headers: dict[str, str] = {}
+    for pair in options.header:
+        name, equals, source = pair.partition("=")
+        if not (name and equals and source):
+            # What was written is not repeated: it may be the value itself.
+            raise Invalid("--header takes NAME=VARIABLE, the environment variable with its value, or NAME=-.")
+        if name.lower() in map(str.lower, headers):
+            raise Invalid(f"--header names {name} twice; allowed: each name once.")
+        headers[name] = secret_value(f"--header {name}", source, f"Value of {name}")
+    return headers
+
+
+def _kept_headers(options: argparse.Namespace, endpoint: JudgeEndpoint) -> dict[str, str | None]:
+    """The stored headers that are neither forgotten nor given anew, as `edit_endpoint` keeps them."""
+    stored = services.header_names(endpoint) or ()
+    forgotten = {name.lower() for name in options.forget_header}
+    for name in options.forget_header:
+        if name.lower() not in map(str.lower, stored):
+            raise Invalid(f"{endpoint} sends no header {name!r}. Known: {', '.join(stored) or 'none'}.")
+    if options.forget_headers:
+        return {}
+    given = {pair.partition("=")[0].lower() for pair in options.header}
+    return {name: None for name in stored if name.lower() not in forgotten | given}
+
+
+def _shown(options: argparse.Namespace, endpoint: JudgeEndpoint) -> int:
+    if options.json:
+        print_json(_as_json(endpoint))
+        return 0
+    names = services.header_names(endpoint)
+    headers = "cannot be opened, enter them again" if names is None else ", ".join(names) or "none"
+    rows = [
+        ("endpoint", f"{endpoint.pk}, {endpoint}; a run names it endpoint-{endpoint.pk}"),
+        ("base url", endpoint.base_url),
+        ("model", endpoint.model),
+        ("key", "stored" if endpoint.sealed_key else "none"),
+        ("headers", headers),
+        *((name.replace("_", " "), _value(getattr(endpoint, name))) for name in OPTIONS),
+    ]
+    terminal().print(facts(rows))
+    return 0
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value or MISSING)
+
+
+def _as_json(endpoint: JudgeEndpoint) -> dict[str, Any]:
+    names = services.header_names(endpoint)
+    return {
+        "id": endpoint.pk,
+        "judge": f"endpoint-{endpoint.pk}",
+        "name": endpoint.name,
+        "base_url": endpoint.base_url,
+        "model": endpoint.model,
+        "has_key": bool(endpoint.sealed_key),
+        "header_names": None if names is None else list(names),
+        **{name: getattr(endpoint, name) for name in OPTIONS},
+        "created_at": endpoint.created_at.isoformat(),
+    }

@@ -1,0 +1,52 @@
+"""`rubricweb journal`: who did what in a team, at the terminal."""
+
+import argparse
+from typing import Any
+
+from rubricweb.management.paging import first
+from rubricweb.management.printed import moment, print_json, terminal, words
+from rubricweb.management.who import acting, note
+from rubricweb.models import Role
+from rubricweb.selectors.teams import JournalLine, journal
+
+
+def run(options: argparse.Namespace) -> int:
+    """The newest lines, without what is hidden from the person."""
+    who = acting(options, Role.VIEWER)
+    found = first(
+        options.limit,
+        lambda cursor, size: journal(
+            who.team, viewer=who.user, actor=options.actor, kind=options.kind, cursor=cursor, size=size
+        ),
+    )
+    console = terminal()
+    for line in found.rows:
+        if options.json:
+            print_json(_as_json(line))
+        else:
+            console.print(words(_told(line)), soft_wrap=True)
+    if not found.rows and not options.json:
+        note("There is nothing of that in the journal." if options.actor or options.kind else "Nothing yet.")
+    if found.more:
+        note(f"There is more; --limit {options.limit * 2} shows it.")
+    return 0
+
+
+def _told(line: JournalLine) -> str:
+    """As the page says it, on one line."""
+    label = "" if line.kind == "review" else line.label
+    detail = [f"· {name} {value}" for name, value in line.detail]
+    said = [moment(line.at), line.actor or "rubricweb", line.verb, line.kind, label, *detail]
+    return " ".join(" ".join(filter(None, said)).split())
+
+
+def _as_json(line: JournalLine) -> dict[str, Any]:
+    return {
+        "at": line.at.isoformat(),
+        "actor": line.actor,
+        "verb": line.verb,
+        "kind": line.kind,
+        "target_id": line.target_id,
+        "label": line.label,
+        "detail": dict(line.detail),
+    }

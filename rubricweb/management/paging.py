@@ -1,0 +1,41 @@
+"""The first so many rows of a list that selectors give out page by page."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+Row = TypeVar("Row")
+OneRow = TypeVar("OneRow", covariant=True)
+PAGE = 500
+"""The most a selector gives out at once."""
+
+
+class Page(Protocol[OneRow]):
+    """A page of a selector: its rows, and what opens the following page."""
+
+    @property
+    def rows(self) -> tuple[OneRow, ...]: ...
+
+    @property
+    def next_cursor(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class First(Generic[Row]):
+    """The first rows of a list, and whether there are more."""
+
+    rows: tuple[Row, ...]
+    more: bool
+
+
+def first(limit: int, page: Callable[[str | None, int], Page[Row]]) -> First[Row]:
+    """The first `limit` rows; `page(cursor, size)` is asked as often as that takes."""
+    rows: list[Row] = []
+    cursor: str | None = None
+    while len(rows) < limit:
+        found = page(cursor, min(PAGE, limit - len(rows)))
+        rows += found.rows
+        cursor = found.next_cursor
+        if cursor is None:
+            break
+    return First(tuple(rows), cursor is not None)

@@ -1,0 +1,86 @@
+"""`rubricweb tokens`: one's own API tokens in a team, at the terminal."""
+
+import argparse
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from rubricweb import access
+from rubricweb.management.printed import moment, print_json, say, table, terminal, words
+from rubricweb.management.who import acting, note
+from rubricweb.models import ApiToken, Role
+from rubricweb.selectors import operators
+from rubricweb.selectors import teams as selected
+from rubricweb.services import teams as services
+
+
+def list_tokens(options: argparse.Namespace) -> int:
+    """The person's own tokens, newest first; never their secrets."""
+    who = acting(options, Role.VIEWER)
+    now = timezone.now()
+    found = selected.tokens(who.team, who.user)
+    if options.json:
+        for token in found:
+            print_json(_as_json(token, now))
+        return 0
+    if not found:
+        note(f"{who.user} has no tokens in {who.team} yet. Make one: rubricweb tokens new NAME")
+        return 0
+    rows = table(("id", "token", "begins", "may", "last used", "ends"))
+    for token in found:
+        used = moment(token.last_used_at) if token.last_used_at else "never"
+        state = _state(token, now)
+        ends = moment(token.expires_at) if state == "live" else state
+        may = "read, write" if token.may_write else "read"
+        cells = (str(token.pk), token.name, f"{token.hint}…", may, used, ends)
+        rows.add_row(*map(words, cells))
+    terminal().print(rows)
+    return 0
+
+
+def new(options: argparse.Namespace) -> int:
+    """Makes a token; its secret is the one line of standard output, and is shown this once."""
+    who = acting(options, Role.VIEWER)
+    membership = access.membership_for(who.user, who.team.slug)
+    now = timezone.now()
+    token, secret = services.create_token(
+        membership, name=options.name, may_write=options.write, days=options.days, now=now
+    )
+    if options.json:
+        print_json(_as_json(token, now) | {"secret": secret})
+        return 0
+    say(secret)
+    note(
+        f"Token {token.pk}, {token.name}, acts as {who.user} in {who.team} until {moment(token.expires_at)}. "
+        f"Copy it now: it cannot be shown again."
+    )
+    return 0
+
+
+def revoke(options: argparse.Namespace) -> int:
+    """Stops a token; programs that use it are refused at once."""
+    who = acting(options, Role.VIEWER)
+    found = operators.token_called(who.team, who.user, options.token)
+    token = selected.token_for(who.team, who.user, found.pk)
+    services.revoke_token(token, by=who.user, now=timezone.now())
+    return say(f"Token {token.pk}, {token.name}, is revoked.")
+
+
+def _state(token: ApiToken, now: datetime) -> str:
+    if token.revoked_at is not None:
+        return "revoked"
+    return "expired" if token.expires_at <= now else "live"
+
+
+def _as_json(token: ApiToken, now: datetime) -> dict[str, Any]:
+    return {
+        "id": token.pk,
+        "name": token.name,
+        "begins": token.hint,
+        "may_write": token.may_write,
+        "state": _state(token, now),
+        "created_at": token.created_at.isoformat(),
+        "expires_at": token.expires_at.isoformat(),
+        "last_used_at": token.last_used_at.isoformat() if token.last_used_at else None,
+    }

@@ -1,0 +1,157 @@
+"""Every command that acts for a member: asked by every role, by a stranger, and with another team's rows."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rubricweb.management import console
+from rubricweb.models import Role
+from tests.factories import Cast
+from tests.test_access import furnished
+
+Path = tuple[str, ...]
+
+# What the operator does, who is nobody's member; the folder and the database are theirs.
+OPERATORS = {("serve",), ("sign-in-link",), ("create-team",), ("load-demo",), ("manage",)}
+
+UNIT = "{item} {criterion}"
+COMMANDS: dict[Path, tuple[Role, str]] = {
+    ("grade",): (Role.EDITOR, "{version} {dataset}"),
+    ("import-rubric",): (Role.EDITOR, "missing.yaml"),
+    ("import-dataset",): (Role.EDITOR, "missing.jsonl"),
+    ("add-items",): (Role.EDITOR, "missing.jsonl --dataset {dataset_name}"),
+    ("import-labels",): (Role.EDITOR, "missing.csv --dataset {dataset_name}"),
+    ("export",): (Role.VIEWER, "--dataset {dataset_name}"),
+    ("compare",): (Role.VIEWER, "{run}"),
+    ("agreement",): (Role.VIEWER, "{queue}"),
+    ("runs", "list"): (Role.VIEWER, ""),
+    ("runs", "show"): (Role.VIEWER, "{run}"),
+    ("runs", "watch"): (Role.VIEWER, "{run}"),
+    ("runs", "pause"): (Role.EDITOR, "{run}"),
+    ("runs", "resume"): (Role.EDITOR, "{run}"),
+    ("runs", "cancel"): (Role.EDITOR, "{run}"),
+    ("runs", "retry"): (Role.EDITOR, "{run}"),
+    ("runs", "extend"): (Role.EDITOR, "{run}"),
+    ("runs", "budget"): (Role.EDITOR, "{run} 5"),
+    ("runs", "prune"): (Role.OWNER, ""),
+    ("queues", "list"): (Role.VIEWER, ""),
+    ("queues", "show"): (Role.VIEWER, "{queue}"),
+    ("queues", "new"): (Role.EDITOR, "New --dataset {dataset_name} --everyone"),
+    ("queues", "edit"): (Role.EDITOR, "{queue} --hold 5"),
+    ("queues", "pause"): (Role.EDITOR, "{queue}"),
+    ("queues", "resume"): (Role.EDITOR, "{queue}"),
+    ("queues", "close"): (Role.EDITOR, "{queue}"),
+    ("queues", "reopen"): (Role.EDITOR, "{queue}"),
+    ("queues", "extend"): (Role.EDITOR, "{queue}"),
+    ("queues", "reassign"): (Role.EDITOR, "{queue} --everyone yes"),
+    ("gold", "show"): (Role.EDITOR, "{queue}"),
+    ("gold", "mark"): (Role.EDITOR, "{queue} --at-random 1"),
+    ("gold", "unmark"): (Role.EDITOR, "{queue}"),
+    ("gold", "rules"): (Role.EDITOR, "{queue} --first 0"),
+    ("gold", "let-on"): (Role.EDITOR, "{queue} {person}"),
+    ("gold", "try-again"): (Role.EDITOR, "{queue} {person}"),
+    ("adjudication", "list"): (Role.VIEWER, ""),
+    ("adjudication", "show"): (Role.VIEWER, UNIT),
+    ("adjudication", "decide"): (Role.REVIEWER, UNIT + " MET --cause judge_wrong"),
+    ("adjudication", "withdraw"): (Role.REVIEWER, UNIT),
+    ("adjudication", "agreed"): (Role.REVIEWER, "{queue}"),
+    ("adjudication", "accept"): (Role.REVIEWER, "{queue}"),
+    ("adjudication", "truth"): (Role.VIEWER, "{item}"),
+    ("comments", "list"): (Role.VIEWER, "{item}"),
+    ("comments", "add"): (Role.ANNOTATOR, "{item} Hm."),
+    ("comments", "edit"): (Role.ANNOTATOR, "{comment} Hm."),
+    ("comments", "resolve"): (Role.ANNOTATOR, "{comment}"),
+    ("comments", "reopen"): (Role.ANNOTATOR, "{comment}"),
+    ("comments", "remove"): (Role.ANNOTATOR, "{comment}"),
+    ("endpoints", "list"): (Role.VIEWER, ""),
+    ("endpoints", "show"): (Role.VIEWER, "{endpoint}"),
+    ("endpoints", "add"): (Role.OWNER, "new --base-url https://judge.example/v1 --model m"),
+    ("endpoints", "edit"): (Role.OWNER, "{endpoint} --temperature 1"),
+    ("endpoints", "test"): (Role.OWNER, "{endpoint}"),
+    ("endpoints", "remove"): (Role.OWNER, "{endpoint}"),
+    ("judge", "list"): (Role.VIEWER, ""),
+    ("judge", "test"): (Role.OWNER, "{endpoint}"),
+    ("prices", "list"): (Role.VIEWER, ""),
+    ("prices", "set"): (Role.OWNER, "m --input 1 --output 1"),
+    ("prices", "remove"): (Role.OWNER, "m"),
+    ("spending", "show"): (Role.VIEWER, ""),
+    ("spending", "cap"): (Role.OWNER, "5"),
+    ("retention", "show"): (Role.VIEWER, ""),
+    ("retention", "set"): (Role.OWNER, "5"),
+    ("lint",): (Role.VIEWER, "{version}"),
+    ("members", "list"): (Role.VIEWER, ""),
+    ("members", "invite"): (Role.OWNER, "somebody-new"),
+    ("members", "role"): (Role.OWNER, "{person} viewer"),
+    ("members", "link"): (Role.OWNER, "{person}"),
+    ("members", "remove"): (Role.OWNER, "{person}"),
+    ("tokens", "list"): (Role.VIEWER, ""),
+    ("tokens", "new"): (Role.VIEWER, "ci"),
+    ("tokens", "revoke"): (Role.VIEWER, "{token}"),
+    ("journal",): (Role.VIEWER, ""),
+}
+NAMING = {path: case for path, case in COMMANDS.items() if "{" in case[1]}
+TOO_LOW = "; this needs a"
+
+
+def leaves(parser: argparse.ArgumentParser, *path: str) -> Iterator[Path]:
+    """Every command and action there is."""
+    rooms = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    if not rooms:
+        yield path
+    for room in rooms:
+        for name, below in room.choices.items():
+            yield from leaves(below, *path, name)
+
+
+def names(ids: dict[str, Any]) -> dict[str, Any]:
+    """Rows as the command line names them."""
+    return {
+        "version": f"id:{ids['rubric_id']}",
+        "dataset": f"id:{ids['dataset_id']}",
+        "dataset_name": ids["dataset_id"],
+        "run": ids["run_id"],
+        "queue": ids["queue_id"],
+        "item": f"id:{ids['item_id']}",
+        "criterion": f"id:{ids['criterion_id']}",
+        "comment": ids["comment_id"],
+        "endpoint": f"endpoint-{ids['endpoint_id']}",
+        "token": ids["token_id"],
+        "person": "charlie",
+    }
+
+
+def test_every_command_is_in_the_tests_below() -> None:
+    assert set(leaves(console.parser())) == set(COMMANDS) | OPERATORS
+
+
+@pytest.mark.parametrize(("path", "case"), COMMANDS.items(), ids=map(" ".join, COMMANDS))
+def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_terminal) -> None:
+    role, arguments = case
+    # Ids nobody has: who is let in learns that there is nothing, who is not learns only that.
+    said = arguments.format(**names(dict.fromkeys(IDS, 10**9))).split()
+    for has, person in people.members.items():
+        ended = at_terminal(person)(*path, *said)
+        assert (TOO_LOW in ended.err) == (has < role), f"{has.label}: {ended}"
+        assert ended.code in ((1,) if has < role else (0, 1)), ended
+        assert not (has < role and ended.out)
+    ended = at_terminal(people.charlie)(*path, *said)
+    assert (ended.code, ended.out) == (1, "")
+    assert "There is no such team" in ended.err
+
+
+IDS = (
+    *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
+    *("endpoint_id", "token_id"),
+)
+
+
+@pytest.mark.parametrize(("path", "case"), NAMING.items(), ids=map(" ".join, NAMING))
+def test_another_teams_rows_are_not_found(path: Path, case: Any, people: Cast, at_terminal) -> None:
+    theirs = furnished(people.other_team, people.charlie)
+    said = case[1].format(**names(theirs)).split()
+    ended = at_terminal(people.alice)(*path, *said)
+    assert (ended.code, ended.out) == (1, ""), ended
+    assert any(words in ended.err for words in ("There is no", "cannot be read", "has no token")), ended.err
+    assert "sk-secret-key" not in ended.err
