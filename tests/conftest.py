@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
         fixtures = getattr(item, "fixturenames", ())
         if "playwright" in fixtures:
             item.add_marker(pytest.mark.xdist_group("browser"))
-        elif "installation" in fixtures or item.path.parent.name in ("processes", "commands"):
+        elif item.path.parent.name == "processes" or any("installation" in one for one in fixtures):
             item.add_marker(pytest.mark.xdist_group("processes"))
     yield
     turn = {"processes": 0, "browser": 2}

@@ -4,6 +4,8 @@ On the machine's SQLite by default; on a fresh PostgreSQL database, and its brok
 CELERY_BROKER_URL say so for the whole test run.
 """
 
+import atexit
+import functools
 import os
 import shutil
 import sqlite3
@@ -12,7 +14,7 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,13 @@ from tests.warm_start import Warm
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "rubricweb.management.console")
+COLLECT = """
+import django
+from rubricweb.management import console, static_files
+console.name_settings()
+django.setup()
+static_files.collect()
+"""
 # What a test run may have set for itself, and a scratch installation must not inherit.
 OWN = (
     "DATABASE_URL",
@@ -97,30 +106,44 @@ class Installation:
 
 
 @contextmanager
-def scratch_installation(**more: str) -> Iterator[Installation]:
-    """An empty installation; its folder and database are gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="rubricweb-scratch-"))
-    env = {name: value for name, value in os.environ.items() if name not in OWN}
-    env |= {"RUBRICWEB_VAR_DIR": str(folder), "PYTHONPATH": str(ROOT), **more}
-    try:
-        with _database() as database_url:
-            if database_url:
-                env |= {
-                    "DATABASE_URL": database_url,
-                    "SECRET_KEY": "scratch-" + "x" * 40,
-                    "RUBRICWEB_LOCAL": "1",
-                }
-            if BROKER_URL:
-                env["CELERY_BROKER_URL"] = BROKER_URL
-                redis.Redis.from_url(BROKER_URL).delete("rubricweb")
-            with closing(Installation(folder, env, database_url)) as one:
-                yield one
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def scratch_installation(*, empty: bool = False, **more: str) -> Iterator[Installation]:
+    """An installation with tables and static files, or an `empty` one; it is gone afterwards."""
+    with ExitStack() as scope:
+        folder = Path(tempfile.mkdtemp(prefix="rubricweb-scratch-"))
+        scope.callback(shutil.rmtree, folder, ignore_errors=True)
+        template = None if empty else _prepared()
+        if template is not None:
+            shutil.copytree(template.folder, folder, dirs_exist_ok=True)
+        database_url = scope.enter_context(_database(template))
+        env = {name: value for name, value in os.environ.items() if name not in OWN}
+        env |= {"RUBRICWEB_VAR_DIR": str(folder), "PYTHONPATH": str(ROOT), **more}
+        if database_url:
+            env |= {
+                "DATABASE_URL": database_url,
+                "SECRET_KEY": "scratch-" + "x" * 40,
+                "RUBRICWEB_LOCAL": "1",
+            }
+        if BROKER_URL:
+            env["CELERY_BROKER_URL"] = BROKER_URL
+            redis.Redis.from_url(BROKER_URL).delete("rubricweb")
+        yield scope.enter_context(closing(Installation(folder, env, database_url)))
+
+
+@functools.cache
+def _prepared() -> Installation:
+    """What a first start spends its time on, done once per test process and copied from then on."""
+    scope = ExitStack()
+    atexit.register(scope.close)
+    one = scope.enter_context(scratch_installation(empty=True))
+    for arguments in (("-m", "rubricweb.management.console", "manage", "migrate"), ("-c", COLLECT)):
+        subprocess.run(
+            [sys.executable, *arguments], cwd=ROOT, env=one.env, check=True, stdout=subprocess.DEVNULL
+        )
+    return one
 
 
 @contextmanager
-def _database() -> Iterator[str]:
+def _database(template: Installation | None) -> Iterator[str]:
     """A new PostgreSQL database beside the one of the test run, "" on SQLite."""
     if not DATABASE_URL.startswith("postgres"):
         yield ""
@@ -128,8 +151,9 @@ def _database() -> Iterator[str]:
     name = f"rubricweb_scratch_{uuid.uuid4().hex[:12]}"
     parts = urlsplit(DATABASE_URL)
     admin = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
+    source = urlsplit(template.database_url).path[1:] if template else "template1"
     with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{source}"')
     try:
         yield urlunsplit(parts._replace(scheme="postgresql", path=f"/{name}"))
     finally:

@@ -3,12 +3,13 @@
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rubricweb.management import console
-from tests.installation import ROOT, scratch_installation
+from tests.installation import ROOT, Installation, scratch_installation
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,19 +57,23 @@ def test_a_server_without_a_key_does_not_start(command: list[str], tmp_path: Pat
     assert not (tmp_path / "secret_key").exists()
 
 
-def test_a_short_key_is_refused_by_its_length(tmp_path: Path) -> None:
-    with scratch_installation() as installation:
-        ended = installation.run("compare", "1", SECRET_KEY="changeme")
+@pytest.fixture
+def empty_installation() -> Iterator[Installation]:
+    with scratch_installation(empty=True) as one:
+        yield one
+
+
+def test_a_short_key_is_refused_by_its_length(empty_installation: Installation) -> None:
+    ended = empty_installation.run("compare", "1", SECRET_KEY="changeme")
     assert ended.returncode == 1
     assert "SECRET_KEY has 8 characters; use at least 32" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_the_embedded_form_keeps_its_key_to_itself() -> None:
-    with scratch_installation() as installation:
-        ended = installation.run("manage", "check", RUBRICWEB_LOCAL="1", SECRET_KEY="")
-        assert ended.returncode == 0, ended.stderr
-        key = installation.folder / "secret_key"
-        assert stat.S_IMODE(key.stat().st_mode) == 0o600
-        assert len(key.read_text()) >= 50
-        assert key.read_text() not in ended.stdout + ended.stderr
+def test_the_embedded_form_keeps_its_key_to_itself(empty_installation: Installation) -> None:
+    ended = empty_installation.run("manage", "check", RUBRICWEB_LOCAL="1", SECRET_KEY="")
+    assert ended.returncode == 0, ended.stderr
+    key = empty_installation.folder / "secret_key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert len(key.read_text()) >= 50
+    assert key.read_text() not in ended.stdout + ended.stderr

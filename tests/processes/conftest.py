@@ -86,8 +86,9 @@ def wait_for(happened: Callable[[], object], seconds: float, serve: Serve | None
 
 
 @pytest.fixture
-def installation() -> Iterator[Installation]:
-    with scratch_installation(SWEEP_SECONDS="1") as one:
+def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
+    """A prepared one; with the parameter "empty" one where nothing is yet, as at the first start."""
+    with scratch_installation(empty=getattr(request, "param", "") == "empty", SWEEP_SECONDS="1") as one:
         yield one
 
 

@@ -23,8 +23,6 @@ def spenders(installation: Installation, run_id: str, count: int) -> "list[subpr
 
 
 def test_workers_together_keep_to_a_runs_budget_and_to_the_teams(installation: Installation) -> None:
-    migrated = installation.run("manage", "migrate", "--verbosity", "0")
-    assert migrated.returncode == 0, migrated.stderr
     prepared = subprocess.run(
         [*SPENDER, "prepare"], cwd=ROOT, env=installation.env, capture_output=True, text=True, check=False
     )

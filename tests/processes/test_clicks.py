@@ -57,8 +57,6 @@ class Clickers:
 @pytest.fixture(scope="module")
 def installation() -> Iterator[Installation]:
     with scratch_installation() as one:
-        ended = one.run("manage", "migrate", "--verbosity", "0", "--skip-checks")
-        assert ended.returncode == 0, ended.stderr
         yield one
 
 

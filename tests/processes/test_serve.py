@@ -38,6 +38,7 @@ class Visitor:
             return answer.url, answer.read().decode()
 
 
+@pytest.mark.parametrize("installation", ["empty"], indirect=True)
 def test_it_starts_from_nothing_lets_the_owner_in_once_and_stops_cleanly(
     serve: Start, installation: Installation
 ) -> None:
