@@ -31,20 +31,22 @@ format: .venv/.stamp-test ## Format Python
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Any certifi will do (--override): litellm asks for the one of its own day, and where an index gets that later
+# autorubric would be left an older, slower litellm.
 LOCK := --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 lock: .venv/.stamp-test ## Pin the newest versions that pyproject.toml allows
 	@$(uv) pip compile $(LOCK) pyproject.toml -o requirements.txt
 	@$(uv) pip compile $(LOCK) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
-	@$(uv) pip compile $(LOCK) --group pyproject.toml:oracles -o requirements-oracles.txt
-	@$(uv) pip compile $(LOCK) --group pyproject.toml:peers -o requirements-peers.txt
+	@for group in oracles peer-rubric peer-autorubric; do echo certifi | { \
+	  $(uv) pip compile $(LOCK) --override /dev/stdin --group pyproject.toml:$$group -o requirements-$$group.txt; } || exit; done
 	@printf 'hatchling==1.27.0\neditables\n' | { $(uv) pip compile $(LOCK) - -o requirements-build.txt; }
 
 clean: ## Remove caches and what tests leave behind
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache htmlcov .coverage test-results
 	find . -name __pycache__ -not -path './.venv*/*' -not -path './.tools/*' -prune -exec rm -rf {} +
 
-distclean: clean ## Also remove the virtual environment; data in var/ stays
-	rm -rf .venv .venv-oracles .venv-peers .venv-endpoints .tools
+distclean: clean ## Also remove the virtual environments; data in var/ stays
+	rm -rf .venv .venv-* .tools
 
 # ── The virtual environment ────────────────────────────────────────────────────────────────────────
 
@@ -68,16 +70,11 @@ install = $(uv) pip install --quiet --python $(BIN)/python
 	@$(install) --require-hashes -r requirements-dev.txt
 	@touch $@
 
-.venv-oracles/.stamp: requirements-oracles.txt | .tools/.ready
-	@echo "Installing the published libraries"
-	@$(uv) venv --quiet --clear --python 'python>=3.11' .venv-oracles
-	@$(uv) pip install --quiet --python .venv-oracles/bin/python --require-hashes -r requirements-oracles.txt
-	@touch $@
-
-.venv-peers/.stamp: requirements-peers.txt | .tools/.ready
-	@echo "Installing the libraries that are measured beside us"
-	@$(uv) venv --quiet --clear --python 'python>=3.11' .venv-peers
-	@$(uv) pip install --quiet --python .venv-peers/bin/python --require-hashes -r requirements-peers.txt
+# Other people's libraries, in environments of their own: oracles, peer-rubric, peer-autorubric.
+.venv-%/.stamp: requirements-%.txt | .tools/.ready
+	@echo "Installing $< into .venv-$*"
+	@$(uv) venv --quiet --clear --python 'python>=3.11' .venv-$*
+	@$(uv) pip sync --quiet --python .venv-$*/bin/python --require-hashes $<
 	@touch $@
 
 $(BIN)/python: | .tools/.ready
