@@ -41,9 +41,9 @@ class Behaviour:
 
     `retry_after`: what every second 429 names; the others name nothing. `hang`: no answer until the client
     goes. `per_minute` requests are let through, 0 is no limit: as a `bucket` that holds `burst` tokens or
-    as a `fixed` window counted from the first request. `limit_headers` tells the limit in `x-ratelimit-…`
-    headers of every answer. Requests whose body holds `refuse` get 400 whatever else is drawn. `tell_apart`
-    counts different questions, by the last message of each; it costs some 20 µs a request.
+    as `fixed` windows, one after the other from the first request on; over it a 429 comes at once and names
+    the wait, unless `limit_is_silent`. Requests whose body holds `refuse` get 400 whatever else is drawn.
+    `tell_apart` counts different questions, by the last message of each; it costs some 20 µs a request.
     """
 
     latency_seconds: float = 0.0
@@ -58,7 +58,7 @@ class Behaviour:
     per_minute: int = 0
     window: str = "bucket"
     burst: int = 5
-    limit_headers: bool = False
+    limit_is_silent: bool = False
     refuse: str = ""
     tell_apart: bool = False
 
@@ -86,33 +86,46 @@ class Limit:
         self._fixed = behaviour.window == "fixed"
         self._burst = behaviour.burst
         self._tokens = float(behaviour.burst)
-        self._at: float | None = None
-        self._let_through = 0
+        self._first_at = self._at = 0.0
+        self._let_through: Counter[int] = Counter()  # by minute since the first request
 
     def admit(self, now: float) -> float | None:
         if not self._per_minute:
             return None
-        return self._in_window(now) if self._fixed else self._in_bucket(now)
+        self._first_at = self._first_at or now
+        wait = self._window_wait(now) if self._fixed else self._bucket_wait(now)
+        if wait is None:
+            self._let_through[self._minute(now)] += 1
+        return wait
 
-    def remaining(self, now: float) -> int:
-        return max(0, self._per_minute - self._let_through) if self._fixed else int(self._tokens)
+    def use(self, until: float) -> tuple[int, float]:
+        """How many requests were let through, and how many could have been, from the first one until then.
 
-    def _in_window(self, now: float) -> float | None:
-        if self._at is None or now >= self._at + 60:
-            self._at, self._let_through = now, 0
-        if self._let_through >= self._per_minute:
-            return self._at + 60 - now
-        self._let_through += 1
-        return None
+        Of fixed windows only those count that have passed: until its end a window is not left unused.
+        """
+        if not self._fixed:
+            flowed_in = (until - self._first_at) * self._per_minute / 60
+            return self._let_through.total(), self._burst + flowed_in
+        passed = self._minute(until)
+        return sum(self._let_through[minute] for minute in range(passed)), passed * self._per_minute
 
-    def _in_bucket(self, now: float) -> float | None:
+    def _window_wait(self, now: float) -> float | None:
+        minute = self._minute(now)
+        if self._let_through[minute] < self._per_minute:
+            return None
+        return self._first_at + (minute + 1) * 60 - now
+
+    def _bucket_wait(self, now: float) -> float | None:
         rate = self._per_minute / 60
-        passed = now - self._at if self._at is not None else 0.0
+        passed = now - self._at if self._at else 0.0
         self._tokens, self._at = min(self._burst, self._tokens + passed * rate), now
         if self._tokens < 1:
             return (1 - self._tokens) / rate
         self._tokens -= 1
         return None
+
+    def _minute(self, now: float) -> int:
+        return int((now - self._first_at) // 60)
 
 
 class Seen:
@@ -122,14 +135,12 @@ class Seen:
         self.requests = self.in_flight = self.max_in_flight = self.repeated = 0
         self.outcomes: Counter[str] = Counter()
         self.answered: set[bytes] = set()
-        self.arrivals: Counter[int] = Counter()
         self.first_at = self.last_at = 0.0
         self.cpu_at_start = time.process_time()
 
     def begins(self, now: float) -> None:
         self.requests += 1
         self.first_at, self.last_at = self.first_at or now, now
-        self.arrivals[int(now)] += 1
         self.in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
 
@@ -143,8 +154,8 @@ class Seen:
             self.answered.add(question)
 
     def as_json(self) -> dict[str, Any]:
-        """What /count says. `repeated`: answers to questions that had been answered before; `first_at`: of
-        the monotonic clock; `by_second`: requests in each second of that clock that saw any.
+        """What was seen. `repeated`: answers to questions that had been answered before; `first_at`: of the
+        monotonic clock.
         """
         return {
             "requests": self.requests,
@@ -156,7 +167,6 @@ class Seen:
             "outcomes": dict(self.outcomes),
             "seconds": self.last_at - self.first_at,
             "first_at": self.first_at,
-            "by_second": [count for _, count in sorted(self.arrivals.items())],
             "cpu_seconds": time.process_time() - self.cpu_at_start,
         }
 
@@ -173,6 +183,11 @@ class Judge:
         self.limit = Limit(behaviour)
         self.answer = _response(200, "OK", _completion(behaviour.answer))
         self._random = random.Random(behaviour.seed)
+
+    def count(self) -> dict[str, Any]:
+        """What /count says: what was seen, and of a limit how much was let through and could have been."""
+        let_through, allowed = self.limit.use(self.seen.last_at)
+        return {**self.seen.as_json(), "let_through": let_through, "allowed": allowed}
 
     def draw(self) -> str:
         """The fault this request meets, "" for none."""
@@ -238,7 +253,7 @@ class Connection(asyncio.Protocol):
     def _control(self, method: bytes, path: bytes, body: bytes) -> None:
         assert self.transport is not None
         if path == b"/count":
-            answer = _response(200, "OK", json.dumps(self.judge.seen.as_json()).encode())
+            answer = _response(200, "OK", json.dumps(self.judge.count()).encode())
         elif path == b"/behaviour" and method == b"PUT":
             try:
                 self.judge.behave(Behaviour.read(body))
@@ -259,19 +274,21 @@ class Connection(asyncio.Protocol):
         now = self.loop.time()
         self.counted_in = self.judge.seen
         self.counted_in.begins(now)
-        act = self._choose(body, now)
+        wait = self.judge.limit.admit(now)
+        if wait is not None:  # at once: a limit stands before the model
+            named = None if self.judge.behaviour.limit_is_silent else math.ceil(wait)
+            self._say("over_limit", _too_many(named))
+            return
+        act = self._choose(body)
         if self.judge.behaviour.latency_seconds:
             self.pending = self.loop.call_later(self.judge.behaviour.latency_seconds, act)
         else:
             act()
 
-    def _choose(self, body: bytes, now: float) -> Callable[[], None]:
+    def _choose(self, body: bytes) -> Callable[[], None]:
         judge, behaviour = self.judge, self.judge.behaviour
         if behaviour.refuse and behaviour.refuse.encode() in body:
             return lambda: self._say("refused", _error(400, "Bad Request", "this input is not accepted"))
-        wait = judge.limit.admit(now)
-        if wait is not None:
-            return lambda: self._say("over_limit", _too_many(math.ceil(wait), self._limit_headers()))
         fault = judge.draw()
         if fault == "hang":
             self.hangs = True
@@ -283,26 +300,15 @@ class Connection(asyncio.Protocol):
         if fault == "server_error":
             return lambda: self._say(fault, _error(500, "Internal Server Error", "drawn by lot"))
         if fault == "rate_limited":
-            named = judge.seen.outcomes[fault] % 2 == 0 and behaviour.retry_after
-            return lambda: self._say(fault, _too_many(behaviour.retry_after if named else None))
+            told = behaviour.retry_after if judge.seen.outcomes[fault] % 2 == 0 else None
+            return lambda: self._say(fault, _too_many(told or None))
         question = _question(body) if behaviour.tell_apart else b""
         return lambda: self._answer(question)
 
     def _answer(self, question: bytes) -> None:
         if self.counted_in is not None:
             self.counted_in.answers(question)
-        answer, behaviour = self.judge.answer, self.judge.behaviour
-        if behaviour.limit_headers:
-            answer = _response(200, "OK", _completion(behaviour.answer), headers=self._limit_headers())
-        self._say("answered", answer)
-
-    def _limit_headers(self) -> dict[str, str]:
-        if not self.judge.behaviour.limit_headers:
-            return {}
-        return {
-            "x-ratelimit-limit-requests": str(self.judge.behaviour.per_minute),
-            "x-ratelimit-remaining-requests": str(self.judge.limit.remaining(self.loop.time())),
-        }
+        self._say("answered", self.judge.answer)
 
     def _say(self, outcome: str, answer: bytes) -> None:
         self._end(outcome)
@@ -372,8 +378,8 @@ def _error(status: int, reason: str, message: str, headers: Mapping[str, str] | 
     return _response(status, reason, json.dumps({"error": error}).encode(), headers=headers)
 
 
-def _too_many(seconds: float | None, headers: Mapping[str, str] | None = None) -> bytes:
-    named = {} if seconds is None else {"Retry-After": f"{seconds:g}", **(headers or {})}
+def _too_many(seconds: float | None) -> bytes:
+    named = {} if seconds is None else {"Retry-After": f"{seconds:g}"}
     return _error(429, "Too Many Requests", "slow down", named)
 
 
@@ -394,13 +400,13 @@ async def serve(behaviour: Behaviour, port: int, port_file: Path | None) -> None
     server.close()
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.judge_server")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--port-file", type=Path)
     parser.add_argument("--core", type=int, help="the core to stay on")
     parser.add_argument("--settings", type=Behaviour.read, default=Behaviour(), help="JSON")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     if options.core is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {options.core})
     with contextlib.suppress(KeyboardInterrupt):

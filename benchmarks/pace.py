@@ -7,91 +7,35 @@
 
 Prints for each server the share of its allowance that was used, and the share of calls answered 429; exits
 with 1 when less than 90 % was used or 3 % or more were 429. The allowance of a token bucket is its burst and
-what flows in; that of a fixed window all of the first and its part of the last. Workers are processes.
+what flows in; that of windows all of those that have passed. A 429 does not say how long to wait. Workers are
+processes.
+
+`benchmarks.grading --only limit` measures the same through a whole run, with one worker.
 """
 
 import argparse
 import asyncio
-import json
 import multiprocessing
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from typing import Any
 
+from benchmarks.machine import JudgeServer, scratch_folder
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.judges.base import JudgeConfig, Question
 from rubricweb.judges.halt import Halt
-from rubricweb.judges.offline.script import Fail, Request, Say, Script
-from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pace_gate import Gates
 
-SAID = json.dumps({"explanation": "It is there.", "criterion_status": "MET"})
+# What `--only` knows: the words for it, and what `judge_server.Behaviour` is told.
+LIMITS: dict[str, tuple[str, dict[str, Any]]] = {
+    "bucket": ("token bucket, a minute's burst", {"window": "bucket"}),
+    "small-bucket": ("token bucket, burst 10", {"window": "bucket", "burst": 10}),
+    "window": ("windows of a minute", {"window": "fixed"}),
+}
 
 
-class Bucket:
-    """So many requests per minute, `burst` of them at once."""
-
-    def __init__(self, per_minute: float, burst: float) -> None:
-        self.rate, self.burst, self.left = per_minute / 60, burst, burst
-        self.at = time.monotonic()
-
-    def take(self) -> bool:
-        now = time.monotonic()
-        self.left = min(self.burst, self.left + (now - self.at) * self.rate)
-        self.at = now
-        if self.left < 1:
-            return False
-        self.left -= 1
-        return True
-
-    def allowance(self, seconds: float) -> float:
-        return self.burst + self.rate * seconds
-
-
-class Window:
-    """So many requests in each minute, counted from the first request."""
-
-    def __init__(self, limit: float, seconds: float = 60.0) -> None:
-        self.limit, self.seconds = limit, seconds
-        self.began, self.used = 0.0, 0.0
-
-    def take(self) -> bool:
-        now = time.monotonic()
-        if now - self.began >= self.seconds:
-            self.began, self.used = (
-                now if not self.began else now - (now - self.began) % self.seconds,
-                0.0,
-            )
-        if self.used >= self.limit:
-            return False
-        self.used += 1
-        return True
-
-    def allowance(self, seconds: float) -> float:
-        return self.limit * (1 + max(0.0, seconds - self.seconds) / self.seconds)
-
-
-@dataclass
-class Limited:
-    """A judge that answers after `delay_seconds`, or at once with 429."""
-
-    limit: Bucket | Window
-    delay_seconds: float = 0.05
-    allowed: int = 0
-    refused: int = 0
-    began: float = 0.0
-
-    def __call__(self, _: Request) -> Say | Fail:
-        self.began = self.began or time.monotonic()
-        if self.limit.take():
-            self.allowed += 1
-            return Say(SAID, delay_seconds=self.delay_seconds)
-        self.refused += 1
-        return Fail(429, "slow down")
-
-
-def ask(base_url: str, concurrency: int, seconds: float, redis_url: str = "") -> None:
+def ask(base_url: str, model: str, concurrency: int, seconds: float, redis_url: str) -> None:
     """One worker: asks as much as it may."""
     if redis_url:
         import django
@@ -107,7 +51,7 @@ def ask(base_url: str, concurrency: int, seconds: float, redis_url: str = "") ->
     config = JudgeConfig(
         name="limited",
         base_url=base_url,
-        model="limited",
+        model=model,
         concurrency=concurrency,
         allow_private_hosts=True,
         max_attempts=50,
@@ -136,28 +80,28 @@ def ask(base_url: str, concurrency: int, seconds: float, redis_url: str = "") ->
     timer.cancel()
 
 
-def measure(name: str, limit: Bucket | Window, options: argparse.Namespace) -> bool:
-    """One server; whether the promise held."""
-    answerer = Limited(limit)
+def measure(name: str, judge: JudgeServer, options: argparse.Namespace) -> bool:
+    """One kind of limit; whether the promise held."""
+    words, limit = LIMITS[name]
     print(
-        f"{name}, {options.workers} worker(s), {options.concurrency} at once, {options.seconds:g} s",
+        f"{words}, {options.workers} worker(s), {options.concurrency} at once, {options.seconds:g} s",
         flush=True,
     )
-    with running_server(Script(answerer)) as base_url:
-        context = multiprocessing.get_context("spawn")
-        arguments = (base_url, options.concurrency, options.seconds, options.redis)
-        workers = [context.Process(target=ask, args=arguments) for _ in range(options.workers)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-    seconds = min(options.seconds, time.monotonic() - answerer.began)
-    used = answerer.allowed / limit.allowance(seconds)
-    calls = answerer.allowed + answerer.refused
-    share = answerer.refused / calls
+    limit = {"per_minute": options.per_minute, "burst": options.per_minute, **limit}
+    judge.behave(latency_seconds=0.05, limit_is_silent=True, **limit)
+    context = multiprocessing.get_context("spawn")
+    arguments = (judge.base_url, name, options.concurrency, options.seconds, options.redis)
+    workers = [context.Process(target=ask, args=arguments) for _ in range(options.workers)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    count = judge.count()
+    used = count["let_through"] / count["allowed"]
+    share = count["outcomes"].get("over_limit", 0) / count["requests"]
     holds = used >= 0.9 and share < 0.03
     print(
-        f"  allowed {answerer.allowed}, refused {answerer.refused}: {used:.1%} of the allowance used, "
+        f"  {count['requests']} requests in {count['seconds']:.0f} s: {used:.1%} of the allowance used, "
         f"{share:.1%} of calls 429 {'' if holds else '  <-- PROMISE BROKEN'}",
         flush=True,
     )
@@ -196,23 +140,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=["bucket", "small-bucket", "window", "cost"], help="one of them")
+    parser.add_argument("--only", choices=[*LIMITS, "cost"], help="one of them")
     parser.add_argument("--seconds", type=float, default=150.0)
-    parser.add_argument("--per-minute", type=float, default=300.0)
+    parser.add_argument("--per-minute", type=int, default=300)
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--redis", default="", help="share the pace there; needs the app's settings")
     options = parser.parse_args()
-    per_minute = options.per_minute
-    servers = {
-        "bucket": ("token bucket, a minute's burst", lambda: Bucket(per_minute, per_minute)),
-        "small-bucket": ("token bucket, burst 10", lambda: Bucket(per_minute, 10)),
-        "window": ("fixed window of a minute", lambda: Window(per_minute)),
-    }
     held = [cost()] if options.only in (None, "cost") else []
-    for name, (words, limit) in servers.items():
-        if options.only in (None, name):
-            held.append(measure(words, limit(), options))
+    with scratch_folder() as folder:
+        judge = JudgeServer(folder)
+        try:
+            held += [measure(name, judge, options) for name in LIMITS if options.only in (None, name)]
+        finally:
+            judge.stop()
     return 0 if all(held) else 1
 
 
