@@ -4,11 +4,11 @@ Prints seconds for 10,000 units by 20 raters with 1,000 bootstrap resamples clus
 to one plain pass over the same labels, which holds from machine to machine.
 """
 
-import time
 from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.timing import seconds
 from rubricweb.engine.agreement import (
     Ratings,
     alpha_interval,
@@ -27,16 +27,6 @@ from rubricweb.engine.agreement import (
 UNITS, RATERS, UNITS_PER_ITEM = 10_000, 20, 10
 LEVELS = ("poor", "weak", "fair", "good", "best")
 SCORES = 2_000
-
-
-def seconds(work: Callable[[], object], times: int = 3) -> float:
-    """The best of some tries."""
-    found = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - start)
-    return min(found)
 
 
 def main() -> None:

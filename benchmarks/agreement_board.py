@@ -10,7 +10,6 @@ import os
 import random
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmarks.machine import scratch_database, scratch_folder
@@ -22,7 +21,7 @@ ITEMS, CRITERIA, RATERS = 10_000, 10, 3
 PROMISED_SECONDS = 3.0
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main() -> int:
     with scratch_folder() as folder, scratch_database(os.environ.get("DATABASE_URL", "")) as database:
         os.environ |= {
             "DATABASE_URL": database or f"sqlite:///{folder}/board.sqlite3",
@@ -120,4 +119,4 @@ def measure(queue: "ReviewQueue") -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

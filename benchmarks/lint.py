@@ -6,7 +6,7 @@ words, which holds from machine to machine. The promise is 20 ms.
 
 import random
 
-from benchmarks.agreement import seconds
+from benchmarks.timing import seconds
 from rubricweb.engine.lint import lint_draft
 from rubricweb.engine.lint.language import content_stems
 
