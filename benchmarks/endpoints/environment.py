@@ -18,12 +18,19 @@ from benchmarks.machine import ROOT
 
 ENVIRONMENTS = ROOT / ".venv-endpoints"
 START_SECONDS = 180.0
+NOTHING: Mapping[str, str] = {}
 
 
-def environment(name: str, requirements: Sequence[str], folder: Path = ENVIRONMENTS) -> Path:
+def environment(
+    name: str,
+    requirements: Sequence[str],
+    folder: Path = ENVIRONMENTS,
+    build_env: Mapping[str, str] = NOTHING,
+) -> Path:
     """The Python of an environment that holds exactly these pinned requirements and what they need.
 
-    Made where it is missing or holds others. Raises CalledProcessError when pip cannot install them.
+    Made where it is missing or holds others; `build_env` is what pip finds in its environment then. Raises
+    CalledProcessError when pip cannot install them.
     """
     place = folder / name
     python = place / "bin" / "python"
@@ -33,14 +40,15 @@ def environment(name: str, requirements: Sequence[str], folder: Path = ENVIRONME
     print(f"Installing {', '.join(requirements)} into {place}", flush=True)
     shutil.rmtree(place, ignore_errors=True)
     venv.create(place, with_pip=True, symlinks=True)
-    subprocess.run([str(python), "-m", "pip", "install", "--quiet", *requirements], check=True)
+    install = [str(python), "-m", "pip", "install", "--quiet", *requirements]
+    subprocess.run(install, env={**os.environ, **build_env}, check=True)
     installed.write_text(wanted)
     return python
 
 
 @contextmanager
 def serving(
-    argv: Sequence[str | Path], port: int, log: Path, *, ready: str, env: Mapping[str, str] | None = None
+    argv: Sequence[str | Path], port: int, log: Path, *, ready: str, env: Mapping[str, str] = NOTHING
 ) -> Iterator[None]:
     """Runs a server on loopback until the block ends; begins when `ready`, a path, answers 200.
 
@@ -51,7 +59,7 @@ def serving(
     with log.open("wb") as said:
         process = subprocess.Popen(
             [str(part) for part in argv],
-            env={**inherited, **(env or {})},
+            env={**inherited, **env},
             stdout=said,
             stderr=said,
             cwd=log.parent,

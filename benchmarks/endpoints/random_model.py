@@ -18,7 +18,8 @@ class ModelServer:
 
     `writer` is the script here that writes the model to a path, called `model` in a scratch folder; `argv`
     makes the command of the environment's Python, that path and a port. `ready` answers 200 once it is up,
-    `env` is what it finds in its environment. `judge` says how the model at this path and address is asked.
+    `env` is what it finds in its environment, `build_env` what pip finds that installs it. `judge` says how
+    the model at this path and address is asked.
     """
 
     name: str
@@ -29,12 +30,14 @@ class ModelServer:
     ready: str
     judge: Callable[[Path, str], JudgeConfig]
     env: Mapping[str, str] = field(default_factory=dict)
+    build_env: Mapping[str, str] = field(default_factory=dict)
 
     def main(self) -> int:
         """0 when every call ended as a verdict or a classified error, else 1."""
         parser = argparse.ArgumentParser(prog=f"python -m benchmarks.endpoints.{self.name}")
         parser.add_argument("--environments", type=Path, default=ENVIRONMENTS, help="where they are kept")
-        python = environment(self.name, self.requirements, parser.parse_args().environments)
+        environments = parser.parse_args().environments
+        python = environment(self.name, self.requirements, environments, self.build_env)
         port = free_port()
         with tempfile.TemporaryDirectory() as folder:
             model = Path(folder, self.model)
