@@ -203,7 +203,7 @@ def budget(options: argparse.Namespace) -> int:
     """What the run may cost from now on; one that its cap had paused stays paused."""
     who, run = _mine(options)
     services.set_budget(run, by=who.user, budget_usd=options.budget)
-    cap = "no cap of its own" if run.budget_usd is None else f"a budget of ${run.budget_usd:,.2f}"
+    cap = "no cap of its own" if run.budget_usd is None else f"a budget of {usd(run.budget_usd)}"
     on = f" Go on with: rubricweb runs resume {run.pk}" if run.state == RunState.PAUSED else ""
     return _said(run, f"Run {run.pk} has {cap}.{on}")
 

@@ -120,8 +120,8 @@ class Purse:
             left = spending.left_usd
             assert left is not None, "it has a cap"
             if missing > left + DUST_USD:
-                self.refusal = f"The next call, about {_usd(usd)}, would pass {words}"
-                self.refusal += f": {_usd(spending.spent_usd)} is spent."
+                self.refusal = f"The next call, about {dollars(usd)}, would pass {words}"
+                self.refusal += f": {dollars(spending.spent_usd)} is spent."
                 self.final = usd > left + spending.held_usd + DUST_USD
                 return False
             room = min(room, left)
@@ -159,10 +159,10 @@ class Purse:
 def _caps(run: Run, now: datetime) -> Iterator[tuple[str, Spending]]:
     """Every cap over this run, in words, and what of it is left."""
     if run.budget_usd is not None:
-        yield f"the run's budget of {_usd(run.budget_usd)}", run_spending(run, now=now)
+        yield f"the run's budget of {dollars(run.budget_usd)}", run_spending(run, now=now)
     monthly = run.team.monthly_budget_usd
     if monthly is not None:
-        yield f"the team's budget of {_usd(monthly)} for the month", month_spending(run.team, now=now)
+        yield f"the team's budget of {dollars(monthly)} for the month", month_spending(run.team, now=now)
 
 
 def expected_prompt_tokens(prompt: Prompt) -> int:
@@ -197,6 +197,14 @@ def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float 
         )
 
 
+def dollars(amount: float) -> str:
+    """"$12.30", "$0.0500" below a dollar, and what is smaller still by its first two digits: "$0.000012"."""
+    if amount >= 1:
+        return f"${amount:,.2f}"
+    places = 4 if amount == 0 or amount >= 0.01 else max(4, 1 - math.floor(math.log10(amount)))
+    return f"${amount:.{places}f}"
+
+
 @transaction.atomic
 def change_monthly_budget(team: Team, *, by: User | None, monthly_budget_usd: float | None) -> None:
     """Gives the team's months another cap, None for none; calls asked from now on go by it."""
@@ -212,5 +220,3 @@ def _require_amount(place: str, usd: float) -> None:
         raise Invalid.at(place, repr(usd), "US dollars from 0, or nothing for no cap")
 
 
-def _usd(amount: float) -> str:
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

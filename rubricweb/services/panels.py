@@ -5,11 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
+
 from rubricweb.engine.autograders import PromptedAutograder
 from rubricweb.engine.autograders.cascade import CONDITIONS
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.errors import Fault
-from rubricweb.errors import Invalid, NotFound
+from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JudgeEndpoint, Run, Team
 from rubricweb.selectors.run_graders import vote_grader
@@ -136,7 +138,7 @@ def votes_per_criterion(panel: Mapping[str, Any] | None) -> tuple[int, ...]:
 def judges_of(run: Run) -> dict[str, JudgeConfig]:
     """The judges a run asks, by the name its votes carry, ready to be called; none for checks alone.
 
-    Raises a Refusal when one of them cannot be used.
+    Raises a Refusal when one of them cannot be used: Conflict when it was removed or moved.
     """
     if run.panel is None:
         return {} if run.judge["id"] == NO_JUDGE else {str(run.judge["name"]): endpoints.thawed(run)}
@@ -146,9 +148,19 @@ def judges_of(run: Run) -> dict[str, JudgeConfig]:
     for member in run.panel["members"]:
         pk = ids[member["name"]]
         if pk is not None and pk not in rows:
-            raise NotFound(f"judge endpoint {pk} of the panel's member {member['name']!r}")
+            raise Conflict(f"The judge {member['name']!r} was removed since the run started. Start a new run.")
         judges[str(member["name"])] = endpoints.ready(member["judge"], rows.get(pk) if pk else None)
     return judges
+
+
+def require_judges(run: Run) -> None:
+    """Raises Conflict when a judge of the run can be asked no more.
+
+    Where the offline judge answers is known to the processes that `rubricweb serve` starts, not to every
+    other: without its address here nothing is said.
+    """
+    if settings.OFFLINE_JUDGE_URL or not asks_offline(run):
+        judges_of(run)
 
 
 def asks_offline(run: Run) -> bool:

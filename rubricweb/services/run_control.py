@@ -23,7 +23,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.new_items import new_items
 from rubricweb.services import few_shot, panels
-from rubricweb.services.budgets import require_caps_hold
+from rubricweb.services.budgets import dollars, require_caps_hold
 from rubricweb.services.journal import record
 from rubricweb.services.run_events import note
 from rubricweb.services.run_queue import Enqueue, ring_on_commit
@@ -88,7 +88,8 @@ def resume_run(
     Of the failed ones all are asked for again, or only some `error_kinds` (none of them when empty), or only
     those of the items `item_ids`. Returns the number of items that will be worked on; when nothing is missing
     that is 0, and a run that was paused or ended early is finished. Verdicts already given are never asked
-    for again. Raises Conflict for a run that is running, Invalid for items that are not in it.
+    for again. Raises Conflict for a run that is running and where a judge can be asked no more, Invalid for
+    items that are not in it; then nothing is changed, and no failed verdict is lost.
     """
     locked = _locked(run)
     if locked.state == RunState.RUNNING:
@@ -96,6 +97,7 @@ def resume_run(
     _forget_failures(locked, error_kinds, item_ids)
     missing = RunItem.objects.filter(run=run, graded_at=None).count()
     if missing:
+        panels.require_judges(locked)
         _go_on(locked)
         record(run.team, by, "resumed", run, items=missing)
         note(run.pk, "resumed", f"Resumed{_by(by)}: {_items(missing)} to do.")
@@ -112,12 +114,13 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
 
     A finished run goes on with them; one that was paused, cancelled or failed waits to be resumed. Raises
     Invalid where one of them cannot be graded as this run grades: no rubric, no judge, or an example its
-    judge is shown.
+    judge is shown; Conflict where a judge can be asked no more.
     """
     locked = _locked(run)
     fresh = new_items(locked)
     if not fresh.exists():
         return 0
+    panels.require_judges(locked)
     _check_extension(locked, fresh)
     added = plan_items(locked, fresh)
     if locked.state == RunState.FINISHED:
@@ -140,10 +143,21 @@ def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
     locked = _locked(run)
     if locked.budget_usd != budget_usd:
         Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd)
-        said = "no cap" if budget_usd is None else f"${budget_usd:,.2f}"
+        said = "no cap" if budget_usd is None else dollars(budget_usd)
         record(run.team, by, "set the budget of", run, budget_usd=budget_usd)
         note(run.pk, "budget", f"What it may cost was set to {said}{_by(by)}.")
     run.refresh_from_db()
+
+
+@transaction.atomic
+def set_budget_and_go_on(run: Run, *, by: User | None, enqueue: Enqueue, budget_usd: float | None) -> None:
+    """What the run may cost from now on, and a paused one goes on with what is missing: both, or neither.
+
+    Raises what `set_budget` and `resume_run` raise.
+    """
+    set_budget(run, by=by, budget_usd=budget_usd)
+    if run.state == RunState.PAUSED:
+        resume_run(run, by=by, enqueue=enqueue, error_kinds=())
 
 
 def finish_if_done(run: Run, now: datetime) -> bool:

@@ -6,13 +6,14 @@ What may happen to a run, and what each does in which state (– leaves everythi
 | ----------- | --------------- | --------------- | --------------- | --------------- | --------------- |
 | pause       | paused          | – ¹             | –               | –               | –               |
 | cancel      | cancelled       | cancelled       | –               | – ¹             | –               |
-| resume      | Conflict        | running ²       | running, or – ² | running ²       | running ²       |
-| extend      | running, rung   | paused          | running         | cancelled       | failed          |
+| resume ³    | Conflict        | running ²       | running, or – ² | running ²       | running ²       |
+| extend ³    | running, rung   | paused          | running         | cancelled       | failed          |
 | all graded  | finished        | finished        | –               | –               | –               |
 | give up     | failed          | –               | –               | –               | –               |
 
 ¹ Calls that were allowed to finish can still be broken off.
 ² Nothing is missing: finished, and 0 is returned.
+³ Conflict, and nothing changes, where a judge can be asked no more.
 
 Each change holds the run's row, so a double click is one change. Paused has no end time: it is not over.
 """
@@ -25,6 +26,7 @@ from rubricweb.services.run_control import (
     pause_run,
     resume_run,
     set_budget,
+    set_budget_and_go_on,
 )
 from rubricweb.services.run_starting import needs_judge, start_run
 from rubricweb.services.sweeping import sweep
@@ -38,6 +40,7 @@ __all__ = [
     "pause_run",
     "resume_run",
     "set_budget",
+    "set_budget_and_go_on",
     "start_run",
     "sweep",
 ]

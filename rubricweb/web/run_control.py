@@ -11,6 +11,7 @@ from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Role, Run, RunState
 from rubricweb.services import runs as services
+from rubricweb.templatetags.display import usd
 from rubricweb.web.forms_runs import read_retry
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 from rubricweb.web.numbers import number_typed
@@ -81,10 +82,12 @@ def budget(request: TeamRequest, run_id: int) -> HttpResponse:
     found = access.run_for(request.team, run_id)
 
     def change() -> str:
-        services.set_budget(found, by=request.user, budget_usd=_dollars(request.POST.get("budget_usd", "")))
-        if "resume" in request.POST and found.state == RunState.PAUSED:
-            services.resume_run(found, by=request.user, enqueue=tasks.ring, error_kinds=())
-        cap = "no cap of its own" if found.budget_usd is None else f"a budget of ${found.budget_usd:,.2f}"
+        amount = _dollars(request.POST.get("budget_usd", ""))
+        if "resume" in request.POST:
+            services.set_budget_and_go_on(found, by=request.user, enqueue=tasks.ring, budget_usd=amount)
+        else:
+            services.set_budget(found, by=request.user, budget_usd=amount)
+        cap = "no cap of its own" if found.budget_usd is None else f"a budget of {usd(found.budget_usd)}"
         return f"{found} has {cap}."
 
     return _done_or_refused(request, found, change)

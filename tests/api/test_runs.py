@@ -1,9 +1,11 @@
 """Runs through the API: starting, looking, stopping, going on, and the report on one item."""
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Run
+from rubricweb.models import Run, Vote
+from rubricweb.services import datasets, endpoints, panels
 from tests import factories
 from tests.api.client import ApiClient
 from tests.api.conftest import by_the_book
@@ -156,6 +158,35 @@ def test_only_the_errors_asked_for_are_tried_again(ed: ApiClient, people: Cast, 
     assert (left["kind"], left["count"]) == ("refused", 3)
     [fault] = ed.refused(422, "POST", f"/runs/{run.pk}/resume", {"error_kinds": ["bad luck"]})["faults"]
     assert fault["place"] == "error_kinds[0]"
+
+
+def test_a_run_whose_judge_is_gone_keeps_its_errors(ed: ApiClient, people: Cast, world, rung) -> None:
+    endpoint = endpoints.add_endpoint(
+        people.team, by=people.alice, name="passing", base_url="https://judge.example/v1", model="m"
+    )
+    asked = {"dataset": world.dataset, "rubric_version": world.version}
+    alone = factories.run(people.team, people.ed, judge_id=f"endpoint-{endpoint.pk}", **asked)
+    voting = factories.run(
+        people.team,
+        people.ed,
+        judge_id="",
+        panel=panels.Panel([panels.Member("offline"), panels.Member(f"endpoint-{endpoint.pk}")]),
+        **asked,
+    )
+    for run in (alone, voting):
+        grade(run, InProcessJudge(lambda requirement, response: JudgeError("timeout", "No answer.")))
+    endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
+    datasets.add_items(world.dataset, by=people.ed, data=b'{"submission": "Paris."}', filename="more.jsonl")
+    for run in (alone, voting):
+        before = ed.get(f"/runs/{run.pk}")
+        assert sum(one["count"] for one in before["error_classes"]) == 9  # 3 items of 3 criteria
+        votes = Vote.objects.filter(run=run).count()
+        for action in ("resume", "extend"):
+            refused = ed.refused(409, "POST", f"/runs/{run.pk}/{action}")
+            assert "was removed since the run started" in refused["detail"]
+        assert ed.get(f"/runs/{run.pk}") == before
+        assert Vote.objects.filter(run=run).count() == votes
+    assert rung == []
 
 
 def test_a_report_holds_every_verdict_with_its_reason_or_error(ed: ApiClient, people: Cast, world) -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunItem, RunState
-from rubricweb.services import datasets, run_events
+from rubricweb.services import datasets, endpoints, run_events
 from rubricweb.services import runs as services
 from tests import factories
 from tests.factories import Cast
@@ -132,6 +132,28 @@ def test_a_run_its_budget_has_paused_goes_on_with_another_one(people: Cast, sign
     client.post(at("run_budget", people, run), {"budget_usd": ""})
     run.refresh_from_db()
     assert run.budget_usd is None
+
+
+def test_another_budget_is_not_set_where_the_run_cannot_go_on_with_it(
+    people: Cast, sign_in, run: Run
+) -> None:
+    endpoint = endpoints.add_endpoint(
+        people.team, by=people.alice, name="passing", base_url="https://judge.example/v1", model="m"
+    )
+    Run.objects.filter(pk=run.pk).update(
+        judge={**run.judge, "id": f"endpoint-{endpoint.pk}"}, endpoint=endpoint
+    )
+    client = sign_in(people.ed)
+    client.post(at("run_budget", people, run), {"budget_usd": "0.004"})
+    services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
+    endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
+    client.post(at("run_budget", people, run), {"budget_usd": "2.50", "resume": "1"})
+    page = page_of(client, people, run)
+    assert "was removed since the run started" in page
+    run.refresh_from_db()
+    assert (run.state, run.budget_usd) == (RunState.PAUSED, 0.004)
+    assert "What it may cost was set to $0.0040 by Ed." in page
+    assert "$2.50" not in page
 
 
 @pytest.mark.parametrize("typed", ["much", "-1", "nan", "inf", "1e12", "1,5"])
