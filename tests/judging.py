@@ -74,6 +74,9 @@ class InProcessLine:
     def halt(self, lane: Lane, grace_seconds: float) -> None:
         self._halted[lane].set()
 
+    def recall(self, lane: Lane) -> None:
+        pass  # nothing waits longer than until it is taken
+
     def reopen(self, lane: Lane) -> None:
         self._halted.pop(lane, None)
 

@@ -212,12 +212,14 @@ class Question:
     `read` raises `rubricweb.engine.errors.UnreadableReply` when nothing can be read, and is called in the
     thread of the client: it must be quick and touch no shared state. `repeat` counts, from 0, the times the
     same prompt is asked on purpose: answers of different repeats never stand in for each other.
+    `set_aside_usd` is what a cap has been asked for, None where none holds it: see `judges.dearness`.
     """
 
     key: Hashable
     prompt: Prompt
     read: Callable[[str], Reading]
     repeat: int = 0
+    set_aside_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

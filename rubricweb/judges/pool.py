@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.dearness import Overdrafts
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace_gate import Gates
 from rubricweb.judges.turns import Lane, Turns
@@ -39,14 +40,15 @@ T = TypeVar("T")
 class Answered:
     """What became of a question put into a lane.
 
-    Neither `reply` nor `fault`: its lane was halted before it was begun. `fault` is what a `read` of the
-    caller's raised where it may not.
+    Neither `reply` nor `fault`: its lane was halted before it was begun, or it was `recalled`, and may be put
+    in again. `fault` is what a `read` of the caller's raised where it may not.
     """
 
     lane: Lane
     question: Question
     reply: Reply | None = None
     fault: BaseException | None = None
+    recalled: bool = False
 
 
 class Line:
@@ -54,7 +56,8 @@ class Line:
 
     Of every endpoint and model at most `config.concurrency` questions are being asked; which is next is
     decided when one is free, in turn between lanes (see `turns`), so that what came first does not block what
-    comes later.
+    comes later. Once a lane's replies cost clearly more than was set aside for them, what waits in it comes
+    back recalled: what can still pass a cap then is what is being asked at that moment.
     """
 
     def __init__(self, *, jitter: Jitter = random.random) -> None:
@@ -70,6 +73,7 @@ class Line:
         self._in_flight: dict[Lane, int] = {}
         self._paused = False
         self._unanswered: dict[Lane, int] = {}
+        self._overdrafts = Overdrafts()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -108,6 +112,10 @@ class Line:
     def reopen(self, lane: Lane) -> None:
         """Lets a halted lane ask again."""
         self._background.loop.call_soon_threadsafe(self._halts.pop, lane, None)
+
+    def recall(self, lane: Lane) -> None:
+        """Has what waits in a lane come back unasked, to be put in again by who still wants it."""
+        self._background.loop.call_soon_threadsafe(self._recall, lane)
 
     def pause(self) -> None:
         """Begins nothing more, of any lane, until `go_on`; what is being asked goes on being asked."""
@@ -175,6 +183,8 @@ class Line:
             finally:
                 counter.busy -= 1
                 self._in_flight[lane] -= 1
+            if answered.reply is not None and self._is_too_dear(lane, question, answered.reply):
+                self._recall(lane)
             turn = self._next_turn(counter)
             if turn is not None:
                 self._begin(counter)
@@ -189,6 +199,14 @@ class Line:
             del self._unanswered[answered.lane]
         if is_last or len(self._arrived) >= self._wanted:
             self._bell.set()
+
+    def _is_too_dear(self, lane: Lane, question: Question, reply: Reply) -> bool:
+        return self._overdrafts.passes(lane, question, reply, in_flight=self._in_flight[lane])
+
+    def _recall(self, lane: Lane) -> None:
+        for counter in self._counters.values():
+            for _, _, question in counter.turns.clear(lane):
+                self._arrive(Answered(lane, question, recalled=True))
 
     def _halt(self, lane: Lane, grace_seconds: float) -> None:
         halt = self._halts.setdefault(lane, Halt(grace_seconds))

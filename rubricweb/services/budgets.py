@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -55,6 +56,7 @@ class Purse:
         self._held_usd = 0.0
         self._out_usd = 0.0
         self._completion_tokens: float | None = None
+        self._costs: dict[JudgeConfig, deque[float]] = {}
 
     @classmethod
     def open(cls, run: Run, worker: str) -> Purse:
@@ -67,7 +69,7 @@ class Purse:
 
     @property
     def capped(self) -> bool:
-        """Whether the run or its team's month has a cap, as the run's row and team were read."""
+        """Whether the run or its team's month has a cap, as far as `self.run` and its team say."""
         return self.run.budget_usd is not None or self.run.team.monthly_budget_usd is not None
 
     def expected_cost(self, config: JudgeConfig, prompt: Prompt) -> float | None:
@@ -75,12 +77,24 @@ class Purse:
 
         Tokens in are the prompt's UTF-8 bytes / 4 and a few around it; tokens out the mean of this run's
         calls, before there are five of them 400, never more than `max_output_tokens`. A prompt of 3,840 bytes
-        at 2.5 and 10 per million: 1,000 in and 400 out, 0.0025 + 0.004 = 0.0065.
+        at 2.5 and 10 per million: 1,000 in and 400 out, 0.0025 + 0.004 = 0.0065. Not less than the mean of
+        what this judge's latest calls did cost, retries and fallbacks included: see `learn`.
         """
         out = self._completion_tokens or USUAL_COMPLETION_TOKENS
         if config.max_output_tokens is not None:
             out = min(out, config.max_output_tokens)
-        return config.cost_usd(expected_prompt_tokens(prompt), math.ceil(out))
+        expected = config.cost_usd(expected_prompt_tokens(prompt), math.ceil(out))
+        costs = self._costs.get(config)
+        if expected is None or not costs:
+            return expected
+        return max(expected, sum(costs) / max(len(costs), CALLS_TO_GO_BY))
+
+    def learn(self, config: JudgeConfig, cost_usd: float | None) -> None:
+        """What a call of this judge did cost, None where nobody knows; the latest 32 are gone by, and of
+        fewer than five the missing ones count as 0, lest one dear call alone end a run.
+        """
+        if cost_usd is not None and self.capped:
+            self._costs.setdefault(config, deque(maxlen=CALLS_PER_RESERVATION)).append(cost_usd)
 
     def reserve(self, usd: float | None, now: datetime) -> bool:
         """Sets this much aside; False, with `refusal` and `final`, when it would pass a cap.
@@ -96,13 +110,21 @@ class Purse:
 
     def returned(self, usd: float | None) -> None:
         """A call's reservation is over, and gone from the tally too (see the class)."""
-        if usd is not None and self.capped:
+        if usd is not None:
             self._out_usd -= usd
             self._held_usd -= usd
 
+    def tighten(self) -> float:
+        """Holds no more than is needed for calls that are asked for, so that the next one is held against the
+        caps; how much less: the tally's `reserved_usd` is to be lowered by as much.
+        """
+        spare = max(self._held_usd - self._out_usd, 0.0)
+        self._held_usd -= spare
+        return spare
+
     def settle(self, now: datetime) -> None:
         """Gives back all that is set aside; nothing of this purse may be in flight any more."""
-        if self.capped:
+        if self.capped or self._held_usd > 0:  # a cap may have been lifted meanwhile
             self._give_back()
         self._held_usd = self._out_usd = 0.0
 

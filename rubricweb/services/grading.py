@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -51,6 +51,9 @@ LEAVE_SECONDS = 5.0
 # What gates decide, as kinds of lines in a run's log; each 429 is counted by the share itself.
 _PACE = {"waiting": "throttled", "paced": "paced", "halved": "paced", "shared": "paced"}
 
+Caps = tuple[float | None, float | None]
+"""On a run and on its team's month, in US dollars; None is no cap."""
+
 T = TypeVar("T")
 
 
@@ -63,6 +66,7 @@ class AsksJudges(Protocol):
     def put(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None: ...
     def take(self, seconds: float, at_least: int = 1) -> list[Answered]: ...
     def halt(self, lane: Lane, grace_seconds: float) -> None: ...
+    def recall(self, lane: Lane) -> None: ...
     def reopen(self, lane: Lane) -> None: ...
     def pause(self) -> None: ...
     def go_on(self) -> None: ...
@@ -123,7 +127,8 @@ class _Session:
         self._asking: dict[tuple[Hashable, UUID], list[tuple[Share, Question]]] = {}
         self._deadline = time.monotonic() + settings.GRADING_SESSION_SECONDS
         self._looked = self._looked_closely = -math.inf
-        self._known: set[int] = set()
+        # Runs that go on, with the caps on each and on its team's month.
+        self._known: dict[int, Caps] = {}
         self._closing = False
         self._heartbeat = Heartbeat(self._worker, self._shares, line.in_flight, now)
 
@@ -175,11 +180,13 @@ class _Session:
         Usually nothing has changed, and seeing that costs one small query.
         """
         now = self._looked = time.monotonic()
-        of_now = set(self._candidates().values_list("pk", flat=True))
+        caps = self._candidates().values_list("pk", "budget_usd", "team__monthly_budget_usd")
+        of_now = {pk: (of_run, of_month) for pk, of_run, of_month in caps}
         if self._shares and of_now == self._known and now - self._looked_closely < LOOK_CLOSELY_SECONDS:
             return
         self._looked_closely, self._known = now, of_now
         self._notice_stopped(of_now)
+        self._notice_caps(of_now)
         self._listen_to_gates()
         endpoint_memory.keep(now=self._now())
         if not self._closing:
@@ -205,7 +212,12 @@ class _Session:
                 if decision.kind in _PACE and share.asks(decision.base_url, decision.model):
                     share.remember(_PACE[decision.kind], words=decision.words)
 
-    def _notice_stopped(self, running: set[int]) -> None:
+    def _notice_caps(self, caps: Mapping[int, Caps]) -> None:
+        for pk, share in self._shares.items():
+            if pk in caps and share.go_by_caps(*caps[pk]):
+                self._line.recall(share.lane)
+
+    def _notice_stopped(self, running: Container[int]) -> None:
         gone = [pk for pk in self._shares if pk not in running]
         if not gone:
             return
@@ -341,9 +353,15 @@ class _Session:
 
     def _take(self, share: Share, answered: Sequence[Answered]) -> None:
         replies = [one.reply for one in answered if one.reply is not None and not _was_stopped(one.reply)]
-        unasked = [one.question for one in answered if one.reply is None or _was_stopped(one.reply)]
+        recalled = [one.question for one in answered if one.recalled and not share.halted]
+        unasked = [
+            one.question
+            for one in answered
+            if (share.halted or not one.recalled) and (one.reply is None or _was_stopped(one.reply))
+        ]
+        share.recalled(recalled)
         share.unasked(unasked)
-        self._ask_others(share.lane, unasked)
+        self._ask_others(share.lane, [*recalled, *unasked])
         self._store(share, replies)
         for one in answered:
             if one.fault is not None:

@@ -200,6 +200,7 @@ class Share:
         """
         if not self.unpaid or time.monotonic() - self._refused < PAY_AGAIN_SECONDS:
             return
+        self._free()
         now = self._now()
         while self.unpaid:
             question = self.unpaid[0]
@@ -210,7 +211,37 @@ class Share:
                     self._refused = time.monotonic()
                     return
                 key.expected_usd = expected
-            self.paid.append(self.unpaid.popleft())
+                question = replace(question, set_aside_usd=expected)
+            self.paid.append(question)
+            self.unpaid.popleft()
+
+    def recalled(self, questions: Sequence[Question]) -> None:
+        """These were lined up and are to be paid for anew, before all others: what is asked costs more than
+        was thought, or a cap has changed.
+        """
+        for question in questions:
+            self._take_back(key_of(question))
+        self.unpaid.extendleft(reversed(questions))
+        self._to_free_usd += self.purse.tighten()
+
+    def go_by_caps(self, budget_usd: float | None, monthly_budget_usd: float | None) -> bool:
+        """Has the purse go by these caps of the run and of its team's month; whether that changes anything.
+
+        Then what is lined up is to be recalled: it was paid for by the caps of before.
+        """
+        run = self.run
+        if (run.budget_usd, run.team.monthly_budget_usd) == (budget_usd, monthly_budget_usd):
+            return False
+        run.budget_usd, run.team.monthly_budget_usd = budget_usd, monthly_budget_usd
+        self._to_free_usd += self.purse.tighten()
+        self._refused = -math.inf
+        return True
+
+    def _take_back(self, key: asking.Key) -> None:
+        """What was set aside for a question is so no more."""
+        self.purse.returned(key.expected_usd)
+        self._to_free_usd += key.expected_usd or 0.0
+        key.expected_usd = None
 
     # ── What comes back ──────────────────────────────────────────────────────────────────────────
 
@@ -223,6 +254,8 @@ class Share:
         for item, reply in batch.arrived:
             item.outstanding -= 1
             self.purse.returned(key_of(reply).expected_usd)
+            if reply.cached_from is None:
+                self.purse.learn(self.judges[key_of(reply).judge], reply.cost_usd)
             self._watch_endpoint(reply)
             self._remember(reply)
         self.outstanding -= len(batch.arrived)
@@ -241,8 +274,7 @@ class Share:
         """These were lined up and not asked, or broken off: nothing is known about them."""
         for question in questions:
             key = key_of(question)
-            self.purse.returned(key.expected_usd)
-            self._to_free_usd += key.expected_usd or 0.0
+            self._take_back(key)
             item = self.items.get(key.row)
             if item is not None:
                 item.outstanding -= 1
@@ -285,15 +317,18 @@ class Share:
         if self._to_release:
             claims.release(self._worker, self._to_release)
             self._to_release = []
-        if self._to_free_usd:
-            self.ledger.free(self._to_free_usd, self._now())
-            self._to_free_usd = 0.0
+        self._free()
         if self._log and (at_once or time.monotonic() - self._logged > LOG_SECONDS):
             while self._log:
                 (kind, words), count = next(iter(self._log.items()))
                 note(self.run.pk, kind, words, count)
                 del self._log[kind, words]
             self._logged = time.monotonic()
+
+    def _free(self) -> None:
+        if self._to_free_usd:
+            self.ledger.free(self._to_free_usd, self._now())
+            self._to_free_usd = 0.0
 
     def leave(self) -> None:
         """Gives everything back; asks the database."""
