@@ -10,9 +10,10 @@ import functools
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import httpx2
 import openai
@@ -34,8 +35,10 @@ ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 TIMEOUT_SECONDS = 300.0
-# Batches of ours that a kill kept us from writing down are looked for among so many of the newest.
-LOOKED_THROUGH = 200
+# Batches of ours that a kill kept us from writing down are looked for among so many of the newest, and no
+# further back than this before we began: the provider's clock may be another.
+LOOKED_THROUGH = 5000
+CLOCKS_DIFFER_BY_SECONDS = 3600
 MAX_ID = 200
 # Refusals of a file that fetching it again does not mend, but somebody can: a key, an account.
 MENDED_BY_PEOPLE = frozenset({401, 402, 403})
@@ -87,9 +90,14 @@ def line_of(config: JudgeConfig, question: Question, custom_id: str, habits: Hab
 
 
 async def hand_in(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
-    """Uploads the file and opens a batch over it. `mark` is what `handed_in` finds it by."""
+    """Uploads the file and opens a batch over it. `mark` is what `handed_in` finds it by.
+
+    A batch is opened by one request and no second: one whose answer is lost may have been taken, and would be
+    paid twice. Raises BatchError, `again` where it may have been opened: `handed_in` knows.
+    """
     async with _desk(config) as desk:
         file = await desk.files.create(file=("questions.jsonl", lines), purpose="batch")
+    async with _desk(config, max_retries=0) as desk:
         batch = await desk.batches.create(
             input_file_id=file.id,
             endpoint="/v1/chat/completions",
@@ -99,17 +107,19 @@ async def hand_in(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
         return _state(batch)
 
 
-async def handed_in(config: JudgeConfig, mark: str) -> BatchState | None:
-    """The batch with this mark, if there is one among the newest: a kill may have come between opening it
-    and writing its id down.
+async def handed_in(config: JudgeConfig, mark: str, since: datetime) -> BatchState | None:
+    """The batch with this mark, if one was opened since then: a kill, or an answer that was lost, may have
+    come between opening it and writing its id down.
     """
+    earliest = since.timestamp() - CLOCKS_DIFFER_BY_SECONDS
     async with _desk(config) as desk:
         seen = 0
         async for batch in desk.batches.list(limit=100):
             if (batch.metadata or {}).get(_MARK) == mark:
                 return _state(batch)
             seen += 1
-            if seen >= LOOKED_THROUGH:
+            opened = batch.created_at
+            if seen >= LOOKED_THROUGH or (isinstance(opened, int) and opened < earliest):
                 break
     return None
 
@@ -146,7 +156,7 @@ async def answers(config: JudgeConfig, state: BatchState) -> Answers:
                 lines += len(read)
                 if unreadable := read.count(None):
                     faults.append(f"{unreadable:,} of {len(read):,} lines are no answers")
-                said.update(one for one in read if one is not None)
+                _merge(said, filter(None, read))
     if state.state == "completed" and not lines and not faults:
         faults.append("there is nothing in it")
     return Answers(
@@ -154,6 +164,14 @@ async def answers(config: JudgeConfig, state: BatchState) -> Answers:
         unanswered=frozenset(name for name, answer in said.items() if answer is None),
         unreadable="; ".join(faults),
     )
+
+
+def _merge(said: dict[str, HttpAnswer | None], read: Iterable[tuple[str, HttpAnswer | None]]) -> None:
+    """An id may come twice, in one file or in both: an answer stands against a failure beside it."""
+    for name, answer in read:
+        before = said.get(name)
+        if before is None or before.status >= 300:
+            said[name] = answer or before
 
 
 def unread(config: JudgeConfig, question: Question, why: str) -> Reply:
@@ -178,16 +196,14 @@ async def replayed(
 ) -> AsyncIterator[Reply]:
     """The reply to every question that was answered, as if it had been asked live, at the price of a batch.
 
-    A failure that asking again may mend yields nothing: the question is to be asked again.
+    A failure that asking again may mend (`JudgeError.retryable`) was paid for like any other.
     """
     for custom_id, (config, question) in questions.items():
         if custom_id not in answered:
             continue
         recorded = _Recorded(answered[custom_id])
         asked = Asked(recorded, habits, OpenGate(1, config.model), Halt(0.0), random.random)
-        reply = await Attempts(asked, _once(config), question).run()
-        if reply.error is None or not reply.error.retryable:
-            yield replace(reply, latency_seconds=0.0)
+        yield replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
 
 
 @functools.lru_cache(maxsize=256)
@@ -264,7 +280,7 @@ def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
 
 
 @asynccontextmanager
-async def _desk(config: JudgeConfig) -> AsyncIterator[AsyncOpenAI]:
+async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[AsyncOpenAI]:
     """The provider's interface through guarded sockets, its errors as BatchError."""
     transport = GuardedTransport(
         allow_private_hosts=config.allow_private_hosts, max_answer_bytes=MAX_FILE_BYTES
@@ -276,7 +292,7 @@ async def _desk(config: JudgeConfig) -> AsyncIterator[AsyncOpenAI]:
         webhook_secret="",
         base_url=config.base_url,
         timeout=TIMEOUT_SECONDS,
-        max_retries=2,
+        max_retries=max_retries,
         default_headers=dict(config.extra_headers),
         http_client=httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False),
         _enforce_credentials=False,

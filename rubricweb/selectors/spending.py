@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet, Sum
 
 from rubricweb.models import Run, RunTally, Team, User
 from rubricweb.selectors.withheld_runs import withheld_runs
+from rubricweb.selectors.workers import BATCH, BATCH_HELD_FOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +73,16 @@ def _spending(cap: float | None, tallies: QuerySet[RunTally], counted: Q | None,
 
 
 def holding(now: datetime) -> Q:
-    """Tallies of workers that live: a dead one's reservation lapses with its lease."""
+    """Tallies of workers that live: a dead one's reservation lapses with its lease. What is set aside for a
+    provider's batch gives no sign until its answers are there.
+    """
     lease = timedelta(seconds=settings.GRADING_LEASE_SECONDS)
-    return Q(month__gte=_earliest_held(now), reserved_usd__gt=0, beat_at__gt=now - lease)
+    holds = Q(beat_at__gt=now - lease) | Q(
+        worker__startswith=f"{BATCH}:", beat_at__gt=now - BATCH_HELD_FOR
+    )
+    return holds & Q(month__gte=_earliest_held(now), reserved_usd__gt=0)
 
 
 def _earliest_held(now: datetime) -> date:
     """Last month at the earliest, so that the index of months serves and old tallies are never looked at."""
-    return month_of(now - timedelta(days=1))
+    return month_of(now - BATCH_HELD_FOR)

@@ -10,6 +10,8 @@ from rubricweb.models import Worker
 SILENT_AFTER = timedelta(seconds=15)
 # Whoever holds items for a provider's batch signs as "batch:<id>": no process, and never dead.
 BATCH = "batch"
+# Providers answer within a day; what is held for a batch only has to outlast that.
+BATCH_HELD_FOR = timedelta(days=3)
 
 
 def alive(now: datetime) -> list[Worker]:

@@ -18,6 +18,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -42,7 +43,7 @@ from rubricweb.models import (
     RunState,
     RunTally,
 )
-from rubricweb.selectors.workers import BATCH
+from rubricweb.selectors.workers import BATCH, BATCH_HELD_FOR
 from rubricweb.services import asking, claims, panels, reply_cache, run_control
 from rubricweb.services.asking import OpenItem, key_of
 from rubricweb.services.budgets import Purse
@@ -57,10 +58,9 @@ MOST_BYTES = 64 * 1024 * 1024
 ITEMS_AT_ONCE = 200
 STORED_AT_ONCE = 500
 LOOK_AGAIN = timedelta(seconds=30)
+CANCELLING = "cancelling"
 # A step that has not come back by now was killed, and may be taken again.
 STEP_LASTS = timedelta(minutes=15)
-# Providers answer within a day; the lease only has to outlast that.
-HELD_FOR = timedelta(days=3)
 # Answers that cannot be read are fetched so many times, after a minute, two, four …: two hours in all.
 READ_TRIES = 8
 READ_AGAIN = timedelta(minutes=1)
@@ -71,7 +71,9 @@ T = TypeVar("T")
 def due(now: datetime) -> list[int]:
     """Runs whose batches want a step: to be dealt out, or to be looked at again."""
     unplanned = Q(state=RunState.RUNNING, mode=RunMode.BATCH, batches=None)
-    waiting = BatchJob.objects.filter(stored_at=None).filter(
+    # Of a run that was stopped, what was never handed in waits for it to be resumed.
+    under_way = Q(run__state=RunState.RUNNING) | Q(requests__gt=0)
+    waiting = BatchJob.objects.filter(under_way, stored_at=None).filter(
         Q(checked_at=None) | Q(checked_at__lte=now - LOOK_AGAIN)
     )
     found = Run.objects.filter(unplanned | Q(pk__in=waiting.order_by().values("run")))
@@ -89,7 +91,7 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
     if run is None or run.mode != RunMode.BATCH:
         return False
     if run.state == RunState.RUNNING and not run.batches.exists():
-        _deal_out(run)
+        _deal_out(run, now())
     if not run.batches.filter(stored_at=None).exists():
         return False
     try:
@@ -106,7 +108,7 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
 
 
 @transaction.atomic
-def _deal_out(run: Run) -> None:
+def _deal_out(run: Run, now: datetime) -> None:
     """One batch for every so many items; the items are the batch's from now on."""
     locked = Run.objects.select_for_update().get(pk=run.pk)
     if locked.batches.exists():
@@ -116,12 +118,12 @@ def _deal_out(run: Run) -> None:
     per_item = max(version.criteria.count(), 1) if version and run.autograder == "per_criterion" else 1
     size = max(MOST_QUESTIONS // per_item, 1)
     for start in range(0, len(rows), size):
-        _hold(BatchJob.objects.create(run=run, judge=str(run.judge["name"])), rows[start : start + size])
+        job = BatchJob.objects.create(run=run, judge=str(run.judge["name"]))
+        _hold(job, rows[start : start + size], now)
 
 
-def _hold(job: BatchJob, rows: Sequence[int]) -> None:
-    until = job.created_at + HELD_FOR
-    RunItem.objects.filter(pk__in=rows).update(leased_by=_holder(job), leased_until=until)
+def _hold(job: BatchJob, rows: Sequence[int], now: datetime) -> None:
+    RunItem.objects.filter(pk__in=rows).update(leased_by=_holder(job), leased_until=now + BATCH_HELD_FOR)
 
 
 def _holder(job: BatchJob) -> str:
@@ -170,27 +172,50 @@ class _Step:
 
     def _hand_in(self) -> None:
         mark = f"{self.run.pk}-{self.job.pk}-{int(self.job.created_at.timestamp())}"
-        state = _wait(desk.handed_in(self.config, mark)) if self.job.requests else None
-        if state is None and self.run.state == RunState.PAUSED:
-            return
-        if state is None and self.run.state != RunState.RUNNING:
-            self._close("The run was stopped before the batch was handed in.")
-            return
+        since = self.job.created_at
+        state = _wait(desk.handed_in(self.config, mark, since)) if self.job.requests else None
         if state is None:
-            lines = self._lines()
-            if not lines:
-                self._close("Nothing of it is left to ask.")
-                return
-            BatchJob.objects.filter(pk=self.job.pk).update(requests=len(lines))
-            state = _wait(desk.hand_in(self.config, b"".join(lines), mark))
-            note(self.run.pk, "batch", f"Handed in {len(lines):,} questions as batch {state.id}.")
-        BatchJob.objects.filter(pk=self.job.pk).update(
-            provider_id=state.id[:200], state=state.state[:40], checked_at=self.now()
-        )
+            state = self._opened(mark)
+        if state is not None:
+            BatchJob.objects.filter(pk=self.job.pk).update(
+                provider_id=state.id[:200], state=state.state[:40], checked_at=self.now()
+            )
+
+    def _opened(self, mark: str) -> BatchState | None:
+        """A new batch of what is left to ask; None where nothing is, or while the run is stopped."""
+        if not self._is_running():
+            self._lay_by()
+            return None
+        lines = self._lines()
+        if not lines:
+            self._close("Nothing of it is left to ask.")
+            return None
+        # Putting many prompts together takes its time, and who stopped the run meanwhile is not to pay.
+        if not self._is_running():
+            self._lay_by()
+            return None
+        _hold(self.job, list(self._held().values_list("pk", flat=True)), self.now())
+        BatchJob.objects.filter(pk=self.job.pk).update(requests=len(lines))
+        state = _wait(desk.hand_in(self.config, b"".join(lines), mark))
+        note(self.run.pk, "batch", f"Handed in {len(lines):,} questions as batch {state.id}.")
+        return state
+
+    def _is_running(self) -> bool:
+        return Run.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
+
+    def _lay_by(self) -> None:
+        """Nothing was handed in, and nothing is until the run is resumed: its items are nobody's work."""
+        with transaction.atomic():
+            self._held().update(leased_until=None)
+            self._set_nothing_aside()
+            BatchJob.objects.filter(pk=self.job.pk).update(requests=0, checked_at=None)
+
+    def _set_nothing_aside(self) -> None:
+        RunTally.objects.filter(run=self.run, worker=_holder(self.job)).update(reserved_usd=0.0)
 
     def _look(self) -> None:
         state = _wait(desk.state_of(self.config, self.job.provider_id))
-        if not state.is_over and self.run.state not in UNENDED:
+        if not state.is_over and state.state != CANCELLING and self.run.state not in UNENDED:
             state = _wait(desk.cancel(self.config, self.job.provider_id))
         BatchJob.objects.filter(pk=self.job.pk).update(state=state.state[:40])
         if state.is_over:
@@ -202,11 +227,14 @@ class _Step:
         if answers.unreadable and self._fetch_again(why, answers.unreadable):
             return
         stored = failed = 0
+        in_vain: list[Reply] = []
         for items in self._items():
             questions = dict(self._questions(items))
             replies = _wait(_all(desk.replayed(self._asked_of(questions), answers.by_id, self.habits)))
-            self._store(items, replies)
-            stored += len(replies)
+            settled = [one for one in replies if one.error is None or not one.error.retryable]
+            self._store(items, settled)
+            stored += len(settled)
+            in_vain += [_cost_alone(one) for one in replies if one.error and one.error.retryable]
             if answers.unreadable:
                 told = answers.by_id.keys() | answers.unanswered
                 lost = [one for name, one in questions.items() if name not in told]
@@ -214,7 +242,8 @@ class _Step:
         said = f": {state.error}" if state.error else ""
         lost_words = f", {failed:,} could not be read" if failed else ""
         self._close(
-            f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}."
+            f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}.",
+            in_vain,
         )
         if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
             run_control.pause_run(
@@ -263,12 +292,14 @@ class _Step:
             some = replies[start : start + STORED_AT_ONCE]
             self.ledger.store(Batch([(by_row[key_of(one).row], one) for one in some]), self.now())
 
-    def _close(self, why: str) -> None:
-        """Gives the items back: what they lack is asked live."""
+    def _close(self, why: str, in_vain: Sequence[Reply] = ()) -> None:
+        """Gives the items back: what they lack is asked live. What was answered in vain was paid for too."""
         rows = list(self._held().values_list("pk", flat=True))
         with transaction.atomic():
             claims.release(_holder(self.job), rows)
-            RunTally.objects.filter(run=self.run, worker=_holder(self.job)).update(reserved_usd=0.0)
+            self._set_nothing_aside()
+            if in_vain:
+                self.ledger.count(in_vain, self.now())
             BatchJob.objects.filter(pk=self.job.pk).update(stored_at=self.now(), error_message="")
         note(self.run.pk, "batch", why)
         if self.run.state not in UNENDED:
@@ -277,9 +308,20 @@ class _Step:
     def _failed(self, error: BatchError) -> None:
         BatchJob.objects.filter(pk=self.job.pk).update(error_message=str(error)[:1000])
         note(self.run.pk, "batch", f"{error}"[:400])
-        if not error.again and self.run.state == RunState.RUNNING:
+        if error.again:
+            self._try_soon()
+            return
+        if not self.job.provider_id:
+            self._set_nothing_aside()
+        if self.run.state == RunState.RUNNING:
             self._try_again()
             run_control.pause_run(self.run, by=None, now=self.now(), why=f"The batch: {error}"[:400])
+
+    def _try_soon(self) -> None:
+        """A step that failed is over: it need not be waited for as for one that was killed."""
+        if not self.job.provider_id:
+            soon = self.now() - STEP_LASTS + LOOK_AGAIN
+            BatchJob.objects.filter(pk=self.job.pk).update(checked_at=soon)
 
     def _try_again(self) -> None:
         """The step may be taken again as soon as somebody has mended what kept it and resumed the run."""
@@ -310,7 +352,7 @@ class _Step:
                 size += length
         if over:
             with transaction.atomic():
-                _hold(BatchJob.objects.create(run=self.run, judge=self.job.judge), over)
+                _hold(BatchJob.objects.create(run=self.run, judge=self.job.judge), over, self.now())
         return lines
 
     def _line(self, name: str, question: Question) -> bytes:
@@ -359,6 +401,11 @@ class _Step:
         return RunItem.objects.filter(run=self.run, leased_by=_holder(self.job), graded_at=None).order_by(
             "pk"
         )
+
+
+def _cost_alone(reply: Reply) -> Reply:
+    """The reply without what it says, of which there may be much."""
+    return replace(reply, reading=None, text="", reasoning="", request=None)
 
 
 def _wait(coroutine: Coroutine[Any, Any, T]) -> T:

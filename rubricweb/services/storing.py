@@ -99,7 +99,7 @@ class Ledger:
                 [(item, pk, reply) for pk, (item, reply) in zip(ids, batch.arrived, strict=True)], now
             )
             self.score(batch.items, now)
-            self._count(batch, now)
+            self.count([reply for _, reply in batch.arrived], now)
         batch.ids = ids
 
     def free(self, usd: float, now: datetime) -> None:
@@ -107,6 +107,25 @@ class Ledger:
         if usd:
             lower = Greatest(F("reserved_usd") - usd, 0.0)
             RunTally.objects.filter(pk=self.tally(now)).update(reserved_usd=lower)
+
+    def count(self, replies: Sequence[Reply], now: datetime) -> None:
+        """Adds what these replies cost to the tally of the month, and sets nothing aside for them any more."""
+        asked = [reply for reply in replies if reply.cached_from is None]
+        freed = sum(key_of(reply).expected_usd or 0.0 for reply in replies)
+        changes = {
+            "calls": len(asked),
+            "cached": len(replies) - len(asked),
+            "attempts": sum(reply.attempts for reply in asked),
+            "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in asked),
+            "completion_tokens": sum(reply.completion_tokens or 0 for reply in asked),
+            "cost_usd": sum(_spent_usd(reply) for reply in asked),
+            "unpriced": sum(_is_unpriced(reply) for reply in asked),
+        }
+        raised: dict[str, Any] = {name: F(name) + change for name, change in changes.items() if change}
+        if freed:
+            # What was set aside last month is given back by the purse when it settles.
+            raised["reserved_usd"] = Greatest(F("reserved_usd") - freed, 0.0)
+        RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
 
     def score(self, items: Sequence[OpenItem], now: datetime) -> None:
         """Scores those that are complete."""
@@ -139,25 +158,6 @@ class Ledger:
             storable(reply.error.message) if reply.error else "",
             now,
         )
-
-    def _count(self, batch: "Batch", now: datetime) -> None:
-        replies = [reply for _, reply in batch.arrived]
-        asked = [reply for reply in replies if reply.cached_from is None]
-        freed = sum(key_of(reply).expected_usd or 0.0 for reply in replies)
-        changes = {
-            "calls": len(asked),
-            "cached": len(replies) - len(asked),
-            "attempts": sum(reply.attempts for reply in asked),
-            "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in asked),
-            "completion_tokens": sum(reply.completion_tokens or 0 for reply in asked),
-            "cost_usd": sum(_spent_usd(reply) for reply in asked),
-            "unpriced": sum(_is_unpriced(reply) for reply in asked),
-        }
-        raised: dict[str, Any] = {name: F(name) + change for name, change in changes.items() if change}
-        if freed:
-            # What was set aside last month is given back by the purse when it settles.
-            raised["reserved_usd"] = Greatest(F("reserved_usd") - freed, 0.0)
-        RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
 
 
 @dataclass

@@ -3,12 +3,9 @@ asked again and again.
 """
 
 import json
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -18,67 +15,9 @@ from rubricweb.models import Judgement, Run, RunEvent, RunState
 from rubricweb.services import batches, endpoints, grading, runs
 from tests import factories
 from tests.factories import Bells, Cast
+from tests.providers import Answer, answers, desk, provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-Answer = tuple[str | int, bytes]
-"""A media type or, of a refusal, a status; and a body."""
-BATCH = {
-    "id": "b1",
-    "object": "batch",
-    "endpoint": "/v1/chat/completions",
-    "input_file_id": "f1",
-    "completion_window": "24h",
-    "status": "completed",
-    "created_at": 1,
-    "output_file_id": "f2",
-}
-
-
-@contextmanager
-def desk(answer: Callable[[str, str], Answer]) -> Iterator[tuple[str, list[str]]]:
-    """A server that answers `answer(method, path)`: its address, and what it was asked."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            asked.append(f"{self.command} {self.path}")
-            kind, body = answer(self.command, self.path)
-            self.send_response(kind if isinstance(kind, int) else 200)
-            self.send_header("Content-Type", "application/json" if isinstance(kind, int) else kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def provider(output: bytes = b"", **batch: Any) -> Callable[[str, str], Answer]:
-    """A provider that takes every file and says this of every batch."""
-
-    def answer(method: str, path: str) -> Answer:
-        if path.endswith("/content"):
-            return "application/jsonl", output
-        if method == "GET" and "/batches?" in path:
-            return "application/json", b'{"object": "list", "data": [], "has_more": false}'
-        said = {"id": "f1", "object": "file"} if "/files" in path else BATCH | batch
-        return "application/json", json.dumps(said).encode()
-
-    return answer
-
 
 def _the(moment: datetime) -> datetime:
     return moment
@@ -234,17 +173,3 @@ def test_a_key_that_was_taken_back_pauses_the_run(people: Cast) -> None:
     with desk(answer) as (url, _):
         run = graded_by(people, url, sweeps=2)
     assert (run.state, run.stop_reason) == (RunState.PAUSED, "The batch: HTTP 403: not yours")
-
-
-def answers(run: Run) -> bytes:
-    """The file that answers every question of the run with MET, in the order of its items."""
-    said = json.dumps({"explanation": "so it is", "criterion_status": "MET"})
-    body = {"model": "m", "choices": [{"finish_reason": "stop", "message": {"content": said}}]}
-    return b"".join(
-        json.dumps(
-            {"custom_id": f"{row}.{index}.0", "response": {"status_code": 200, "body": body}, "error": None}
-        ).encode()
-        + b"\n"
-        for row in run.run_items.order_by("pk").values_list("pk", flat=True)
-        for index in range(3)
-    )
