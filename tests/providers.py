@@ -1,4 +1,4 @@
-"""Providers of a batch interface whose every answer a test decides, where `judges.offline` is too well-behaved."""
+"""A provider of batches whose every answer a test decides: the offline judge is too well-behaved."""
 
 import json
 import threading

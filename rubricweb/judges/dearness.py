@@ -1,4 +1,4 @@
-"""Whether what comes back costs more than was set aside for it, so much that what waits must be priced anew."""
+"""Whether replies cost so much more than was set aside for them that what waits must be priced anew."""
 
 from collections import defaultdict
 from collections.abc import Hashable

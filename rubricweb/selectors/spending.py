@@ -77,9 +77,7 @@ def holding(now: datetime) -> Q:
     provider's batch gives no sign until its answers are there.
     """
     lease = timedelta(seconds=settings.GRADING_LEASE_SECONDS)
-    holds = Q(beat_at__gt=now - lease) | Q(
-        worker__startswith=f"{BATCH}:", beat_at__gt=now - BATCH_HELD_FOR
-    )
+    holds = Q(beat_at__gt=now - lease) | Q(worker__startswith=f"{BATCH}:", beat_at__gt=now - BATCH_HELD_FOR)
     return holds & Q(month__gte=_earliest_held(now), reserved_usd__gt=0)
 
 

@@ -220,7 +220,7 @@ def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float 
 
 
 def dollars(amount: float) -> str:
-    """"$12.30", "$0.0500" below a dollar, and what is smaller still by its first two digits: "$0.000012"."""
+    """ "$12.30", "$0.0500" below a dollar, and what is smaller still by its first two digits: "$0.000012"."""
     if amount >= 1:
         return f"${amount:,.2f}"
     places = 4 if amount == 0 or amount >= 0.01 else max(4, 1 - math.floor(math.log10(amount)))
@@ -239,6 +239,5 @@ def change_monthly_budget(team: Team, *, by: User | None, monthly_budget_usd: fl
 
 def _require_amount(place: str, usd: float) -> None:
     if not 0 <= usd <= MAX_BUDGET_USD:
-        raise Invalid.at(place, repr(usd), "US dollars from 0, or nothing for no cap")
-
-
+        allowed = f"US dollars from 0 to {MAX_BUDGET_USD:,.0f}, or nothing for no cap"
+        raise Invalid.at(place, repr(usd), allowed)

@@ -148,7 +148,8 @@ def judges_of(run: Run) -> dict[str, JudgeConfig]:
     for member in run.panel["members"]:
         pk = ids[member["name"]]
         if pk is not None and pk not in rows:
-            raise Conflict(f"The judge {member['name']!r} was removed since the run started. Start a new run.")
+            name = member["name"]
+            raise Conflict(f"The judge {name!r} was removed since the run started. Start a new run.")
         judges[str(member["name"])] = endpoints.ready(member["judge"], rows.get(pk) if pk else None)
     return judges
 

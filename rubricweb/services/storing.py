@@ -109,7 +109,7 @@ class Ledger:
             RunTally.objects.filter(pk=self.tally(now)).update(reserved_usd=lower)
 
     def count(self, replies: Sequence[Reply], now: datetime) -> None:
-        """Adds what these replies cost to the tally of the month, and sets nothing aside for them any more."""
+        """Adds what these replies cost to the month's tally, and sets nothing aside for them any more."""
         asked = [reply for reply in replies if reply.cached_from is None]
         freed = sum(key_of(reply).expected_usd or 0.0 for reply in replies)
         changes = {

@@ -7,9 +7,7 @@ from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.judges.base import Question, Reply
 from rubricweb.judges.dearness import Overdrafts
 
-QUESTION = Question(
-    1, Prompt("", "", PerCriterionOutput, ()), lambda _: Reading({}), 0, set_aside_usd=0.01
-)
+QUESTION = Question(1, Prompt("", "", PerCriterionOutput, ()), lambda _: Reading({}), 0, set_aside_usd=0.01)
 
 
 def passes(overdrafts: Overdrafts, cost_usd: float | None, question: Question = QUESTION) -> bool:

@@ -19,6 +19,7 @@ from tests.providers import Answer, answers, desk, provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+
 def _the(moment: datetime) -> datetime:
     return moment
 
