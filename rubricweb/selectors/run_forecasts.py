@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Item, Run, RunMode, User
 from rubricweb.selectors import workers
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items
 from rubricweb.selectors.judge_history import JudgeHistory, histories
 from rubricweb.selectors.run_plans import Plan
 from rubricweb.selectors.run_samples import Asked, asked_about, sampled
@@ -183,8 +183,11 @@ def _stages(run: Run, judges: Iterable[str]) -> dict[str, int]:
 
 
 def _untold(run: Run, sample: Sequence[Item], viewer: User | None) -> set[int]:
-    """The ids of items about which the viewer must not learn what judges were asked."""
-    if viewer is None or not run.use_cache:
+    """The ids of items about which the viewer must not learn what judges were asked.
+
+    Each item is looked at for the same words elsewhere: for most people there is nothing to look for.
+    """
+    if viewer is None or not run.use_cache or not hidden_datasets(viewer, run.team):
         return set()
     return set(
         hidden_items(viewer, run.team)

@@ -60,6 +60,32 @@ def insert_new(model: type[models.Model], columns: tuple[str, ...], rows: Sequen
         return bool(cursor.rowcount == len(rows))
 
 
+def insert_for_each(
+    model: type[models.Model], source: models.QuerySet[Any], **values: models.expressions.Combinable
+) -> int:
+    """Inserts one row for each of `source`, in its order, by a single statement; how many.
+
+    `values` are expressions over the rows of `source`, by attribute (`item_id` rather than `item`); the other
+    columns have the model's defaults. Nothing is read into memory, however many rows there are.
+    """
+    fields = {field.attname: field for field in model._meta.concrete_fields if not field.primary_key}
+    usual: dict[str, models.expressions.Combinable] = {
+        name: models.Value(field.get_default(), output_field=field)
+        for name, field in fields.items()
+        if name not in values and not field.null
+    }
+    # Names of their own, since a column of the source may be called the same.
+    chosen = {f"to_{name}": value for name, value in {**values, **usual}.items()}
+    rows = source.annotate(**chosen).values_list(*chosen)
+    selected, parameters = rows.query.sql_with_params()
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(str(fields[name].column)) for name in (*values, *usual))
+    statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) {selected}"
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return int(cursor.rowcount)
+
+
 def update(model: type[models.Model], columns: tuple[str, ...], rows: Sequence[Row]) -> None:
     """Sets these attributes of rows; each row ends with its id."""
     if not rows:

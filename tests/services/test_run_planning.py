@@ -304,3 +304,35 @@ def test_a_blind_rater_is_not_told_what_a_judge_was_asked_about(people: Cast) ->
     assert (blind.cached, blind.new) == (Range(0, 0), Range(20, 20))
     assert "not told" in " ".join(blind.basis)
     assert room.plan(viewer=people.alice).forecast.cached == Range(10, 10)
+
+
+def test_starting_takes_no_more_queries_for_many_items_and_keeps_their_order(people: Cast) -> None:
+    taken = []
+    for count in (3, 300):
+        room = Room(people, count)
+        last = Item.objects.filter(dataset=room.dataset).order_by("-position")[0]
+        last.rubric_version = version(people.team, people.ed, title=f"Of one of {count}", criteria=CRITERIA)
+        last.save()
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            started = run(people.team, people.ed, dataset=room.dataset, rubric_version=room.version)
+        taken.append(len(queries))
+        rows = list(RunItem.objects.filter(run=started).select_related("item").order_by("pk"))
+        assert [row.item.position for row in rows] == list(range(count))
+        assert [row.rubric_version_id for row in rows[:-1]] == [room.version.pk] * (count - 1)
+        assert rows[-1].rubric_version_id == last.rubric_version_id
+        untouched = (None, None, "", None, 0, 0.0, "", None, "")
+        for row in rows:
+            assert untouched == (
+                row.graded_at,
+                row.score,
+                row.leased_by,
+                row.leased_until,
+                row.errors,
+                row.length_penalty,
+                row.reason,
+                row.error_kind,
+                row.error_message,
+            )
+    assert taken[0] == taken[1]
