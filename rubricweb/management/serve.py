@@ -5,6 +5,7 @@ import fcntl
 import importlib
 import os
 import shlex
+import shutil
 import socket
 import sys
 import urllib.error
@@ -96,11 +97,20 @@ def _start(supervisor: Supervisor, options: argparse.Namespace) -> str:
     say(f"rubricweb is at {address}")
     if owner := prepare.operators.first_of_all_owners():
         say(f"Sign in as {owner}: {prepare.sign_in_link(owner, address)}")
-        say(f"(once, within 30 minutes; another: rubricweb sign-in-link {shlex.quote(owner.username)})")
+        another = shlex.join([_typed(), "sign-in-link", owner.username])
+        say(f"(once, within 30 minutes; another: {another})")
     if options.host in EVERYWHERE and "ALLOWED_HOSTS" not in os.environ:
         say("Other machines are refused until ALLOWED_HOSTS names the host they ask for.")
     say(f"Logs are in {settings.VAR_DIR / 'log'}. Ctrl+C stops everything.")
     return address
+
+
+def _typed() -> str:
+    """What to type for this program: `rubricweb` where the shell finds it, else its path."""
+    if shutil.which("rubricweb"):
+        return "rubricweb"
+    beside, here = Path(sys.executable).with_name("rubricweb"), Path.cwd()
+    return str(beside.relative_to(here) if beside.is_relative_to(here) else beside)
 
 
 # ── Children ─────────────────────────────────────────────────────────────────────────────────────

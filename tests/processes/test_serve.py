@@ -3,6 +3,7 @@
 import http.cookiejar
 import os
 import re
+import shutil
 import signal
 import socket
 import urllib.error
@@ -47,6 +48,8 @@ def test_it_starts_from_nothing_lets_the_owner_in_once_and_stops_cleanly(
     url, page = Visitor().press_sign_in(running.link)
     assert url == f"{running.address}/t/my-team/"
     assert "My team" in page
+    [typed] = re.findall(r"another: (\S+) sign-in-link olga\)", running.said)
+    assert shutil.which(typed), typed
     with pytest.raises(urllib.error.HTTPError) as refused:
         Visitor().press_sign_in(running.link)
     assert refused.value.code == 400
