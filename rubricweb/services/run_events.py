@@ -33,8 +33,8 @@ EVENT_KINDS: Mapping[str, str] = {
 TURNS = frozenset(
     {"started", "paused", "resumed", "extended", "cancelled", "finished", "gave_up", "budget", "batch"}
 )
-"""Kinds that tell what became of the run: their order is the story, so none is counted into a line before
-another of them. A run that was paused, resumed and paused again was paused last."""
+"""Kinds that tell what became of the run: their order is the story, so nothing is counted into a line before
+the latest of them. A run that was paused, resumed and paused again was paused last."""
 
 MERGED_FOR = timedelta(minutes=1)
 # Several workers write their lines in turns: an equal line is looked for among this many of the newest.
@@ -43,8 +43,8 @@ MESSAGE_MAX = 500
 
 
 def note(run_id: int, kind: str, message: str, count: int = 1) -> None:
-    """Writes a line into the run's log, or raises the count of an equal one not a minute old; of TURNS only
-    the latest counts as equal.
+    """Writes a line into the run's log, or raises the count of an equal one not a minute old that nothing of
+    TURNS came after.
 
     `kind` is one of EVENT_KINDS, else ValueError; the message is cut at 500 characters. It must quote neither
     a submission nor a reply: everybody who may see the run may read it. Two workers that write the same line
@@ -54,9 +54,10 @@ def note(run_id: int, kind: str, message: str, count: int = 1) -> None:
         raise ValueError(f"kind is {kind!r}; allowed are {', '.join(EVENT_KINDS)}")
     now = timezone.now()
     message = message.replace("\0", "")[:MESSAGE_MAX]  # PostgreSQL stores no NUL
-    lines = RunEvent.objects.filter(run_id=run_id).order_by("-pk")
-    for line in lines.filter(kind__in=TURNS)[:1] if kind in TURNS else lines[:LOOKED_AT]:
+    for line in RunEvent.objects.filter(run_id=run_id).order_by("-pk")[:LOOKED_AT]:
         if (line.kind, line.message) == (kind, message) and now - line.created_at < MERGED_FOR:
             RunEvent.objects.filter(pk=line.pk).update(count=F("count") + count, latest_at=now)
             return
+        if line.kind in TURNS:
+            break
     RunEvent.objects.create(run_id=run_id, kind=kind, message=message, count=count)

@@ -44,8 +44,9 @@ def test_what_became_of_a_run_stays_in_order_however_soon_it_comes_again(run: Ru
     note(run.pk, "paused", "Paused by Ed.")
     assert lines(run) == [
         ("paused", "Paused by Ed.", 2),
-        ("cached", "Used again.", 2),
+        ("cached", "Used again.", 1),
         ("resumed", "Resumed by Ed: 3 items to do.", 1),
+        ("cached", "Used again.", 1),
         ("paused", "Paused by Ed.", 1),
     ]
     assert set(EVENT_KINDS) > TURNS
