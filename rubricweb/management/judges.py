@@ -62,6 +62,7 @@ def _print(trial: Trial) -> None:
     if trial.error is not None:
         lines += [f"{trial.error.kind}: {trial.error.message}", trial.advice]
     facts = {
+        "asked": trial.model,
         "answered by": trial.model + (" (fallback)" if trial.fallback else ""),
         "reply format": trial.rung if trial.works else "",
         "took": f"{trial.seconds:.2f} s, {trial.attempts} attempt{'s' * (trial.attempts != 1)}",
@@ -71,8 +72,8 @@ def _print(trial: Trial) -> None:
         "reasoning": "shown" if trial.reasoning else "none shown",
         "it said": trial.reason,
     }
-    shown = facts if trial.works else {name: facts[name] for name in ("answered by", "took")}
-    lines += [f"  {name}: {value}" for name, value in shown.items() if value]
+    names = [name for name in facts if name != "asked"] if trial.works else ["asked", "took"]
+    lines += [f"  {name}: {facts[name]}" for name in names if facts[name]]
     lines += [f"  · {line}" for line in trial.log]
     console = Console(highlight=False, markup=False)
     for line in lines:

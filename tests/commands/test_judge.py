@@ -36,6 +36,8 @@ def test_a_judge_that_is_not_there_ends_in_1_with_what_to_do(installation: Insta
     assert ended.returncode == 1
     assert ended.stdout.startswith("m-1 could not be reached.\nconnection:")
     assert "Check host and port" in ended.stdout
+    assert "asked: m-1" in ended.stdout
+    assert "answered by" not in ended.stdout
 
 
 def test_an_unknown_judge_is_refused_with_those_there_are(installation: Installation) -> None:
