@@ -14,7 +14,7 @@ from rubricweb.errors import Invalid
 from rubricweb.management import run_watching
 from rubricweb.management.printed import print_json, terminal
 from rubricweb.management.who import Who, acting, note
-from rubricweb.models import Role, Run, RunState
+from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors import operators, run_errors, run_log, run_progress, run_results, workers
 from rubricweb.selectors import runs as selected
 from rubricweb.selectors.new_items import new_item_count
@@ -117,7 +117,7 @@ def show(options: argparse.Namespace) -> int:
     table.add_column(overflow="fold")
     rows = [
         ("run", f"{run.pk}, {run}, {run.state}"),
-        ("asked", f"{run.autograder} by {run.judge['name']}"),
+        ("asked", f"{run.autograder} by {run.judge['name']}{', by batch' * (run.mode == RunMode.BATCH)}"),
         *run_watching.lines(progress),
     ]
     if progress.stop_reason:

@@ -11,6 +11,7 @@ from rubricweb.engine.autograders.cascade import CONDITIONS
 from rubricweb.engine.vote_rules import DEFAULT_RULES
 from rubricweb.selectors.run_errors import ERROR_KINDS
 from rubricweb.selectors.run_progress import Progress
+from rubricweb.selectors.run_results import VerdictCounts
 from rubricweb.services.run_events import EVENT_KINDS
 
 register = template.Library()
@@ -43,6 +44,16 @@ def autograder_title(name: str) -> str:
 def error_words(kind: str) -> str:
     """What a kind of error means to a person; "" for one that is not known."""
     return ERROR_KINDS.get(kind, "")
+
+
+@register.filter
+def counts_words(counts: VerdictCounts) -> str:
+    """The verdicts on one item: "2 met · 1 unmet · 1 chosen"; errors have a column of their own."""
+    parts = [f"{counts.met} met", f"{counts.unmet} unmet"] if counts.met or counts.unmet else []
+    for name in ("chosen", "measured", "cannot_assess"):
+        if number := getattr(counts, name):
+            parts.append(f"{number} {name.replace('_', ' ')}")
+    return " · ".join(parts)
 
 
 @register.filter

@@ -176,8 +176,12 @@ class NewRun(VotingFields):
         return any(endpoint.batches for endpoint in endpoints.endpoints_of(self.team))
 
     def refuse(self, error: Invalid | Conflict) -> None:
-        place = error.faults[0].place if isinstance(error, Invalid) and error.faults else ""
-        self.add_error(_field_of(place, self.fields), str(error))
+        faults = error.faults if isinstance(error, Invalid) else ()
+        field = _field_of(faults[0].place, self.fields) if faults else None
+        # Beside its field a fault needs no place, and places have the names that programs use.
+        alone = field is not None and len(faults) == 1
+        words = f"Found {faults[0].found}. Allowed: {faults[0].allowed}." if alone else str(error)
+        self.add_error(field, words)
 
     def options(self) -> RunOptions:
         """What a valid form asks `start_run` for, its budget apart."""

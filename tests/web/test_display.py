@@ -9,7 +9,8 @@ from django.test import RequestFactory
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.verdict import Verdict
-from rubricweb.templatetags import display
+from rubricweb.selectors.run_results import VerdictCounts
+from rubricweb.templatetags import display, run_words
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -241,6 +242,12 @@ def test_segments_share_the_bar_in_proportion_to_their_counts():
     root = ElementTree.fromstring(display.segments_svg([("Met", 3, "met"), ("Unmet", 1, "unmet")]))
     assert [rect.get("width") for rect in root.iter("rect")] == ["75%", "25%"]
     assert root.get("aria-label") == "Met 3, Unmet 1"
+
+
+def test_the_verdicts_on_an_item_are_those_there_are_whichever_comes_first():
+    assert run_words.counts_words(VerdictCounts(met=2, chosen=1, errors=1)) == "2 met · 0 unmet · 1 chosen"
+    assert run_words.counts_words(VerdictCounts(chosen=1, cannot_assess=3)) == "1 chosen · 3 cannot assess"
+    assert run_words.counts_words(VerdictCounts(errors=4)) == ""
 
 
 def test_missing_values_are_a_dash_not_a_drawing():

@@ -1,5 +1,6 @@
 """What may be done to a run from its page, and what the page says then."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Run, RunItem, RunState
+from rubricweb.models import Run, RunItem, RunMode, RunState
 from rubricweb.services import datasets, endpoints, run_events
 from rubricweb.services import runs as services
 from tests import factories
@@ -126,6 +127,11 @@ def test_a_run_its_budget_has_paused_goes_on_with_another_one(people: Cast, sign
     page = page_of(client, people, run)
     assert "Paused: what it may cost is spent" in page
     assert "The next call would pass" in page
+    assert "Raise the cap and resume" in page
+    # Resuming alone would pause it again at once: the button that stands out is the one for the budget.
+    controls = page[page.index('id="run-controls"') : page.index('id="run-live"')]
+    standing_out = re.findall(r"button--primary[^>]*>(?:<svg.*?</svg>)?\s*(\w+)", controls, re.DOTALL)
+    assert standing_out == ["Budget", "Set"]
     client.post(at("run_budget", people, run), {"budget_usd": "2.50", "resume": "1"})
     run.refresh_from_db()
     assert (run.state, run.budget_usd) == (RunState.RUNNING, 2.5)
@@ -154,6 +160,13 @@ def test_another_budget_is_not_set_where_the_run_cannot_go_on_with_it(
     assert (run.state, run.budget_usd) == (RunState.PAUSED, 0.004)
     assert "What it may cost was set to $0.0040 by Ed." in page
     assert "$2.50" not in page
+
+
+def test_a_run_by_batch_says_so(people: Cast, sign_in, run: Run) -> None:
+    client = sign_in(people.ed)
+    assert "by batch" not in page_of(client, people, run)
+    Run.objects.filter(pk=run.pk).update(mode=RunMode.BATCH)
+    assert "criterion by criterion, by batch" in page_of(client, people, run)
 
 
 @pytest.mark.parametrize("typed", ["much", "-1", "nan", "inf", "1e12", "1,5"])

@@ -96,7 +96,8 @@ def test_an_unpriced_judge_is_named_and_started_only_with_a_tick(
     assert "No budget can hold this run" in plan
     refused = ed.post(at(people), sent)
     assert refused.status_code == 422
-    assert "no price for &#x27;tiny&#x27;" in str(refused.context["form"]["no_cap"].errors)
+    [said] = refused.context["form"]["no_cap"].errors
+    assert said.startswith("Found no price for 'tiny', so that no budget can hold the run. Allowed: a price")
     plan = ed.get(at(people), sent | {"no_cap": "on"}, headers={"HX-Request": "true"}).content.decode()
     assert "Nothing caps this run" in plan
     assert ed.post(at(people), sent | {"no_cap": "on"}).status_code == 302
