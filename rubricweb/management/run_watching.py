@@ -147,6 +147,8 @@ def _screen(run: Run, seen: Progress, viewer: User) -> RenderableType:
 def lines(seen: Progress) -> Sequence[tuple[str, str]]:
     """Names and values, for people."""
     found = [("items", f"{count(seen.graded)} of {count(seen.items)} graded, {percent(seen.share)}")]
+    if seen.waiting:
+        found.append(("waiting", waiting(seen)))
     if seen.withheld:
         found += [(name, WITHHELD) for name in ("verdicts", "errors", "calls", "tokens", "spent")]
     else:
