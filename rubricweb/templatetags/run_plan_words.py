@@ -38,18 +38,20 @@ def price_words(source: str) -> str:
 
 @register.filter
 def cap_warning(forecast: Forecast, budget_usd: float | None) -> str:
-    """A sentence when the run's budget or the team's month may well be used up first; else ""."""
+    """A sentence when the run's budget or the team's month may well be used up first; else "". Of both, the
+    one that has less left.
+    """
     cost = forecast.cost_usd
     if cost is None:
         return ""
+    left = forecast.month.left_usd if forecast.month is not None and forecast.passes_month else None
+    if left is not None and (budget_usd is None or left < budget_usd):
+        if left <= 0:
+            return "Nothing is left of what the team may spend this month: it pauses at its first new call."
+        return f"{usd(left)} is left of what the team may spend this month; it pauses when that is used up."
     if budget_usd is not None and cost.high > budget_usd:
         surely = "will" if cost.low > budget_usd else "may"
         return f"The budget of {usd(budget_usd)} {surely} be used up before it is done; it pauses then."
-    if forecast.passes_month:
-        return (
-            f"{usd(forecast.month.left_usd)} is left of what the team may spend this month; "
-            "it pauses when that is used up."
-        )
     return ""
 
 

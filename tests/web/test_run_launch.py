@@ -123,9 +123,19 @@ def test_a_budget_is_kept_with_the_run_and_one_too_small_is_said(
 def test_what_is_left_of_the_month_is_said(people: Cast, ed: Client, sent: dict[str, Any]) -> None:
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=0.001)
     sent["judge"] = endpoint(people, "gpt-5")
-    plan = ed.get(at(people), sent, headers={"HX-Request": "true"}).content.decode()
-    assert "$0.00 of $0.0010 spent by the team" in plan
-    assert "$0.0010 is left of what the team may spend this month" in plan
+    shown = ed.get(at(people), sent, headers={"HX-Request": "true"}).content.decode()
+    assert "$0.00 of $0.0010 spent by the team" in shown
+    assert "$0.0010 is left of what the team may spend this month" in shown
+    # Of two caps that are too low the one that ends it first is named.
+    for budget, said in (
+        ("0.0005", "The budget of $0.00050 will be used up"),
+        ("0.002", "$0.0010 is left of what the team may spend this month"),
+    ):
+        plan = ed.get(at(people), sent | {"budget_usd": budget}, headers={"HX-Request": "true"})
+        assert said in plan.content.decode()
+    budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=0)
+    plan = ed.get(at(people), sent | {"budget_usd": "5"}, headers={"HX-Request": "true"})
+    assert "Nothing is left of what the team may spend this month" in plan.content.decode()
 
 
 @pytest.mark.parametrize("budget", ["-1", "many", "nan", "inf"])
