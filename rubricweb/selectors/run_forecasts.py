@@ -78,9 +78,10 @@ class Forecast:
     """What a whole run comes to. Asking again after errors comes on top.
 
     The sums are over its judges: `cost_usd` is that of judges with a price and None when none has one;
-    `unpriced` names the others. `seconds` is None when nothing is asked. `sampled` of the items were looked
-    at, `basis` says in sentences what the numbers rest on. `month` is what the team has spent this month
-    against its cap, None while that is withheld from the viewer (see `selectors.withheld_runs`).
+    `unpriced` names the others, and models that judges fall back on at no known price. `seconds` is None when
+    nothing is asked. `sampled` of the items were looked at, `basis` says in sentences what the numbers rest
+    on. `month` is what the team has spent this month against its cap, None while that is withheld from the
+    viewer (see `selectors.withheld_runs`).
     """
 
     calls: Range
@@ -154,7 +155,7 @@ def forecast(
         prompt_tokens=_sum(one.prompt_tokens for one in found),
         completion_tokens=_sum(one.completion_tokens for one in found),
         cost_usd=_sum(priced) if priced or not found else None,
-        unpriced=tuple(one.name for one in found if one.cost_usd is None),
+        unpriced=(*(one.name for one in found if one.cost_usd is None), *_unpriced_fallbacks(judges)),
         seconds=_seconds(run, found, stages),
         judges=found,
         sampled=len(sample),
@@ -194,6 +195,12 @@ def _untold(run: Run, sample: Sequence[Item], viewer: User | None) -> set[int]:
         .filter(pk__in=[item.pk for item in sample])
         .values_list("pk", flat=True)
     )
+
+
+def _unpriced_fallbacks(judges: Mapping[str, JudgeConfig]) -> Iterator[str]:
+    for config in judges.values():
+        if config.fallback_model and config.as_fallback().cost_usd(0, 0) is None:
+            yield config.fallback_model
 
 
 # ── What one judge's share comes to ──────────────────────────────────────────────────────────────

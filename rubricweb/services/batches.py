@@ -168,7 +168,7 @@ class _Step:
             self._failed(error)
         except _NoMoney as error:
             self._try_again()
-            run_control.pause_run(self.run, by=None, now=self.now(), why=str(error))
+            run_control.pause_for_money(self.run, now=self.now(), why=str(error))
 
     def _hand_in(self) -> None:
         mark = f"{self.run.pk}-{self.job.pk}-{int(self.job.created_at.timestamp())}"

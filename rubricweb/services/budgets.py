@@ -195,9 +195,14 @@ def expected_prompt_tokens(prompt: Prompt) -> int:
     return math.ceil(size / BYTES_PER_TOKEN) + TOKENS_AROUND_A_PROMPT
 
 
-def is_priced(judge: Mapping[str, Any]) -> bool:
-    """Whether what a frozen judge costs is known. A price of 0 is a price."""
-    return None not in (judge.get("input_usd_per_million"), judge.get("output_usd_per_million"))
+def unpriced(judge: Mapping[str, Any]) -> Iterator[str]:
+    """What of a frozen judge has no known price: itself, and the model it falls back on. 0 is a price."""
+    if None in (judge.get("input_usd_per_million"), judge.get("output_usd_per_million")):
+        yield repr(str(judge["name"]))
+    fallback = judge.get("fallback_model")
+    prices = judge.get("fallback_input_usd_per_million"), judge.get("fallback_output_usd_per_million")
+    if fallback and None in prices:
+        yield f"{fallback!r}, on which {judge['name']!r} falls back"
 
 
 def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float | None, no_cap: bool) -> None:
@@ -209,9 +214,9 @@ def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float 
         _require_amount("budget_usd", budget_usd)
         if no_cap:
             raise Invalid.at("no_cap", f"no cap beside a budget of ${budget_usd:g}", "one of them")
-    unpriced = [str(judge["name"]) for judge in judges if not is_priced(judge)]
-    if unpriced and not no_cap:
-        names = ", ".join(repr(name) for name in dict.fromkeys(unpriced))
+    unknown = dict.fromkeys(name for judge in judges for name in unpriced(judge))
+    if unknown and not no_cap:
+        names = ", ".join(unknown)
         raise Invalid.at(
             "no_cap",
             f"no price for {names}, so that no budget can hold the run",

@@ -27,7 +27,7 @@ from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.pool import Answered, Line
 from rubricweb.judges.turns import Lane
 from rubricweb.models import Run, RunItem, RunState, RunTally
-from rubricweb.services import claims, endpoint_memory, panels, run_control, run_events, shares, storing
+from rubricweb.services import claims, endpoint_memory, panels, run_control, shares, storing
 from rubricweb.services.asking import key_of
 from rubricweb.services.heartbeats import Heartbeat
 from rubricweb.services.run_queue import asked_live, unclaimed
@@ -312,9 +312,8 @@ class _Session:
             self._line.put(share.lane, share.judges[judge], questions)
 
     def _pause(self, share: Share) -> None:
-        run_events.note(share.run.pk, "budget", share.purse.refusal)
-        run_control.pause_run(share.run, by=None, now=self._now(), why=share.purse.refusal)
-        self._halt(share, math.inf)
+        if run_control.pause_for_money(share.run, now=self._now(), why=share.purse.refusal):
+            self._halt(share, math.inf)
 
     def _halt(self, share: Share, grace_seconds: float) -> None:
         """Asks nothing more of this run, and gives what is in flight so long."""

@@ -56,6 +56,21 @@ def pause_run(
 
 
 @transaction.atomic
+def pause_for_money(run: Run, *, now: datetime, why: str) -> bool:
+    """Pauses it because a cap refused the next call; whether it did.
+
+    `run` holds the caps that refused, its own and its team's month's. One that somebody has changed since, or
+    is changing now, refuses nothing: the run goes on by the new one.
+    """
+    locked = _locked(run)
+    caps = locked.budget_usd, locked.team.monthly_budget_usd
+    if caps != (run.budget_usd, run.team.monthly_budget_usd):
+        return False
+    note(run.pk, "budget", why)
+    return pause_run(run, by=None, now=now, why=why)
+
+
+@transaction.atomic
 def cancel_run(run: Run, *, by: User | None, now: datetime, finish_in_flight: bool = True) -> bool:
     """Ends a run before everything is graded; True when that changed anything.
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, Vote
-from rubricweb.services import datasets, endpoints, panels
+from rubricweb.services import datasets, endpoints, panels, prices
 from tests import factories
 from tests.api.client import ApiClient
 from tests.api.conftest import by_the_book
@@ -70,6 +70,34 @@ def test_a_run_that_makes_no_sense_is_not_started(ed: ApiClient, world, change, 
     body = {"dataset_id": world.dataset.pk, "rubric_version_id": world.version.pk, "judge": "offline"}
     ed.refused(status, "POST", "/runs", body | change)
     assert Run.objects.count() == 1
+
+
+def test_a_judge_that_falls_back_on_a_model_without_a_price_is_held_by_no_cap(
+    ed: ApiClient, people: Cast, world, rung
+) -> None:
+    endpoint = endpoints.add_endpoint(
+        people.team,
+        by=people.alice,
+        name="cheap",
+        base_url="https://judge.example/v1",
+        model="m",
+        input_usd_per_million=1.0,
+        output_usd_per_million=2.0,
+        fallback_model="who-knows",
+    )
+    body = {
+        "dataset_id": world.dataset.pk,
+        "rubric_version_id": world.version.pk,
+        "judge": f"endpoint-{endpoint.pk}",
+        "budget_usd": 5.0,
+    }
+    [fault] = ed.refused(422, "POST", "/runs", body)["faults"]
+    assert fault["place"] == "no_cap"
+    assert "no price for 'who-knows', on which 'cheap' falls back" in fault["found"]
+    prices.set_price(
+        people.team, by=people.alice, model="who-knows", input_usd_per_million=1.0, output_usd_per_million=2.0
+    )
+    assert ed.send("POST", "/runs", body)["budget_usd"] == 5.0
 
 
 def test_a_run_shows_score_rates_and_figures_with_their_intervals(ed: ApiClient, world) -> None:

@@ -22,7 +22,7 @@ from rubricweb.models import (
     RunSummary,
 )
 from rubricweb.selectors.new_items import new_item_count, new_items
-from rubricweb.services import datasets, runs
+from rubricweb.services import budgets, datasets, runs
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.judging import InProcessJudge, grade
@@ -338,3 +338,21 @@ def test_a_run_of_checks_takes_in_no_item_that_needs_a_judge(people: Cast) -> No
     add(dataset, people, "judged", rubric=own)
     with pytest.raises(Invalid, match="criteria for a judge, in a run of checks alone"):
         runs.extend_run(run, by=people.ed, enqueue=Bells())
+
+
+@pytest.mark.parametrize("whose", ["run", "month"])
+def test_a_cap_that_was_raised_while_it_refused_a_call_pauses_nothing(
+    run: Run, people: Cast, whose: str
+) -> None:
+    why = "The next call would pass it."
+    refused_by = Run.objects.select_related("team").get(pk=run.pk)
+    if whose == "run":
+        runs.set_budget(run, by=people.ed, budget_usd=10.0)
+    else:
+        budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=10.0)
+    assert not runs.pause_for_money(refused_by, now=timezone.now(), why=why)
+    run.refresh_from_db()
+    assert run.state == RunState.RUNNING
+    assert runs.pause_for_money(Run.objects.get(pk=run.pk), now=timezone.now(), why=why)
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason) == (RunState.PAUSED, why)
