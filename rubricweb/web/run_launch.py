@@ -76,9 +76,10 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
     if trial:
         options["item_ids"] = spread_ids(Item.objects.filter(dataset=chosen["dataset"]), TRIAL_ITEMS)
         options["name"] = f"{TRIAL}: {chosen['name'] or chosen['dataset']}"
-    return services.start_run(
+    return services.start_run_once(
         request.team,
         by=request.user,
+        now=now(),
         dataset=chosen["dataset"],
         rubric_version=chosen["rubric_version"],
         enqueue=tasks.ring,

@@ -1,14 +1,16 @@
 """The launch page: what a run would cost, caps, a few items to try, and an earlier run filled in again."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from rubricweb.models import Run
 from rubricweb.selectors.run_forecasts import Range
-from rubricweb.services import budgets, endpoints
+from rubricweb.services import budgets, endpoints, runs
 from rubricweb.services.panels import Member, Panel
 from rubricweb.templatetags import run_plan_words as words
 from tests import factories
@@ -228,6 +230,7 @@ def test_an_earlier_run_is_filled_in_and_started_again_unchanged(people: Cast, e
         name="Careful",
         no_cap=False,
     )
+    Run.objects.update(created_at=timezone.now() - timedelta(minutes=1))
     page = ed.get(at(people), {"again": first.pk})
     assert "Filled in as for" in page.content.decode()
     form = page.context["form"]
@@ -295,3 +298,23 @@ def test_money_and_time_are_said_in_spans() -> None:
     assert words.duration_span(Range(47.4, 470)) == "47 s – 8 min"
     assert words.duration_span(Range(0, 86_400)) == "up to 1 d"
     assert words.price_words("team") == "your team"
+
+
+def test_a_second_click_starts_no_second_run(people: Cast, ed: Client, sent: dict[str, Any]) -> None:
+    first, second = (ed.post(at(people), sent)["Location"] for _ in range(2))
+    assert first == second
+    assert Run.objects.count() == 1
+    # Another wish is another run: other words, only a few items, or the same once the first was cancelled.
+    ed.post(at(people), sent | {"name": "Another"})
+    ed.post(at(people), sent | {"try": "1"})
+    assert Run.objects.count() == 3
+    runs.cancel_run(Run.objects.earliest("pk"), by=people.ed, now=timezone.now())
+    assert ed.post(at(people), sent)["Location"] != first
+    assert Run.objects.count() == 4
+
+
+def test_the_same_run_is_started_again_a_moment_later(people: Cast, ed: Client, sent: dict[str, Any]) -> None:
+    ed.post(at(people), sent)
+    Run.objects.update(created_at=timezone.now() - timedelta(seconds=4))
+    ed.post(at(people), sent)
+    assert Run.objects.count() == 2
