@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from django.db import connection
+
 from rubricweb.models import Run
 
 Answer = tuple[str | int, bytes]
@@ -36,6 +38,7 @@ def desk(answer: Callable[[str, str], Answer]) -> Iterator[tuple[str, list[str]]
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             asked.append(f"{self.command} {self.path}")
             kind, body = answer(self.command, self.path)
+            connection.close()  # that of this thread, where an answer looked into the database
             self.send_response(kind if isinstance(kind, int) else 200)
             self.send_header("Content-Type", "application/json" if isinstance(kind, int) else kind)
             self.send_header("Content-Length", str(len(body)))

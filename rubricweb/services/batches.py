@@ -36,6 +36,7 @@ from rubricweb.models import (
     UNENDED,
     BatchJob,
     EndpointMemory,
+    JudgeEndpoint,
     Run,
     RunEvent,
     RunItem,
@@ -44,7 +45,7 @@ from rubricweb.models import (
     RunTally,
 )
 from rubricweb.selectors.workers import BATCH, BATCH_HELD_FOR
-from rubricweb.services import asking, claims, panels, reply_cache, run_control
+from rubricweb.services import asking, claims, endpoints, panels, reply_cache, run_control, run_starting
 from rubricweb.services.asking import OpenItem, key_of
 from rubricweb.services.budgets import Purse
 from rubricweb.services.run_events import note
@@ -98,6 +99,7 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
         judges = panels.judges_of(run)
     except Refusal as error:
         run_control.give_up(run, f"The judge cannot be used: {error}", now())
+        _leave_alone(run, now())
         return True
     for job in run.batches.filter(stored_at=None):
         if _taken(job, now()):
@@ -134,6 +136,30 @@ def _taken(job: BatchJob, now: datetime) -> bool:
     """Whether this process takes the next step: one that is being taken, or was just now, is left alone."""
     free = Q(checked_at=None) | Q(checked_at__lte=now - (LOOK_AGAIN if job.provider_id else STEP_LASTS))
     return bool(BatchJob.objects.filter(free, pk=job.pk, stored_at=None).update(checked_at=now))
+
+
+def _leave_alone(run: Run, now: datetime) -> None:
+    """Nobody can be asked about the batches. What an endpoint that was removed had taken is given up, for its
+    key is forgotten; what may be mended is looked at again later.
+    """
+    asked = [judge["id"] for judge in run_starting.asked_judges(run.judge, run.panel)]
+    endpoints_of = {pk for pk in map(endpoints.endpoint_of, asked) if pk is not None}
+    left = JudgeEndpoint.objects.filter(pk__in=endpoints_of, removed_at=None).count()
+    for job in run.batches.filter(stored_at=None):
+        if left < len(endpoints_of):
+            _give_back(run, job, now)
+            note(run.pk, "batch", "The endpoint was removed; answers it may have cannot be fetched any more.")
+        else:
+            BatchJob.objects.filter(pk=job.pk).update(checked_at=now)
+
+
+def _give_back(run: Run, job: BatchJob, now: datetime) -> None:
+    """Ends a batch: its items are free, and nothing is set aside for it any more."""
+    held = RunItem.objects.filter(run=run, leased_by=_holder(job), graded_at=None)
+    with transaction.atomic():
+        claims.release(_holder(job), list(held.values_list("pk", flat=True)))
+        RunTally.objects.filter(run=run, worker=_holder(job)).update(reserved_usd=0.0)
+        BatchJob.objects.filter(pk=job.pk).update(stored_at=now, error_message="")
 
 
 class _NoMoney(Exception):
@@ -294,13 +320,10 @@ class _Step:
 
     def _close(self, why: str, in_vain: Sequence[Reply] = ()) -> None:
         """Gives the items back: what they lack is asked live. What was answered in vain was paid for too."""
-        rows = list(self._held().values_list("pk", flat=True))
         with transaction.atomic():
-            claims.release(_holder(self.job), rows)
-            self._set_nothing_aside()
             if in_vain:
                 self.ledger.count(in_vain, self.now())
-            BatchJob.objects.filter(pk=self.job.pk).update(stored_at=self.now(), error_message="")
+            _give_back(self.run, self.job, self.now())
         note(self.run.pk, "batch", why)
         if self.run.state not in UNENDED:
             summarise(self.run)

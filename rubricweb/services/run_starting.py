@@ -117,7 +117,7 @@ def start_run_once(
 ) -> Run:
     """`start_run` for a button: pressed twice, it starts one run, and the second click is given that one.
 
-    The same run by the same person within three seconds is a second click, unless the first one was cancelled.
+    The same run by the same person within three seconds is a second click, unless the first was cancelled.
     Raises what `start_run` does.
     """
     _hold(dataset)

@@ -217,3 +217,19 @@ def test_a_provider_that_refuses_the_file_leaves_nothing_set_aside(people: Cast)
         sweep(run)
     assert run.state == RunState.PAUSED
     assert run_spending(run, now=timezone.now()).held_usd == 0
+
+
+def test_a_batch_at_an_endpoint_that_was_removed_holds_neither_money_nor_items(people: Cast) -> None:
+    with desk(provider(status="in_progress")) as (url, asked):
+        run = handed_over(people, url, budget_usd=5.0)
+        sweep(run)
+        endpoint = JudgeEndpoint.objects.get()
+        endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
+        before = len(asked)
+        sweep(run, minutes=1)
+        assert (run.state, "was removed" in run.stop_reason) == (RunState.FAILED, True)
+        now = timezone.now()
+        assert run_spending(run, now=now).held_usd == 0
+        assert progress(run, viewer=None, now=now).working == 0
+        assert sweep(run, minutes=2) == []
+        assert len(asked) == before
