@@ -7,7 +7,7 @@ from typing import Any
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.printed import facts, moment, print_json, say, table, terminal, words
+from rubricweb.management.printed import facts, moment, print_json, say, table, terminal
 from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
 from rubricweb.selectors import adjudication_inbox as selected
@@ -130,7 +130,7 @@ def truth(options: argparse.Namespace) -> int:
             for one in found.labels
         )
         rule = f"{found.rule}, {found.decided_by}" if options.names and found.decided_by else found.rule
-        shown.add_row(*map(words, (criterion.name, found.verdict or "people are tied", rule, labels)))
+        shown.add_row(criterion.name, found.verdict or "people are tied", rule, labels)
     terminal().print(shown)
     return 0
 
@@ -177,7 +177,7 @@ def _print_inbox(rows: list[selected.InboxUnit]) -> None:
     for row in rows:
         because = f"decided: {row.decided.verdict}" if row.decided else ", ".join(row.kinds)
         cells = (f"id:{row.item_id}", row.item_key, row.criterion.name, _counted(row.votes))
-        shown.add_row(*map(words, (*cells, ", ".join(row.judged), because)))
+        shown.add_row(*cells, ", ".join(row.judged), because)
     terminal().print(shown)
 
 

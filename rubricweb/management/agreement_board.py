@@ -1,17 +1,11 @@
 """`rubricweb agreement`: how far the people of a queue agree with each other."""
 
 import argparse
-import json
-import sys
 from typing import Any
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from rubricweb.engine.agreement import Figure
 from rubricweb.errors import Invalid
+from rubricweb.management.printed import Table, Terminal, print_json, terminal
 from rubricweb.management.who import acting
 from rubricweb.models import Criterion, ReviewQueue, Role
 from rubricweb.selectors import operators
@@ -28,8 +22,7 @@ def run(options: argparse.Namespace) -> int:
     criterion = _criterion_called(queue, options.criterion) if options.criterion else None
     board = agreement_board(queue, who.user, criterion_id=criterion)
     if options.json:
-        json.dump(_as_json(board), sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(_as_json(board), indent=2)
     else:
         _print(board)
     return 0
@@ -130,8 +123,8 @@ def _plain(figure: Figure | None) -> dict[str, Any] | None:
 
 
 def _print(board: AgreementBoard) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
-    console.print(f"{board.queue.name}: {board.reviews} reviews by {board.raters_total} raters", markup=False)
+    console = terminal()
+    console.print(f"{board.queue.name}: {board.reviews} reviews by {board.raters_total} raters")
     if not board.reviews:
         console.print("Nobody has submitted a review yet.")
         return
@@ -140,7 +133,7 @@ def _print(board: AgreementBoard) -> None:
         figures = (row.alpha, row.kappa, row.raw, row.ceiling.accuracy)
         seconds = "not measured" if not row.seconds.n else f"{row.seconds.value:.0f}"
         table.add_row(
-            Text(row.name),
+            row.name,
             f"{row.alpha.n}{' (too few)' if row.alpha.n < board.too_few_below else ''}",
             *map(_shown, figures),
             seconds,
@@ -150,19 +143,18 @@ def _print(board: AgreementBoard) -> None:
     _print_matrix(console, board)
     if board.hardest:
         hardest = ", ".join(f"{row.key} {row.agreement:.2f} (n {row.n})" for row in board.hardest[:5])
-        console.print(f"Hardest items: {hardest}; {board.agreed_items} with no disagreement.", markup=False)
+        console.print(f"Hardest items: {hardest}; {board.agreed_items} with no disagreement.")
     for standing in board.raters or ((board.mine,) if board.mine else ()):
         gold = "" if standing.gold is None else f", right on gold items {_shown(standing.gold)}"
         console.print(
             f"{_name(standing.rater)}: leniency {_shown(standing.leniency)} over {standing.leniency.n} "
             f"units{gold}",
-            markup=False,
         )
     for week in board.weeks:
         console.print(f"Week of {week.monday}: α {_shown(week.alpha)} over {week.items} items")
 
 
-def _print_matrix(console: Console, board: AgreementBoard) -> None:
+def _print_matrix(console: Terminal, board: AgreementBoard) -> None:
     about = "all criteria met or not" if board.scope is None else board.scope.name
     if len(board.matrix) < 2:
         return
@@ -170,8 +162,8 @@ def _print_matrix(console: Console, board: AgreementBoard) -> None:
     table = _table("κ" if many else "κ, raw, n", *(_name(row.rater) for row in board.matrix))
     for row in board.matrix:
         cells = [_pair(cell, many) for cell in row.cells]
-        table.add_row(Text(_name(row.rater)), *cells)
-    console.print(f"Pairs of raters on {about}:", markup=False)
+        table.add_row(_name(row.rater), *cells)
+    console.print(f"Pairs of raters on {about}:")
     console.print(table)
 
 
@@ -184,10 +176,10 @@ def _pair(cell: PairCell, only_kappa: bool) -> str:
 
 
 def _table(first: str, *others: str) -> Table:
-    table = Table(box=box.SIMPLE)
+    table = Table()
     table.add_column(first)
     for title in others:
-        table.add_column(Text(title), justify="right")
+        table.add_column(title, justify="right", no_wrap=True)
     return table
 
 

@@ -1,21 +1,15 @@
 """`rubricweb compare`: how far a run agrees with the people who labelled its items, or with another run."""
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator
 from typing import Any
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from rubricweb import access
 from rubricweb.engine.agreement import OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.errors import Invalid
 from rubricweb.management import run_diff
+from rubricweb.management.printed import Table, print_json, terminal
 from rubricweb.management.who import acting
 from rubricweb.models import Role
 from rubricweb.selectors import comparable, comparison, operators
@@ -51,8 +45,7 @@ def run(options: argparse.Namespace) -> int:
         raise Invalid(f"Nobody has labelled {judged.dataset} against the rubric of {judged} yet.")
     found = comparison.compare(judged, queues, viewer=who.user)
     if options.json:
-        json.dump(_as_json(found), sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(_as_json(found), indent=2)
     else:
         _print(found)
     return 0
@@ -108,27 +101,24 @@ def _plain(value: Any) -> Any:
 
 
 def _print(found: Comparison) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+    console = terminal()
     names = ", ".join(queue.name for queue in found.queues)
-    console.print(f"{found.run} against {found.raters} raters of {names}", markup=False)
-    table = Table(box=box.SIMPLE)
+    console.print(f"{found.run} against {found.raters} raters of {names}")
+    table = Table()
     table.add_column("criterion")
     for title in COLUMNS.values():
         table.add_column(title, justify="right", no_wrap=True)
     for name, row in _rows(found):
-        table.add_row(Text(name), *(_shown(row[key]) for key in COLUMNS), end_section=name == ALL)
+        table.add_row(name, *(_shown(row[key]) for key in COLUMNS), end_section=name == ALL)
     console.print(table)
     for one in found.criteria:
         if one.mean_value is not None:
-            console.print(
-                f"{one.criterion.name}: a check, {_shown(one.mean_value)} on average.", markup=False
-            )
+            console.print(f"{one.criterion.name}: a check, {_shown(one.mean_value)} on average.")
         elif one.options is not None and one.options.quadratic_kappa is not None:
             console.print(
                 f"{one.criterion.name}: ordered options, κ with quadratic weights "
                 f"{_shown(one.options.quadratic_kappa)}, "
-                f"within one step {_shown(one.options.adjacent_accuracy)}.",
-                markup=False,
+                f"within one step {_shown(one.options.adjacent_accuracy)}."
             )
     if any(row.criterion.kind != "binary" for row in found.criteria):
         console.print(f"All criteria pools the {found.n_binary} labels of binary criteria.")

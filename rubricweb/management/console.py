@@ -5,6 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from rubricweb.management.arguments import data, discussion, review, running, team
@@ -32,7 +33,21 @@ exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 below --min-scor
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one sub-command and gives back its exit code."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without κ shows a ? for it
+    try:
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()  # here, where a reader who has gone can still be answered
+        return code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments: Sequence[str]) -> int:
     name_settings()
     if arguments[:1] == ["manage"]:
         return _manage(arguments[1:])
@@ -56,11 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(said, *(f"  {fault}" for fault in faults if fault not in said))
     except DatabaseError as error:
         return _refuse(f"The database: {error}".strip())
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
 
 
 def name_settings() -> None:
@@ -108,6 +118,8 @@ def parser() -> argparse.ArgumentParser:
     running.grade(
         subcommand(commands, "grade", "grade a dataset against a rubric, here and now", "grade", "run")
     )
+    data.rubrics(commands.add_parser("rubrics", help="list rubrics and versions, show one"))
+    data.datasets(commands.add_parser("datasets", help="list datasets and items, split one"))
     data.rubric(subcommand(commands, "import-rubric", "store a rubric file", "imports", "rubric"))
     data.dataset(subcommand(commands, "import-dataset", "store a dataset file", "imports", "dataset"))
     data.items(

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.management import judges
-from rubricweb.management.printed import facts, print_json, say, table, terminal, words
+from rubricweb.management.printed import facts, print_json, say, table, terminal
 from rubricweb.management.secret_values import secret_value
 from rubricweb.management.who import Who, acting, note
 from rubricweb.models import JudgeEndpoint, Role
@@ -34,7 +34,7 @@ def list_endpoints(options: argparse.Namespace) -> int:
     for endpoint in found:
         kept = "stored" if endpoint.sealed_key else "none"
         cells = (str(endpoint.pk), endpoint.name, endpoint.model, endpoint.base_url, kept)
-        rows.add_row(*map(words, cells))
+        rows.add_row(*cells)
     terminal().print(rows)
     return 0
 

@@ -1,13 +1,10 @@
 """What `rubricweb grade` prints: a plan before the run, its figures after."""
 
-import sys
-
 from django.utils import timezone
-from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.management.printed import facts, terminal
 from rubricweb.management.who import Who, note
 from rubricweb.models import Run
 from rubricweb.selectors import run_errors, run_progress, run_results, run_votes
@@ -15,8 +12,6 @@ from rubricweb.selectors.run_forecasts import Forecast
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.templatetags.display import count, usd
 from rubricweb.templatetags.run_plan_words import duration_span, span, usd_span
-
-WIDTH = 120  # of tables that go into a file or a pipe
 
 
 def print_plan(plan: Forecast) -> None:
@@ -85,12 +80,8 @@ def _with_interval(mean: Figure) -> str:
 
 
 def _table() -> Table:
-    table = Table(box=box.SIMPLE, show_header=False)
-    table.add_column(style="bold")
-    table.add_column()
-    return table
+    return facts()
 
 
 def _print(table: Table) -> None:
-    width = None if sys.stdout.isatty() else WIDTH
-    Console(width=width, highlight=False, markup=False).print(table)
+    terminal().print(table)

@@ -1,16 +1,12 @@
 """`rubricweb judge list` and `test`: which judges a team can ask, and whether one answers."""
 
 import argparse
-import json
-import sys
 from dataclasses import asdict
 
 from django.utils import timezone
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.management.printed import print_json, table, terminal
 from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Role
 from rubricweb.services import endpoints
@@ -20,18 +16,16 @@ from rubricweb.services.judge_trials import EXPECTED, Trial, try_judge
 def list_judges(options: argparse.Namespace) -> int:
     judges = endpoints.judges_of(acting(options, Role.VIEWER).team)
     if options.json:
-        rows = [endpoints.frozen(judge_id, config) for judge_id, config in judges.items()]
-        json.dump(rows, sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        found = [endpoints.frozen(judge_id, config) for judge_id, config in judges.items()]
+        print_json(found, indent=2)
         return 0
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("Judge", "Name", "Model", "Address", "US$ per million in / out"):
-        table.add_column(heading, overflow="fold")
-    for judge_id, config in judges.items():
-        table.add_row(judge_id, config.name, config.model, config.base_url, _price(config))
-    Console(highlight=False).print(table)
     if not judges:
-        note("No judge: set OPENAI_API_KEY, or let an owner add an endpoint under Settings, Judges.")
+        note("No judge: set OPENAI_API_KEY, or let an owner add one: rubricweb endpoints add --help")
+        return 0
+    rows = table(("judge", "name", "model", "address"), ("US$ per million in / out",))
+    for judge_id, config in judges.items():
+        rows.add_row(judge_id, config.name, config.model, config.base_url, _price(config))
+    terminal().print(rows)
     return 0
 
 
@@ -49,8 +43,7 @@ def tried(who: Who, judge_id: str, *, as_json: bool) -> int:
     trial = try_judge(who.team, judge_id, by=who.user, now=timezone.now())
     if as_json:
         told = asdict(trial) | {"works": trial.works}
-        json.dump(told, sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(told, indent=2)
     else:
         _print(trial)
     return 0 if trial.works else 1
@@ -75,7 +68,7 @@ def _print(trial: Trial) -> None:
     names = [name for name in facts if name != "asked"] if trial.works else ["asked", "took"]
     lines += [f"  {name}: {facts[name]}" for name in names if facts[name]]
     lines += [f"  · {line}" for line in trial.log]
-    console = Console(highlight=False, markup=False)
+    console = terminal()
     for line in lines:
         console.print(line, soft_wrap=True)
 

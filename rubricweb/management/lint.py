@@ -2,8 +2,6 @@
 
 import argparse
 import asyncio
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -11,7 +9,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +19,7 @@ from rubricweb.engine.meta_review import meta_review
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, default_per_criterion_generate_fn, environment_config
 from rubricweb.management.imports import stored_id
+from rubricweb.management.printed import Terminal, print_json, terminal
 from rubricweb.management.who import acting, read_file
 from rubricweb.models import Role
 from rubricweb.services import rubrics
@@ -38,10 +36,9 @@ def run(options: argparse.Namespace) -> int:
         found: dict[str, Any] = {"findings": [asdict(finding) for finding in findings]}
         if review is not None:
             found["review"] = review.model_dump(mode="json")
-        json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(found, indent=2)
     else:
-        console = Console(highlight=False)
+        console = terminal()
         _print_findings(console, rubric, findings)
         if review is not None:
             _print_review(console, review)
@@ -69,7 +66,7 @@ def _review(rubric: engine.Rubric, model: str) -> engine.EvaluationReport:
     return asyncio.run(meta_review(rubric, PerCriterionGrader(judge)))
 
 
-def _print_findings(console: Console, rubric: engine.Rubric, findings: Sequence[Finding]) -> None:
+def _print_findings(console: Terminal, rubric: engine.Rubric, findings: Sequence[Finding]) -> None:
     if not findings:
         count = len(rubric.criteria)
         console.print(f"Nothing found in {count} {'criterion' if count == 1 else 'criteria'}.")
@@ -84,7 +81,7 @@ def _print_findings(console: Console, rubric: engine.Rubric, findings: Sequence[
     console.print(table)
 
 
-def _print_review(console: Console, review: engine.EvaluationReport) -> None:
+def _print_review(console: Terminal, review: engine.EvaluationReport) -> None:
     table = Table(
         box=box.SIMPLE, show_edge=False, pad_edge=False, title="Judged as a rubric", title_justify="left"
     )

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 
 from rubricweb.management import prepare
-from rubricweb.management.printed import print_json, say, table, terminal, words
+from rubricweb.management.printed import print_json, say, table, terminal
 from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Membership, Role
 from rubricweb.selectors import operators
@@ -30,7 +30,7 @@ def list_members(options: argparse.Namespace) -> int:
         person = one.membership.user
         cells = [str(person), person.username, one.membership.get_role_display()]
         cells += [person.email] * owner + ["never yet" if one.never_signed_in else "yes"]
-        rows.add_row(*map(words, cells))
+        rows.add_row(*cells)
     terminal().print(rows)
     return 0
 

@@ -3,15 +3,17 @@
 import argparse
 import os
 import sys
+from contextlib import ExitStack
 
 from django.conf import settings
 from django.utils import timezone
 
 from rubricweb import tasks
+from rubricweb.judges.offline.server import running_server
 from rubricweb.management import prepare
 from rubricweb.management.serve import running_at
 from rubricweb.management.who import note
-from rubricweb.selectors import operators
+from rubricweb.selectors import operators, workers
 from rubricweb.services import demo, teams
 
 
@@ -36,7 +38,13 @@ def create_team(options: argparse.Namespace) -> int:
 
 
 def load_demo(options: argparse.Namespace) -> int:
+    """Adds the demo team; where no judge is set up its runs wait for the offline one, as under `serve`."""
     prepare.require_tables(note)
-    team = demo.load_demo(enqueue=tasks.ring, now=timezone.now())
+    with ExitStack() as stack:
+        if not (settings.OFFLINE_JUDGE_URL or settings.OPENAI_API_KEY):
+            settings.OFFLINE_JUDGE_URL = stack.enter_context(running_server())
+        team = demo.load_demo(enqueue=tasks.ring, now=timezone.now())
     note(f"The demo team is {team} ({team.slug}).")
+    if not workers.alive(timezone.now()):
+        note(f"Its runs wait for a worker. Start one: {workers.start_command()}")
     return 0

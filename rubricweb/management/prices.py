@@ -3,8 +3,6 @@
 import argparse
 from dataclasses import asdict
 
-from rich.text import Text
-
 from rubricweb.judges.prices import Price
 from rubricweb.management.printed import print_json, say, table, terminal
 from rubricweb.management.who import acting, note
@@ -36,7 +34,7 @@ def list_prices(options: argparse.Namespace) -> int:
     for line in lines:
         own = [f"{name} (own price)" for name in line.apart]
         words = (line.model, line.source or "not known", ", ".join([*line.endpoints, *own]))
-        rows.add_row(*map(Text, words), *_figures(line.price))
+        rows.add_row(*words, *_figures(line.price))
     terminal().print(rows)
     note("US dollars per million tokens.")
     return 0

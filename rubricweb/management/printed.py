@@ -2,18 +2,18 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from rich import box
-from rich.console import Console
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Column
+from rich.table import Table as RichTable
 from rich.text import Text
 
 WIDTH = 140  # of tables that go into a file or a pipe
-
-
 HARMLESS = {
     **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"},
     **dict.fromkeys(range(0x7F, 0xA0), "\N{REPLACEMENT CHARACTER}"),
@@ -32,9 +32,10 @@ def words(text: str) -> Text:
     return Text(text.replace("\r\n", "\n").translate(HARMLESS), overflow="fold")
 
 
-def print_json(answer: Any) -> None:
-    """One JSON value on a line."""
-    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+def print_json(answer: Any, *, indent: int | None = None) -> None:
+    """One JSON value on a line, or on many with `indent`; escaped where the output is not Unicode."""
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(answer, ensure_ascii=plain, indent=indent) + "\n")
 
 
 def moment(at: datetime) -> str:
@@ -42,24 +43,109 @@ def moment(at: datetime) -> str:
     return at.astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def terminal() -> Console:
-    """Where tables go: as wide as the terminal, and of one width into files."""
-    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False)
+class Terminal(Console):
+    """Where tables and lines go: as wide as the terminal, and of one width into files.
+
+    What people and models wrote is shown as it is: not as markup, and without steering the terminal.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(width=None if sys.stdout.isatty() else WIDTH, highlight=False, markup=False)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(words(one) if isinstance(one, str) else one for one in objects), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Left to `console.main`, which ends as if all had been read."""
+        raise BrokenPipeError
+
+
+def terminal() -> Terminal:
+    """The console of this command."""
+    return Terminal()
+
+
+class Table(RichTable):
+    """Rows and columns; where there is no room for them, a few lines for every row.
+
+    A column of figures is never cut or wrapped, one of words is no narrower than READABLE or its longest
+    word: without that room a row is its first cell (with what follows an id), and below it all others, named.
+    """
+
+    def __init__(self, words: Sequence[str] = (), figures: Sequence[str] = ()) -> None:
+        super().__init__(box=box.SIMPLE)
+        for title in words:
+            self.add_column(title)
+        for title in figures:
+            self.add_column(title, justify="right", no_wrap=True)
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        """Cells are texts."""
+        super().add_row(*(words(str(cell)) for cell in cells), **options)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        rooms = [_room(column) for column in self.columns]
+        spare = options.max_width - sum(rooms) - RULE * len(rooms) - 1
+        if spare < 0 and len(rooms) > 1:
+            yield from self._stacked(options.max_width)
+            return
+        for column, room in zip(self.columns, rooms, strict=True):
+            # What is left over goes to the first columns: left alone, a table takes from all alike.
+            column.width = min(_widest(column), room + spare)
+            spare -= column.width - room
+        yield from super().__rich_console__(console, options)
+
+    def _stacked(self, width: int) -> RenderResult:
+        titles = [str(column.header) for column in self.columns]
+        first = 2 if titles[0] == "id" else 1
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            cells = [str(cell) for cell in row]
+            below = zip(titles[first:], cells[first:], strict=True)
+            yield Text("  ".join(cells[:first]), style="bold", overflow="fold")
+            yield from _packed([f"{title} {cell}" for title, cell in below if cell], width)
+
+
+READABLE = 12
+RULE = 3
+INDENT = "    "
+
+
+def _packed(parts: Sequence[str], width: int) -> Iterator[Text]:
+    """The parts on as few lines as they need, broken between them where that is possible."""
+    line = ""
+    for part in parts:
+        if line and cell_len(f"{line} · {part}") > width:
+            yield Text(line, overflow="fold")
+            line = ""
+        line = f"{line} · {part}" if line else INDENT + part
+    if line:
+        yield Text(line, overflow="fold")
+
+
+def _room(column: Column) -> int:
+    """How many characters a column needs to be read."""
+    if column.no_wrap or column.justify == "right":
+        return _widest(column)
+    longest = max(cell_len(word) for text in _texts(column) for word in [*text.split(), ""])
+    return min(_widest(column), max(READABLE, longest))
+
+
+def _widest(column: Column) -> int:
+    return max(cell_len(line) for text in _texts(column) for line in [*text.splitlines(), ""])
+
+
+def _texts(column: Column) -> list[str]:
+    return [str(column.header), *map(str, column.cells)]
 
 
 def table(words: Sequence[str], figures: Sequence[str] = ()) -> Table:
     """An empty table with columns of words, then of figures."""
-    made = Table(box=box.SIMPLE)
-    for title in words:
-        made.add_column(title)
-    for title in figures:
-        made.add_column(title, justify="right", no_wrap=True)
-    return made
+    return Table(words, figures)
 
 
-def facts(rows: Sequence[tuple[str, str]]) -> Table:
+def facts(rows: Sequence[tuple[str, str]] = ()) -> RichTable:
     """Names with what is so beside them."""
-    made = Table(box=box.SIMPLE, show_header=False)
+    made = RichTable(box=box.SIMPLE, show_header=False)
     made.add_column(style="bold", no_wrap=True)
     made.add_column(overflow="fold")
     for name, value in rows:

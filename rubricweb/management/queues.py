@@ -5,13 +5,9 @@ from dataclasses import replace
 from random import SystemRandom
 from typing import Any
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.printed import print_json, say, terminal
+from rubricweb.management.printed import Table, facts, print_json, say, terminal
 from rubricweb.management.who import Who, acting, note, read_file
 from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
 from rubricweb.selectors import operators
@@ -35,7 +31,7 @@ def list_queues(options: argparse.Namespace) -> int:
         for row in rows:
             print_json(_summary(row.queue, row.progress))
         return 0
-    table = Table(box=box.SIMPLE)
+    table = Table()
     for title in ("id", "queue", "state", "dataset"):
         table.add_column(title, no_wrap=title in ("id", "state"))
     for title in ("items", "submitted", "of", "drafts"):
@@ -44,7 +40,7 @@ def list_queues(options: argparse.Namespace) -> int:
         queue, progress = row.queue, row.progress
         figures = (progress.items, progress.submitted, progress.wanted, progress.drafts)
         cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name, *map(count, figures)]
-        table.add_row(*map(Text, cells))
+        table.add_row(*cells)
     if rows:
         terminal().print(table)
     else:
@@ -78,11 +74,8 @@ def show(options: argparse.Namespace) -> int:
         }
         print_json(answer)
         return 0
-    facts = Table(box=box.SIMPLE, show_header=False)
-    facts.add_column(style="bold", no_wrap=True)
-    facts.add_column(overflow="fold")
     people = "the whole team" if queue.everyone else "chosen members"
-    for name, value in (
+    about = [
         ("queue", f"{queue.pk}, {queue.name}, {queue.state}"),
         ("items", f"{count(progress.items)} of {queue.dataset}, {queue.raters_per_item} people each"),
         ("chosen", " ".join(source)),
@@ -90,18 +83,14 @@ def show(options: argparse.Namespace) -> int:
         ("submitted", f"{count(progress.submitted)} of {count(progress.wanted)}"),
         ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them without a place"),
         ("work left", duration(pace.left) if pace.left is not None else "not known yet"),
-    ):
-        facts.add_row(name, Text(value))
-    table = Table(box=box.SIMPLE)
-    table.add_column("rater")
-    for title in ("submitted", "drafts", "expired", "skipped", "a review takes"):
-        table.add_column(title, justify="right", no_wrap=True)
+    ]
+    table = Table(("rater",), ("submitted", "drafts", "expired", "skipped", "a review takes"))
     for one in raters:
         figures = map(count, (one.submitted, one.drafts, one.expired, one.skipped))
         name = one.name if one.rates else f"{one.name} (taken out)"
-        table.add_row(*map(Text, [name, *figures, duration(one.seconds)]))
+        table.add_row(name, *figures, duration(one.seconds))
     console = terminal()
-    console.print(facts)
+    console.print(facts(about))
     console.print(table)
     return 0
 

@@ -2,8 +2,6 @@
 
 import argparse
 
-from rich.text import Text
-
 from rubricweb.management.printed import print_json, say, table, terminal
 from rubricweb.management.who import acting
 from rubricweb.models import Role, Team
@@ -24,10 +22,10 @@ def show(options: argparse.Namespace) -> int:
         return 0
     say(_kept(who.team))
     if rounds:
-        rows = table(("pruned at", "calls made before"), ("calls",))
+        rows = table((), ("pruned at", "calls made before", "calls"))
         for one in rounds:
             calls = "withheld" if one.calls is None else count(one.calls)
-            rows.add_row(*map(Text, (f"{one.at:%Y-%m-%d %H:%M}", f"{one.before:%Y-%m-%d %H:%M}", calls)))
+            rows.add_row(*(f"{one.at:%Y-%m-%d %H:%M}", f"{one.before:%Y-%m-%d %H:%M}", calls))
         terminal().print(rows)
     return 0
 

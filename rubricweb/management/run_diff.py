@@ -1,15 +1,9 @@
 """`rubricweb compare RUN --with BASELINE`: a run against another one over the same dataset."""
 
-import json
-import sys
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.management.printed import Table, print_json, terminal
 from rubricweb.management.who import Who
 from rubricweb.models import Run
 from rubricweb.selectors.run_diff import OnlyIn, RunDiff, Side, require_comparable, run_diff
@@ -28,8 +22,7 @@ def show(who: Who, run: Run, baseline: Run, *, as_json: bool) -> int:
     size = max(1, len(changes)) if as_json else SHOWN_ITEMS
     rows = item_page(changes, run, baseline, size=size).rows
     if as_json:
-        json.dump(_as_json(found, rows), sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
+        print_json(_as_json(found, rows), indent=2)
     else:
         _print(found, rows)
     return 0
@@ -128,7 +121,7 @@ def _figure(figure: Figure | None) -> dict[str, Any] | None:
 
 
 def _print(found: RunDiff, rows: tuple[ItemRow, ...]) -> None:
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False, markup=False)
+    console = terminal()
     console.print(f"{found.run} against {found.baseline}, over {found.run.dataset}")
     for one in found.settings:
         console.print(f"  {one.name}: {one.run}, against {one.baseline}")
@@ -163,7 +156,7 @@ def _print(found: RunDiff, rows: tuple[ItemRow, ...]) -> None:
 
 
 def _criteria(found: RunDiff) -> Table:
-    table = Table(box=box.SIMPLE)
+    table = Table()
     table.add_column("criterion")
     for title in (
         "n",
@@ -180,7 +173,7 @@ def _criteria(found: RunDiff) -> Table:
     for row in found.criteria:
         part = row.contribution.value if row.contribution else None
         table.add_row(
-            Text(row.criterion.name),
+            row.criterion.name,
             str(row.n),
             _number(row.baseline_mean),
             _number(row.run_mean),
@@ -195,14 +188,14 @@ def _criteria(found: RunDiff) -> Table:
 
 
 def _items(rows: list[ItemRow]) -> Table:
-    table = Table(box=box.SIMPLE)
+    table = Table()
     table.add_column("item")
     for title in ("before", "after", "Δ", "answers changed"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         before, after = row.change.baseline, row.change.run
         table.add_row(
-            Text(row.item.key),
+            row.item.key,
             _number(before.score if before else None),
             _number(after.score if after else None),
             _signed(row.change.difference),

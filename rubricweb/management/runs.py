@@ -1,18 +1,15 @@
 """`rubricweb runs`: which runs there are, one of them, and what may be done to it, at the terminal."""
 
 import argparse
-import sys
 from typing import Any
 
 from django.utils import timezone
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from rubricweb import access, tasks
 from rubricweb.errors import Invalid
 from rubricweb.management import run_watching
-from rubricweb.management.printed import print_json, terminal
+from rubricweb.management.paging import first
+from rubricweb.management.printed import Table, facts, print_json, say, terminal
 from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors import operators, run_errors, run_log, run_progress, run_results, workers
@@ -30,18 +27,22 @@ def list_runs(options: argparse.Namespace) -> int:
     """The newest runs of the team, a line each."""
     who = acting(options, Role.VIEWER)
     dataset = operators.dataset_called(who.team, options.dataset) if options.dataset else None
-    page = selected.runs(
-        who.team,
-        viewer=who.user,
-        dataset_id=dataset.pk if dataset else None,
-        state=options.state,
-        size=options.limit,
+    page = first(
+        options.limit,
+        lambda cursor, size: selected.runs(
+            who.team,
+            viewer=who.user,
+            dataset_id=dataset.pk if dataset else None,
+            state=options.state,
+            cursor=cursor,
+            size=size,
+        ),
     )
     if options.json:
         for row in page.rows:
             print_json(_row(row))
         return 0
-    table = Table(box=box.SIMPLE)
+    table = Table()
     table.add_column("id", justify="right", no_wrap=True)
     table.add_column("run")
     table.add_column("state", no_wrap=True)
@@ -49,13 +50,13 @@ def list_runs(options: argparse.Namespace) -> int:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("started", no_wrap=True)
     for row in page.rows:
-        table.add_row(*map(Text, _cells(row)))
+        table.add_row(*_cells(row))
     if page.rows:
         terminal().print(table)
     else:
         note("There are no such runs yet.")
-    if page.next_cursor:
-        note(f"There are more; --limit {min(options.limit * 2, 500)} shows them.")
+    if page.more:
+        note(f"There are more; --limit {options.limit * 2} shows them.")
     return 0
 
 
@@ -112,9 +113,6 @@ def show(options: argparse.Namespace) -> int:
         print_json(answer)
         return 0
     result = run_results.result(run, viewer=who.user)
-    table = Table(box=box.SIMPLE, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
     rows = [
         ("run", f"{run.pk}, {run}, {run.state}"),
         ("asked", f"{run.autograder} by {run.judge['name']}{', by batch' * (run.mode == RunMode.BATCH)}"),
@@ -131,12 +129,10 @@ def show(options: argparse.Namespace) -> int:
     ]
     if new := new_item_count(run):
         rows.append(("new items", f"{new}, to be taken in with: rubricweb runs extend {run.pk}"))
-    for name, value in rows:
-        table.add_row(name, Text(value))
     console = terminal()
-    console.print(table)
+    console.print(facts(rows))
     for event in events:
-        console.print(run_watching.event_line(event), markup=False, soft_wrap=True)
+        console.print(run_watching.event_line(event), soft_wrap=True)
     return 0
 
 
@@ -215,8 +211,7 @@ def prune(options: argparse.Namespace) -> int:
         note(f"{who.team} keeps prompts and replies for ever; an owner can change that in its settings.")
         return 0
     cleared = retention.prune(who.team, now=timezone.now())
-    sys.stdout.write(f"{cleared:,} calls cleared that are older than {who.team.keep_calls_days} days.\n")
-    return 0
+    return say(f"{cleared:,} calls cleared that are older than {who.team.keep_calls_days} days.")
 
 
 def _mine(options: argparse.Namespace) -> tuple[Who, Run]:
@@ -231,7 +226,7 @@ def _working_on(run: Run, items: int) -> str:
 
 
 def _said(run: Run, words: str) -> int:
-    sys.stdout.write(f"{words}\n")
+    say(words)
     if run.state == RunState.RUNNING and not workers.alive(timezone.now()):
         note(f"No worker is running. Start one: {workers.start_command()}")
     return 0

@@ -4,7 +4,6 @@ import argparse
 from typing import Any
 
 from django.utils import timezone
-from rich.text import Text
 
 from rubricweb.management.printed import facts, print_json, say, table, terminal
 from rubricweb.management.who import acting
@@ -33,9 +32,9 @@ def show(options: argparse.Namespace) -> int:
         rows += [("spent", f"{usd(spent.spent_usd)}{share}{unknown}"), ("set aside", usd(spent.held_usd))]
     console = terminal()
     console.print(facts(rows))
-    runs = table(("run", "name"), ("calls", "used again", "cost"))
+    runs = table(("id", "run"), ("calls", "used again", "cost"))
     for row in found.runs:
-        named = (Text(str(row.run.pk)), Text(str(row.run)))
+        named = (str(row.run.pk), str(row.run))
         if row.withheld:
             runs.add_row(*named, WITHHELD, "", "")
         else:

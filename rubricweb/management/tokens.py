@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from rubricweb import access
-from rubricweb.management.printed import moment, print_json, say, table, terminal, words
+from rubricweb.management.printed import moment, print_json, say, table, terminal
 from rubricweb.management.who import acting, note
 from rubricweb.models import ApiToken, Role
 from rubricweb.selectors import operators
@@ -27,14 +27,14 @@ def list_tokens(options: argparse.Namespace) -> int:
     if not found:
         note(f"{who.user} has no tokens in {who.team} yet. Make one: rubricweb tokens new NAME")
         return 0
-    rows = table(("id", "token", "begins", "may", "last used", "ends"))
+    rows = table(("id", "token", "begins", "may"), ("last used", "ends"))
     for token in found:
         used = moment(token.last_used_at) if token.last_used_at else "never"
         state = _state(token, now)
         ends = moment(token.expires_at) if state == "live" else state
         may = "read, write" if token.may_write else "read"
         cells = (str(token.pk), token.name, f"{token.hint}…", may, used, ends)
-        rows.add_row(*map(words, cells))
+        rows.add_row(*cells)
     terminal().print(rows)
     return 0
 

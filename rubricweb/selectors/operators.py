@@ -14,6 +14,7 @@ from rubricweb.models import (
     Membership,
     ReviewQueue,
     Role,
+    Rubric,
     Team,
     User,
 )
@@ -81,6 +82,17 @@ def dataset_called(team: Team, name: str) -> Dataset:
         known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:SHOWN])
         raise Invalid(f"There is no dataset {name!r} in {team}. Known: {known or 'none yet'}.")
     return dataset
+
+
+def rubric_called(team: Team, name: str) -> Rubric:
+    """A rubric by its number or its title."""
+    rows = Rubric.objects.filter(team=team).order_by("-updated_at", "-pk")
+    rubric = rows.filter(pk=int(name)).first() if _is_number(name) else None
+    rubric = rubric or rows.filter(title=name).first()
+    if rubric is None:
+        known = ", ".join(f"{one.pk} ({one.title})" for one in rows[:SHOWN])
+        raise Invalid(f"There is no rubric {name!r} in {team}. Known: {known or 'none yet'}.")
+    return rubric
 
 
 def items_called(dataset: Dataset, names: Sequence[str]) -> list[int]:

@@ -19,6 +19,12 @@ OPERATORS = {("serve",), ("sign-in-link",), ("create-team",), ("load-demo",), ("
 UNIT = "{item} {criterion}"
 COMMANDS: dict[Path, tuple[Role, str]] = {
     ("grade",): (Role.EDITOR, "{version} {dataset}"),
+    ("rubrics", "list"): (Role.VIEWER, ""),
+    ("rubrics", "versions"): (Role.VIEWER, "{rubric}"),
+    ("rubrics", "show"): (Role.VIEWER, "{version}"),
+    ("datasets", "list"): (Role.VIEWER, ""),
+    ("datasets", "items"): (Role.VIEWER, "{dataset_name}"),
+    ("datasets", "split"): (Role.EDITOR, "{dataset_name} --dev 1"),
     ("import-rubric",): (Role.EDITOR, "missing.yaml"),
     ("import-dataset",): (Role.EDITOR, "missing.jsonl"),
     ("add-items",): (Role.EDITOR, "missing.jsonl --dataset {dataset_name}"),
@@ -108,6 +114,7 @@ def leaves(parser: argparse.ArgumentParser, *path: str) -> Iterator[Path]:
 def names(ids: dict[str, Any]) -> dict[str, Any]:
     """Rows as the command line names them."""
     return {
+        "rubric": ids["rubric_id"],
         "version": f"id:{ids['rubric_id']}",
         "dataset": f"id:{ids['dataset_id']}",
         "dataset_name": ids["dataset_id"],

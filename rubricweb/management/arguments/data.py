@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubricweb.management.arguments.common import team_and_person
+from rubricweb.management.arguments.common import actions_of, positive, subcommand, team_and_person
 
 
 def rubric(command: argparse.ArgumentParser) -> None:
@@ -38,6 +38,59 @@ def _column(command: argparse.ArgumentParser) -> None:
         metavar="FIELD=COLUMN",
         help="where a field is found, for example submission=reply_text",
     )
+
+
+def rubrics(room: argparse.ArgumentParser) -> None:
+    """`rubricweb rubrics`."""
+    room.description = "The rubrics of the team and their published versions."
+    actions = actions_of(room)
+    listed = subcommand(actions, "list", "the rubrics, newest edit first", "rubrics", "list_rubrics")
+    versions = subcommand(
+        actions, "versions", "the published versions of a rubric, newest first", "rubrics", "versions"
+    )
+    versions.add_argument("rubric", metavar="RUBRIC", help="its number or title")
+    shown = subcommand(actions, "show", "a version as the file import-rubric reads", "rubrics", "show")
+    shown.add_argument("version", type=_version, metavar="id:N", help="the version, as `versions` lists it")
+    shown.add_argument("--json", action="store_true", help="as JSON (default YAML)")
+    _some(listed)
+    for command in (listed, versions):
+        command.add_argument("--json", action="store_true", help="print a JSON object a line")
+    for command in (listed, versions, shown):
+        team_and_person(command)
+
+
+def datasets(room: argparse.ArgumentParser) -> None:
+    """`rubricweb datasets`."""
+    room.description = "The datasets of the team, their items, and splitting one in two sealed halves."
+    actions = actions_of(room)
+    listed = subcommand(actions, "list", "the datasets, newest first", "datasets", "list_datasets")
+    shown = subcommand(actions, "items", "the items of a dataset, without their bodies", "datasets", "items")
+    halved = subcommand(
+        actions, "split", "two sealed halves: examples for judges, and a test of judges", "datasets", "split"
+    )
+    for command in (shown, halved):
+        command.add_argument("dataset", metavar="DATASET", help="its number or name")
+    _some(listed)
+    _some(shown)
+    shown.add_argument("--sort", default="position", metavar="ORDER", help="position (default), key, …")
+    halved.add_argument("--dev", type=positive, required=True, metavar="N", help="items for examples")
+    halved.add_argument("--seed", type=int, default=0, metavar="N", help="draws the same halves again")
+    halved.add_argument(
+        "--queue", action="append", default=[], metavar="N|NAME", help="labels that count (default: all)"
+    )
+    for command in (listed, shown, halved):
+        command.add_argument("--json", action="store_true", help="print a JSON object a line")
+        team_and_person(command)
+
+
+def _some(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--search", default="", metavar="TEXT", help="only those with this text")
+    command.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
+
+
+def _version(text: str) -> int:
+    """7 for "id:7" and for "7"."""
+    return positive(text.removeprefix("id:"))
 
 
 def labels(command: argparse.ArgumentParser) -> None:
@@ -81,7 +134,7 @@ def export(command: argparse.ArgumentParser) -> None:
         metavar="N|NAME",
         help="labels to take (default: all of the dataset)",
     )
-    command.add_argument("--run", type=int, metavar="RUN", help="a run whose verdicts to add")
+    command.add_argument("--run", type=positive, metavar="RUN", help="a run whose verdicts to add")
     command.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)"
     )
@@ -90,7 +143,7 @@ def export(command: argparse.ArgumentParser) -> None:
 
 def compare(command: argparse.ArgumentParser) -> None:
     """`rubricweb compare`."""
-    command.add_argument("run", type=int, metavar="RUN", help="number of the run")
+    command.add_argument("run", type=positive, metavar="RUN", help="number of the run")
     command.add_argument(
         "--queue",
         action="append",

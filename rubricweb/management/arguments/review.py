@@ -44,7 +44,9 @@ def queues(room: argparse.ArgumentParser) -> None:
     )
     opened.add_argument("--everyone", action="store_true", help="the whole team, whoever joins too")
     opened.add_argument("--raters-per-item", type=positive, default=1, metavar="N", help="(default 1)")
-    opened.add_argument("--run", type=int, metavar="RUN", help="the run that is revealed after submitting")
+    opened.add_argument(
+        "--run", type=positive, metavar="RUN", help="the run that is revealed after submitting"
+    )
     opened.add_argument("--blind", default="both", choices=("both", "judge", "peers", "none"))
     opened.add_argument("--order", default="dataset", choices=("dataset", "shuffled", "informative"))
     opened.add_argument(
@@ -85,7 +87,9 @@ def _chosen_items(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--item", action="append", default=[], metavar="ITEM", help="this item: id:N|KEY; several times"
     )
-    command.add_argument("--from-run", type=int, metavar="RUN", help="what this run's judge is unsure of")
+    command.add_argument(
+        "--from-run", type=positive, metavar="RUN", help="what this run's judge is unsure of"
+    )
     command.add_argument(
         "--reason",
         action="append",

@@ -40,7 +40,9 @@ def grade(command: argparse.ArgumentParser) -> None:
         "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
     )
     command.add_argument("dataset", nargs="?", metavar="DATASET", help="file, or id:N of a stored dataset")
-    command.add_argument("--resume", type=int, metavar="RUN", help="do what is missing of this run instead")
+    command.add_argument(
+        "--resume", type=positive, metavar="RUN", help="do what is missing of this run instead"
+    )
     command.add_argument(
         "--autograder", default="per_criterion", help="per_criterion (default), one_shot or rubric_as_judge"
     )
@@ -118,7 +120,7 @@ def runs(room: argparse.ArgumentParser) -> None:
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
         command = subcommand(actions, name, what, "runs", function or name)
         if name not in ("list", "prune"):
-            command.add_argument("run", type=int, metavar="RUN", help="the run's number")
+            command.add_argument("run", type=positive, metavar="RUN", help="the run's number")
         team_and_person(command)
         return command
 

@@ -1,0 +1,109 @@
+"""`rubricweb datasets`: the datasets of a team, their items and halves, at the terminal."""
+
+import argparse
+
+from rubricweb import access
+from rubricweb.management.paging import first
+from rubricweb.management.printed import moment, print_json, say, table, terminal
+from rubricweb.management.who import Who, acting, note
+from rubricweb.models import Dataset, Role
+from rubricweb.selectors import datasets as selected
+from rubricweb.selectors import operators
+from rubricweb.services import splits
+from rubricweb.templatetags.display import count, percent
+
+
+def list_datasets(options: argparse.Namespace) -> int:
+    """The datasets, newest first."""
+    who = acting(options, Role.VIEWER)
+    found = first(
+        options.limit,
+        lambda cursor, size: selected.datasets(who.team, search=options.search, cursor=cursor, size=size),
+    )
+    rows = table(("id", "dataset", "half"), ("imported", "items", "runs"))
+    for row in found.rows:
+        items, runs = row.item_count or 0, row.run_count  # type: ignore[attr-defined]  # the selector counts
+        if options.json:
+            print_json(
+                {
+                    "id": row.pk,
+                    "name": row.name,
+                    "description": row.description,
+                    "item_count": items,
+                    "run_count": runs,
+                    "sealed_as": row.sealed_as or None,
+                    "created_at": row.created_at.isoformat(),
+                }
+            )
+        else:
+            figures = (count(items), count(runs))
+            rows.add_row(str(row.pk), row.name, row.sealed_as, moment(row.created_at), *figures)
+    if found.rows and not options.json:
+        terminal().print(rows)
+    elif not found.rows:
+        note("There are no such datasets. Bring one in: rubricweb import-dataset FILE")
+    if found.more:
+        note(f"There are more; --limit {options.limit * 2} shows them.")
+    return 0
+
+
+def items(options: argparse.Namespace) -> int:
+    """The items of a dataset, without their bodies."""
+    _, dataset = _dataset(options, Role.VIEWER)
+    found = first(
+        options.limit,
+        lambda cursor, size: selected.items(
+            dataset, search=options.search, order=options.sort, cursor=cursor, size=size
+        ),
+    )
+    rows = table(("id", "item", "begins"), ("characters",))
+    for row in found.rows:
+        begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
+        if options.json:
+            print_json(
+                {"id": row.pk, "key": row.key, "position": row.position, "excerpt": begins}
+                | {"characters": characters, "metadata": row.metadata}
+            )
+        else:
+            begins = " ".join(begins[:BEGINS].split())
+            rows.add_row(f"id:{row.pk}", row.key, begins, count(characters))
+    if found.rows and not options.json:
+        terminal().print(rows)
+    elif not found.rows:
+        note(f"There are no such items in {dataset}.")
+    if found.more:
+        note(f"There are more; --limit {options.limit * 2} shows them.")
+    return 0
+
+
+def split(options: argparse.Namespace) -> int:
+    """Two sealed halves of the labelled items: examples for judges, and a test of judges."""
+    who, dataset = _dataset(options, Role.EDITOR)
+    queues = [operators.queue_called(who.team, name) for name in options.queue]
+    made = splits.split_dataset(dataset, n_dev=options.dev, by=who.user, seed=options.seed, queues=queues)
+    halves = (made.dev, made.test)
+    if options.json:
+        for half in halves:
+            print_json(
+                {"id": half.pk, "name": half.name, "sealed_as": half.sealed_as, "seal": half.seal}
+                | {"item_count": selected.own_rubric_counts(half)[0]}
+            )
+        return 0
+    return say(
+        *(f"{half.sealed_as}: {half} (id:{half.pk}), {_items(half)}, seal {half.seal}" for half in halves),
+        f"Their shares of a label differ by {percent(made.report.largest_difference, 1)} at most.",
+    )
+
+
+BEGINS = 60
+"""Characters of a submission that a line shows."""
+
+
+def _dataset(options: argparse.Namespace, role: Role) -> tuple[Who, Dataset]:
+    who = acting(options, role)
+    return who, access.dataset_for(who.team, operators.dataset_called(who.team, options.dataset).pk)
+
+
+def _items(half: Dataset) -> str:
+    number = selected.own_rubric_counts(half)[0]
+    return f"{count(number)} item{'s' * (number != 1)}"

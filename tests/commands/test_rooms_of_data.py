@@ -1,0 +1,80 @@
+"""`rubricweb rubrics` and `datasets`: what there is, by the names other commands take."""
+
+import json
+
+from django.utils import timezone
+
+from rubricweb.engine.formats.rubric_files import read_rubric
+from rubricweb.engine.verdict import Verdict
+from rubricweb.selectors.datasets import ITEM_ORDERS
+from rubricweb.services import queues, reviews
+from tests import factories
+from tests.factories import Cast
+
+
+def test_rubrics_and_versions_are_listed_and_a_version_is_written_as_a_file(
+    people: Cast, at_terminal, tmp_path
+) -> None:
+    version = factories.version(people.team, people.ed)
+    bob, ed = at_terminal(people.bob), at_terminal(people.ed)
+    [row] = map(json.loads, bob("rubrics", "list", "--json").out.splitlines())
+    assert (row["id"], row["title"], row["newest_number"]) == (version.rubric_id, version.title, 1)
+    assert bob("rubrics", "list").out.split()[-1] == "0"  # runs
+    assert "rubricweb import-rubric" in bob("rubrics", "list", "--search", "nothing of it").err
+    [one] = map(json.loads, bob("rubrics", "versions", version.title, "--json").out.splitlines())
+    assert (one["id"], one["number"], one["published_by"]) == (version.pk, 1, "ed")
+    assert f"id:{version.pk}" in bob("rubrics", "versions", version.rubric_id).out
+    written = bob("rubrics", "show", f"id:{version.pk}").out
+    assert read_rubric(written, filename="rubric.yaml") == version.to_engine()
+    (tmp_path / "again.yaml").write_text(written)
+    again = ed("import-rubric", tmp_path / "again.yaml")
+    assert again.err.startswith("Already there:")
+    unknown = bob("rubrics", "versions", "Nowhere")
+    assert (unknown.code, f"Known: {version.rubric_id} ({version.title})" in unknown.err) == (1, True)
+
+
+def test_datasets_and_items_are_listed_a_few_at_a_time(people: Cast, at_terminal) -> None:
+    dataset = factories.dataset(people.team, people.ed)
+    bob = at_terminal(people.bob)
+    [row] = map(json.loads, bob("datasets", "list", "--json").out.splitlines())
+    assert (row["id"], row["item_count"], row["sealed_as"]) == (dataset.pk, 3, None)
+    assert dataset.name in bob("datasets", "list").out
+    first = bob("datasets", "items", dataset.name, "--limit", "2", "--json")
+    assert [json.loads(line)["key"] for line in first.out.splitlines()] == ["good", "bad"]
+    assert "--limit 4 shows them" in first.err
+    found = bob("datasets", "items", dataset.pk, "--search", "Belgium")
+    assert f"id:{dataset.items.get(key='bad').pk}" in found.out
+    assert "good" not in found.out
+    wrong = bob("datasets", "items", dataset.pk, "--sort", "submission")
+    assert (wrong.code, all(order in wrong.err for order in ITEM_ORDERS)) == (1, True)
+
+
+def test_a_labelled_dataset_is_split_in_two_sealed_halves(people: Cast, at_terminal) -> None:
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann],
+        blind="none",
+    )
+    for item in dataset.items.all():
+        review = queues.start_review(queue, item, people.ann)
+        for criterion in reviews.criteria_of(review):
+            reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
+        reviews.submit(review, now=timezone.now())
+    ed = at_terminal(people.ed)
+    dev, test = map(
+        json.loads, ed("datasets", "split", dataset.name, "--dev", "1", "--json").out.splitlines()
+    )
+    assert [(half["sealed_as"], half["item_count"]) for half in (dev, test)] == [("dev", 1), ("test", 2)]
+    assert dev["seal"] != test["seal"]
+    listed = ed("datasets", "list").out
+    assert "dev" in listed
+    assert "test" in listed
+    again = ed("datasets", "split", dataset.name, "--dev", "1")
+    assert (again.code, again.out) == (1, "")
+    none = ed("datasets", "split", dev["name"], "--dev", "5")
+    assert (none.code, "cannot be split off" in none.err) == (1, True)
