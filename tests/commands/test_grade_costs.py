@@ -103,7 +103,7 @@ def test_a_run_that_reaches_its_budget_pauses_and_goes_on_with_more(
         (["--resume", "1", "--no-cache"], "are for a run that is to be started"),
         (["-", "id:1", "--budget", "-1"], "-1 is no amount of dollars"),
         (["-", "id:1", "--budget", "much"], "much is no amount of dollars"),
-        (["-", "id:1", "--sample", "0"], "0 is below 1"),
+        (["-", "id:1", "--sample", "0"], "0 is not a whole number from 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(installation: Installation, arguments: list[str], said: str) -> None:
