@@ -167,6 +167,7 @@ def test_an_error_is_not_remembered_as_an_answer(room: Room) -> None:
 # ── Caps ─────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
 def test_a_run_pauses_before_a_call_would_pass_its_budget(room: Room) -> None:
     run = room.run(budget_usd=0.05)
     assert run.state == RunState.PAUSED
@@ -179,6 +180,7 @@ def test_a_run_pauses_before_a_call_would_pass_its_budget(room: Room) -> None:
     assert RunTally.objects.filter(run=run, reserved_usd__gt=0).count() == 0
 
 
+@pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
 def test_a_raised_budget_goes_on_where_it_stopped(room: Room, people: Cast) -> None:
     run = room.run(budget_usd=0.05)
     runs.set_budget(run, by=people.ed, budget_usd=1.0)
@@ -188,6 +190,7 @@ def test_a_raised_budget_goes_on_where_it_stopped(room: Room, people: Cast) -> N
     assert spent(run) == pytest.approx(0.12)
 
 
+@pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
 def test_the_teams_month_holds_all_its_runs(room: Room, people: Cast) -> None:
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=0.15)
     assert room.run().state == RunState.FINISHED  # 0.12

@@ -188,6 +188,7 @@ def stops(run: Run, stop: Callable[[Run], object], after: int) -> InProcessJudge
     return judge
 
 
+@pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
 @pytest.mark.parametrize("stop", [runs.pause_run, runs.cancel_run])
 def test_a_stopped_run_keeps_what_came_and_gives_its_items_back(people: Cast, stop, settings) -> None:
     settings.GRADING_CHUNK_ITEMS = 4
@@ -217,6 +218,7 @@ def test_a_worker_told_to_leave_says_what_it_leaves(people: Cast, settings) -> N
 # ── Money ────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
 def test_a_run_pauses_before_its_budget_is_passed(people: Cast) -> None:
     # The judge of these tests counts 100 tokens in, 0.001 dollars; its prompts are longer than 400 bytes, so
     # that every call is expected to cost more.
