@@ -7,9 +7,12 @@ A URL is checked as text before anything is sent (`check_url`), an address by it
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 from typing import TypeAlias
 from urllib.parse import urlsplit
+
+from rubricweb.engine.errors import shortened
 
 ALLOWED = "an http or https URL of a public host, without user name, query or fragment"
 
@@ -24,6 +27,8 @@ _METADATA = frozenset(
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
 _V4_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_LABEL = re.compile(r"[A-Za-z0-9_-]{1,63}")
+_MAX_NAME = 253
 _LOCAL_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback")
 _LOCAL_SUFFIXES = (".localhost", ".local", ".internal", ".localdomain", ".home.arpa")
 
@@ -36,7 +41,8 @@ def check_url(url: str, allow_private_hosts: bool) -> None:
     """Refuse a URL that may not be called, judging by its text alone: nothing is resolved, nothing is sent.
 
     Refused are other schemes than http and https, a user name or password, a query or fragment, spaces,
-    control characters and backslashes, a missing host, a port out of range, and, unless
+    control characters and backslashes, a missing host, a host no name server could be asked for (an empty
+    label, one of more than 63 characters, a character no domain has), a port out of range, and, unless
     `allow_private_hosts`, hosts that are private, loopback or link-local by name or by number (in any
     notation: `127.1`, `0x7f000001`, `[::ffff:10.0.0.1]`). Cloud metadata addresses are refused always. Raises
     BlockedAddress.
@@ -58,7 +64,9 @@ def check_url(url: str, allow_private_hosts: bool) -> None:
         raise BlockedAddress(f"the URL has no host; allowed is {ALLOWED}")
     if port == 0:
         raise BlockedAddress("the URL's port is 0; allowed is 1 to 65535")
+    # As it was written, and as it is asked for: `127。0。0。1` is 127.0.0.1 by then.
     _check_host(host, allow_private_hosts)
+    _check_host(_spelled(url, host), allow_private_hosts)
 
 
 def check_address(address: str, allow_private_hosts: bool) -> None:
@@ -92,6 +100,33 @@ def _check_host(host: str, allow_private_hosts: bool) -> None:
             f"{host} is a name of the local network; allowed are public hosts, "
             "unless the operator allows private hosts"
         )
+
+
+def _spelled(url: str, host: str) -> str:
+    """The host in ASCII, as the client sends it and asks a name server for it. Raises BlockedAddress.
+
+    The system's resolver raises a UnicodeError for what cannot be spelled, or waits for an answer.
+    """
+    import httpx2  # a fifth of a second: only for those who have an address to check
+
+    try:
+        spelled = httpx2.URL(url).raw_host.decode("ascii")
+    except (httpx2.InvalidURL, ValueError):
+        raise BlockedAddress(f"the URL's host cannot be spelled; allowed is {ALLOWED}") from None
+    if ":" in host:  # by number; a zone, if it has one, is of this machine
+        if "%" in host:
+            raise BlockedAddress(f"the URL's host names a zone of this machine; allowed is {ALLOWED}")
+        return spelled
+    name = spelled.removesuffix(".")
+    for label in name.split("."):
+        if not _LABEL.fullmatch(label):
+            wrong = f"holds the label {shortened(label)!r}" if label else "has an empty label"
+            raise BlockedAddress(
+                f"the URL's host {wrong}; allowed are labels of 1 to 63 letters, digits and dashes"
+            )
+    if len(name) > _MAX_NAME:
+        raise BlockedAddress(f"the URL's host has {len(name)} characters; allowed are {_MAX_NAME}")
+    return spelled
 
 
 def _as_number(host: str) -> str | None:

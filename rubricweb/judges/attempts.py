@@ -10,10 +10,8 @@ from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-import openai
-
 from rubricweb.engine.autograders.base import Reading
-from rubricweb.engine.errors import UnreadableReply
+from rubricweb.engine.errors import UnreadableReply, shortened
 from rubricweb.judges.addresses import BlockedAddress
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.completions import (
@@ -23,12 +21,12 @@ from rubricweb.judges.completions import (
     Choice,
     Completion,
     Usage,
-    decoded_object,
     read_completion,
     split_thinking,
 )
 from rubricweb.judges.confidence import with_confidence
 from rubricweb.judges.failures import Failure, looks_like_refusal, provider_message, quoted, status_failure
+from rubricweb.judges.foreign_json import decoded_object, error_body
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate
 from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits, concerns_format
@@ -37,6 +35,12 @@ from rubricweb.judges.transport import HttpAnswer, NoAnswer
 
 BACKOFF_CAP_SECONDS = 30.0
 OPEN_GATE_SECONDS = 0.1
+MAX_REPLY_CHARACTERS = 200_000
+"""A longer reply is no reply, and of what a model thought no more is kept: a hundred criteria with two
+thousand characters each fit in, and some hundred replies that wait to be stored fit into a worker."""
+MAX_MODEL_CHARACTERS = 200
+MAX_TOKENS = 2**31 - 1
+"""The most tokens one call is said to have used in all its attempts: what a column of the database holds."""
 
 Jitter = Callable[[], float]
 
@@ -50,9 +54,14 @@ class Endpoint(Protocol):
         """Send a body to the endpoint. Raises BlockedAddress, NoAnswer or TimeoutError."""
         ...
 
-    def refusal(self, answer: HttpAnswer) -> openai.APIStatusError:
-        """What an answer with an error status says."""
-        ...
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer with an error status: `body` is a JSON object, or a text."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +131,17 @@ class Attempts:
             if self._halt.tripped:
                 return Failure(STOPPED, again=False)
             outcome = await self._send()
-            if not isinstance(outcome, openai.APIStatusError):
+            if not isinstance(outcome, Refusal):
                 return outcome
             if not self._adapts(outcome):
                 if self._failed_above:
                     # Every rung failed, so it was not the rung: the next attempt starts over.
                     self._rung = first
-                return status_failure(
-                    outcome.status_code, outcome.body, outcome.response.headers, self._config.api_key
-                )
+                return status_failure(outcome.status, outcome.body, outcome.headers, self._config.secrets)
 
-    def _adapts(self, refusal: openai.APIStatusError) -> bool:
+    def _adapts(self, refusal: Refusal) -> bool:
         """Change the form of the question to one this endpoint may accept; False when there is none."""
-        status, body = refusal.status_code, self._body or {}
+        status, body = refusal.status, self._body or {}
         refused = status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
         if not refused and status != HTTPStatus.INTERNAL_SERVER_ERROR:
             return False
@@ -160,7 +167,7 @@ class Attempts:
         self._rung += 1
         self._log.append(f"asked as {RUNGS[self._rung]} after HTTP {status} to {RUNGS[self._rung - 1]}")
 
-    async def _send(self) -> Reading | Failure | openai.APIStatusError:
+    async def _send(self) -> Reading | Failure | Refusal:
         """What one request brought: a reading, the HTTP refusal, or what kept an answer from coming."""
         config = self._config
         self._body = request_body(
@@ -189,7 +196,7 @@ class Attempts:
                     answer = await self._asked.endpoint.post(config, body)
             latency, status = time.monotonic() - sent_at, answer.status
             if status >= 300:
-                return self._asked.endpoint.refusal(answer)
+                return Refusal(status, answer.headers, error_body(answer.body))
             completion = read_completion(answer.body)
             if completion is not None and completion.usage is not None:
                 used = completion.usage.total
@@ -223,7 +230,7 @@ class Attempts:
         if completion is None:
             return _unreadable("the endpoint's answer is not a JSON object")
         self._count_tokens(completion.usage)
-        self._model = completion.model or self._config.model
+        self._model = (completion.model or self._config.model)[:MAX_MODEL_CHARACTERS]
         choice = completion.choice
         if choice is None or choice.message is None:
             return self._error_in_200(body)
@@ -237,8 +244,8 @@ class Attempts:
         content = choice.message.text
         thought, start = split_thinking(content)
         text = content[start:]
-        self._reasoning = choice.message.reasoning_content or choice.message.reasoning or thought
-        self._text = text or choice.message.refusal or ""
+        self._reasoning = _kept(choice.message.reasoning_content or choice.message.reasoning or thought)
+        self._text = _kept(text or choice.message.refusal or "")
         if choice.finish in DECLINED or choice.message.refusal:
             said = f": {quoted(self._text)}" if self._text else ""
             return Failure(JudgeError("refused", f"the model declined to answer{said}"), again=False)
@@ -246,7 +253,11 @@ class Attempts:
             return Failure(JudgeError("truncated", self._how_truncated(completion.usage)), again=False)
         self._spell_out_schema = True  # should this reply not do, say in words what was wanted
         if not text.strip():
+            self._text = ""
             return _unreadable("the reply is empty")
+        if len(text) > MAX_REPLY_CHARACTERS:
+            allowed = f"allowed are {MAX_REPLY_CHARACTERS:,}"
+            return _unreadable(f"the reply is {len(text):,} characters long; {allowed}")
         return self._read_text(choice, content, start)
 
     def _read_text(self, choice: Choice, content: str, start: int) -> Reading | Failure:
@@ -278,8 +289,8 @@ class Attempts:
         error = answer.get("error")
         code = error.get("code") if isinstance(error, dict) else None
         if isinstance(code, int) and 400 <= code < 600:
-            return status_failure(code, answer, {}, self._config.api_key)
-        said = provider_message(answer, self._config.api_key) if error else ""
+            return status_failure(code, answer, {}, self._config.secrets)
+        said = provider_message(answer, self._config.secrets) if error else ""
         return _unreadable("the endpoint's answer holds no message" + (f": {said}" if said else ""))
 
     def _how_truncated(self, usage: Usage | None) -> str:
@@ -303,10 +314,9 @@ class Attempts:
     def _count_tokens(self, usage: Usage | None) -> None:
         if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
             return
-        self._prompt_tokens = (self._prompt_tokens or 0) + usage.prompt_tokens
-        self._completion_tokens = (self._completion_tokens or 0) + usage.completion_tokens
-        if usage.cached is not None:
-            self._cached_prompt_tokens = (self._cached_prompt_tokens or 0) + usage.cached
+        self._prompt_tokens = _sum(self._prompt_tokens, usage.prompt_tokens)
+        self._completion_tokens = _sum(self._completion_tokens, usage.completion_tokens)
+        self._cached_prompt_tokens = _sum(self._cached_prompt_tokens, usage.cached)
 
     def _failed(self, error: JudgeError) -> Reply:
         if self._partial is None or error.kind == "stopped":
@@ -370,7 +380,7 @@ def fallen_back(first: Reply, second: Reply, config: JudgeConfig) -> Reply:
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one + (other or 0)
+    return other if one is None else min(one + (other or 0), MAX_TOKENS)
 
 
 def _cost_of(*replies: Reply) -> float | None:
@@ -378,6 +388,11 @@ def _cost_of(*replies: Reply) -> float | None:
     paid = [one.cost_usd for one in replies if one.error is None or one.prompt_tokens is not None]
     known = [cost for cost in paid if cost is not None]
     return sum(known) if known and len(known) == len(paid) else None
+
+
+def _kept(text: str) -> str:
+    """The text, or as much of its beginning as is kept."""
+    return shortened(text, MAX_REPLY_CHARACTERS)
 
 
 def _unreadable(message: str) -> Failure:

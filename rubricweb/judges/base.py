@@ -53,6 +53,9 @@ RETRYABLE_KINDS = frozenset(
 """Kinds for which asking the same question again, unchanged, may well succeed."""
 
 
+SHORTEST_SECRET = 6
+"""Characters of an extra header's value that may be a secret: a shorter one, such as "1", is in any text."""
+
 _PRICES = tuple(
     f"{whose}{what}_usd_per_million"
     for whose in ("", "fallback_")
@@ -156,6 +159,12 @@ class JudgeConfig:
             'a word such as "low", or ""',
         )
         _check_headers(self.extra_headers)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no message may repeat: the key, and what the extra headers say, unless that is a mere word."""
+        values = [value for _, value in self.extra_headers if len(value) >= SHORTEST_SECRET]
+        return (self.api_key, *values) if self.api_key else tuple(values)
 
     def by_batch(self) -> JudgeConfig:
         """The same at the price of a batch: half. 2.0 in and 10.0 out per million become 1.0 and 5.0."""

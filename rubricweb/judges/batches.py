@@ -28,7 +28,7 @@ from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
 from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits
 from rubricweb.judges.request_body import is_prose, request_body
-from rubricweb.judges.transport import GuardedTransport, HttpAnswer, NoAnswer, as_httpx2
+from rubricweb.judges.transport import GuardedTransport, HttpAnswer, NoAnswer
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 """States in which nothing more comes of a batch."""
@@ -223,16 +223,6 @@ class _Recorded:
             raise NoAnswer("a batch asks once")
         return answer
 
-    def refusal(self, answer: HttpAnswer) -> openai.APIStatusError:
-        response = as_httpx2(answer, httpx2.Request("POST", "http://batch/chat/completions"))
-        return _reader()._make_status_error_from_response(response)
-
-
-@functools.cache
-def _reader() -> AsyncOpenAI:
-    """Reads error statuses; sends nothing."""
-    return AsyncOpenAI(api_key="none", admin_api_key="", webhook_secret="", base_url="http://batch")
-
 
 def _rung(question: Question, habits: Habits) -> int:
     return RUNGS.index(TEXT) if is_prose(question.prompt) else habits.first_rung(time.monotonic())
@@ -300,7 +290,7 @@ async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[A
     try:
         yield desk
     except openai.APIStatusError as error:
-        message = provider_message(error.body, config.api_key) or f"HTTP {error.status_code}"
+        message = provider_message(error.body, config.secrets) or f"HTTP {error.status_code}"
         again = error.status_code in (408, 409, 429) or error.status_code >= 500
         raise BatchError(f"HTTP {error.status_code}: {message}", again=again) from error
     except openai.APIConnectionError as error:

@@ -6,7 +6,6 @@ failing for. The names are theirs.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Annotated, Any, TypeAlias
 
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Validat
 from pydantic_core import CoreSchema, core_schema
 
 from rubricweb.engine.parsers.think import without_thinking
+from rubricweb.judges.foreign_json import respelled
 
 CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "token_limit"})
 """Finish reasons, in lower case, that say: the output token limit was reached."""
@@ -50,6 +50,10 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+# Of anything else there is no more than this in an answer that is one: what is longer reads as absent, before
+# a hundred bytes are made of every three.
+MOST_CHOICES, MOST_PARTS, MOST_TOKENS, MOST_TOP_LOGPROBS = 128, 10_000, 50_000, 100
+
 Text: TypeAlias = Annotated[str | None, _OrNone]
 # No more than a column of the database holds.
 Count: TypeAlias = Annotated[Annotated[int, Field(strict=True, ge=0, lt=2**31)] | None, _OrNone]
@@ -60,17 +64,21 @@ class TokenChance(_Part):
 
     token: str
     logprob: float
-    bytes: Annotated[list[Annotated[int, Field(ge=0, le=255)]] | None, _OrNone] = None
+    bytes: Annotated[
+        Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(max_length=1000)] | None, _OrNone
+    ] = None
 
 
 class Token(TokenChance):
     """A token of the answer, and the likeliest ones in its place."""
 
-    top_logprobs: Annotated[list[TokenChance] | None, _OrNone] = None
+    top_logprobs: Annotated[
+        Annotated[list[TokenChance], Field(max_length=MOST_TOP_LOGPROBS)] | None, _OrNone
+    ] = None
 
 
 class _Logprobs(_Part):
-    content: Annotated[list[Token] | None, _OrNone] = None
+    content: Annotated[Annotated[list[Token], Field(max_length=MOST_TOKENS)] | None, _OrNone] = None
 
 
 class _TextPart(_Part):
@@ -80,7 +88,11 @@ class _TextPart(_Part):
 class Message(_Part):
     """What the model said, in whole or in parts, and where providers put what it thought before."""
 
-    content: Annotated[str | list[_TextPart] | None, Field(union_mode="left_to_right"), _OrNone] = None
+    content: Annotated[
+        str | Annotated[list[_TextPart], Field(max_length=MOST_PARTS)] | None,
+        Field(union_mode="left_to_right"),
+        _OrNone,
+    ] = None
     refusal: Text = None
     reasoning_content: Text = None
     reasoning: Text = None
@@ -149,7 +161,7 @@ class Completion(_Part):
     """A chat completion. Without `choices` it is none: some gateways answer 200 with an error inside."""
 
     model: Text = None
-    choices: Annotated[list[Choice] | None, _OrNone] = None
+    choices: Annotated[Annotated[list[Choice], Field(max_length=MOST_CHOICES)] | None, _OrNone] = None
     usage: Annotated[Usage | None, _OrNone] = None
 
     @property
@@ -160,7 +172,7 @@ class Completion(_Part):
 
 
 def read_completion(body: bytes) -> Completion | None:
-    """The answer in this body, None when it is no JSON object.
+    """The answer in this body, None when it is no JSON object, or one nested deeper than anybody means.
 
     Half of a surrogate pair, which JSON can spell and UTF-8 cannot, reads as a question mark.
     """
@@ -168,19 +180,10 @@ def read_completion(body: bytes) -> Completion | None:
         return Completion.model_validate_json(body)
     except ValidationError:
         pass
-    decoded = decoded_object(body)
-    if decoded is None:
-        return None
-    return Completion.model_validate_json(json.dumps(decoded, ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def decoded_object(body: bytes) -> dict[str, Any] | None:
-    """The JSON object in this body as plain data, None when it is none."""
     try:
-        decoded = json.loads(body.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+        return Completion.model_validate_json(respelled(body))
+    except ValidationError:
         return None
-    return decoded if isinstance(decoded, dict) else None
 
 
 # Where a chat template opens the block itself, only its end is in the answer: on a line of its own.

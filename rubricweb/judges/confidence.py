@@ -34,6 +34,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.completions import Token, TokenChance
 
 _MAX_TOKENS_OF_A_LABEL = 40
+_MAX_BYTES_OF_A_LABEL = 4000  # its neutralised spelling, and blanks before it
 _PLACE = re.compile(r'"(?:criterion_status|option)"\s*:\s*"?')
 _NUMBER = re.compile(r'"criterion_number"\s*:\s*"?(\d{1,6})')
 _YES_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
@@ -85,7 +86,7 @@ def label_confidence(spelled: Spelled, place: int, labels: Mapping[str, str], ch
                 continue
             if other == piece and meant:
                 still_open = chance
-        if not still_open:
+        if not still_open or len(said) + len(piece) > _MAX_BYTES_OF_A_LABEL:
             break
         way, said, offset = way * still_open, said + piece[offset:], 0
     total = sum(mass.values())
@@ -152,9 +153,14 @@ def _meant(written: bytes, spellings: Mapping[str, str]) -> set[str]:
 
 def _chances(token: Token) -> dict[bytes, float]:
     """Probabilities by token, with the one chosen, which need not be among the likeliest."""
-    chances = {_piece(other): math.exp(min(0.0, other.logprob)) for other in token.top_logprobs or ()}
-    chances.setdefault(_piece(token), math.exp(min(0.0, token.logprob)))
+    chances = {_piece(other): _chance(other) for other in token.top_logprobs or ()}
+    chances.setdefault(_piece(token), _chance(token))
     return chances
+
+
+def _chance(token: TokenChance) -> float:
+    """Its probability from 0 to 1; 0 where the endpoint says NaN."""
+    return 0.0 if math.isnan(token.logprob) else math.exp(min(0.0, token.logprob))
 
 
 def _piece(token: TokenChance) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import email.utils
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -24,7 +24,7 @@ class Failure:
     after_seconds: float | None = None
 
 
-def status_failure(status: int, body: object, headers: Mapping[str, str], api_key: str | None) -> Failure:
+def status_failure(status: int, body: object, headers: Mapping[str, str], secrets: Sequence[str]) -> Failure:
     """Judge an HTTP error status by the retry rules: 408, 409, 425, 429 and 5xx are tried again, no other is.
 
     A 429 that says the quota is used up is final: no pause brings it back.
@@ -42,7 +42,7 @@ def status_failure(status: int, body: object, headers: Mapping[str, str], api_ke
             ),
             again=False,
         )
-    said = provider_message(body, api_key)
+    said = provider_message(body, secrets)
     message = f"HTTP {status} {_phrase(status)}".rstrip() + (f": {said}" if said else "")
     return Failure(JudgeError(kind, message), again, retry_after(headers) if again else None)
 
@@ -65,25 +65,27 @@ def looks_like_refusal(text: str) -> bool:
     Only its beginning counts, and only where nothing was found to read: a judge that declines to assess says
     so in the form asked for.
     """
-    return _DECLINING_WORDS.match(text) is not None
+    return _DECLINING_WORDS.match(text.lstrip()[:MAX_QUOTED]) is not None
 
 
-def provider_message(body: object, api_key: str | None) -> str:
+def provider_message(body: object, secrets: Sequence[str]) -> str:
     """The provider's error message in at most 200 characters on one line; "" when the body has none.
 
-    Nothing else of a remote body is ever shown, and nothing that repeats the API key.
+    Nothing else of a remote body is ever shown, and nothing that repeats one of `secrets`: the API key, or
+    what extra headers say.
     """
     message = _error_field(body, "message") or _error_field(body, "detail")
     if not message and isinstance(body, dict) and isinstance(body.get("error"), str):
         message = body["error"]
-    if api_key and api_key in message:
-        return "(its message repeats the API key and is withheld)"
+    if any(secret in message for secret in secrets):
+        return "(its message repeats the API key or an extra header and is withheld)"
     return quoted(message)
 
 
 def quoted(text: str) -> str:
-    """A foreign text on one line of at most 200 characters."""
-    line = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text[: 4 * MAX_QUOTED]).strip()
+    """A foreign text on one line of at most 200 characters, all of which UTF-8 can spell."""
+    start = text[: 4 * MAX_QUOTED].encode("utf-8", "replace").decode()
+    line = re.sub(r"[\s\x00-\x1f\x7f]+", " ", start).strip()
     return line if len(line) <= MAX_QUOTED else line[: MAX_QUOTED - 1] + "…"
 
 
@@ -102,7 +104,7 @@ def retry_after(headers: Mapping[str, str], now: datetime.datetime | None = None
         return seconds
     try:
         moment = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year or an hour no calendar has
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.UTC)

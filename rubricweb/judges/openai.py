@@ -1,8 +1,8 @@
 """Asking questions of an OpenAI-compatible endpoint over warm connections.
 
-The `openai` package is what knows the endpoint: it makes the address, the headers and the key of a request,
-and reads an error status. It does so once per client; every further request is the same but for its body, and
-goes straight to the wire (see `docs/decisions/0012`).
+The `openai` package is what knows the endpoint: it makes the address, the headers and the key of a request.
+It does so once per client; every further request is the same but for its body, and goes straight to the wire
+(see `docs/decisions/0012`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-import openai
 import yarl
 from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
@@ -28,7 +27,7 @@ from rubricweb.judges.failures import FALLBACK_KINDS
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate, OpenGate
 from rubricweb.judges.reply_formats import Habits
-from rubricweb.judges.transport import HttpAnswer, Wire, as_httpx2
+from rubricweb.judges.transport import HttpAnswer, Wire
 
 GateOf = Callable[[JudgeConfig], Gate]
 Recall = Callable[[JudgeConfig], Mapping[str, Any]]
@@ -136,7 +135,9 @@ class _Endpoint:
         allow_private_hosts: bool,
         resolver: AbstractResolver | None,
     ) -> None:
-        self._sdk = _Sdk.at(base_url, api_key)
+        self._base_url = base_url
+        self._api_key = api_key
+        self._sdk: _Sdk | None = None
         self._wire = Wire(allow_private_hosts=allow_private_hosts, resolver=resolver)
         self._allow_private_hosts = allow_private_hosts
         self._prepared: dict[tuple[tuple[str, str], ...], _Prepared] = {}
@@ -148,17 +149,15 @@ class _Endpoint:
             prepared = await self._prepare(config)
         return await self._wire.send("POST", prepared.url, prepared.headers, body)
 
-    def refusal(self, answer: HttpAnswer) -> openai.APIStatusError:
-        """See `attempts.Endpoint`."""
-        # Not the prepared request: errors travel far, and its headers are secret.
-        return self._sdk.refusal(as_httpx2(answer, httpx2.Request("POST", self._sdk.base_url)))
-
     async def aclose(self) -> None:
         await self._wire.aclose()
-        await self._sdk.close()
+        if self._sdk is not None:
+            await self._sdk.close()
 
     async def _prepare(self, config: JudgeConfig) -> _Prepared:
-        check_url(config.base_url, self._allow_private_hosts)
+        check_url(self._base_url, self._allow_private_hosts)
+        if self._sdk is None:  # not before: it raises for an address that cannot be read
+            self._sdk = _Sdk.at(self._base_url, self._api_key)
         request = await self._sdk.prepared(dict(config.extra_headers))
         url = str(request.url)
         check_url(url, self._allow_private_hosts)
@@ -208,9 +207,6 @@ class _Sdk(AsyncOpenAI):
             "/chat/completions", body={}, cast_to=httpx2.Response, options={"headers": headers}
         )
         return answer.request
-
-    def refusal(self, response: httpx2.Response) -> openai.APIStatusError:
-        return self._make_status_error_from_response(response)
 
 
 class _Unsent(httpx2.AsyncBaseTransport):

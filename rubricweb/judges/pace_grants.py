@@ -24,6 +24,9 @@ BANK_SECONDS = 60.0
 
 HORIZON_SECONDS = 0.5
 """How far ahead turns are given away, beyond a worker's next one."""
+LONGEST_TURN_SECONDS = 300.0
+"""No turn is further from the one before, whatever an endpoint says of its limits or of what it used: a limit
+of a day, or one that makes no sense, is tried again now and then, and a run does not stand for a year."""
 TURN_LIFE_SECONDS = 0.5
 """How long after its time a turn may still be used."""
 
@@ -147,9 +150,9 @@ def _spaced(
             break
         turns.append(at - now)
         if rate is not None:
-            record.next_at = at + 1 / rate
+            record.next_at = at + min(1 / rate, LONGEST_TURN_SECONDS)
         if token_rate is not None:
-            record.tokens_next_at = at + each_tokens / token_rate
+            record.tokens_next_at = at + min(each_tokens / token_rate, LONGEST_TURN_SECONDS)
     return turns
 
 

@@ -47,7 +47,8 @@ def asked_to_wait(status: int | None, headers: Mapping[str, str]) -> float | Non
 
 
 def duration(text: str | None) -> float | None:
-    """Seconds of a duration as Go prints it, or of a bare number; None when it is neither.
+    """Seconds of a duration as Go prints it, or of a bare number; None when it is neither, or has more digits
+    than a duration needs.
 
     "1s" is 1, "6m0s" 360, "120ms" 0.12, "2m59.56s" 179.56, "1h2m3s" 3723 and "0.5" 0.5.
     """
@@ -57,11 +58,11 @@ def duration(text: str | None) -> float | None:
     parts = _PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * _UNITS[unit] for number, unit in parts)
-    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII) else None
+    return float(text) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) else None
 
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)", re.ASCII)
+_PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ns|us|µs|ms|s|m|h|d)", re.ASCII)
 
 
 def _window(headers: Mapping[str, str], what: str) -> Window | None:

@@ -26,7 +26,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from rubricweb.judges.pace_grants import CONFIGURED_SHARE, allowed_rate, grant, per_minute
+from rubricweb.judges.pace_grants import (
+    CONFIGURED_SHARE,
+    LONGEST_TURN_SECONDS,
+    allowed_rate,
+    grant,
+    per_minute,
+)
 from rubricweb.judges.pace_headers import Window
 from rubricweb.judges.pace_record import (
     DIP,
@@ -126,7 +132,9 @@ def _count(record: Record, report: Report, now: float) -> None:
     record.minute[-1][1] += allowed
     rate = report.tokens_per_minute or (record.tokens_bank.rate * 60 if record.tokens_bank else 0)
     if report.extra_tokens and rate:
-        record.tokens_next_at = max(record.tokens_next_at, now) + report.extra_tokens * 60 / rate
+        later = max(record.tokens_next_at, now) + report.extra_tokens * 60 / rate
+        # Bounded, for an endpoint may say that an answer took two thousand million tokens.
+        record.tokens_next_at = min(later, max(record.tokens_next_at, now + LONGEST_TURN_SECONDS))
 
 
 def _hear(record: Record, report: Report, now: float) -> None:

@@ -144,7 +144,7 @@ class SteadyStore:
 def endpoint_key(config: JudgeConfig) -> str:
     """A digest of address, key and model: what has one limit, under a name that gives none of it away."""
     parts = "\0".join((config.base_url, config.api_key or "", config.model))
-    return hashlib.sha256(parts.encode()).hexdigest()
+    return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _part(limit: float | None, workers: int) -> float | None:

@@ -138,8 +138,15 @@ class Line:
         endpoint = (config.base_url, config.api_key, config.model)
         counter = self._counters.get(endpoint)
         if counter is None:
-            gate = self._background.gate_of(config)
-            counter = self._counters[endpoint] = _Counter(self._background.client(config), gate)
+            try:
+                counter = _Counter(self._background.client(config), self._background.gate_of(config))
+            except (
+                Exception
+            ) as fault:  # in a callback of the loop nobody would hear of it, and all would wait
+                for question in questions:
+                    self._arrive(Answered(lane, question, fault=fault))
+                return
+            self._counters[endpoint] = counter
         counter.slots = config.concurrency
         counter.turns.put(lane, [(lane, config, question) for question in questions])
         self._begin(counter)

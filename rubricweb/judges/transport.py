@@ -6,6 +6,7 @@ GuardedTransport    the same behind httpx2's face, for a client that wants one
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -13,13 +14,16 @@ import aiohttp
 import httpx2
 import yarl
 from aiohttp.abc import AbstractResolver
+from aiohttp.http_exceptions import HttpProcessingError
 
-from rubricweb.judges.addresses import check_url
+from rubricweb.judges.addresses import BlockedAddress, check_url
 from rubricweb.judges.guarded_sockets import guarded_connector
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Answers are cut off here, counted after decompression: a judge's reply is a few kilobytes."""
 
+# A charset is the endpoint's to name, and httpx2 would decode by it: `punycode` takes hours, `hex` raises.
+_NOT_PASSED_ON = frozenset({b"content-encoding", b"content-length", b"content-type"})
 _NO_TIMEOUTS = aiohttp.ClientTimeout()
 
 
@@ -83,7 +87,10 @@ class Wire:
             raise
         except aiohttp.ClientConnectorError as error:
             raise NoConnection(_reason(error)) from error
-        except aiohttp.ClientError as error:
+        except BlockedAddress:
+            raise
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, zlib.error) as error:
+            # Not all that reading an answer may raise is a ClientError.
             raise NoAnswer(_reason(error)) from error
 
     async def aclose(self) -> None:
@@ -140,7 +147,8 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         url = str(request.url)
         check_url(url.partition("?")[0], self._allow_private_hosts)  # the query is ours
         given: dict[str, float | None] = request.extensions.get("timeout", {})
-        timeouts = aiohttp.ClientTimeout(sock_connect=given.get("connect"), sock_read=given.get("read"))
+        # The whole answer in the time of a read: one that comes byte by byte is never late by itself.
+        timeouts = aiohttp.ClientTimeout(total=given.get("read"), sock_connect=given.get("connect"))
         try:
             answer = await self._wire.send(
                 request.method, yarl.URL(url, encoded=True), request.headers, await request.aread(), timeouts
@@ -159,15 +167,17 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 def as_httpx2(answer: HttpAnswer, request: httpx2.Request) -> httpx2.Response:
-    """The answer in httpx2's words; its body is unpacked already."""
-    headers = [
-        pair for pair in answer.raw_headers if pair[0].lower() not in (b"content-encoding", b"content-length")
-    ]
+    """The answer in httpx2's words; its body is unpacked already, and is read as UTF-8 whatever it says."""
+    headers = [pair for pair in answer.raw_headers if pair[0].lower() not in _NOT_PASSED_ON]
+    headers.append((b"content-type", b"application/json; charset=utf-8"))
     return httpx2.Response(answer.status, headers=headers, content=answer.body, request=request)
 
 
-def _reason(error: aiohttp.ClientError) -> str:
-    """What went wrong, without aiohttp's repetition of the address."""
+def _reason(error: Exception) -> str:
+    """What went wrong, without aiohttp's repetition of the address, or of what the endpoint sent instead."""
+    if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError | HttpProcessingError):
+        said = (getattr(error, "message", "") or str(error)).removeprefix("400, message:").lstrip()
+        return said.partition(":")[0].partition(" when reading")[0]
     cause: object = getattr(error, "os_error", None) or error
     strerror: Callable[[], str] | str | None = getattr(cause, "strerror", None)
     return strerror if isinstance(strerror, str) else (str(cause) or type(cause).__name__)

@@ -247,3 +247,51 @@ def test_the_guard_checks_what_its_resolver_says():
     assert asyncio.run(guard.resolve("judge.example"))[0]["host"] == "93.184.215.14"
     with pytest.raises(BlockedAddress, match=r"judge\.example resolves"):
         asyncio.run(guard.resolve("judge.example"))
+
+
+UNSPELLABLE = {
+    "https://a..b/v1": "has an empty label",
+    "https://.example.org/v1": "has an empty label",
+    "https://example.org../v1": "has an empty label",
+    "https://./v1": "has an empty label",
+    f"https://{'a' * 64}.example/v1": "holds the label",
+    f"https://{'b.' * 130}org/v1": "has 263 characters",
+    "https://a,b/v1": "holds the label 'a,b'",
+    "https://%41.example/v1": "holds the label '%41'",
+    "https://*.example/v1": "holds the label '*'",
+    "https://\u200b.example/v1": "cannot be spelled",
+    "https://\u2488.example/v1": "cannot be spelled",
+    "https://\u2603.example/v1": "cannot be spelled",
+    "https://\ud800.example/v1": "cannot be spelled",
+    "https://999.1.1.1/v1": "cannot be spelled",
+    "https://[v1.x]/v1": "cannot be",
+    "https://[2606:4700::1111%25eth0]/v1": "names a zone",
+}
+
+
+@pytest.mark.parametrize("allow_private_hosts", [False, True])
+@pytest.mark.parametrize(("url", "fault"), UNSPELLABLE.items())
+def test_a_host_no_name_server_could_be_asked_for_is_refused_by_name(url, fault, allow_private_hosts):
+    with pytest.raises(BlockedAddress, match="allowed") as refused:
+        check_url(url, allow_private_hosts)
+    assert fault in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["http://127\u30020\u30020\u30021/", "http://localhost\u3002/"])
+def test_a_host_is_judged_as_it_is_asked_for_not_only_as_it_is_written(url):
+    with pytest.raises(BlockedAddress, match="public"):
+        check_url(url, allow_private_hosts=False)
+
+
+@pytest.mark.parametrize(
+    "host", ["a_b.example.org", "example.org.", "xn--bcher-kva.example", "1.2.3.4.example"]
+)
+def test_what_name_servers_know_passes(host):
+    check_url(f"https://{host}/v1", allow_private_hosts=False)
+
+
+@pytest.mark.parametrize("url", [*UNSPELLABLE, "https://[::1/", "https://example.org:99999/", "not a url"])
+def test_a_question_to_an_address_that_cannot_be_called_is_an_error_not_a_wait(ask, url):
+    """The address may be older than the rule, or stand in the environment."""
+    reply = ask(url, max_attempts=1)
+    assert (reply.error.kind, reply.attempts) == ("blocked_address", 1)

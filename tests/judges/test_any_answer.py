@@ -4,9 +4,7 @@ import asyncio
 import dataclasses
 import json
 
-import httpx2
 import hypothesis.strategies as st
-import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -15,7 +13,7 @@ from rubricweb.judges.base import ERROR_KINDS, JudgeConfig
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
 from rubricweb.judges.reply_formats import RUNGS, Habits
-from rubricweb.judges.transport import HttpAnswer, as_httpx2
+from rubricweb.judges.transport import HttpAnswer
 
 NAMES = [
     *("choices", "message", "content", "refusal", "reasoning", "reasoning_content", "finish_reason", "text"),
@@ -69,17 +67,11 @@ BODY = (
 class Says:
     """An endpoint that gives one answer, whatever it is asked."""
 
-    sdk = openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1")
-
     def __init__(self, answer: HttpAnswer) -> None:
         self.answer = answer
 
     async def post(self, config: JudgeConfig, body: bytes) -> HttpAnswer:
         return self.answer
-
-    def refusal(self, answer: HttpAnswer) -> openai.APIStatusError:
-        response = as_httpx2(answer, httpx2.Request("POST", self.sdk.base_url))
-        return self.sdk._make_status_error_from_response(response)
 
 
 @pytest.mark.parametrize("grader", ["per_criterion", "one_shot", "rubric_as_judge"])

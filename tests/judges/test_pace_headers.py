@@ -50,3 +50,8 @@ def test_only_refusals_and_overload_ask_to_wait():
     assert asked_to_wait(200, headers) is None
     assert asked_to_wait(429, {}) is None
     assert asked_to_wait(None, {}) is None
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 400 + "s", "1e999", "nan", "1.5.5s", "٣s", "-1s"])
+def test_a_duration_that_is_none_or_has_too_many_digits_is_not_known(text):
+    assert duration(text) is None

@@ -34,6 +34,9 @@ from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Query, Submission, ToGrade
 from rubricweb.engine.verdict import Verdict
 
+MOST_ENTRIES = 1000
+"""So many more entries than criteria are looked through for the answers: a longer list is no answer."""
+
 
 class PerCriterionOneShotGrader(VerdictAutograder):
     """Asks about all criteria in one call.
@@ -84,6 +87,10 @@ class PerCriterionOneShotGrader(VerdictAutograder):
         entries = data.get("criteria_evaluations")
         if not isinstance(entries, list) or not entries:
             raise UnreadableReply("criteria_evaluations: a list with one entry per criterion is needed")
+        if len(entries) > MOST_ENTRIES + len(prompt.criteria):
+            raise UnreadableReply(
+                f"criteria_evaluations: {len(entries)} entries for {len(prompt.criteria)} criteria"
+            )
         answers = _answers(entries, prompt)
         if not answers:
             raise UnreadableReply(f"no usable entry for any of the criteria 1 to {len(prompt.criteria)}")
