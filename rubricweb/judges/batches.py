@@ -7,6 +7,7 @@ reads a live judge's: see `replayed`.
 from __future__ import annotations
 
 import functools
+import io
 import json
 import random
 import time
@@ -20,7 +21,7 @@ import openai
 from openai import AsyncOpenAI, Omit
 from openai.types import Batch
 
-from rubricweb.judges.addresses import BlockedAddress
+from rubricweb.judges.addresses import BlockedAddress, check_url
 from rubricweb.judges.attempts import Asked, Attempts
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.failures import provider_message, quoted
@@ -28,7 +29,7 @@ from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
 from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits
 from rubricweb.judges.request_body import is_prose, request_body
-from rubricweb.judges.transport import GuardedTransport, HttpAnswer, NoAnswer
+from rubricweb.judges.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 """States in which nothing more comes of a batch."""
@@ -42,6 +43,8 @@ CLOCKS_DIFFER_BY_SECONDS = 3600
 MAX_ID = 200
 # Refusals of a file that fetching it again does not mend, but somebody can: a key, an account.
 MENDED_BY_PEOPLE = frozenset({401, 402, 403})
+# The SDK builds objects of whatever came: of a web page, or of other JSON, it breaks off in these.
+_BREAKS_OFF_IN = (ValueError, AttributeError, TypeError, LookupError, RecursionError)
 _UNREADABLE = "what the endpoint answers cannot be read: perhaps it has no batch interface"
 _MARK = "rubricweb"
 
@@ -149,14 +152,19 @@ async def answers(config: JudgeConfig, state: BatchState) -> Answers:
                 if error.status_code in MENDED_BY_PEOPLE:
                     raise
                 faults.append(f"HTTP {error.status_code} instead of the file")
-            except (openai.APIConnectionError, ValueError, AttributeError):
+            except (openai.APIConnectionError, *_BREAKS_OFF_IN):
                 faults.append("the file did not come whole")
             else:
-                read = [_read(line) for line in content.splitlines() if line.strip()]
-                lines += len(read)
-                if unreadable := read.count(None):
-                    faults.append(f"{unreadable:,} of {len(read):,} lines are no answers")
-                _merge(said, filter(None, read))
+                read = unreadable = 0
+                for line in filter(bytes.strip, io.BytesIO(content)):
+                    read += 1
+                    if (one := _read(line)) is None:
+                        unreadable += 1
+                    else:
+                        _merge(said, [one])
+                lines += read
+                if unreadable:
+                    faults.append(f"{unreadable:,} of {read:,} lines are no answers")
     if state.state == "completed" and not lines and not faults:
         faults.append("there is nothing in it")
     return Answers(
@@ -254,8 +262,10 @@ def _is_word(said: object) -> bool:
 
 def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
     """(custom id, answer) of a line, without an answer where the provider says that there is none; None for a
-    line that says nothing.
+    line that says nothing, or is longer than a live answer may be.
     """
+    if len(line) > MAX_ANSWER_BYTES:
+        return None
     try:
         said = json.loads(line)
         name, response = said["custom_id"], said["response"]
@@ -272,6 +282,10 @@ def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
 @asynccontextmanager
 async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[AsyncOpenAI]:
     """The provider's interface through guarded sockets, its errors as BatchError."""
+    try:
+        check_url(config.base_url, config.allow_private_hosts)  # the SDK raises for what it cannot read
+    except BlockedAddress as error:
+        raise BatchError(str(error), again=False) from error
     transport = GuardedTransport(
         allow_private_hosts=config.allow_private_hosts, max_answer_bytes=MAX_FILE_BYTES
     )
@@ -299,8 +313,7 @@ async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[A
         ) from error
     except BlockedAddress as error:
         raise BatchError(str(error), again=False) from error
-    except (ValueError, AttributeError) as error:
-        # The SDK builds objects of whatever came: of a web page, or of other JSON, it breaks off in these.
+    except _BREAKS_OFF_IN as error:
         raise BatchError(_UNREADABLE, again=False) from error
     finally:
         await desk.close()

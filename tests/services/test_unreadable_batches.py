@@ -60,6 +60,11 @@ UNREADABLE = {
     "null": lambda method, path: ("application/json", b"null"),
     "a list": lambda method, path: ("application/json", b"[1]"),
     "nothing in it": lambda method, path: ("application/json", b"{}"),
+    "brackets without end": lambda method, path: ("application/json", b'{"id": ' + b"[" * 100_000 + b"}"),
+    "brackets and their ends": provider(id=json.loads("[" * 500 + "]" * 500)),
+    "no list of batches": lambda method, path: ("application/json", b'{"object": "list", "data": 5}'),
+    "a charset of Python's alone": lambda method, path: ("application/json; charset=hex", b"{}"),
+    "a web page in punycode": lambda method, path: ("text/html; charset=punycode", b"a-" + b"b" * 2**20),
     "no id": provider(id=None),
     "a number for an id": provider(id=7),
     "an id no database stores": provider(id="a\0b"),
@@ -91,6 +96,7 @@ ALL_TRIES = 13
 NOTHING_READABLE = {
     "a number too large": b'{"custom_id": "1", "response": {"status_code": Infinity, "body": {}}}\n',
     "brackets without end": b"[" * 100_000 + b"\n",
+    "a line of nine megabytes": b'{"custom_id": "1", "response": null, "x": "' + b" " * (9 * 2**20) + b'"}\n',
     "noise": bytes(range(256)),
     "a web page": b"<html>\n<p>Come back later</p>\n</html>",
     "no line at all": b"",
@@ -163,6 +169,31 @@ def test_what_can_be_read_of_a_broken_file_is_stored_and_the_rest_are_errors(peo
     found = Judgement.objects.filter(run=run).values_list("verdict", "error_kind")
     assert sorted(found, key=str) == [("MET", None)] * 7 + [(None, "unreadable_batch")]
     assert run.state == RunState.RUNNING
+
+
+def test_an_answer_that_is_all_brackets_costs_its_own_question_and_the_others_are_stored(
+    people: Cast,
+) -> None:
+    run: Run | None = None
+
+    def answer(method: str, path: str) -> Answer:
+        if not path.endswith("/content"):
+            return provider()(method, path)
+        assert run is not None
+        lines = answers(run).splitlines(keepends=True)
+        name = json.loads(lines[4])["custom_id"]
+        deep = '{"a":' * 500 + "1" + "}" * 500
+        lines[4] = f'{{"custom_id": "{name}", "response": {{"status_code": 200, "body": {deep}}}}}\n'.encode()
+        return "application/jsonl", b"".join(lines)
+
+    with desk(answer) as (url, _):
+        run = handed_over(people, url)
+        sweep(run, range(2))
+    # It may be answered when it is asked again, live: there is nothing stored of it.
+    assert list(Judgement.objects.filter(run=run).values_list("verdict", flat=True)) == ["MET"] * 8
+    assert (
+        "8 of its answers were stored" in RunEvent.objects.filter(run=run, kind="batch").latest("pk").message
+    )
 
 
 def test_a_key_that_was_taken_back_pauses_the_run(people: Cast) -> None:
