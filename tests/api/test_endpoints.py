@@ -74,6 +74,8 @@ def test_a_key_is_kept_replaced_and_forgotten(people: Cast, alice: ApiClient) ->
     [
         ({"base_url": "ftp://x"}, "base_url"),
         ({"base_url": "https://169.254.169.254/latest"}, "base_url"),
+        ({"base_url": "https://judge..example/v1"}, "base_url"),
+        ({"base_url": "https://" + "j" * 64 + ".example/v1"}, "base_url"),
         ({"temperature": 5}, "temperature"),
         ({"extra_headers": {"Host": SECRET_HEADER}}, "extra_headers"),
         ({"requests_per_minute": -1}, "requests_per_minute"),

@@ -118,6 +118,33 @@ def test_a_judge_that_never_answers_ends_in_time(people: Cast) -> None:
     assert trial.error.kind in ("timeout", "stopped")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Say('{"explanation": "half \\ud83d", "criterion_status": "MET"}'),
+        Fail(400, body='{"error": {"message": "half \\ud83d"}}'),
+        Garbage('{"error": {"message": "half \\ud83d"}}'),
+        Garbage(
+            '{"model": "half \\ud83d", "choices": [{"message": {"content": "x", "reasoning": "\\ud83d"}}]}'
+        ),
+        Garbage('{"a":' * 500 + "1" + "}" * 500),
+        Fail(400, body='{"error": ' + '{"a":' * 500 + "1" + "}" * 501),
+        Say("\n" * 2**20 + "x"),
+    ],
+)
+def test_of_no_answer_more_is_told_than_a_page_can_show(people: Cast, answer: Action) -> None:
+    trial = tried(people, Script(answer))
+    told = [
+        trial.reason,
+        trial.model,
+        trial.reasoning,
+        *trial.log,
+        trial.error.message if trial.error else "",
+    ]
+    assert len("".join(told).encode()) < 2000
+    assert trial.works == (trial.error is None)
+
+
 def test_the_sixth_trial_within_a_minute_waits(people: Cast) -> None:
     with running_server(Script(Lexical())) as url, override_settings(OFFLINE_JUDGE_URL=url):
         for _ in range(judge_trials.PER_MINUTE):

@@ -9,6 +9,7 @@ from typing import Any
 from rubricweb.engine.errors import UnreadableReply, shortened
 from rubricweb.engine.parsers.think import without_thinking
 
+_MAY_BE_HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 _LOOKS_LIKE_OBJECT = re.compile(r"\{\s*[\"}]")
 
 
@@ -18,6 +19,9 @@ def read_json_reply(reply: str) -> dict[str, Any]:
     ``'Sure: ```json\\n{"a": 1}\\n```'`` gives ``{"a": 1}``. Raises UnreadableReply when there is none, when
     several differ, when a key is given twice, or when an object is broken off: what lies inside a broken
     object may be a quotation of the submission, and is never taken for the answer.
+
+    Half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes a question mark: what is read can
+    be shown and stored.
     """
     text = without_thinking(reply)
     if not text.strip():
@@ -31,17 +35,28 @@ def read_json_reply(reply: str) -> dict[str, Any]:
         found = value
     if found is None:
         raise UnreadableReply(f"no JSON object in the reply {shortened(text.strip(), 120)!r}")
-    return found
+    return _spellable(found) if _MAY_BE_HALF_A_PAIR.search(text) else found
+
+
+def _spellable(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        spelled: dict[str, Any] = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except RecursionError:
+        raise UnreadableReply(_TOO_DEEP) from None
+    return spelled
 
 
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
-        raise UnreadableReply("the JSON in the reply is nested too deeply") from None
+        raise UnreadableReply(_TOO_DEEP) from None
     except ValueError as error:
         raise UnreadableReply(f"the JSON in the reply is broken: {error}") from None
     return value, end
+
+
+_TOO_DEEP = "the JSON in the reply is nested too deeply"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
