@@ -26,7 +26,7 @@ from rubricweb.judges.completions import (
 )
 from rubricweb.judges.confidence import with_confidence
 from rubricweb.judges.failures import Failure, looks_like_refusal, provider_message, quoted, status_failure
-from rubricweb.judges.foreign_json import decoded_object, error_body
+from rubricweb.judges.foreign_json import error_body
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate
 from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits, concerns_format
@@ -281,7 +281,8 @@ class Attempts:
 
     def _error_in_200(self, body: bytes) -> Failure:
         """Some gateways answer 200 with an error inside, its code in place of the status."""
-        answer: Mapping[str, Any] = decoded_object(body) or {}
+        found = error_body(body)
+        answer: Mapping[str, Any] = found if isinstance(found, dict) else {}
         choices = answer.get("choices")
         inner = choices[0] if isinstance(choices, list) and choices else None
         if "error" not in answer and isinstance(inner, dict) and "error" in inner:

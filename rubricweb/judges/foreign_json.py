@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from pydantic_core import from_json
 
 MAX_ERROR_BYTES = 256 * 1024
 """An error body is read to the end up to here; of a longer one only the beginning, as text."""
+MAX_RESPELLED_BYTES = 1024 * 1024
+"""Spelling two million brackets anew takes seconds in which the loop asks nobody else."""
 SHOWN_CHARACTERS = 4000
+_MAY_BE_HALF_A_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def decoded_object(body: bytes) -> dict[str, Any] | None:
@@ -29,11 +33,15 @@ def decoded_object(body: bytes) -> dict[str, Any] | None:
 
 
 def respelled(body: bytes) -> bytes:
-    """The same JSON in plain UTF-8; b"" when it is none, or nested too deeply.
+    """The same JSON in plain UTF-8; b"" when it is none, too deep or too long, or was in plain ASCII.
 
-    A byte order mark goes, and half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes a
-    question mark.
+    A byte order mark goes, what is no UTF-8 is marked as such, and half of a surrogate pair, which JSON can
+    spell and UTF-8 cannot, becomes a question mark.
     """
+    if len(body) > MAX_RESPELLED_BYTES:
+        return b""
+    if body.isascii() and not _MAY_BE_HALF_A_PAIR.search(body):
+        return b""  # what could not be read of it is no JSON
     try:
         decoded = json.loads(body.decode("utf-8-sig", "replace"))
         return json.dumps(decoded, ensure_ascii=False).encode("utf-8", "replace")
