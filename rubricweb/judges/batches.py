@@ -274,6 +274,8 @@ def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
         if response is None:
             return name, None
         status, body = int(response["status_code"]), response["body"]
+        if not 100 <= status <= 999:
+            return None
         return name, HttpAnswer(status, {}, (), json.dumps(body).encode())
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None

@@ -82,7 +82,7 @@ ODD: dict[str, tuple[Action, str | None]] = {
     "negative usage": (completion(MET, usage={"prompt_tokens": -5, "completion_tokens": 1e300}), None),
     "a reply of megabytes": (Say("x" * 2**22), "unreadable_reply"),
     "reasoning of megabytes": (completion(MET, reasoning="é" * 2**20), None),
-    "the name of a model of megabytes": (completion(MET, model="\ud83d" * 2**20), None),
+    "a name of a model of kilobytes": (completion(MET, model="\ud83d" * 2**12), None),
 }
 
 

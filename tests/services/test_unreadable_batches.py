@@ -95,6 +95,9 @@ def test_a_batch_that_failed_is_told_in_words_every_database_stores(people: Cast
 ALL_TRIES = 13
 NOTHING_READABLE = {
     "a number too large": b'{"custom_id": "1", "response": {"status_code": Infinity, "body": {}}}\n',
+    "a status nobody answers with": (
+        b'{"custom_id": "1", "response": {"status_code": ' + b"9" * 4000 + b', "body": {}}}\n'
+    ),
     "brackets without end": b"[" * 100_000 + b"\n",
     "a line of nine megabytes": b'{"custom_id": "1", "response": null, "x": "' + b" " * (9 * 2**20) + b'"}\n',
     "noise": bytes(range(256)),
