@@ -150,14 +150,17 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
 
 @transaction.atomic
 def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
-    """What the run may cost from now on; None is no cap of its own. A run its cap had paused stays paused.
+    """What the run may cost from now on; None is no cap of its own.
+
+    A run its cap had paused stays paused, but says so of the old cap no more: its log does.
 
     Raises Invalid for what is no amount, and for a cap on a judge without a price.
     """
     require_caps_hold(asked_judges(run.judge, run.panel), budget_usd=budget_usd, no_cap=budget_usd is None)
     locked = _locked(run)
     if locked.budget_usd != budget_usd:
-        Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd)
+        reason = "" if locked.state == RunState.PAUSED else locked.stop_reason
+        Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd, stop_reason=reason)
         said = "no cap" if budget_usd is None else dollars(budget_usd)
         record(run.team, by, "set the budget of", run, budget_usd=budget_usd)
         note(run.pk, "budget", f"What it may cost was set to {said}{_by(by)}.")

@@ -196,6 +196,9 @@ def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
         ("resumed", "Resumed by Ed: 3 items to do."),
         ("paused", "Paused: The run's cap of $5 is reached."),
     ]
+    # With another cap that is true no more.
+    runs.set_budget(run, by=people.ed, budget_usd=10.0)
+    assert (run.state, run.stop_reason) == (RunState.PAUSED, "")
 
 
 # ── Resuming ─────────────────────────────────────────────────────────────────────────────────────
