@@ -22,11 +22,17 @@ def usd_span(dollars: Range) -> str:
 
 
 @register.filter
+def about_duration(seconds: float) -> str:
+    """A guess no more exact than it is believed: 24.6 s is "25 s", 470 s are "8 min"."""
+    return duration(_rounded(seconds))
+
+
+@register.filter
 def duration_span(seconds: Range) -> str:
     """ "12 s – 1 min 30 s", "up to 1 d" from nothing."""
     if seconds.low <= 0 < seconds.high:
-        return f"up to {duration(_rounded(seconds.high))}"
-    return _from_to(duration(_rounded(seconds.low)), duration(_rounded(seconds.high)))
+        return f"up to {about_duration(seconds.high)}"
+    return _from_to(about_duration(seconds.low), about_duration(seconds.high))
 
 
 @register.filter

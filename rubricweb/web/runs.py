@@ -26,8 +26,8 @@ from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 
 # htmx takes this status as: show it, and stop asking.
 STOP_POLLING = 286
-# Lines of the log on the run's own page, while it changes and after.
-LOG_SHOWN, LOG_SHOWN_AFTER = 8, 3
+# Lines of the log on the run's own page, which keeps room for as many (run-live.css).
+LOG_SHOWN = 3
 # From this many graded items on, results are asked for less often.
 MANY_GRADED = 5_000
 
@@ -107,9 +107,7 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
         "progress": progress,
         "phase": f"{run.state}{'-moving' if progress.is_moving else ''}",
         "errors": run_errors.error_classes(run, viewer=request.user),
-        "log": run_log.run_log(
-            run, viewer=request.user, size=LOG_SHOWN if progress.poll_seconds else LOG_SHOWN_AFTER
-        ),
+        "log": run_log.run_log(run, viewer=request.user, size=LOG_SHOWN),
     } | _rights(request)
 
 

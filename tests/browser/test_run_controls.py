@@ -66,3 +66,43 @@ def test_a_menu_of_what_can_no_longer_be_done_is_gone_and_none_opens_in_its_plac
     runs.pause_run(run, by=people.alice, now=timezone.now())
     expect(open_page.locator("#run-state")).to_contain_text("paused")
     expect(open_page.locator("details[data-menu][open]")).to_have_count(0)
+
+
+def test_by_keyboard_each_action_is_one_stop_away_from_what_the_last_one_did(open_page: Page) -> None:
+    def press_to(*keys: str) -> None:
+        for key in keys:
+            open_page.keyboard.press(key)
+
+    said, focused = open_page.locator("#messages"), open_page.locator(":focus-visible")
+    open_page.locator("summary", has_text="Pause").focus()
+    press_to("Enter", "Tab")
+    expect(focused).to_contain_text("Pause, let calls in flight finish")
+    press_to("Enter")
+    expect(said).to_contain_text("is paused")
+    expect(said).to_be_focused()
+    press_to("Tab")
+    expect(focused).to_have_text("Resume: 3 items left")
+    press_to("Enter")
+    expect(said).to_contain_text("goes on")
+    expect(said).to_be_focused()
+    press_to("Tab")
+    expect(focused).to_have_text("Pause")
+
+
+def test_what_a_run_will_cost_and_the_button_that_starts_it_stay_in_sight(
+    open_page: Page, people: Cast
+) -> None:
+    open_page.goto(open_page.url.rpartition("/runs/")[0] + "/runs/new/")
+    start = open_page.get_by_role("button", name="Start run")
+    for summary in open_page.locator("#run-form summary").all():
+        summary.click()
+    open_page.locator("#run-form select").last.scroll_into_view_if_needed()
+    assert open_page.evaluate("scrollY") > 500
+    expect(start).to_be_in_viewport()
+    # On a phone they come after the fields, not before what they will cost.
+    open_page.set_viewport_size({"width": 360, "height": 740})
+    plan = open_page.locator("#plan").bounding_box()
+    button = start.bounding_box()
+    assert plan is not None
+    assert button is not None
+    assert button["y"] >= plan["y"] + plan["height"]

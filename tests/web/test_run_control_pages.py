@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Run, RunItem, RunMode, RunState
+from rubricweb.models import Run, RunItem, RunMode, RunState, RunTally
 from rubricweb.services import datasets, endpoints, run_events
 from rubricweb.services import runs as services
 from tests import factories
@@ -74,6 +74,21 @@ def test_a_paused_run_offers_to_go_on_and_says_that_calls_still_come_in(
     client.post(at("run_resume", people, run), {"only": "pending"})
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
+
+
+def test_workers_have_their_line_from_the_start_and_none_once_all_is_in(
+    people: Cast, sign_in, run: Run
+) -> None:
+    client = sign_in(people.ed)
+    assert "No worker has taken it up yet." in page_of(client, people, run)
+    RunTally.objects.create(
+        run=run, worker="host:7", month=timezone.now().date().replace(day=1), beat_at=timezone.now()
+    )
+    page = page_of(client, people, run)
+    assert "<code>host:7</code>" in page
+    assert "No worker has taken it up yet." not in page
+    client.post(at("run_cancel", people, run))
+    assert "host:7" not in page_of(client, people, run)
 
 
 def test_only_who_may_edit_sees_buttons(people: Cast, sign_in, failed_twice: Run) -> None:

@@ -297,6 +297,7 @@ def test_money_and_time_are_said_in_spans() -> None:
     assert words.duration_span(Range(12.4, 95)) == "12 s – 1 min 35 s"
     assert words.duration_span(Range(47.4, 470)) == "47 s – 8 min"
     assert words.duration_span(Range(0, 86_400)) == "up to 1 d"
+    assert words.about_duration(24.6) == "25 s"
     assert words.price_words("team") == "your team"
 
 
