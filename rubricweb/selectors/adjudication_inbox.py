@@ -34,7 +34,7 @@ from rubricweb.selectors.adjudications import runs_beside
 from rubricweb.selectors.blinding import hidden_items, hidden_of
 from rubricweb.selectors.comparable import labelled_queues
 from rubricweb.selectors.comparison_by_kind import option_gaps
-from rubricweb.selectors.ground_truth import Unit, people_first
+from rubricweb.selectors.ground_truth import Unit, people_first, reviewed_items
 from rubricweb.selectors.pages import NOT_OURS
 
 KINDS = ("people differ", "judge differs", "judge flips", "cannot assess")
@@ -319,7 +319,10 @@ def _people(where: Scope) -> QuerySet[Judgement]:
 
 
 def _judges(where: Scope) -> QuerySet[Judgement]:
-    return Judgement.objects.filter(run__in=where.runs, repeat=0, verdict__isnull=False)
+    """What judges said of the items people labelled: runs may be a hundred times as big."""
+    return Judgement.objects.filter(
+        run__in=where.runs, repeat=0, verdict__isnull=False, item__in=reviewed_items(where.queues)
+    )
 
 
 def _per_unit(where: Scope) -> list[UnitLabels]:
@@ -366,10 +369,12 @@ def _kinds(where: Scope) -> dict[Unit, tuple[str, ...]]:
 
 
 def _flips(where: Scope) -> set[Unit]:
-    """Units on which a judge asked several times, or the members of a panel, did not say the same."""
+    """Units of labelled items on which a judge asked several times, or a panel, did not say the same."""
     found: set[Unit] = set()
     for rows in (Vote.objects, Judgement.objects):
-        said = rows.filter(run__in=where.runs, verdict__isnull=False).order_by()
+        said = rows.filter(
+            run__in=where.runs, verdict__isnull=False, item__in=reviewed_items(where.queues)
+        ).order_by()
         several = said.values("run_id", *UNIT).annotate(least=Min("verdict"), most=Max("verdict"))
         found.update(several.filter(least__lt=F("most")).values_list(*UNIT))
     return found

@@ -94,7 +94,9 @@ def compare(
     hidden = _hidden(run.team, viewer, run.dataset_id)
     by_rater = labels(queues)
     truths = {unit: truth for unit, truth in ground_truth(queues, by_rater).items() if unit[0] not in hidden}
-    said = run_answers(run)
+    criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
+    checks = [criterion.pk for criterion in criteria if criterion.kind == "check"]
+    said = run_answers(run, beside=queues, everywhere=checks)
     evidence = Evidence(truths, by_rater, said, resamples, seed)
     others = _not_binary(truths)
     units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
@@ -118,14 +120,14 @@ def compare(
         undecided=sum(truth.verdict is None for truth in truths.values()),
         adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
         hidden_items=len(hidden),
-        criteria=_per_criterion(run, evidence, hidden),
+        criteria=_per_criterion(criteria, evidence, hidden),
     )
 
 
-def _per_criterion(run: Run, evidence: Evidence, hidden: set[int]) -> tuple[CriterionComparison, ...]:
+def _per_criterion(
+    criteria: Iterable[Criterion], evidence: Evidence, hidden: set[int]
+) -> tuple[CriterionComparison, ...]:
     """The criteria of the run's rubric in order; none when every item brings its own."""
-    if run.rubric_version_id is None:
-        return ()
     labelled: dict[int, list[Unit]] = defaultdict(list)
     for unit in evidence.truths:
         labelled[unit[1]].append(unit)
@@ -133,7 +135,6 @@ def _per_criterion(run: Run, evidence: Evidence, hidden: set[int]) -> tuple[Crit
     for unit in evidence.judged.values:
         if unit[0] not in hidden:
             checked[unit[1]].append(unit)
-    criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
     return tuple(
         evidence.compared(criterion, labelled[criterion.pk], checked[criterion.pk]) for criterion in criteria
     )
@@ -158,7 +159,7 @@ def overall_agreement(
         for unit, truth in truths.items()
         if truth.verdict is not None and unit[0] not in hidden and unit[1] not in others
     )
-    return Evidence(truths, {}, run_answers(run), resamples, seed).pair(units)
+    return Evidence(truths, {}, run_answers(run, beside=queues), resamples, seed).pair(units)
 
 
 def _require_same_dataset(run: Run, queues: Sequence[ReviewQueue]) -> None:
@@ -238,7 +239,7 @@ def disagreements(
         raise Invalid(f"{kind!r} is not a kind of disagreement. Allowed: {', '.join(DISAGREEMENT_KINDS)}.")
     by_rater = labels(queues)
     truths = ground_truth(queues, by_rater)
-    verdicts = run_answers(run).labels if run is not None else {}
+    verdicts = run_answers(run, beside=queues).labels if run is not None else {}
     hidden = set().union(*(_hidden(team, viewer, pk) for pk in {one.dataset_id for one in queues}))
     criteria = Criterion.objects.in_bulk({unit[1] for unit in truths})
     keys = dict(Item.objects.filter(pk__in={unit[0] for unit in truths}).values_list("pk", "key"))

@@ -45,8 +45,9 @@ def compare_item_scores(
             pk__in={version_id for _, version_id, _, _ in rows}
         ).prefetch_related("criteria")
     }
+    reviewed = {item_id for item_id, _ in truths}
     people = [
-        versions[version_id].score(item_id, truths, judged, penalty)
+        versions[version_id].score(item_id, truths, judged, penalty) if item_id in reviewed else None
         for item_id, version_id, _, penalty in rows
     ]
     machine = [score for _, _, score, _ in rows]

@@ -11,7 +11,7 @@ from rubricweb.engine.agreement.intervals import Figure, wilson
 from rubricweb.engine.agreement.means import mean_figure
 from rubricweb.engine.criterion import Option
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Criterion, Judgement
+from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunState
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,14 @@ def share_figure(count: int, n: int) -> Figure:
 
 
 def criterion_counts(criteria: Iterable[Criterion], judgements: QuerySet[Judgement]) -> list[CriterionCounts]:
-    """Counts over `judgements`, one per criterion in the order given, even without any. Two queries."""
+    """Counts over `judgements`, one per criterion in the order given, even without any. Two queries.
+
+    Other criteria are counted too and left out here: named in the query, they would lead a database to the
+    judgements of all runs on these criteria, where those of one run or of some reviews are far fewer.
+    """
     criteria = list(criteria)
     ids = [criterion.pk for criterion in criteria]
-    rows = judgements.filter(criterion__in=ids).order_by()
+    rows = judgements.order_by()
     labels: dict[int, dict[str, int]] = defaultdict(dict)
     errors: dict[int, int] = {}
     grouped = rows.filter(value=None).values("criterion_id", "verdict").annotate(n=Count("pk"))
@@ -128,7 +132,7 @@ def criterion_counts(criteria: Iterable[Criterion], judgements: QuerySet[Judgeme
             labels[criterion_id][verdict] = n
     values: dict[int, list[float]] = defaultdict(list)
     if any(criterion.kind == "check" for criterion in criteria):
-        measured = rows.filter(value__isnull=False).order_by("criterion_id", "item_id")
+        measured = rows.filter(value__isnull=False, criterion__in=ids).order_by("criterion_id", "item_id")
         for criterion_id, value in measured.values_list("criterion_id", "value"):
             values[criterion_id].append(float(value or 0.0))
     return [
@@ -140,3 +144,26 @@ def criterion_counts(criteria: Iterable[Criterion], judgements: QuerySet[Judgeme
         )
         for criterion in criteria
     ]
+
+
+def summarised_counts(run: Run, criteria: Iterable[Criterion]) -> list[CriterionCounts] | None:
+    """The same over everything a finished run said, as it was counted when it ended. One query at most.
+
+    None while it is not finished, without a summary, and with a check: of those a summary keeps the mean.
+    """
+    criteria = list(criteria)
+    if run.state != RunState.FINISHED or any(criterion.kind == "check" for criterion in criteria):
+        return None
+    kept = {row.criterion_id: row for row in RunCriterionSummary.objects.filter(run=run).order_by()}
+    if not kept:
+        return None
+    return [_summarised(criterion, kept.get(criterion.pk)) for criterion in criteria]
+
+
+def _summarised(criterion: Criterion, row: RunCriterionSummary | None) -> CriterionCounts:
+    if row is None:
+        return CriterionCounts(criterion, {}, 0)
+    if criterion.kind == "choice":
+        return CriterionCounts(criterion, row.options, row.errors)
+    labels = {Verdict.MET: row.met, Verdict.UNMET: row.unmet, Verdict.CANNOT_ASSESS: row.cannot_assess}
+    return CriterionCounts(criterion, {str(label): n for label, n in labels.items() if n}, row.errors)

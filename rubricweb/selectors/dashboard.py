@@ -23,7 +23,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_datasets, shown
 from rubricweb.selectors.comparable import comparable_runs, queues_to_compare
 from rubricweb.selectors.comparison import overall_agreement
-from rubricweb.selectors.criterion_counts import criterion_counts
+from rubricweb.selectors.criterion_counts import criterion_counts, summarised_counts
 from rubricweb.selectors.queues import QueueRow, queues
 from rubricweb.selectors.runs import RunFilters, RunRow, run_filters, runs
 
@@ -263,13 +263,14 @@ def _pass_rates(run: Run, viewer: User) -> tuple[PassRate, ...]:
     """Rates of the judge and of people who submitted, over the items the viewer may see."""
     if run.rubric_version_id is None:
         return ()
-    said = Judgement.objects.filter(
-        criterion__version_id=run.rubric_version_id, item__dataset_id=run.dataset_id
-    )
+    seen = shown(viewer, run.team, run.dataset_id)
+    visible = Judgement.objects.filter(seen)
+    # The reviews are looked up first: there are far fewer than judgements of these criteria.
+    submitted = Review.objects.filter(queue__dataset=run.dataset_id, state=ReviewState.SUBMITTED).order_by()
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
-    visible = said.filter(shown(viewer, run.team, run.dataset_id))
-    judge = criterion_counts(criteria, visible.filter(run=run))
-    people = criterion_counts(criteria, visible.filter(review__state=ReviewState.SUBMITTED))
+    judge = None if seen else summarised_counts(run, criteria)
+    judge = judge or criterion_counts(criteria, visible.filter(run=run))
+    people = criterion_counts(criteria, visible.filter(review__in=submitted.values("pk")))
     return tuple(
         PassRate(criterion=found.criterion, judge=found.rate, people=labelled.rate)
         for found, labelled in zip(judge, people, strict=True)

@@ -1,15 +1,15 @@
 """What people said about every unit, what stands there, and what a run said."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
 from rubricweb.engine.ground_truth import majority
-from rubricweb.models import Adjudication, Judgement, ReviewQueue, ReviewState, Run
+from rubricweb.models import Adjudication, Judgement, Review, ReviewQueue, ReviewState, Run
 
 Unit = tuple[int, int]
 """(item id, criterion id): what one label is about."""
@@ -49,6 +49,12 @@ def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
     )
     labelled = {queue.dataset_id for queue in queues if queue.pk in by_people}
     return [queue for queue in queues if queue.pk in by_people or queue.dataset_id not in labelled]
+
+
+def reviewed_items(queues: Sequence[ReviewQueue]) -> QuerySet[Review, int]:
+    """Ids of the items that somebody submitted a review of, for asking `item__in`."""
+    submitted = Review.objects.filter(queue__in=queues, state=ReviewState.SUBMITTED).order_by()
+    return submitted.values_list("item", flat=True)
 
 
 def labels(queues: Sequence[ReviewQueue], *, final: bool = False) -> Labels:
@@ -100,12 +106,24 @@ class RunAnswers:
     failed: frozenset[Unit] = frozenset()
 
 
-def run_answers(run: Run) -> RunAnswers:
-    """The run's answers, the first of each where it asked several times."""
+def run_answers(
+    run: Run, *, beside: Sequence[ReviewQueue] | None = None, everywhere: Collection[int] = ()
+) -> RunAnswers:
+    """The run's answers, the first of each where it asked several times.
+
+    `beside` queues leaves out what nobody can hold against people: answers on items without a submitted
+    review of theirs. A run may be a hundred times as big as what was reviewed. `everywhere` are
+    the ids of criteria whose answers stay in on every item.
+    """
     said: dict[Unit, str] = {}
     values: dict[Unit, float] = {}
     failed: set[Unit] = set()
     rows = Judgement.objects.filter(run=run, repeat=0)
+    if beside is not None:
+        kept = Q(item__in=reviewed_items(beside))
+        if everywhere:
+            kept |= Q(criterion__in=everywhere)
+        rows = rows.filter(kept)
     for item_id, criterion_id, verdict, value in rows.values_list(
         "item_id", "criterion_id", "verdict", "value"
     ):

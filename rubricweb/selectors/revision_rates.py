@@ -68,7 +68,7 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
         judgement = revision.judgement
         if judgement.item_id not in hidden and revision.judge_verdict != judgement.verdict:
             said[judgement.criterion_id].append(revision)
-    judged = run_answers(run).labels
+    judged = run_answers(run, beside=revealing).labels
     unanswered: dict[int, int] = defaultdict(int)
     silent = Judgement.objects.filter(
         review__queue__in=revealing,

@@ -13,7 +13,12 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
 from rubricweb.models import Criterion, Judgement, Run, RunItem, RunSummary, User
 from rubricweb.selectors.blinding import is_withheld, shown
-from rubricweb.selectors.criterion_counts import CriterionCounts, criterion_counts, share_figure
+from rubricweb.selectors.criterion_counts import (
+    CriterionCounts,
+    criterion_counts,
+    share_figure,
+    summarised_counts,
+)
 from rubricweb.selectors.pages import Page, keyset_page
 
 RUN_ITEM_ORDERS = {
@@ -156,8 +161,9 @@ def _criterion_rates(run: Run, visible: Q | None) -> list[CriterionRate]:
     """Answers and pass rate per criterion, in rubric order; empty when every item brings its own rubric."""
     if run.rubric_version_id is None:
         return []
-    criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
-    return criterion_counts(criteria, _visible(Judgement.objects.filter(run=run), visible))
+    criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
+    kept = summarised_counts(run, criteria) if visible is None else None
+    return kept or criterion_counts(criteria, _visible(Judgement.objects.filter(run=run), visible))
 
 
 def _sum(rates: Sequence[CriterionRate]) -> VerdictCounts:

@@ -83,7 +83,7 @@ def test_by_keyboard_each_action_is_one_stop_away_from_what_the_last_one_did(ope
     press_to("Tab")
     expect(focused).to_have_text("Resume: 3 items left")
     press_to("Enter")
-    expect(said).to_contain_text("goes on")
+    expect(said).to_contain_text("Working on 3 items.")
     expect(said).to_be_focused()
     press_to("Tab")
     expect(focused).to_have_text("Pause")
