@@ -108,12 +108,12 @@ def sizes(bench: Bench, report: Report, options: argparse.Namespace) -> None:
             f"{measured.per_second:,.0f} verdicts/s, {measured.cpu_ms_per_call:.2f} ms CPU per call, "
             f"largest process {peak:.0f} MB"
         )
-        per_core = measured.calls / measured.cpu_seconds
         report.promise(f"{items:,} items: {peak:.0f} MB per process (< {RSS_MB})", peak < RSS_MB)
-        report.promise(
-            f"{items:,} items: {per_core:,.0f} stored verdicts per second of a core (≥ {RATE_PER_CORE:,})",
-            per_core >= RATE_PER_CORE,
-        )
+    per_core = measured.calls / measured.cpu_seconds
+    report.promise(
+        f"the largest: {per_core:,.0f} stored verdicts per second of a core (≥ {RATE_PER_CORE:,})",
+        per_core >= RATE_PER_CORE,
+    )
     (few, short), (many, long) = seconds[0], seconds[-1]
     growth = (long / many) / (short / few)
     report.line(f"{many / few:.0f} × the calls took {long / short:.1f} × the time")
