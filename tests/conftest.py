@@ -32,6 +32,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     items.sort(key=lambda item: turn.get(_group(item), 1))
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """A test is named by the beginning of a long value, not by megabytes of it."""
+    return repr(val[:60]) if isinstance(val, str | bytes) and len(val) > 60 else None
+
+
 def _group(item: pytest.Item) -> str:
     marker = item.get_closest_marker("xdist_group")
     return str(marker.args[0]) if marker else ""
