@@ -196,7 +196,8 @@ class Share:
     def pay(self) -> None:
         """Moves from `unpaid` to `paid` what the budget allows; asks the database.
 
-        After a refusal it is tried again once in a while: money that was set aside may come back.
+        After a refusal it is tried again once answers have come here, for what they left over, and else once
+        in a while: others may give back what they set aside.
         """
         if not self.unpaid or time.monotonic() - self._refused < PAY_AGAIN_SECONDS:
             return
@@ -259,6 +260,7 @@ class Share:
             self._watch_endpoint(reply)
             self._remember(reply)
         self.outstanding -= len(batch.arrived)
+        self._refused = -math.inf
         self._answered.append((time.monotonic(), len(batch.arrived)))
         follow: list[Question] = []
         for item in batch.items:
