@@ -127,7 +127,13 @@ def test_answers_that_cannot_be_read_are_fetched_again_and_then_errors_that_nobo
         assert "POST /v1/chat/completions" not in asked
         last = RunEvent.objects.filter(run=run, kind="batch").latest("pk")
         assert "9 could not be read" in last.message
-        # Somebody who means it has them asked one by one.
+
+
+def test_whoever_means_it_has_unreadable_answers_asked_one_by_one(people: Cast) -> None:
+    with desk(provider(NOTHING_READABLE["noise"])) as (url, asked):
+        run = graded_by(people, url)
+        sweep(run, range(4, ALL_TRIES))
+        assert "POST /v1/chat/completions" not in asked
         assert runs.resume_run(run, by=people.alice, enqueue=Bells(), error_kinds=["unreadable_batch"]) == 3
         grading.grade(run.pk, now=timezone.now)
         assert "POST /v1/chat/completions" in asked
