@@ -18,18 +18,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's chil
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     """What can only be done one at a time is done by one process; the longest begins first.
 
-    Tests that start processes share a broker. Browser tests come last: Playwright leaves an event loop in the
-    thread, and `asyncio.run` minds.
+    Several tests that start processes would take each other's time. Browser tests come last: Playwright
+    leaves an event loop in the thread, and `asyncio.run` minds.
     """
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "playwright" in fixtures:
             item.add_marker(pytest.mark.xdist_group("browser"))
-        elif item.path.parent.name == "processes" or any("installation" in one for one in fixtures):
+        elif item.path.parent.name == "processes":
             item.add_marker(pytest.mark.xdist_group("processes"))
+        elif any("installation" in one for one in fixtures):
+            item.add_marker(pytest.mark.xdist_group("commands"))
     yield
-    turn = {"processes": 0, "browser": 2}
-    items.sort(key=lambda item: turn.get(_group(item), 1))
+    turn = {"processes": 0, "commands": 1, "browser": 3}
+    items.sort(key=lambda item: turn.get(_group(item), 2))
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: whichever tests processes waits for them most of the time."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:

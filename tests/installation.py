@@ -25,8 +25,23 @@ import redis
 
 from tests.warm_start import Warm
 
+REDIS_DATABASES = 16
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "rubricweb.management.console")
+
+
+def _of_its_own(broker_url: str) -> str:
+    """The broker for this one of several test processes: each takes a Redis database of its own, counting
+    down from the one that is named, so that none hears another's bells.
+    """
+    parts = urlsplit(broker_url)
+    number = parts.path.removeprefix("/")
+    if not parts.scheme.startswith("redis") or not number.isdecimal():
+        return broker_url
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return urlunsplit(parts._replace(path=f"/{(int(number) - process) % REDIS_DATABASES}"))
+
+
 COLLECT = """
 import django
 from rubricweb.management import console, static_files
@@ -47,7 +62,7 @@ OWN = (
     "SITE_URL",
 )
 DATABASE_URL = os.environ.get("DATABASE_URL", "")
-BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
+BROKER_URL = _of_its_own(os.environ.get("CELERY_BROKER_URL", ""))
 
 
 @dataclass(frozen=True)
