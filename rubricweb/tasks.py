@@ -11,7 +11,9 @@ from kombu.exceptions import OperationalError
 
 from rubricweb import leaving
 from rubricweb.models import Notice
-from rubricweb.services import grading, notices, retention, runs, workers
+from rubricweb.selectors.clock import database_clock, database_now
+from rubricweb.services import grading, idempotency, notices, retention, runs, workers
+from rubricweb.services.storing import patiently
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +29,7 @@ def sweep() -> None:
     """No task: every worker does this in its main process, whether its others are busy or not."""
     from rubricweb.services import batches  # with the SDK, a second to import: only for those who work
 
-    now = timezone.now()
+    now = database_now()
     runs.sweep(enqueue=ring, now=now)
     for run_id in batches.due(now):
         _send(batch, run_id, expires=settings.SWEEP_SECONDS)
@@ -41,7 +43,8 @@ def ring_tidying() -> None:
 
 @shared_task
 def grade(run_id: int) -> None:
-    left = grading.grade(run_id, now=timezone.now, leave=leaving.is_set)
+    clock, _ = patiently(database_clock)
+    left = grading.grade(run_id, now=clock, leave=leaving.is_set)
     if left:
         ring(left[0])  # a bell for each that was heard: who comes looks at the other runs as well
 
@@ -50,13 +53,14 @@ def grade(run_id: int) -> None:
 def batch(run_id: int) -> None:
     from rubricweb.services import batches
 
-    batches.advance(run_id, now=timezone.now, enqueue=ring)
+    batches.advance(run_id, now=database_clock(), enqueue=ring)
 
 
 @shared_task
 def tidy() -> None:
-    now = timezone.now()
+    now = database_now()
     workers.forget_silent(now)
+    idempotency.forget_keys(now)
     retention.prune_all(now=now)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import connection
 
@@ -26,8 +27,10 @@ BATCH = {
 
 
 @contextmanager
-def desk(answer: Callable[[str, str], Answer]) -> Iterator[tuple[str, list[str]]]:
-    """A server that answers `answer(method, path)`: its address, and what it was asked."""
+def desk(answer: Callable[[str, str], Answer], at: str = "") -> Iterator[tuple[str, list[str]]]:
+    """A server that answers `answer(method, path)`: its address, `at` that of an earlier one, and what it was
+    asked.
+    """
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -47,7 +50,7 @@ def desk(answer: Callable[[str, str], Answer]) -> Iterator[tuple[str, list[str]]
 
         do_GET = do_POST
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", urlsplit(at).port or 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -71,10 +74,16 @@ def provider(output: bytes = b"", **batch: Any) -> Callable[[str, str], Answer]:
     return answer
 
 
+def completion(verdict: str) -> bytes:
+    """The answer to one question about one criterion."""
+    said = json.dumps({"explanation": "so it is", "criterion_status": verdict})
+    choice = {"finish_reason": "stop", "message": {"content": said}}
+    return json.dumps({"model": "m", "choices": [choice]}).encode()
+
+
 def answers(run: Run) -> bytes:
     """The file that answers every question of the run with MET, in the order of its items."""
-    said = json.dumps({"explanation": "so it is", "criterion_status": "MET"})
-    body = {"model": "m", "choices": [{"finish_reason": "stop", "message": {"content": said}}]}
+    body = json.loads(completion("MET"))
     return b"".join(
         json.dumps(
             {"custom_id": f"{row}.{index}.0", "response": {"status_code": 200, "body": body}, "error": None}

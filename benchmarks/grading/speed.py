@@ -20,7 +20,8 @@ CORES_FOR_TWO = 4
 
 def wall(bench: Bench, report: Report, options: argparse.Namespace) -> None:
     on_sqlite = not os.environ.get("DATABASE_URL")
-    where = "SQLite, embedded broker" if on_sqlite else "PostgreSQL, Redis"
+    broker = os.environ.get("CELERY_BROKER_URL", "").partition("://")[0] or "embedded broker"
+    where = f"{'SQLite' if on_sqlite else 'PostgreSQL'}, {broker}"
     report.heading(f"{CALLS:,} calls of 50 ms, {IN_FLIGHT} in flight, one grading process ({where})")
     bench.behave(latency_seconds=LATENCY_SECONDS)
     limit, found = limit_seconds(CALLS), []

@@ -124,7 +124,7 @@ def _fault(model: type[ParamModel], error: Any) -> Fault:
     source = str(model.__ninja_param_source__)
     # A body arrives under the name of the view's parameter, which is not part of what was sent.
     sent = path[1:] if source == "body" else path
-    place = source if source in ("query", "path") else ""
+    place = source if source in ("query", "path", "header") else ""
     for part in sent:
         place = join_place(place, f"[{part}]" if isinstance(part, int) else str(part))
     place = place or source

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
 from typing import Annotated, Any, TypeVar
@@ -34,18 +35,18 @@ def cut(rows: Iterable[Row], asked: ListQuery, *, key: Callable[[Row], Sequence[
 
     The cursor holds the key of the last row given out, so rows that come or go in between move nothing.
     """
-    ordered = list(rows)
+    ordered = rows if isinstance(rows, Sequence) else list(rows)
     if asked.cursor:
         after = _opened(asked.cursor)
-        ordered = [row for row in ordered if _comparable(key(row), after)]
+        ordered = ordered[bisect_right(ordered, after, key=lambda row: _comparable(key(row), after)) :]
     page, more = ordered[: asked.limit], len(ordered) > asked.limit
     return {"items": page, "next_cursor": _closed(key(page[-1])) if more else None}
 
 
-def _comparable(place: Sequence[Any], after: Sequence[Any]) -> bool:
+def _comparable(place: Sequence[Any], after: Sequence[Any]) -> list[Any]:
     if len(place) != len(after):
         raise Invalid(NOT_OURS)
-    return list(place) > list(after)
+    return list(place)
 
 
 def _closed(place: Sequence[Any]) -> str:

@@ -5,12 +5,14 @@ from typing import Any
 from django.utils import timezone
 
 from rubricweb import access, tasks
+from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.runs import shown
 from rubricweb.api.schemas import run_control as schemas
 from rubricweb.api.schemas.runs import Run
 from rubricweb.models import Role
 from rubricweb.services import runs as services
+from rubricweb.services.idempotency import Done
 
 run_control = Room("runs")
 
@@ -54,31 +56,43 @@ def resume_run(
     request: TokenRequest,
     run_id: int,
     body: schemas.Resumption = schemas.Resumption(),  # noqa: B008 as above
+    key: IdempotencyKey = None,
 ) -> Any:
     """Grade what is missing.
 
     Items never graded, and verdicts that failed: all of them, or only some error kinds, or only those of
-    some items. Verdicts already given are not asked for again. Refused (409) while the run is running.
+    some items. Verdicts already given are not asked for again. Refused (409) while the run is running; sent
+    again with its `Idempotency-Key`, it is answered and nothing is asked twice.
     """
-    run = access.run_for(request.auth.team, run_id)
-    items = services.resume_run(
-        run,
-        by=request.auth.user,
-        enqueue=tasks.ring,
-        error_kinds=body.error_kinds,
-        item_ids=body.item_ids,
-    )
+
+    def resume() -> Done:
+        run = access.run_for(request.auth.team, run_id)
+        items = services.resume_run(
+            run,
+            by=request.auth.user,
+            enqueue=tasks.ring,
+            error_kinds=body.error_kinds,
+            item_ids=body.item_ids,
+        )
+        return run, items
+
+    run, items = once(request, key, body, resume)
     return {"items": items, "run": shown(run, request.auth.user)}
 
 
 @run_control.write("POST", "/runs/{int:run_id}/extend", Role.EDITOR, schemas.ExtendedRun)
-def extend_run(request: TokenRequest, run_id: int) -> Any:
+def extend_run(request: TokenRequest, run_id: int, key: IdempotencyKey = None) -> Any:
     """Take in the items that were added to the dataset since the run was started.
 
-    A finished run goes on with them; one that is paused, cancelled or failed waits to be resumed.
+    A finished run goes on with them; one that is paused, cancelled or failed waits to be resumed. Sent again
+    with its `Idempotency-Key`, it takes in nothing more and answers as before.
     """
-    run = access.run_for(request.auth.team, run_id)
-    items = services.extend_run(run, by=request.auth.user, enqueue=tasks.ring)
+
+    def extend() -> Done:
+        run = access.run_for(request.auth.team, run_id)
+        return run, services.extend_run(run, by=request.auth.user, enqueue=tasks.ring)
+
+    run, items = once(request, key, None, extend)
     return {"items": items, "run": shown(run, request.auth.user)}
 
 

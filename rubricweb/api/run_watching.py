@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils import timezone
 from ninja import Query
 
 from rubricweb import access
@@ -11,6 +10,7 @@ from rubricweb.api.paging import ListQuery, listed
 from rubricweb.api.schemas import run_watching as schemas
 from rubricweb.api.schemas.shared import list_of
 from rubricweb.models import Role
+from rubricweb.selectors.clock import database_now
 from rubricweb.selectors.run_log import run_log
 from rubricweb.selectors.run_progress import progress
 
@@ -26,7 +26,7 @@ def get_progress(request: TokenRequest, run_id: int) -> Any:
     would tell you what a judge said about an item you are still to review blind.
     """
     run = access.run_for(request.auth.team, run_id)
-    return progress(run, viewer=request.auth.user, now=timezone.now())
+    return progress(run, viewer=request.auth.user, now=database_now())
 
 
 @run_watching.read("/runs/{int:run_id}/events", Role.VIEWER, list_of(schemas.RunEvent))

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from django.utils import timezone
 from ninja import Query
 
 from rubricweb import access, tasks
 from rubricweb.api.datasets import version_or_own
+from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
 from rubricweb.api.run_options import run_options
@@ -18,9 +18,11 @@ from rubricweb.models import Role, Run, User
 from rubricweb.selectors import run_errors, run_progress, run_reports, run_results, run_votes
 from rubricweb.selectors import runs as selected
 from rubricweb.selectors.blinding import is_withheld
+from rubricweb.selectors.clock import database_now
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 from rubricweb.services import endpoints
 from rubricweb.services import runs as services
+from rubricweb.services.idempotency import Done
 
 runs = Room("runs")
 
@@ -75,24 +77,30 @@ def shown(run: Run, viewer: User) -> With:
 
 
 @runs.write("POST", "/runs", Role.EDITOR, schemas.Run, status=201)
-def start_run(request: TokenRequest, body: NewRun) -> Any:
+def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -> Any:
     """Start a run over a dataset, or some items of it.
 
     By one judge, or by a panel of several; rubrics of checks alone need neither. What the team was answered
-    before is not asked again, and the run pauses before a call would pass a budget.
+    before is not asked again, and the run pauses before a call would pass a budget. Sent again with its
+    `Idempotency-Key`, it starts no second run and answers with the first.
     """
-    team = request.auth.team
-    dataset = access.dataset_for(team, body.dataset_id)
-    run = services.start_run(
-        team,
-        by=request.auth.user,
-        dataset=dataset,
-        rubric_version=version_or_own(team, body.rubric_version_id, dataset),
-        enqueue=tasks.ring,
-        budget_usd=body.budget_usd,
-        no_cap=body.no_cap,
-        **run_options(team, dataset, body),
-    )
+
+    def start() -> Done:
+        team = request.auth.team
+        dataset = access.dataset_for(team, body.dataset_id)
+        run = services.start_run(
+            team,
+            by=request.auth.user,
+            dataset=dataset,
+            rubric_version=version_or_own(team, body.rubric_version_id, dataset),
+            enqueue=tasks.ring,
+            budget_usd=body.budget_usd,
+            no_cap=body.no_cap,
+            **run_options(team, dataset, body),
+        )
+        return run, 0
+
+    run, _ = once(request, key, body, start)
     return shown(run, request.auth.user)
 
 
@@ -103,7 +111,7 @@ def get_run(request: TokenRequest, run_id: int) -> Any:
     result = run_results.result(run, viewer=viewer)
     return With(
         shown(run, viewer),
-        progress=run_progress.progress(run, viewer=viewer, now=timezone.now()),
+        progress=run_progress.progress(run, viewer=viewer, now=database_now()),
         score=result.mean,
         coverage=result.coverage,
         error_classes=run_errors.error_classes(run, viewer=viewer),

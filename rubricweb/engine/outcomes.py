@@ -10,6 +10,9 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.verdict import ALLOWED_VERDICTS, Label, Verdict
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from rubricweb.engine.criterion import Criterion
 
 
@@ -66,6 +69,17 @@ def value_of(outcome: Outcome) -> float | None:
     if isinstance(outcome, Verdict):
         return 1.0 if outcome is Verdict.MET else 0.0
     return float(outcome)
+
+
+def check_values(criterion: Criterion, found: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What numbers a check found come to, all at once: `outcome_of` each. Raises ValueError as it does."""
+    wrong = found[~(abs(found) < math.inf)]
+    if wrong.size or (found.size and not criterion.is_check):
+        value = float((wrong if wrong.size else found)[0])
+        raise ValueError(
+            f"the value {value!r} answers a {criterion.kind} criterion; allowed: {_allowed(criterion)}"
+        )
+    return found if criterion.weight == 0 else found.clip(0.0, 1.0)
 
 
 def own_label(criterion: Criterion, label: Label | float) -> Label | float:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rubricweb.engine.outcomes import Failed, Outcome
+import numpy as np
+from numpy.typing import NDArray
+
+from rubricweb.engine.outcomes import FAILED, Failed, Outcome
 from rubricweb.engine.scoring import Abstention, OnError, contributions
+from rubricweb.engine.verdict import Verdict
+
+Floats = NDArray[np.float64]
 
 
 def score_parts(
@@ -29,16 +35,59 @@ def score_parts(
     (10, 5, −3) with MET, CANNOT_ASSESS skipped, UNMET: P = 10, parts 1, None, 0.
     """
     worth = contributions(weights, outcomes, worst=worst, abstention=abstention, on_error=on_error)
-    if on_error == "fail_item" and any(isinstance(outcome, Failed) for outcome in outcomes):
-        return [None] * len(worth)
+    failed = any(isinstance(outcome, Failed) for outcome in outcomes)
+    [parts] = _divided(
+        np.array([worth], dtype=np.float64),
+        weights,
+        np.array([failed and on_error == "fail_item"]),
+        normalize,
+    )
+    return [None if math.isnan(part) else float(part) for part in parts]
+
+
+def score_part_columns(
+    weights: Sequence[float],
+    values: Floats,
+    failed: NDArray[np.bool_],
+    *,
+    worst: Sequence[float] | None = None,
+    normalize: bool = True,
+    abstention: Abstention = "skip",
+    on_error: OnError = "exclude",
+) -> Floats:
+    """`score_parts` of many submissions at once: (submissions × criteria), NaN where it says None.
+
+    `values` are (submissions × criteria), NaN for an abstention and wherever `failed` is true.
+
+    Worked: weights (10, 5, −3), nothing failed: values 1, 0, 1 give 0.667, 0, −0.2; 1, NaN, 0 give 1, NaN, 0.
+    """
+    criteria = values.shape[1]
+    if failed.shape != values.shape or len(weights) != criteria:
+        raise ValueError(
+            f"{values.shape} values, {failed.shape} failures and {len(weights)} weights; "
+            f"allowed: a column of each per criterion"
+        )
+
+    def of_all(outcome: Outcome) -> Floats:
+        """What each criterion adds where this came of it."""
+        added = contributions(
+            weights, [outcome] * criteria, worst=worst, abstention=abstention, on_error=on_error
+        )
+        return np.array(added, dtype=np.float64)
+
+    worth: Floats = np.where(np.isnan(values), of_all(Verdict.CANNOT_ASSESS), of_all(1.0) * values + 0.0)
+    worth = np.where(failed, of_all(FAILED), worth)
+    no_score = np.asarray(failed.any(axis=1)) & (on_error == "fail_item")
+    return _divided(worth, weights, no_score, normalize)
+
+
+def _divided(worth: Floats, weights: Sequence[float], no_score: NDArray[np.bool_], normalize: bool) -> Floats:
+    """(submissions × criteria): contributions over the sum that the score of each submission divides by."""
+    worth = np.where(no_score[:, None], np.nan, worth)
     if not normalize or not any(weights):
         return worth
     sign = 1.0 if any(weight > 0 for weight in weights) else -1.0
-    whole = math.fsum(
-        abs(weight)
-        for weight, part in zip(weights, worth, strict=True)
-        if part is not None and math.copysign(1.0, weight) == sign
-    )
-    if whole == 0:
-        return [None] * len(worth)
-    return [None if part is None else part / whole for part in worth]
+    sizes = np.array([abs(weight) if math.copysign(1.0, weight) == sign else 0.0 for weight in weights])
+    whole = np.where(np.isnan(worth), 0.0, sizes).sum(axis=1, keepdims=True)
+    parts: Floats = worth / np.where(whole == 0, np.nan, whole)
+    return parts

@@ -70,7 +70,8 @@ class JudgeConfig:
     `base_url` ends before `/chat/completions`, as in `https://api.openai.com/v1`. `api_key` None sends no
     Authorization header; no key is ever taken from the environment. `extra_headers` go with every request;
     they may be secrets and are never shown, logged or stored with a run. They cannot replace the key, the
-    host or what describes the body.
+    host or what describes the body. `identity` says whose answers they are where the address does not, as of
+    a judge that is started on another port each time; "" is whoever answers at the address.
 
     Sampling (`temperature`, `top_p`, `seed`, `max_output_tokens`, `reasoning_effort` such as "low") is left
     out of the request when None or "" (reasoning models refuse some of it; the client also learns that from
@@ -119,6 +120,7 @@ class JudgeConfig:
     fallback_input_usd_per_million: float | None = None
     fallback_cached_input_usd_per_million: float | None = None
     fallback_output_usd_per_million: float | None = None
+    identity: str = ""
 
     def __post_init__(self) -> None:
         for text in ("base_url", "model"):
@@ -159,6 +161,11 @@ class JudgeConfig:
             'a word such as "low", or ""',
         )
         _check_headers(self.extra_headers)
+
+    @property
+    def whose(self) -> str:
+        """Whose answers they are, whatever the model: equal for two configs that ask the same endpoint."""
+        return self.identity or self.base_url.rstrip("/")
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from http import HTTPStatus
 
 import httpx2
 import openai
@@ -50,11 +51,14 @@ _MARK = "rubricweb"
 
 
 class BatchError(Exception):
-    """A batch cannot be handed in or asked about; `again` says whether trying later may help."""
+    """A batch cannot be handed in or asked about; `again` says whether trying later may help, `gone` that the
+    provider knows nothing of what it was asked about.
+    """
 
-    def __init__(self, message: str, *, again: bool) -> None:
+    def __init__(self, message: str, *, again: bool, gone: bool = False) -> None:
         super().__init__(message)
         self.again = again
+        self.gone = gone
 
 
 @dataclass(frozen=True)
@@ -308,7 +312,8 @@ async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[A
     except openai.APIStatusError as error:
         message = provider_message(error.body, config.secrets) or f"HTTP {error.status_code}"
         again = error.status_code in (408, 409, 429) or error.status_code >= 500
-        raise BatchError(f"HTTP {error.status_code}: {message}", again=again) from error
+        gone = error.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+        raise BatchError(f"HTTP {error.status_code}: {message}", again=again, gone=gone) from error
     except openai.APIConnectionError as error:
         raise BatchError(
             f"the endpoint could not be reached: {error.__cause__ or error}", again=True

@@ -21,11 +21,11 @@ FORMAT = 1
 def content_key(config: JudgeConfig, prompt: Prompt, repeat: int) -> uuid.UUID:
     """The key under which an answer to this question may stand in for asking it again.
 
-    The first 16 bytes of the SHA-256 of a canonical JSON of: address, model, fallback model, sampling, extra
-    headers, whether token probabilities were wanted, the prompt's texts, how its reply is read and the schema
-    it must fit, and `repeat` (0 for the only time it is asked). Not of the judge's name, API key, prices,
-    limits or patience, nor of which criterion of which rubric the prompt was made for: the same words asked
-    of the same model are the same question.
+    The first 16 bytes of the SHA-256 of a canonical JSON of: address (identity, where the judge has one),
+    model, fallback model, sampling, extra headers, whether token probabilities were wanted, the prompt's
+    texts, how its reply is read and the schema it must fit, and `repeat` (0 for the only time it is asked).
+    Not of the judge's name, API key, prices, limits or patience, nor of which criterion of which rubric the
+    prompt was made for: the same words asked of the same model are the same question.
     """
     digest = hashlib.sha256(_of_judge(config))
     digest.update(_of_schema(prompt.schema))
@@ -38,7 +38,7 @@ def _of_judge(config: JudgeConfig) -> bytes:
     return _canonical(
         {
             "format": FORMAT,
-            "base_url": config.base_url.rstrip("/"),
+            "base_url": config.whose,
             "model": config.model,
             "fallback_model": config.fallback_model,
             # 0 and 0.0 are sent alike

@@ -290,6 +290,11 @@ def _resume(record: Record, now: float, notes: list[tuple[str, str]]) -> None:
         record.doubted = True
         _open(record, now)
         return
+    if record.ceiling is None and record.answers <= 1 and record.cycle_sent <= 2:
+        # Not one was let through before this: it was shut, which says nothing about how fast it may be asked.
+        _open(record, now)
+        record.first_at = now
+        return
     seconds = max(began - record.cycle_start, 0.01)
     measured = max(record.cycle_sent - 1, 1.0) / seconds
     before = record.rate

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
+from typing import NoReturn
 
 from rubricweb.management.arguments import data, discussion, review, running, team
 from rubricweb.management.arguments.common import subcommand
+from rubricweb.management.remarks import HARMLESS, remark
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 DESCRIPTION = "Write rubrics, grade submissions with judges and people, and see where they disagree."
@@ -96,13 +98,20 @@ def _manage(arguments: Sequence[str]) -> int:
 
 
 def _refuse(*lines: str) -> int:
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    remark(*lines)
     return 1
+
+
+class Parser(argparse.ArgumentParser):
+    """One whose refusals, which repeat the arguments, steer no terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(message.translate(HARMLESS))
 
 
 def parser() -> argparse.ArgumentParser:
     """Every sub-command with its arguments; nothing here needs Django, so `--help` is quick."""
-    root = argparse.ArgumentParser(
+    root: argparse.ArgumentParser = Parser(
         prog="rubricweb",
         usage="rubricweb COMMAND [ARGUMENTS …]\n       rubricweb COMMAND --help",
         description=DESCRIPTION,

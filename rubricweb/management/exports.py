@@ -1,12 +1,12 @@
 """`rubricweb export`: ground truth or verdicts, streamed to a file or to standard output."""
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rubricweb import access
 from rubricweb.errors import Invalid
+from rubricweb.management.printed import print_file
 from rubricweb.management.who import acting, note
 from rubricweb.models import Role
 from rubricweb.selectors import comparable, operators
@@ -32,9 +32,7 @@ def run(options: argparse.Namespace) -> int:
         run=judged,
     )
     if options.output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(_as_bytes(export.chunks))
-        sys.stdout.buffer.flush()
+        print_file(export.chunks)
     else:
         write(options.output, export.chunks)
     return 0

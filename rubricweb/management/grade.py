@@ -24,6 +24,7 @@ from rubricweb.management.imports import dataset_named, rubric_named
 from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Dataset, Item, Role, RubricVersion, Run, RunState
 from rubricweb.selectors import operators, run_progress, run_results
+from rubricweb.selectors.clock import database_clock, database_now
 from rubricweb.selectors.run_forecasts import Forecast
 from rubricweb.selectors.run_samples import spread_ids
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         started = _resume(options, who, stack) if options.resume else _start(options, who, stack)
         if not _grade(who, started):
             runs.pause_run(started, by=who.user, now=timezone.now())
-            progress = run_progress.progress(started, viewer=who.user, now=timezone.now())
+            progress = run_progress.progress(started, viewer=who.user, now=database_now())
             note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
             note(f"Go on with: rubricweb grade --resume {started.pk}")
             return INTERRUPTED
@@ -233,11 +234,12 @@ def _grade(who: Who, started: Run) -> bool:
         stopped.set()
         note("Stopping: what is in flight is stored. Ctrl+C again breaks it off.")
 
+    clock = database_clock()
     before = signal.signal(signal.SIGINT, stop)
     try:
         with _progress_bar(started, who):
             while access.run_for(who.team, started.pk).state == RunState.RUNNING:
-                left = grading.grade(started.pk, now=timezone.now, alone=True, leave=stopped.is_set)
+                left = grading.grade(started.pk, now=clock, alone=True, leave=stopped.is_set)
                 if not left and not stopped.is_set():
                     time.sleep(0.2)  # others hold the rest
                 if stopped.is_set():
@@ -268,7 +270,7 @@ def _progress_bar(started: Run, who: Who) -> Iterator[None]:
         task = bar.add_task("", total=None, errors="")
         try:
             while not over.wait(0.5):
-                seen = run_progress.progress(started, viewer=who.user, now=timezone.now())
+                seen = run_progress.progress(started, viewer=who.user, now=database_now())
                 errors = "" if seen.errors is None else f"{seen.errors} errors"
                 bar.update(task, total=seen.items, completed=seen.graded, errors=errors)
         finally:

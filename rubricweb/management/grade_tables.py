@@ -1,6 +1,5 @@
 """What `rubricweb grade` prints: a plan before the run, its figures after."""
 
-from django.utils import timezone
 from rich.table import Table
 
 from rubricweb.engine.agreement.intervals import Figure
@@ -8,6 +7,7 @@ from rubricweb.management.printed import facts, terminal
 from rubricweb.management.who import Who, note
 from rubricweb.models import Run
 from rubricweb.selectors import run_errors, run_progress, run_results, run_votes
+from rubricweb.selectors.clock import database_now
 from rubricweb.selectors.run_forecasts import Forecast
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.templatetags.display import count, usd
@@ -39,7 +39,7 @@ def print_plan(plan: Forecast) -> None:
 
 def print_summary(ended: Run, result: run_results.Result, who: Who) -> None:
     """What came out and what it cost, without what this person is still to review blind."""
-    progress = run_progress.progress(ended, viewer=who.user, now=timezone.now())
+    progress = run_progress.progress(ended, viewer=who.user, now=database_now())
     table = _table()
     table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge['name']}")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
@@ -52,6 +52,9 @@ def print_summary(ended: Run, result: run_results.Result, who: Who) -> None:
     votes = run_votes.run_votes(ended, viewer=who.user)
     if votes is not None:
         table.add_row("votes", _about_votes(votes.overall))
+        if ended.panel and ended.panel["cascade"]:
+            went_on = f"{votes.overall.went_on} of {votes.overall.units} criteria of items"
+            table.add_row("went on", f"{went_on}, past the first stage")
     table.add_row("errors", WITHHELD if progress.withheld else str(progress.errors))
     for found in run_errors.error_classes(ended, viewer=who.user):
         table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])

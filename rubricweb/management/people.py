@@ -14,6 +14,7 @@ from rubricweb.management import prepare
 from rubricweb.management.serve import running_at
 from rubricweb.management.who import note
 from rubricweb.selectors import operators, workers
+from rubricweb.selectors.clock import database_now
 from rubricweb.services import demo, teams
 
 
@@ -45,6 +46,6 @@ def load_demo(options: argparse.Namespace) -> int:
             settings.OFFLINE_JUDGE_URL = stack.enter_context(running_server())
         team = demo.load_demo(enqueue=tasks.ring, now=timezone.now())
     note(f"The demo team is {team} ({team.slug}).")
-    if not workers.alive(timezone.now()):
+    if not workers.alive(database_now()):
         note(f"Its runs wait for a worker. Start one: {workers.start_command()}")
     return 0

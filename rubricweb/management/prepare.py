@@ -15,6 +15,7 @@ from rubricweb import tasks
 from rubricweb.errors import Conflict
 from rubricweb.models import Team, User
 from rubricweb.selectors import operators
+from rubricweb.selectors.clock import database_now
 from rubricweb.services import demo, runs, teams
 
 Say = Callable[[str], object]
@@ -84,7 +85,7 @@ def _login_name() -> str:
 
 
 def ring_for_interrupted_runs() -> None:
-    runs.sweep(enqueue=tasks.ring, now=timezone.now())
+    runs.sweep(enqueue=tasks.ring, now=database_now())
 
 
 def sign_in_link(user: User, base_url: str) -> str:

@@ -2,23 +2,23 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from rubricweb.management.remarks import HARMLESS
+
 WIDTH = 140  # of tables that go into a file or a pipe
-HARMLESS = {
-    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"},
-    **dict.fromkeys(range(0x7F, 0xA0), "\N{REPLACEMENT CHARACTER}"),
-}
-"""Control characters and what is shown in their place: a terminal obeys them, whoever wrote them."""
+# JSON escapes the other control characters by itself.
+ESCAPED = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 
 def say(*lines: str) -> int:
@@ -35,7 +35,19 @@ def words(text: str) -> Text:
 def print_json(answer: Any, *, indent: int | None = None) -> None:
     """One JSON value on a line, or on many with `indent`; escaped where the output is not Unicode."""
     plain = not (sys.stdout.encoding or "").lower().startswith("utf")
-    sys.stdout.write(json.dumps(answer, ensure_ascii=plain, indent=indent) + "\n")
+    sys.stdout.write(json.dumps(answer, ensure_ascii=plain, indent=indent).translate(ESCAPED) + "\n")
+
+
+def print_file(chunks: Iterable[str | bytes]) -> None:
+    """A file on standard output: as it is into files and pipes, without control characters at a terminal."""
+    sys.stdout.flush()
+    for chunk in chunks:
+        data = chunk if isinstance(chunk, bytes) else chunk.encode()
+        if sys.stdout.isatty():
+            sys.stdout.write(data.decode(errors="replace").translate(HARMLESS))
+        else:
+            sys.stdout.buffer.write(data)
+    sys.stdout.flush()
 
 
 def moment(at: datetime) -> str:
@@ -54,6 +66,11 @@ class Terminal(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         super().print(*(words(one) if isinstance(one, str) else one for one in objects), **options)
+
+    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Whatever is printed or shown live comes through here; its own control codes are segments apart."""
+        for one in super().render(renderable, options):
+            yield one if one.control else Segment(one.text.translate(HARMLESS), one.style)
 
     def on_broken_pipe(self) -> None:
         """Left to `console.main`, which ends as if all had been read."""

@@ -1,12 +1,11 @@
 """`rubricweb rubrics`: the rubrics of a team and their versions, at the terminal."""
 
 import argparse
-import sys
 
 from rubricweb import access
 from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.management.paging import first
-from rubricweb.management.printed import moment, print_json, table, terminal
+from rubricweb.management.printed import moment, print_file, print_json, table, terminal
 from rubricweb.management.who import acting, note
 from rubricweb.models import Role
 from rubricweb.selectors import operators
@@ -82,5 +81,5 @@ def show(options: argparse.Namespace) -> int:
     """A published version as the file `import-rubric` reads."""
     who = acting(options, Role.VIEWER)
     version = selected.version_with_criteria(access.version_for(who.team, options.version).pk)
-    sys.stdout.write(write_rubric(version.to_engine(), "json" if options.json else "yaml"))
+    print_file([write_rubric(version.to_engine(), "json" if options.json else "yaml")])
     return 0

@@ -1,6 +1,5 @@
 """Following a run at the terminal: a live display, or a line for every change."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,15 +9,16 @@ from typing import Any
 
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.utils import timezone
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from rubricweb.management.printed import print_json, say, terminal
 from rubricweb.management.who import note
 from rubricweb.models import Run, RunEvent, RunState, User
+from rubricweb.selectors.clock import database_now
 from rubricweb.selectors.run_log import run_log
 from rubricweb.selectors.run_progress import Progress, progress
 from rubricweb.selectors.withheld_runs import WITHHELD
@@ -26,7 +26,7 @@ from rubricweb.templatetags.display import count, duration, percent, usd
 
 ENDED = (RunState.FINISHED, RunState.CANCELLED, RunState.FAILED)
 # Differ at every look, though nothing has happened.
-RESTLESS = ("calls_per_second", "seconds_left", "workers", "in_flight", "working")
+RESTLESS = ("calls_per_second", "seconds_left", "workers", "in_flight", "working", "held_usd")
 LOG_SHOWN = 8
 # A database that is away is waited for this long.
 PATIENCE_SECONDS = 60.0
@@ -58,7 +58,7 @@ def _looks(look: Callable[[], Run], viewer: User, every_seconds: float) -> Itera
     while True:
         try:
             run = look()
-            seen = progress(run, viewer=viewer, now=timezone.now())
+            seen = progress(run, viewer=viewer, now=database_now())
         except DatabaseError:
             if time.monotonic() - answered > PATIENCE_SECONDS:
                 raise
@@ -81,7 +81,7 @@ def _display(viewer: User, as_json: bool) -> Iterator[Show]:
     elif not sys.stdout.isatty():
         yield _TextLines(viewer).show
     else:
-        with Live(console=Console(highlight=False, markup=False), auto_refresh=False) as live:
+        with Live(console=terminal(), auto_refresh=False) as live:
             yield lambda run, seen: live.update(_screen(run, seen, viewer), refresh=True)
 
 
@@ -96,7 +96,7 @@ class _JsonLines:
         steady = {name: value for name, value in answer.items() if name not in RESTLESS}
         if steady != self._last:
             self._last = steady
-            sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            print_json(answer)
             sys.stdout.flush()
 
 
@@ -112,13 +112,13 @@ class _TextLines:
         for event in reversed(run_log(run, viewer=self._viewer, size=LOG_SHOWN).rows):
             if self._newest.get(event.pk) != event.count:
                 self._newest[event.pk] = event.count
-                sys.stdout.write(f"{event_line(event)}\n")
+                say(event_line(event))
         line = f"{run.state}: {seen.graded:,} of {seen.items:,} items graded, "
         line += f"errors and cost {WITHHELD}" if seen.withheld else f"{seen.errors:,} errors, {_spent(seen)}"
         line += f". {waiting(seen)}" if seen.waiting else ""
         if line != self._last:
             self._last = line
-            sys.stdout.write(f"{line}\n")
+            say(line)
         sys.stdout.flush()
 
 
@@ -192,6 +192,8 @@ def _spent(seen: Progress) -> str:
         spent += f" of {usd(seen.budget_usd)}"
     if seen.unpriced and seen.cost_usd is not None:
         spent += f" and {count(seen.unpriced)} calls of unknown cost"
+    if seen.held_usd:
+        spent += f", {usd(seen.held_usd)} set aside"
     return spent
 
 

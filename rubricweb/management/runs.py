@@ -14,6 +14,7 @@ from rubricweb.management.who import Who, acting, note
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors import operators, run_errors, run_log, run_progress, run_results, workers
 from rubricweb.selectors import runs as selected
+from rubricweb.selectors.clock import database_now
 from rubricweb.selectors.new_items import new_item_count
 from rubricweb.selectors.run_errors import ERROR_KINDS
 from rubricweb.services import retention
@@ -101,7 +102,7 @@ def show(options: argparse.Namespace) -> int:
     """One run: how far it is, what it cost, what went wrong, its log."""
     who = acting(options, Role.VIEWER)
     run = access.run_for(who.team, options.run)
-    progress = run_progress.progress(run, viewer=who.user, now=timezone.now())
+    progress = run_progress.progress(run, viewer=who.user, now=database_now())
     errors = run_errors.error_classes(run, viewer=who.user)
     events = run_log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
     if options.json:
@@ -227,7 +228,7 @@ def _working_on(run: Run, items: int) -> str:
 
 def _said(run: Run, words: str) -> int:
     say(words)
-    if run.state == RunState.RUNNING and not workers.alive(timezone.now()):
+    if run.state == RunState.RUNNING and not workers.alive(database_now()):
         note(f"No worker is running. Start one: {workers.start_command()}")
     return 0
 

@@ -20,6 +20,7 @@ from django.conf import settings
 
 from rubricweb.errors import Conflict
 from rubricweb.management import static_files
+from rubricweb.management.remarks import remark as say
 from rubricweb.management.supervisor import Child, GaveUp, Supervisor
 
 FIRST_PORT = 8000
@@ -44,11 +45,6 @@ def run(options: argparse.Namespace) -> int:
         finally:
             supervisor.stop()
     return 0
-
-
-def say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
 
 
 def running_at() -> str | None:

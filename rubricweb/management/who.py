@@ -1,7 +1,6 @@
 """Who a command acts for: the team, and the member whose rights and eyes it uses."""
 
 import argparse
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from django.conf import settings
 from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.management import prepare
+from rubricweb.management.remarks import remark
 from rubricweb.models import Role, Team, User
 from rubricweb.selectors import operators
 
@@ -36,7 +36,7 @@ def acting(options: argparse.Namespace, role: Role) -> Who:
 
 def note(line: str) -> None:
     """A remark for people; standard output is kept for results."""
-    sys.stderr.write(f"{line}\n")
+    remark(line)
 
 
 def read_file(path: Path) -> bytes:

@@ -20,6 +20,7 @@ from rubricweb.models.rubrics import Criterion, Rubric, RubricVersion
 from rubricweb.models.runs import (
     UNENDED,
     BatchJob,
+    IdempotencyKey,
     JudgeCall,
     Run,
     RunCriterionSummary,
@@ -55,6 +56,7 @@ __all__ = [
     "Criterion",
     "Dataset",
     "EndpointMemory",
+    "IdempotencyKey",
     "Item",
     "JournalEntry",
     "JudgeCall",

@@ -249,6 +249,25 @@ class Worker(models.Model):
         return self.name
 
 
+class IdempotencyKey(models.Model):
+    """A request that started paid work, so that the same one sent again starts nothing."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=255)
+    # SHA-256 of all that was asked for.
+    asked = models.CharField(max_length=64, blank=True)
+    # Null only inside the transaction that does the work.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="+")
+    items = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="idempotency_key_once_per_team")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class BatchJob(models.Model):
     """A file of questions handed to a provider's batch interface; its items are leased to it meanwhile."""
 

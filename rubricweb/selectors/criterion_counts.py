@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from rubricweb.engine.agreement.intervals import Figure, wilson
 from rubricweb.engine.agreement.means import mean_figure
 from rubricweb.engine.criterion import Option
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunState
+from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunItem, RunState
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,14 @@ def criterion_counts(criteria: Iterable[Criterion], judgements: QuerySet[Judgeme
         )
         for criterion in criteria
     ]
+
+
+def on_graded_items(run: Run) -> QuerySet[Judgement]:
+    """What the run found, without what it found on items that are not graded to the end."""
+    found = Judgement.objects.filter(run=run)
+    if run.state == RunState.FINISHED:
+        return found
+    return found.exclude(Exists(RunItem.objects.filter(run=run, item=OuterRef("item"), graded_at=None)))
 
 
 def summarised_counts(run: Run, criteria: Iterable[Criterion]) -> list[CriterionCounts] | None:

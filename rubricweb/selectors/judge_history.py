@@ -52,15 +52,15 @@ def histories(
     )
     seen: dict[tuple[str, str], JudgeHistory | None] = {}
     for config in judges.values():
-        who = _who(config.base_url, config.model)
+        who = _who(config.whose, config.model)
         if who not in seen:
             seen[who] = _history(runs, who)
-    found = {name: seen[_who(config.base_url, config.model)] for name, config in judges.items()}
+    found = {name: seen[_who(config.whose, config.model)] for name, config in judges.items()}
     return {name: history for name, history in found.items() if history is not None}
 
 
-def _who(base_url: str, model: str) -> tuple[str, str]:
-    return base_url.rstrip("/"), model
+def _who(whose: str, model: str) -> tuple[str, str]:
+    return whose.rstrip("/"), model
 
 
 def _history(runs: Iterable[tuple[int, Any, Any]], who: tuple[str, str]) -> JudgeHistory | None:
@@ -68,7 +68,7 @@ def _history(runs: Iterable[tuple[int, Any, Any]], who: tuple[str, str]) -> Judg
     among_others: list[int] = []
     for pk, judge, panel in runs:
         asked = [member["judge"] for member in panel["members"]] if panel else [judge]
-        same = [_who(one.get("base_url", ""), one["model"]) == who for one in asked]
+        same = [_who(one.get("identity") or one.get("base_url", ""), one["model"]) == who for one in asked]
         if any(same):
             (alone if all(same) else among_others).append(pk)
     used = sorted([*alone, *among_others], reverse=True)[:RUNS_READ]

@@ -33,7 +33,9 @@ def notices(
 
 
 def unread_count(team: Team, user: User) -> int:
-    """The number in the bell."""
+    """The number in the bell of every page: where nothing is unread, whose words are hidden is not asked."""
+    if not Notice.objects.filter(user=user, team=team, read_at=None).exists():
+        return 0
     return visible_notices(user, team).filter(read_at=None).count()
 
 

@@ -5,21 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 from django.db.models import QuerySet
 
-from rubricweb.engine.agreement import Figure, RunComparison, compare_runs
-from rubricweb.engine.agreement.means import mean_columns
-from rubricweb.engine.outcomes import FAILED
-from rubricweb.engine.score_parts import score_parts
+from rubricweb.engine.agreement import Figure, RunComparison
+from rubricweb.engine.agreement.means import mean_columns_later
+from rubricweb.engine.agreement.scores import compare_runs_later
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
+from rubricweb.engine.score_parts import score_part_columns
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.errors import Invalid
 from rubricweb.models import Criterion, Run, RunState, User
-from rubricweb.selectors.run_diff_answers import Answers, Worth, answers_of, worth_of
+from rubricweb.selectors.columns import Bools, Floats, Ints
+from rubricweb.selectors.run_diff_answers import Answers, LabelNumbers, Worth, answers_of, worth_of
 from rubricweb.selectors.run_diff_changes import CriterionChange, criterion_changes
 from rubricweb.selectors.run_diff_criteria import Partners
 from rubricweb.selectors.run_diff_items import (
-    Graded,
-    ItemChange,
+    Grades,
+    ItemChanges,
     counted,
     hidden_from,
     item_changes,
@@ -172,14 +175,14 @@ def run_diff(
     baseline: Run,
     *,
     viewer: User,
-    changes: Sequence[ItemChange] | None = None,
+    changes: ItemChanges | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> RunDiff:
     """The run against its baseline, without the items the viewer is still to review blind.
 
     Intervals are a 95 % bootstrap over items. `changes` are the `item_changes` of the two, for callers that
-    have them already. Nine queries at most, however many items, a few more for raters. Raises Invalid, see
+    have them already. Ten queries at most, however many items, a few more for raters. Raises Invalid, see
     `require_comparable`.
     """
     require_comparable(run, baseline)
@@ -187,57 +190,48 @@ def run_diff(
     changes = item_changes(run, baseline, hidden) if changes is None else changes
     partners = Partners.of(run, baseline)
     worth = worth_of(partners.everything)
-    said, said_before = answers_of(run, worth, hidden), answers_of(baseline, worth, hidden)
-    scores = compare_runs(
-        [one.baseline.score if one.baseline else None for one in changes],
-        [one.run.score if one.run else None for one in changes],
-        resamples=resamples,
-        seed=seed,
+    items = np.sort(changes.item_ids)
+    numbers = LabelNumbers()
+    said, said_before = (answers_of(one, worth, items, numbers) for one in (run, baseline))
+    draws = SharedDraws(resamples=resamples, seed=seed)
+    scores_later = compare_runs_later(changes.baseline.scores, changes.run.scores, draws)
+    parts_later = _contributions(run, baseline, partners, worth, said, said_before, changes, items, draws)
+    criteria = criterion_changes(
+        partners,
+        said,
+        said_before,
+        contributions=parts_later,
+        noise=noise(run, baseline, partners, worth, hidden, draws),
+        draws=draws,
     )
-    parts = _contributions(
-        run, baseline, partners, worth, said, said_before, changes, resamples=resamples, seed=seed
-    )
+    scores, parts = scores_later(), {pk: part() for pk, part in parts_later.items()}
     return RunDiff(
         run=run,
         baseline=baseline,
         settings=settings_that_differ(run, baseline, partners),
         scale=score_scale(run, baseline),
         scores=scores,
-        sides=(
-            _side(run, [one.run for one in changes]),
-            _side(baseline, [one.baseline for one in changes]),
-        ),
+        sides=(_side(run, changes.run), _side(baseline, changes.baseline)),
         counts=counted(changes),
-        criteria=criterion_changes(
-            partners,
-            said,
-            said_before,
-            contributions=parts,
-            noise=noise(run, baseline, partners, worth, hidden, resamples=resamples, seed=seed),
-            resamples=resamples,
-            seed=seed,
-        ),
+        criteria=criteria,
         only_run=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_run),
         only_baseline=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_baseline),
         rest=_rest(scores.difference, parts),
-        on_own_rubrics=sum(
-            _own_rubric(run, one.run) or _own_rubric(baseline, one.baseline) for one in changes
-        ),
+        on_own_rubrics=int((_own_rubric(run, changes.run) | _own_rubric(baseline, changes.baseline)).sum()),
         hidden_items=len(hidden),
         withheld=frozenset(one.pk for one in (run, baseline) if is_withheld_run(one, viewer)),
     )
 
 
-def _side(run: Run, rows: Sequence[Graded | None]) -> Side:
-    found = [row for row in rows if row is not None]
-    coverages = [row.coverage for row in found if row.coverage is not None]
+def _side(run: Run, found: Grades) -> Side:
+    coverages = found.coverages[~np.isnan(found.coverages)]
     return Side(
         run=run,
-        items=len(found),
-        graded=sum(row.is_graded for row in found),
-        scored=sum(row.score is not None for row in found),
-        coverage=sum(coverages) / len(coverages) if coverages else None,
-        errors=sum(row.errors for row in found),
+        items=int(found.there.sum()),
+        graded=int(found.graded.sum()),
+        scored=int((~np.isnan(found.scores)).sum()),
+        coverage=float(coverages.mean()) if len(coverages) else None,
+        errors=int(found.errors.sum()),
     )
 
 
@@ -251,54 +245,56 @@ def _contributions(
     worth: Mapping[int, Worth],
     said: Answers,
     said_before: Answers,
-    changes: Sequence[ItemChange],
-    *,
-    resamples: int,
-    seed: int,
-) -> dict[int, Figure]:
+    changes: ItemChanges,
+    items: Ints,
+    draws: SharedDraws,
+) -> dict[int, Later[Figure]]:
     """Criterion id (the run's, where both have it) → its part of the difference of mean scores.
 
-    Empty when a run scored items as a whole, and when no item has a score in both.
+    Empty when a run scored items as a whole, and when no item has a score in both. `items` are the ids in
+    whose order the answers are.
     """
-    paired = [one for one in changes if one.difference is not None]
-    if PER_ITEM in (run.autograder, baseline.autograder) or not paired:
+    paired = changes.taken(np.flatnonzero(~np.isnan(changes.differences)))
+    if PER_ITEM in (run.autograder, baseline.autograder) or not len(paired):
         return {}
     normalize = run.normalize and baseline.normalize
-    run_ids = partners.run_ids()
-    mine, theirs = partners.of_run, partners.of_baseline
-    columns = [criterion.pk for criterion in (*mine, *partners.only_baseline)]
-    rows = []
-    for one in paired:
-        row = dict.fromkeys(columns, 0.0)
-        if one.run is not None and not _own_rubric(run, one.run):
-            for pk, part in _parts(run, mine, worth, said, one.item_id, normalize):
-                row[pk] += part
-        if one.baseline is not None and not _own_rubric(baseline, one.baseline):
-            for pk, part in _parts(baseline, theirs, worth, said_before, one.item_id, normalize):
-                row[run_ids.get(pk, pk)] -= part
-        rows.append(list(row.values()))
-    return dict(zip(columns, mean_columns(rows, len(columns), resamples=resamples, seed=seed), strict=True))
+    places = np.searchsorted(items, paired.item_ids)
+    mine, theirs, run_ids = partners.of_run, partners.of_baseline, partners.run_ids()
+    ids = [criterion.pk for criterion in (*mine, *partners.only_baseline)]
+    rows = np.zeros((len(paired), len(ids)))
+    for sign, one, grades, criteria, answers in (
+        (1, run, paired.run, mine, said),
+        (-1, baseline, paired.baseline, theirs, said_before),
+    ):
+        parts = _parts(one, criteria, worth, answers, places, normalize)
+        parts[_own_rubric(one, grades)] = 0.0
+        for criterion, part in zip(criteria, parts.T, strict=True):
+            pk = criterion.pk if one is run else run_ids.get(criterion.pk, criterion.pk)
+            rows[:, ids.index(pk)] += sign * part
+    return dict(zip(ids, mean_columns_later(rows, draws), strict=True))
 
 
 def _parts(
     run: Run,
     criteria: Sequence[Criterion],
     worth: Mapping[int, Worth],
-    said: Answers,
-    item_id: int,
+    answers: Answers,
+    places: Ints,
     normalize: bool,
-) -> list[tuple[int, float]]:
-    """(criterion id, part) of those criteria that count in the run's score of an item."""
-    answered = [said[criterion.pk].get(item_id) if criterion.pk in said else None for criterion in criteria]
-    parts = score_parts(
+) -> Floats:
+    """(items × criteria): what each criterion adds to the run's score of the items at these places."""
+    said = [answers[criterion.pk].take(places) for criterion in criteria]
+    shape = len(places), len(criteria)
+    parts = score_part_columns(
         [criterion.weight for criterion in criteria],
-        [FAILED if one is None else one.outcome for one in answered],
+        np.array([one.values for one in said]).reshape(shape[::-1]).T,
+        np.array([~one.there | one.failed for one in said], dtype=np.bool_).reshape(shape[::-1]).T,
         worst=[worth[criterion.pk].criterion.worst_value for criterion in criteria],
         normalize=normalize,
         abstention=cast(Abstention, run.abstention),
         on_error=cast(OnError, run.on_error),
     )
-    return [(criterion.pk, part) for criterion, part in zip(criteria, parts, strict=True) if part is not None]
+    return np.nan_to_num(parts, nan=0.0)
 
 
 def _rest(difference: Figure, parts: Mapping[int, Figure]) -> float | None:
@@ -308,5 +304,8 @@ def _rest(difference: Figure, parts: Mapping[int, Figure]) -> float | None:
     return difference.value - sum(part.value or 0.0 for part in parts.values())
 
 
-def _own_rubric(run: Run, row: Graded | None) -> bool:
-    return row is not None and row.rubric_version_id != run.rubric_version_id
+def _own_rubric(run: Run, grades: Grades) -> Bools:
+    """Where the run graded an item by another rubric than its own."""
+    own = -1 if run.rubric_version_id is None else run.rubric_version_id
+    others: Bools = grades.rubric_versions != own
+    return grades.there & others

@@ -1,30 +1,49 @@
 """What a run answered to each criterion of its rubric, with what every answer is worth."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from rubricweb import engine
-from rubricweb.engine.outcomes import FAILED, Outcome, outcome_of, value_of
-from rubricweb.models import Criterion, Run
-from rubricweb.selectors.ground_truth import run_answers
+from rubricweb.engine.outcomes import check_values, outcome_of, value_of
+from rubricweb.models import Criterion, Judgement, Run
+from rubricweb.selectors.columns import Bools, Floats, Ints, columns, floats, ints
 from rubricweb.selectors.stored_answers import answer_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Said:
-    """One answer: a label or what a check found, its outcome, and its value; a failure has no label.
+    """A run's answers to one criterion: arrays with a place per item.
 
-    `value` is None for an abstention and a failure.
+    `labels` are the numbers of labels (see Worth) or what a check found, NaN without an answer; `values` what
+    they are worth, NaN for an abstention too. `failed` is true where the question got no answer.
     """
 
-    label: str | float | None
-    outcome: Outcome
-    value: float | None
+    labels: Floats
+    values: Floats
+    failed: Bools
+
+    @classmethod
+    def nothing(cls, items: int) -> "Said":
+        """No answers and no failures."""
+        return cls(np.full(items, np.nan), np.full(items, np.nan), np.zeros(items, dtype=np.bool_))
+
+    def take(self, places: Ints) -> "Said":
+        return Said(self.labels[places], self.values[places], self.failed[places])
+
+    @property
+    def there(self) -> Bools:
+        """Answered or failed."""
+        return self.failed | ~np.isnan(self.labels)
+
+    @property
+    def valued(self) -> Bools:
+        return ~np.isnan(self.values)
 
 
-Answers = Mapping[int, Mapping[int, Said]]
-"""Criterion id → item id → what was said there."""
+Answers = Mapping[int, Said]
+"""Criterion id → what was said there, item by item."""
 
 
 @dataclass
@@ -32,18 +51,36 @@ class Worth:
     """What every label of one criterion is worth, worked out once each."""
 
     criterion: engine.Criterion
-    _known: dict[str, Said] = field(default_factory=dict)
+    _known: dict[str, float | None] = field(default_factory=dict)
 
-    def of(self, label: str) -> Said:
+    def of(self, label: str) -> float | None:
+        """None for an abstention."""
         if label not in self._known:
             outcome = outcome_of(self.criterion, answer_of(self.criterion, label))
-            self._known[label] = Said(label, outcome, value_of(outcome))
+            self._known[label] = value_of(outcome)
         return self._known[label]
 
-    def measured(self, value: float) -> Said:
-        """What a check found."""
-        outcome = outcome_of(self.criterion, answer_of(self.criterion, None, value))
-        return Said(value, outcome, value_of(outcome))
+
+class LabelNumbers(dict[str | None, int]):
+    """A number for every label that was seen, the same in both runs; 0 for None."""
+
+    def __init__(self) -> None:
+        super().__init__({None: 0})
+
+    def __missing__(self, label: str) -> int:
+        self[label] = len(self)
+        return self[label]
+
+    def of(self, labels: Sequence[str | None]) -> Ints:
+        return ints([self[label] for label in labels])
+
+    def values_by_number(self, worth: Worth, used: Ints) -> Floats:
+        """(numbers,): what those labels that are `used` are worth, NaN for all others and for abstentions."""
+        names = list(self)
+        values = np.full(len(names), np.nan)
+        for number in np.unique(used):
+            values[number] = worth.of(str(names[number]))
+        return values
 
 
 def worth_of(criteria: Iterable[Criterion]) -> dict[int, Worth]:
@@ -51,17 +88,26 @@ def worth_of(criteria: Iterable[Criterion]) -> dict[int, Worth]:
     return {criterion.pk: Worth(criterion.to_engine()) for criterion in criteria}
 
 
-def answers_of(run: Run, worth: Mapping[int, Worth], hidden: set[int]) -> Answers:
-    """The run's answers to these criteria on items that are not `hidden`. One query."""
-    found = run_answers(run)
-    said: dict[int, dict[int, Said]] = defaultdict(dict)
-    for (item_id, criterion_id), label in found.labels.items():
-        if criterion_id in worth and item_id not in hidden:
-            said[criterion_id][item_id] = worth[criterion_id].of(label)
-    for (item_id, criterion_id), value in found.values.items():
-        if criterion_id in worth and item_id not in hidden:
-            said[criterion_id][item_id] = worth[criterion_id].measured(value)
-    for item_id, criterion_id in found.failed:
-        if criterion_id in worth and item_id not in hidden:
-            said[criterion_id][item_id] = Said(None, FAILED, None)
-    return said
+def answers_of(run: Run, worth: Mapping[int, Worth], items: Ints, numbers: LabelNumbers) -> Answers:
+    """The run's answers to these criteria on `items`, ids ascending: the first where it asked several times.
+
+    One query.
+    """
+    rows = Judgement.objects.filter(run=run, repeat=0).order_by()
+    item_ids, criteria, labels, found = columns(
+        rows.values_list("item_id", "criterion_id", "verdict", "value"), ints, ints, numbers.of, floats
+    )
+    places = np.searchsorted(items, item_ids)
+    shown = np.isin(item_ids, items)
+    answers = {}
+    for pk, one in worth.items():
+        at = shown & (criteria == pk)
+        chosen, measured = at & (labels > 0), at & ~np.isnan(found)
+        said = Said.nothing(len(items))
+        said.labels[places[chosen]] = labels[chosen]
+        said.values[places[chosen]] = numbers.values_by_number(one, labels[chosen])[labels[chosen]]
+        said.labels[places[measured]] = found[measured]
+        said.values[places[measured]] = check_values(one.criterion, found[measured])
+        said.failed[places[at & ~chosen & ~measured]] = True
+        answers[pk] = said
+    return answers

@@ -1,14 +1,17 @@
 """One criterion in two runs: flips or difference of values, chance, noise, and its part of the change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
-from rubricweb.engine.agreement import Figure, McNemar, holm, mcnemar
-from rubricweb.engine.agreement.scores import mean_difference
-from rubricweb.engine.outcomes import FAILED
+import numpy as np
+
+from rubricweb.engine.agreement import Figure, McNemar, holm
+from rubricweb.engine.agreement.paired_tests import mcnemar_later
+from rubricweb.engine.agreement.scores import mean_difference_later
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 from rubricweb.models import Criterion
+from rubricweb.selectors.columns import Floats
 from rubricweb.selectors.criterion_counts import share_figure
 from rubricweb.selectors.run_diff_answers import Answers, Said
 from rubricweb.selectors.run_diff_criteria import Partners
@@ -88,99 +91,65 @@ def criterion_changes(
     said: Answers,
     said_before: Answers,
     *,
-    contributions: Mapping[int, Figure],
-    noise: Mapping[int, Noise],
-    resamples: int = 1000,
-    seed: int = 0,
+    contributions: Mapping[int, Later[Figure]],
+    noise: Mapping[int, Later[Noise]],
+    draws: SharedDraws,
 ) -> tuple[CriterionChange, ...]:
     """The criteria both runs were asked, in the run's order; `contributions` and `noise` by its ids."""
     pairs = [
-        _Pair(criterion, before, said.get(criterion.pk, {}), said_before.get(before.pk, {}))
+        _Pair(criterion, before, said[criterion.pk], said_before[before.pk], draws)
         for criterion, before in partners.pairs
     ]
-    tests = [pair.test(resamples, seed) for pair in pairs]
+    tests = [None if pair.test is None else pair.test() for pair in pairs]
     adjusted = holm([None if test is None else test.p for test in tests])
-    return tuple(
-        pair.change(
-            test,
-            p,
-            contributions.get(pair.criterion.pk),
-            noise.get(pair.criterion.pk),
-            resamples=resamples,
-            seed=seed,
-        )
-        for pair, test, p in zip(pairs, tests, adjusted, strict=True)
-    )
+    found = []
+    for pair, test, p in zip(pairs, tests, adjusted, strict=True):
+        part, its_noise = contributions.get(pair.criterion.pk), noise.get(pair.criterion.pk)
+        found.append(pair.change(test, p, part and part(), its_noise and its_noise()))
+    return tuple(found)
 
 
-@dataclass(frozen=True)
 class _Pair:
-    criterion: Criterion
-    before: Criterion
-    said: Mapping[int, Said]
-    said_before: Mapping[int, Said]
+    """The answers to one criterion; what needs draws is asked for when it is made."""
 
-    @cached_property
-    def both(self) -> list[tuple[Said, Said]]:
-        """(baseline's, run's) answers with a value on each side, by item."""
-        return [
-            (self.said_before[item_id], self.said[item_id])
-            for item_id in sorted(self.said.keys() & self.said_before.keys())
-            if self.said[item_id].value is not None and self.said_before[item_id].value is not None
-        ]
-
-    def test(self, resamples: int, seed: int) -> McNemar | None:
-        """None for a criterion that is not binary."""
-        if self.criterion.kind != "binary":
-            return None
-        both = self.both
-        return mcnemar(
-            [bool(before.value) for before, _ in both],
-            [bool(after.value) for _, after in both],
-            resamples=resamples,
-            seed=seed,
-        )
+    def __init__(
+        self, criterion: Criterion, before: Criterion, said: Said, said_before: Said, draws: SharedDraws
+    ) -> None:
+        self.criterion, self.before = criterion, before
+        self._said, self._said_before = said, said_before
+        self._both = said.valued & said_before.valued
+        old, new = said_before.values[self._both], said.values[self._both]
+        self._means = _mean(old), _mean(new)
+        self.test: Later[McNemar] | None = None
+        if criterion.kind == "binary":
+            self.test = mcnemar_later(old, new, draws)
+        else:
+            self._difference = mean_difference_later(old, new, draws)
 
     def change(
-        self,
-        test: McNemar | None,
-        p: float | None,
-        contribution: Figure | None,
-        noise: Noise | None,
-        *,
-        resamples: int,
-        seed: int,
+        self, test: McNemar | None, p: float | None, contribution: Figure | None, noise: Noise | None
     ) -> CriterionChange:
-        both = self.both
-        before, after = [one.value for one, _ in both], [other.value for _, other in both]
-        either = self.said.keys() | self.said_before.keys()
-        shared = self.said.keys() & self.said_before.keys()
-        failed, failed_before = _failed(self.said), _failed(self.said_before)
+        said, before, both = self._said, self._said_before, self._both
+        n = int(both.sum())
+        shared = said.there & before.there
         return CriterionChange(
             criterion=self.criterion,
             before=self.before,
-            n=len(both),
-            run_mean=_mean(after),
-            baseline_mean=_mean(before),
-            difference=mean_difference(before, after, resamples=resamples, seed=seed)
-            if test is None
-            else test.difference,
-            changed=share_figure(sum(one.label != other.label for one, other in both), len(both)),
+            n=n,
+            run_mean=self._means[1],
+            baseline_mean=self._means[0],
+            difference=self._difference() if test is None else test.difference,
+            changed=share_figure(int((said.labels[both] != before.labels[both]).sum()), n),
             mcnemar=test,
             p=p,
             contribution=contribution,
             noise=noise,
-            abstained=len(shared - failed - failed_before) - len(both),
-            run_errors=len(failed),
-            baseline_errors=len(failed_before),
-            missing=len(either) - len(shared),
+            abstained=int((shared & ~said.failed & ~before.failed).sum()) - n,
+            run_errors=int(said.failed.sum()),
+            baseline_errors=int(before.failed.sum()),
+            missing=int((said.there ^ before.there).sum()),
         )
 
 
-def _failed(said: Mapping[int, Said]) -> set[int]:
-    return {item_id for item_id, one in said.items() if one.outcome is FAILED}
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    found = [value for value in values if value is not None]
-    return sum(found) / len(found) if found else None
+def _mean(values: Floats) -> float | None:
+    return float(np.mean(values)) if len(values) else None

@@ -3,11 +3,16 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, overload
+
+import numpy as np
+from django.db.models import Case, TextField, Value, When
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Judgement, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_of
+from rubricweb.selectors.columns import Bools, Floats, Ints, columns, floats, ints, present
 from rubricweb.selectors.run_diff_criteria import Partners
 
 ROUNDING = 1e-9
@@ -63,6 +68,88 @@ class ItemChange:
         return (kind, -size, self.item_id)
 
 
+@dataclass(frozen=True, eq=False)
+class Grades:
+    """What one run has on items: `Graded` as arrays; `there` is false where it does not have the item."""
+
+    there: Bools
+    rubric_versions: Ints
+    scores: Floats
+    coverages: Floats
+    errors: Ints
+    graded: Bools
+
+    def at(self, place: int) -> Graded | None:
+        if not self.there[place]:
+            return None
+        return Graded(
+            int(self.rubric_versions[place]),
+            _number(self.scores[place]),
+            _number(self.coverages[place]),
+            int(self.errors[place]),
+            bool(self.graded[place]),
+        )
+
+    def take(self, places: Ints | slice) -> "Grades":
+        """Those at these places."""
+        return Grades(
+            self.there[places],
+            self.rubric_versions[places],
+            self.scores[places],
+            self.coverages[places],
+            self.errors[places],
+            self.graded[places],
+        )
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+class ItemChanges(Sequence[ItemChange]):
+    """Items of two runs in the order of `place`; one becomes an ItemChange when it is looked at.
+
+    `differences` are NaN and `kinds`, places in ITEM_CHANGES, the last one where a score is missing.
+    """
+
+    def __init__(self, item_ids: Ints, run: Grades, baseline: Grades) -> None:
+        self.item_ids, self.run, self.baseline = item_ids, run, baseline
+
+    @cached_property
+    def differences(self) -> Floats:
+        return self.run.scores - self.baseline.scores
+
+    @cached_property
+    def kinds(self) -> Ints:
+        apart = self.differences
+        names = np.select(
+            [np.isnan(apart), np.abs(apart) <= ROUNDING, apart < 0],
+            [ITEM_CHANGES.index(name) for name in ("unpaired", "unchanged", "regression")],
+            default=ITEM_CHANGES.index("fix"),
+        )
+        return names.astype(np.int64)
+
+    def taken(self, places: Ints | slice) -> "ItemChanges":
+        return ItemChanges(self.item_ids[places], self.run.take(places), self.baseline.take(places))
+
+    def __len__(self) -> int:
+        return len(self.item_ids)
+
+    @overload
+    def __getitem__(self, at: int) -> ItemChange: ...
+    @overload
+    def __getitem__(self, at: slice) -> "ItemChanges": ...
+    def __getitem__(self, at: int | slice) -> "ItemChange | ItemChanges":
+        if isinstance(at, slice):
+            return self.taken(at)
+        return ItemChange(int(self.item_ids[at]), self.run.at(at), self.baseline.at(at))
+
+    def place_of(self, item_id: int) -> int | None:
+        """Where the item stands, from 0; None when it does not."""
+        found = np.flatnonzero(self.item_ids == item_id)
+        return int(found[0]) if len(found) else None
+
+
 def score_scale(run: Run, baseline: Run) -> str:
     """ "score", or "raw score" where one run normalised and the other did not."""
     return "score" if run.normalize == baseline.normalize else "raw score"
@@ -73,18 +160,42 @@ def hidden_from(run: Run, viewer: User) -> set[int]:
     return hidden_of(viewer, run.team, run.dataset_id)
 
 
-def item_changes(run: Run, baseline: Run, hidden: set[int]) -> list[ItemChange]:
-    """Every item of either run that is not `hidden`, in the order of `place`. One query."""
+def item_changes(run: Run, baseline: Run, hidden: set[int]) -> ItemChanges:
+    """Every item of either run that is not `hidden`, in the order of `place`. Two queries."""
     field = "score" if score_scale(run, baseline) == "score" else "raw_score"
-    fields = ("run_id", "item_id", "rubric_version_id", field, "coverage", "errors", "graded_at")
-    sides: dict[int, dict[int, Graded]] = {run.pk: {}, baseline.pk: {}}
-    rows = RunItem.objects.filter(run__in=(run.pk, baseline.pk)).order_by().values_list(*fields)
-    for run_id, item_id, version_id, score, coverage, errors, graded_at in rows:
-        if item_id not in hidden:
-            sides[run_id][item_id] = Graded(version_id, score, coverage, errors, graded_at is not None)
-    here, there = sides[run.pk], sides[baseline.pk]
-    changes = [ItemChange(item_id, here.get(item_id), there.get(item_id)) for item_id in here.keys() | there]
-    return sorted(changes, key=lambda one: one.place)
+    sides = [_grades(one, field) for one in (run, baseline)]
+    item_ids = np.union1d(sides[0][0], sides[1][0])
+    item_ids = item_ids[~np.isin(item_ids, ints(list(hidden)))]
+    changes = ItemChanges(item_ids, *(_placed(ids, grades, item_ids) for ids, grades in sides))
+    moved = changes.kinds < ITEM_CHANGES.index("unchanged")
+    sizes = np.where(moved, np.abs(changes.differences), 0.0)
+    return changes.taken(np.lexsort((item_ids, -sizes, changes.kinds)))
+
+
+def _grades(run: Run, field: str) -> tuple[Ints, Grades]:
+    """The run's items, and what it has on them."""
+    # Turning 100,000 of these into times takes longer than reading them, and only their absence counts.
+    graded_at = Case(When(graded_at=None, then=None), default=Value("then"), output_field=TextField())
+    fields = ("item_id", "rubric_version_id", field, "coverage", "errors", graded_at)
+    rows = RunItem.objects.filter(run=run).order_by().values_list(*fields)
+    item_ids, versions, scores, coverages, errors, graded = columns(
+        rows, ints, ints, floats, floats, ints, present
+    )
+    there = np.ones(len(item_ids), dtype=np.bool_)
+    return item_ids, Grades(there, versions, scores, coverages, errors, graded)
+
+
+def _placed(ids: Ints, grades: Grades, item_ids: Ints) -> Grades:
+    """`grades` of the items `ids` as they belong to `item_ids`, ascending."""
+    nan, nothing = np.full(len(item_ids), np.nan), np.zeros(len(item_ids), dtype=np.int64)
+    placed = Grades(
+        nothing.astype(np.bool_), nothing, nan, nan.copy(), nothing.copy(), nothing.astype(np.bool_)
+    )
+    shown = np.isin(ids, item_ids)
+    places = np.searchsorted(item_ids, ids[shown])
+    for name in Grades.__dataclass_fields__:
+        getattr(placed, name)[places] = getattr(grades, name)[shown]
+    return placed
 
 
 @dataclass(frozen=True)
@@ -110,15 +221,17 @@ class ItemPage:
     next_cursor: str | None
 
 
-def narrowed(changes: Sequence[ItemChange], change: str) -> list[ItemChange]:
+def narrowed(changes: ItemChanges, change: str) -> ItemChanges:
     """The items of one kind of change; with "" all of them. Raises Invalid for a kind there is not."""
     if change and change not in ITEM_CHANGES:
         raise Invalid(f"{change[:40]!r} is not a change of an item. Allowed: {', '.join(ITEM_CHANGES)}.")
-    return [one for one in changes if change in ("", one.change)]
+    if not change:
+        return changes
+    return changes.taken(np.flatnonzero(changes.kinds == ITEM_CHANGES.index(change)))
 
 
 def item_page(
-    changes: Sequence[ItemChange],
+    changes: ItemChanges,
     run: Run,
     baseline: Run,
     *,
@@ -131,8 +244,8 @@ def item_page(
     A cursor no longer in the list starts at the top.
     """
     wanted = narrowed(changes, change)
-    ids = [one.item_id for one in wanted]
-    start = ids.index(cursor) + 1 if cursor in ids else 0
+    last = None if cursor is None else wanted.place_of(cursor)
+    start = 0 if last is None else last + 1
     rows = item_rows(wanted[start : start + size], run, baseline)
     return ItemPage(
         rows=rows,
@@ -143,10 +256,10 @@ def item_page(
     )
 
 
-def counted(changes: Sequence[ItemChange]) -> dict[str, int]:
+def counted(changes: ItemChanges) -> dict[str, int]:
     """How many items there are of each of ITEM_CHANGES."""
-    found = Counter(one.change for one in changes)
-    return {name: found[name] for name in ITEM_CHANGES}
+    found = np.bincount(changes.kinds, minlength=len(ITEM_CHANGES))
+    return dict(zip(ITEM_CHANGES, found.tolist(), strict=True))
 
 
 def item_rows(changes: Sequence[ItemChange], run: Run, baseline: Run) -> tuple[ItemRow, ...]:
@@ -177,12 +290,13 @@ class ItemsAround:
     after: int | None
 
 
-def items_around(changes: Sequence[ItemChange], item_id: int) -> ItemsAround:
+def items_around(changes: ItemChanges, item_id: int) -> ItemsAround:
     """The neighbours of an item; one that is not in the list is followed by the list's first."""
-    ids = [one.item_id for one in changes]
-    if item_id not in ids:
-        return ItemsAround(None, len(ids), None, ids[0] if ids else None)
-    at = ids.index(item_id)
-    return ItemsAround(
-        at + 1, len(ids), ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None
-    )
+
+    def id_at(place: int) -> int | None:
+        return int(changes.item_ids[place]) if 0 <= place < len(changes) else None
+
+    at = changes.place_of(item_id)
+    if at is None:
+        return ItemsAround(None, len(changes), None, id_at(0))
+    return ItemsAround(at + 1, len(changes), id_at(at - 1), id_at(at + 1))

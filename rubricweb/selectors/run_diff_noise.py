@@ -1,13 +1,17 @@
 """How often a judge flips by itself, as votes of panels and repeats show it."""
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rubricweb.engine.agreement import Figure, Ratings, flip_rate
+import numpy as np
+
+from rubricweb.engine.agreement import Figure
+from rubricweb.engine.agreement.repeats import flip_rate_later
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 from rubricweb.models import Run, Vote
-from rubricweb.selectors.run_diff_answers import Worth
+from rubricweb.selectors.columns import Bools, Ints, columns, ints
+from rubricweb.selectors.run_diff_answers import LabelNumbers, Worth
 from rubricweb.selectors.run_diff_criteria import Partners
 
 Source = Literal["repeats", "members"]
@@ -31,10 +35,8 @@ def noise(
     partners: Partners,
     worth: Mapping[int, Worth],
     hidden: set[int],
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> dict[int, Noise]:
+    draws: SharedDraws,
+) -> dict[int, Later[Noise]]:
     """Id of the run's criterion → noise, for those with votes; abstentions and errors are no votes.
 
     No query unless one of the runs has a panel, else one.
@@ -42,36 +44,59 @@ def noise(
     voting = [one.pk for one in (run, baseline) if one.panel is not None]
     if not voting:
         return {}
-    run_ids = partners.run_ids()
-    votes: dict[int, list[tuple[int, int, str, int, str]]] = defaultdict(list)
-    rows = Vote.objects.filter(run__in=voting, verdict__isnull=False).order_by("item_id", "pk")
-    for run_id, item_id, criterion_id, judge, repeat, label in rows.values_list(
-        "run_id", "item_id", "criterion_id", "judge", "repeat", "verdict"
-    ):
-        if item_id in hidden or criterion_id not in worth:
-            continue
-        if worth[criterion_id].of(str(label)).value is None:
-            continue
-        own = criterion_id if run_id == run.pk else run_ids.get(criterion_id)
-        if own is not None:
-            votes[own].append((item_id, run_id, judge, repeat, str(label)))
-    source: Source = (
-        "repeats" if any(vote[3] > 0 for found in votes.values() for vote in found) else "members"
-    )
-    return {
-        criterion_id: Noise(flip_rate(_ratings(found, source), resamples=resamples, seed=seed), source)
-        for criterion_id, found in votes.items()
-    }
+    votes = _votes(run, voting, partners, worth, hidden)
+    source: Source = "repeats" if votes.repeats.any() else "members"
+    found = {}
+    for criterion, before in partners.pairs:
+        of_it = votes.taken(votes.criteria == np.where(votes.of_run, criterion.pk, before.pk))
+        if len(of_it.items):
+            found[criterion.pk] = _noise(of_it, source, draws)
+    return found
 
 
-def _ratings(votes: list[tuple[int, int, str, int, str]], source: Source) -> Ratings:
-    """Repeats of a judge, or the judges of a panel, stand where raters do."""
-    return Ratings.from_triples(
-        (
-            ((item_id, run_id, judge), str(repeat), label)
-            if source == "repeats"
-            else ((item_id, run_id, ""), judge, label)
-            for item_id, run_id, judge, repeat, label in votes
-        ),
-        cluster_of=lambda unit: unit[0] if isinstance(unit, tuple) else unit,
+@dataclass(frozen=True, eq=False)
+class _Votes:
+    """Arrays with a place per vote; judges and labels by number."""
+
+    of_run: Bools
+    items: Ints
+    criteria: Ints
+    judges: Ints
+    repeats: Ints
+    labels: Ints
+
+    def taken(self, kept: Bools) -> "_Votes":
+        return _Votes(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+
+
+def _votes(
+    run: Run, voting: Sequence[int], partners: Partners, worth: Mapping[int, Worth], hidden: set[int]
+) -> _Votes:
+    """Votes that have a value, on criteria of the run and those of the baseline that it was asked too."""
+    judges, labels = LabelNumbers(), LabelNumbers()
+    rows = Vote.objects.filter(run__in=voting, verdict__isnull=False).order_by()
+    run_ids, *others = columns(
+        rows.values_list("run_id", "item_id", "criterion_id", "judge", "repeat", "verdict"),
+        *(ints, ints, ints, judges.of, ints, labels.of),
     )
+    votes = _Votes(run_ids == run.pk, *others)
+    kept = np.zeros(len(run_ids), dtype=np.bool_)
+    for pk, one in worth.items():
+        at = votes.criteria == pk
+        values = labels.values_by_number(one, votes.labels[at])
+        kept[at] = ~np.isnan(values[votes.labels[at]])
+    kept &= votes.of_run | np.isin(votes.criteria, ints(list(partners.run_ids())))
+    return votes.taken(kept & ~np.isin(votes.items, ints(list(hidden))))
+
+
+def _noise(votes: _Votes, source: Source, draws: SharedDraws) -> Later[Noise]:
+    """Repeats of a judge, or the judges of a panel, answer one question several times."""
+    asked = votes.items * 2 + votes.of_run
+    judges = int(votes.judges.max()) + 1 if source == "repeats" else 1
+    if source == "repeats":
+        asked = asked * judges + votes.judges
+    questions, place = np.unique(asked, return_inverse=True)
+    labels, label = np.unique(votes.labels, return_inverse=True)
+    counts = np.bincount(place * len(labels) + label, minlength=len(questions) * len(labels))
+    flips = flip_rate_later(counts.reshape(len(questions), len(labels)), questions // (2 * judges), draws)
+    return lambda: Noise(flips(), source)

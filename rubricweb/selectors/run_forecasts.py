@@ -7,7 +7,7 @@ from datetime import datetime
 from statistics import mean, stdev
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Item, Run, RunMode, User
@@ -118,7 +118,7 @@ def forecast(
 
     `judges` are those it asks, ready to be called, by the names its votes carry; `plan` counts its prompts.
     The prompts of at most 200 items spread over the dataset are put together, measured, and looked up among
-    the team's answers. At most fourteen queries (a dozen more for a viewer who rates blind), one for each
+    the team's answers. At most fifteen queries (a dozen more for a viewer who rates blind), one for each
     model and one for each 500 prompts, however large the dataset. Items that the `viewer` is still to review
     blind count as new: that a judge was asked about one can tell what another said, where a cascade
     escalates. None is nobody who reviews.
@@ -133,6 +133,7 @@ def forecast(
     askable = (one.key for one in asked if one.item not in untold)
     known = known_keys(run.team_id, askable) if run.use_cache else set()
     earlier = histories(run.team, judges, viewer=viewer)
+    differing = _differing(run, items, plan.items) if asked and len(sample) < plan.items else plan.items
     processes = sum(worker.processes for worker in workers.alive(now)) or 1
     found = tuple(
         _JudgeShare(
@@ -142,6 +143,8 @@ def forecast(
             known,
             calls=prompts_in_all * repeats[name],
             share_asked=(plan.items, len(sample)),
+            share_differing=differing / max(plan.items, 1),
+            once=run.use_cache,
             later=stages[name] > 0,
             history=earlier.get(name),
         ).forecast(processes)
@@ -161,7 +164,11 @@ def forecast(
         sampled=len(sample),
         items=plan.items,
         month=told_month_spending(run.team, viewer=viewer, now=now),
-        basis=tuple(_basis(run, plan, found, stages, len(sample), bool(untold))),
+        basis=tuple(
+            _basis(
+                run, plan, found, stages, len(sample), bool(untold), _alike(run, asked, plan.items, differing)
+            )
+        ),
     )
 
 
@@ -197,6 +204,13 @@ def _untold(run: Run, sample: Sequence[Item], viewer: User | None) -> set[int]:
     )
 
 
+def _differing(run: Run, items: QuerySet[Item], count: int) -> int:
+    """How many of the items differ in their words: no fewer prompts are asked about each criterion."""
+    if not run.use_cache:
+        return count
+    return int(items.order_by().aggregate(n=Count("content_hash", distinct=True))["n"])
+
+
 def _unpriced_fallbacks(judges: Mapping[str, JudgeConfig]) -> Iterator[str]:
     for config in judges.values():
         if config.fallback_model and config.as_fallback().cost_usd(0, 0) is None:
@@ -211,7 +225,8 @@ class _JudgeShare:
     """What is known about one judge's part, before it becomes ranges.
 
     `calls` is what it is asked at most, and exactly unless it is `later`: in a stage that may not be reached.
-    `share_asked` is (items, items sampled).
+    `share_asked` is (items, items sampled), `share_differing` the share of the items that differ in their
+    words; what is asked alike is asked `once`.
     """
 
     name: str
@@ -220,6 +235,8 @@ class _JudgeShare:
     known: set[UUID]
     calls: int
     share_asked: tuple[int, int]
+    share_differing: float
+    once: bool
     later: bool
     history: JudgeHistory | None
 
@@ -264,20 +281,37 @@ class _JudgeShare:
         """Calls without an earlier answer, were every stage reached."""
         if not self.asked:
             return Range(self.calls, self.calls)
-        fresh: dict[int, int] = dict.fromkeys((one.item for one in self.asked), 0)
-        for one in self.asked:
-            fresh[one.item] += one.key not in self.known
-        share = sum(fresh.values()) / len(self.asked)
-        if self._whole or share == 1.0:
-            return Range(round(share * self.calls), round(share * self.calls))
-        if share == 0.0:
+        unknown = [one for one in self.asked if one.key not in self.known]
+        if self._whole:
+            new = round(len(self._fresh()) / len(self.asked) * self.calls)
+            return Range(new, new)
+        if not unknown:
             # None of n was new: up to 3 in n of the rest may be, at 95 %.
-            return Range(0, round(self.calls * min(3 / len(fresh), 1.0)))
-        per_item = len(self.asked) / len(fresh)
-        spread = _standard_error([count / per_item for count in fresh.values()], *self.share_asked) * Z95
-        return Range(
-            round(max(share - spread, 0.0) * self.calls), round(min(share + spread, 1.0) * self.calls)
-        )
+            looked_at = len({one.item for one in self.asked})
+            return Range(0, round(self.calls * min(3 / looked_at, 1.0)))
+        share, spread = self._share_of(unknown)
+        least = max(share - spread, 0.0) * self.share_differing
+        # Of doubles a sample holds fewer than the whole: without them it says the most there may be.
+        share, spread = self._share_of(self._fresh())
+        most = max(min(share + spread, 1.0), least)
+        return Range(round(least * self.calls), round(most * self.calls))
+
+    def _fresh(self) -> list[Asked]:
+        """Of the questions looked at those without an earlier answer; of those that are alike the first."""
+        fresh = [one for one in self.asked if one.key not in self.known]
+        return list({one.key: one for one in reversed(fresh)}.values())[::-1] if self.once else fresh
+
+    def _share_of(self, some: Iterable[Asked]) -> tuple[float, float]:
+        """How many of the questions looked at these are, and how far that may be off for the whole."""
+        counts: dict[int, int] = dict.fromkeys((one.item for one in self.asked), 0)
+        for one in some:
+            counts[one.item] += 1
+        share = sum(counts.values()) / len(self.asked)
+        if share == 1.0:
+            return share, 0.0
+        per_item = len(self.asked) / len(counts)
+        shares = [count / per_item for count in counts.values()]
+        return share, _standard_error(shares, *self.share_asked) * Z95
 
     def _prompt_tokens(self, new: Range) -> Range:
         """Mean bytes of a prompt that is new (of any, when none is), by what a token is to this judge."""
@@ -296,7 +330,7 @@ class _JudgeShare:
         return new.times(max(middle - spread, 0.0) / most, (middle + spread) / least + around)
 
     def _sizes(self) -> list[int]:
-        fresh = [one.size for one in self.asked if one.key not in self.known]
+        fresh = [one.size for one in self._fresh()]
         return fresh or [one.size for one in self.asked]
 
     def _completion_tokens(self, new: Range) -> Range:
@@ -346,6 +380,19 @@ def _seconds(run: Run, judges: Sequence[JudgeForecast], stages: Mapping[str, int
     return total
 
 
+def _alike(run: Run, asked: Sequence[Asked], items: int, differing: int) -> str:
+    """What is said of prompts that come more than once; "" where none does."""
+    double = len(asked) - len({(one.judge, one.key) for one in asked})
+    if not run.use_cache or (not double and differing == items):
+        return ""
+    if differing == items:
+        return f"Questions that are alike are asked once: {double:,} of them are."
+    return (
+        f"{items - differing:,} of {items:,} items say what another one says. What is asked about both in "
+        "the same words is asked once; how much that is, shows only when it is asked."
+    )
+
+
 def _basis(
     run: Run,
     plan: Plan,
@@ -353,6 +400,7 @@ def _basis(
     stages: Mapping[str, int],
     looked_at: int,
     some_untold: bool,
+    alike: str,
 ) -> Iterator[str]:
     if not judges or not plan.calls:
         return
@@ -370,6 +418,8 @@ def _basis(
             "Items you are still to review blind count as new: whether a judge was asked about them before "
             "is not told."
         )
+    if alike:
+        yield alike
     for judge in judges:
         if judge.earlier_calls:
             yield f"{judge.name}: tokens and time are those of {judge.earlier_calls} earlier calls."

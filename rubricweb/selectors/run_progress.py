@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, Sum, When
 from django.db.models.functions import Coalesce
 
 from rubricweb.models import (
@@ -26,14 +26,14 @@ from rubricweb.models import (
 )
 from rubricweb.selectors import workers
 from rubricweb.selectors.run_graders import PER_ITEM
-from rubricweb.selectors.spending import told_month_spending
+from rubricweb.selectors.spending import holding, told_month_spending
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 from rubricweb.selectors.workers import SILENT_AFTER
 
 # Speed is measured over this time, over at most so many of the newest calls of all runs.
 RECENTLY = timedelta(seconds=60)
 RECENT_CALLS = 5000
-# A run that was told to slow down this lately is being slowed down.
+# A run that was told to slow down this lately, or since an answer came, is being slowed down.
 THROTTLED_LATELY = timedelta(seconds=20)
 
 # From this many items on a run is looked at less often.
@@ -71,7 +71,8 @@ class Progress:
     `verdicts` and `errors` are those of `graded` items, `errored` items among them have at least one error,
     `working` items are held by a worker right now. `calls` were asked, `cached` answered from earlier
     answers, `attempts` are requests sent. `cost_usd` is what is known to be spent, None when that is nothing
-    though calls were answered; `unpriced` calls, of unknown cost, are not in it. `month_usd` is what all runs
+    though calls were answered; `unpriced` calls, of unknown cost, are not in it. `held_usd` is set aside for
+    calls in flight and for what a provider has as a batch, and is not spent yet. `month_usd` is what all runs
     of the team cost in this calendar month (UTC), None without a cap on it. `waiting` is a key of WAITING, ""
     while it goes on. `stop_reason` is why it stopped early, "" when it did not.
 
@@ -95,6 +96,7 @@ class Progress:
     completion_tokens: int | None
     cost_usd: float | None
     unpriced: int | None
+    held_usd: float | None
     budget_usd: float | None
     month_usd: float | None
     month_budget_usd: float | None
@@ -168,8 +170,9 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
     """Counted afresh; at most thirteen small queries however large the run, fewer once it has ended, and
     three more for somebody who rates blind. None is nobody who reviews.
     """
-    items = _items(run, now)
-    tallies = list(RunTally.objects.filter(run=run).order_by("worker", "-month"))
+    items = item_counts(run, now)
+    held = Case(When(holding(now), then=F("reserved_usd")), default=0.0)
+    tallies = list(RunTally.objects.filter(run=run).annotate(held_usd=held).order_by("worker", "-month"))
     working = _at_work(tallies, now)
     calls = sum(tally.calls for tally in tallies)
     unpriced = sum(tally.unpriced for tally in tallies)
@@ -188,7 +191,7 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
         graded=items.graded,
         errored=items.errored,
         working=items.working,
-        verdicts=items.answers - items.errors,
+        verdicts=items.verdicts,
         errors=items.errors,
         calls=calls,
         cached=sum(tally.cached for tally in tallies),
@@ -198,6 +201,7 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
         completion_tokens=sum(tally.completion_tokens for tally in tallies),
         cost_usd=None if unpriced and not cost else cost,
         unpriced=unpriced,
+        held_usd=sum(tally.held_usd for tally in tallies),
         budget_usd=run.budget_usd,
         month_usd=None if month is None else month.spent_usd,
         month_budget_usd=cap,
@@ -210,6 +214,7 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
             now,
             held=bool(items.working or working),
             quiet_since=max([run.created_at, *beats, *([latest] if latest else [])]),
+            answered_at=latest or run.created_at,
         ),
         stop_reason=run.stop_reason,
         withheld=False,
@@ -232,6 +237,7 @@ def _without_calls(run: Run, found: Progress) -> Progress:
         completion_tokens=None,
         cost_usd=None,
         unpriced=None,
+        held_usd=None,
         calls_per_second=None,
         seconds_left=None,
         latest_call_at=None,
@@ -244,8 +250,11 @@ def _without_calls(run: Run, found: Progress) -> Progress:
 
 
 @dataclass(frozen=True)
-class _Items:
-    """Counts over the items of a run; `recent` were graded since `recent_from`, in the last minute."""
+class ItemCounts:
+    """Counts over the items of a run; `recent` were graded since `recent_from`, in the last minute.
+
+    `answers` and `errors` are those of `graded` items.
+    """
 
     everything: int = 0
     graded: int = 0
@@ -257,8 +266,12 @@ class _Items:
     recent_from: datetime | None = None
     latest: datetime | None = None
 
+    @property
+    def verdicts(self) -> int:
+        return self.answers - self.errors
 
-def _items(run: Run, now: datetime) -> _Items:
+
+def item_counts(run: Run, now: datetime) -> ItemCounts:
     """One pass over the items' rows, by rubric version so that answers can be counted."""
     graded, recent = Q(graded_at__isnull=False), Q(graded_at__gt=now - RECENTLY)
     of_run = RunItem.objects.filter(run=run).order_by()
@@ -279,10 +292,10 @@ def _items(run: Run, now: datetime) -> _Items:
         )
     )
     if not groups:
-        return _Items()
+        return ItemCounts()
     versions, n, done, bad, wrong, held, lately, lately_from, newest = zip(*groups, strict=True)
     answers = _answers_per_item(run, versions[0] if len(versions) == 1 else of_run.values("rubric_version"))
-    return _Items(
+    return ItemCounts(
         everything=sum(n),
         graded=sum(done),
         errored=sum(bad),
@@ -347,7 +360,7 @@ def _speed(run: Run, now: datetime) -> tuple[float | None, datetime | None]:
     return seen["n"] / max((now - seen["since"]).total_seconds(), 0.5), seen["latest"]
 
 
-def _seconds_left(items: _Items, now: datetime) -> float | None:
+def _seconds_left(items: ItemCounts, now: datetime) -> float | None:
     """At the pace of the items of the last minute; None while fewer than two were graded in it."""
     if items.recent < 2 or items.recent_from is None or now <= items.recent_from:
         return None
@@ -355,7 +368,7 @@ def _seconds_left(items: _Items, now: datetime) -> float | None:
     return float(left * max((now - items.recent_from).total_seconds(), 0.5) / items.recent)
 
 
-def _waiting(run: Run, now: datetime, *, held: bool, quiet_since: datetime) -> str:
+def _waiting(run: Run, now: datetime, *, held: bool, quiet_since: datetime, answered_at: datetime) -> str:
     """What the run waits for, a key of WAITING; "" when it goes on or has ended."""
     if run.state == RunState.PAUSED:
         # A person who pauses gives no reason; a cap that is reached says which.
@@ -364,20 +377,20 @@ def _waiting(run: Run, now: datetime, *, held: bool, quiet_since: datetime) -> s
     if run.state != RunState.RUNNING:
         return ""
     silent = now - quiet_since > SILENT_AFTER
+    nobody = silent and not workers.alive(now)
     if run.mode == RunMode.BATCH and _is_handed_over(run):
         # Its items are held until the answers come, but somebody has to fetch them.
-        return "no_worker" if silent and not workers.alive(now) else "batch"
+        return "no_worker" if nobody else "batch"
+    if nobody:  # whoever holds items was killed with them
+        return "no_worker"
     if held:
-        return "throttled" if _throttled(run, now) else ""
-    if not silent:
-        return ""
-    return "queued" if workers.alive(now) else "no_worker"
+        return THROTTLED if _throttled(run, min(answered_at, now - THROTTLED_LATELY)) else ""
+    return "queued" if silent else ""
 
 
 def _is_handed_over(run: Run) -> bool:
     return BatchJob.objects.filter(run=run, stored_at=None).exclude(provider_id="").exists()
 
 
-def _throttled(run: Run, now: datetime) -> bool:
-    lately = RunEvent.objects.filter(run=run, kind=THROTTLED, latest_at__gt=now - THROTTLED_LATELY)
-    return lately.exists()
+def _throttled(run: Run, since: datetime) -> bool:
+    return RunEvent.objects.filter(run=run, kind=THROTTLED, latest_at__gte=since).exists()

@@ -16,6 +16,7 @@ from rubricweb.selectors.blinding import is_withheld, shown
 from rubricweb.selectors.criterion_counts import (
     CriterionCounts,
     criterion_counts,
+    on_graded_items,
     share_figure,
     summarised_counts,
 )
@@ -75,9 +76,10 @@ class VerdictCounts:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a run so far, over the items the viewer may see; `hidden` others are left out.
+    """What came out of a run so far, over the graded items the viewer may see; `hidden` others are left out.
 
-    `scored` of the `graded` items have a score; `totals` counts verdicts; `passed` is the share of those the
+    `scored` of the `graded` items have a score; `totals` counts verdicts, those on items that are not graded
+    to the end left out as from every other figure; `passed` is the share of those the
     rubric's pass rule has a word on, None without a rule. Everything but `bins` is None or 0 while nothing is
     graded.
     """
@@ -163,7 +165,7 @@ def _criterion_rates(run: Run, visible: Q | None) -> list[CriterionRate]:
         return []
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     kept = summarised_counts(run, criteria) if visible is None else None
-    return kept or criterion_counts(criteria, _visible(Judgement.objects.filter(run=run), visible))
+    return kept or criterion_counts(criteria, _visible(on_graded_items(run), visible))
 
 
 def _sum(rates: Sequence[CriterionRate]) -> VerdictCounts:
@@ -185,8 +187,7 @@ def _sum(rates: Sequence[CriterionRate]) -> VerdictCounts:
 
 def _totals(run: Run, visible: Q | None) -> VerdictCounts:
     """Of items with different rubrics."""
-    judgements = _visible(Judgement.objects.filter(run=run), visible)
-    return VerdictCounts(**judgements.aggregate(**_COUNTS))
+    return VerdictCounts(**_visible(on_graded_items(run), visible).aggregate(**_COUNTS))
 
 
 # A choice may call its options MET or UNMET: what counts as a verdict is the criterion's kind.

@@ -24,12 +24,15 @@ class VoteAgreement:
     `agreement`: share of the votes that equal the verdict made of them, averaged over items, abstaining and
     failed ones set aside. `flips`: the chance that two repeats by the same judge differ, an abstention being
     an answer like any other; None without repeats. `votes` counts all of them, `failed` those without answer.
+    Of the `units`, criteria of items, `went_on` were asked about past the first stage: 0 without a cascade.
     """
 
     agreement: Figure
     flips: Figure
     votes: int
     failed: int
+    units: int
+    went_on: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class _Unit:
 
     item_id: int
     criterion_id: int
+    stage: int
     final: str | None
     votes: tuple[tuple[str, int, str | None, str | None], ...]  # judge, repeat, label, kind of error
 
@@ -129,11 +133,12 @@ def _units(run: Run, viewer: User) -> list[_Unit]:
         .values_list("item_id", "criterion_id", "stage", "judge", "repeat", "verdict", "error_kind")
     )
     units = []
-    for (item_id, criterion_id, _), cast_on in groupby(
+    for (item_id, criterion_id, stage), cast_on in groupby(
         rows.iterator(chunk_size=2000), key=lambda row: row[:3]
     ):
         votes = tuple((judge, repeat, label, kind) for _, _, _, judge, repeat, label, kind in cast_on)
-        units.append(_Unit(item_id, criterion_id, finals.get((item_id, criterion_id)), votes))
+        final = finals.get((item_id, criterion_id))
+        units.append(_Unit(item_id, criterion_id, stage, final, votes))
     return units
 
 
@@ -154,6 +159,8 @@ def _agreement(units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) ->
         flips=flip_rate(_repeats(units, abstaining)),
         votes=sum(len(unit.votes) for unit in units),
         failed=sum(unit.failed for unit in units),
+        units=len(units),
+        went_on=sum(unit.stage > 0 for unit in units),
     )
 
 

@@ -134,8 +134,10 @@ def _holder(job: BatchJob) -> str:
 
 def _taken(job: BatchJob, now: datetime) -> bool:
     """Whether this process takes the next step: one that is being taken, or was just now, is left alone."""
-    free = Q(checked_at=None) | Q(checked_at__lte=now - (LOOK_AGAIN if job.provider_id else STEP_LASTS))
-    return bool(BatchJob.objects.filter(free, pk=job.pk, stored_at=None).update(checked_at=now))
+    free = Q(checked_at=None) | Q(checked_at__lte=now - LOOK_AGAIN)
+    # Looked at again LOOK_AGAIN after the moment that stands here; a step that ends says so.
+    lasts = now + STEP_LASTS - LOOK_AGAIN
+    return bool(BatchJob.objects.filter(free, pk=job.pk, stored_at=None).update(checked_at=lasts))
 
 
 def _leave_alone(run: Run, now: datetime) -> None:
@@ -240,12 +242,20 @@ class _Step:
         RunTally.objects.filter(run=self.run, worker=_holder(self.job)).update(reserved_usd=0.0)
 
     def _look(self) -> None:
-        state = _wait(desk.state_of(self.config, self.job.provider_id))
+        try:
+            state = _wait(desk.state_of(self.config, self.job.provider_id))
+        except BatchError as error:
+            if not error.gone:
+                raise
+            self._lost(error)
+            return
         if not state.is_over and state.state != CANCELLING and self.run.state not in UNENDED:
             state = _wait(desk.cancel(self.config, self.job.provider_id))
-        BatchJob.objects.filter(pk=self.job.pk).update(state=state.state[:40])
+        BatchJob.objects.filter(pk=self.job.pk).update(state=state.state[:40], error_message="")
         if state.is_over:
             self._collect(state)
+        else:
+            self._try_soon()
 
     def _collect(self, state: BatchState) -> None:
         answers = _wait(desk.answers(self.config, state))
@@ -276,8 +286,19 @@ class _Step:
                 self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
             )
 
+    def _lost(self, error: BatchError) -> None:
+        """The provider knows the batch no more; what it may have charged for is not asked again unbidden."""
+        why = f"Batch {self.job.provider_id} cannot be found"
+        if self._fetch_again(why, str(error)):
+            return
+        failed = 0
+        for items in self._items():
+            lost = [question for _, question in self._questions(items)]
+            failed += self._fail(items, lost, f"{why}: {error}.")
+        self._close(f"{why}; {failed:,} of its answers are lost.")
+
     def _fetch_again(self, why: str, fault: str) -> bool:
-        """Notes that the answers could not be read and when they are fetched again; False after the last try.
+        """Notes that the answers could not be had and when that is tried again; False after the last try.
 
         The run's log counts the tries: it outlasts whoever tries.
         """
@@ -292,7 +313,7 @@ class _Step:
             error_message=f"{why}: {fault}."[:1000], checked_at=next_look
         )
         minutes = int(pause.total_seconds() // 60)
-        again = f"They are fetched again in {minutes} minute{'s' * (minutes != 1)}."
+        again = f"It is tried again in {minutes} minute{'s' * (minutes != 1)}."
         note(self.run.pk, "batch", f"{why}: {fault}. {again}"[:400])
         return True
 
@@ -336,15 +357,14 @@ class _Step:
             return
         if not self.job.provider_id:
             self._set_nothing_aside()
+        # Of a run that was stopped it is looked at again as late as after a kill, or once it is resumed.
         if self.run.state == RunState.RUNNING:
             self._try_again()
             run_control.pause_run(self.run, by=None, now=self.now(), why=f"The batch: {error}"[:400])
 
     def _try_soon(self) -> None:
-        """A step that failed is over: it need not be waited for as for one that was killed."""
-        if not self.job.provider_id:
-            soon = self.now() - STEP_LASTS + LOOK_AGAIN
-            BatchJob.objects.filter(pk=self.job.pk).update(checked_at=soon)
+        """The step is over: it need not be waited for as for one that was killed."""
+        BatchJob.objects.filter(pk=self.job.pk).update(checked_at=self.now())
 
     def _try_again(self) -> None:
         """The step may be taken again as soon as somebody has mended what kept it and resumed the run."""

@@ -56,6 +56,7 @@ def judges_of(team: Team) -> dict[str, JudgeConfig]:
             name=OFFLINE_NAME,
             base_url=settings.OFFLINE_JUDGE_URL,
             model=OFFLINE_MODEL,
+            identity=OFFLINE,
             input_usd_per_million=0.0,
             output_usd_per_million=0.0,
         )

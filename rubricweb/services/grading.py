@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 from django.db.models import Exists, OuterRef, QuerySet
 
 from rubricweb.errors import Refusal
@@ -26,11 +26,13 @@ from rubricweb.judges import pool
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.pool import Answered, Line
 from rubricweb.judges.turns import Lane
-from rubricweb.models import Run, RunItem, RunState, RunTally
+from rubricweb.models import JudgeEndpoint, Run, RunItem, RunState, RunTally
 from rubricweb.services import claims, endpoint_memory, panels, run_control, shares, storing
 from rubricweb.services.asking import key_of
+from rubricweb.services.endpoints import endpoint_of
 from rubricweb.services.heartbeats import Heartbeat
 from rubricweb.services.run_queue import asked_live, unclaimed
+from rubricweb.services.run_starting import asked_judges
 from rubricweb.services.run_summaries import summarise
 from rubricweb.services.shares import MOST_AMONG_OTHERS, MOST_AT_ONCE, Share
 from rubricweb.services.storing import Batch, patiently
@@ -48,8 +50,14 @@ LOOK_SECONDS, LOOK_CLOSELY_SECONDS = 0.05, 1.0
 MOST_RUNS = 24
 # How long calls in flight have when the worker is told to stop.
 LEAVE_SECONDS = 5.0
-# What gates decide, as kinds of lines in a run's log; each 429 is counted by the share itself.
-_PACE = {"waiting": "throttled", "paced": "paced", "halved": "paced", "shared": "paced"}
+# What gates decide, as kinds of lines in a run's log. How many 429 there were a reply says when it comes.
+_PACE = {
+    "throttled": "throttled",
+    "waiting": "throttled",
+    "paced": "paced",
+    "halved": "paced",
+    "shared": "paced",
+}
 
 Caps = tuple[float | None, float | None]
 """On a run and on its team's month, in US dollars; None is no cap."""
@@ -127,9 +135,13 @@ class _Session:
         self._asking: dict[tuple[Hashable, UUID], list[tuple[Share, Question]]] = {}
         self._deadline = time.monotonic() + settings.GRADING_SESSION_SECONDS
         self._looked = self._looked_closely = -math.inf
+        # Endpoints that are asked and where they are, as they were when that was looked at last.
+        self._endpoints: dict[int, str] = {}
         # Runs that go on, with the caps on each and on its team's month.
         self._known: dict[int, Caps] = {}
         self._closing = False
+        # Endpoints whose answers were waited for when time was up: nothing more is begun there.
+        self._slow: set[str] = set()
         self._heartbeat = Heartbeat(self._worker, self._shares, line.in_flight, now)
 
     def work(self) -> None:
@@ -165,8 +177,10 @@ class _Session:
 
     def _look_around(self) -> None:
         """Looks now and then for runs that came or were stopped."""
-        if not self._closing and (self._leave() or time.monotonic() > self._deadline):
-            self._close_down()
+        if self._leave():
+            self._close_down(LEAVE_SECONDS)
+        elif not self._closing and time.monotonic() > self._deadline:
+            self._wind_up()
         if not self._shares or time.monotonic() - self._looked > LOOK_SECONDS:
             self._look()
 
@@ -187,6 +201,7 @@ class _Session:
         self._looked_closely, self._known = now, of_now
         self._notice_stopped(of_now)
         self._notice_caps(of_now)
+        self._notice_removed()
         self._listen_to_gates()
         endpoint_memory.keep(now=self._now())
         if not self._closing:
@@ -216,6 +231,23 @@ class _Session:
         for pk, share in self._shares.items():
             if pk in caps and share.go_by_caps(*caps[pk]):
                 self._line.recall(share.lane)
+
+    def _notice_removed(self) -> None:
+        """An endpoint that was removed, or moved to another host, is sent nothing more."""
+        shares = [share for share in self._shares.values() if not share.halted]
+        judges = [judge for share in shares for judge in asked_judges(share.run.judge, share.run.panel)]
+        asked = {pk for judge in judges if (pk := endpoint_of(judge["id"])) is not None}
+        there = JudgeEndpoint.objects.filter(pk__in=asked, removed_at=None)
+        today = dict(there.values_list("pk", "base_url"))
+        if today == self._endpoints and len(today) == len(asked):
+            return
+        self._endpoints = today
+        for run in Run.objects.select_related("endpoint").filter(pk__in=[share.run.pk for share in shares]):
+            try:
+                panels.judges_of(run)
+            except Refusal as error:
+                run_control.give_up(run, f"The judge cannot be used: {error}", self._now())
+                self._halt(self._shares[run.pk], math.inf)
 
     def _notice_stopped(self, running: Container[int]) -> None:
         gone = [pk for pk in self._shares if pk not in running]
@@ -252,6 +284,8 @@ class _Session:
             judges = panels.judges_of(run)
         except Refusal as error:
             run_control.give_up(run, f"The judge cannot be used: {error}", self._now())
+            return
+        if self._slow & {judge.base_url for judge in judges.values()}:
             return
         endpoint_memory.remind(judges.values(), now=self._now())
         share = Share(run, judges, self._worker, self._now)
@@ -329,10 +363,22 @@ class _Session:
         share.halt()
         self._line.halt(share.lane, grace_seconds)
 
-    def _close_down(self) -> None:
-        """Claims nothing more, begins nothing more, and waits for what is in flight."""
+    def _wind_up(self) -> None:
+        """Time is up: the session ends once no judge is left whose calls in flight may last.
+
+        Until then it goes on with runs that are answered, and with those that come: nobody is to wait for an
+        endpoint they do not ask.
+        """
+        slow = [share for share in self._shares.values() if share.halted or not share.per_second()]
+        for share in slow:
+            self._slow |= {judge.base_url for judge in share.judges.values()}
+            self._halt(share, math.inf)
+        if not slow:
+            self._close_down(math.inf)
+
+    def _close_down(self, grace_seconds: float) -> None:
+        """Claims nothing more, begins nothing more, and waits so long for what is in flight."""
         self._closing = True
-        grace_seconds = LEAVE_SECONDS if self._leave() else math.inf
         for share in self._shares.values():
             self._halt(share, grace_seconds)
 
@@ -411,7 +457,7 @@ class _Session:
         RunTally.objects.filter(run=share.run, worker=self._worker).update(in_flight=0)
         self._shares.pop(share.run.pk, None)
         if not run_control.finish_if_done(share.run, self._now()) and share.halted:
-            _sum_up_again(share.run)
+            summarise(share.run)  # its last answers came after it was stopped
 
     @contextmanager
     def _blamed_on(self, share: Share) -> Iterator[None]:
@@ -441,13 +487,6 @@ class _Session:
             for share in self._shares.values():
                 share.remember("database")
         return result
-
-
-def _sum_up_again(run: Run) -> None:
-    """A run that was stopped while its last answers were on their way has its summary made again."""
-    with transaction.atomic():
-        if Run.objects.select_for_update().exclude(state=RunState.RUNNING).filter(pk=run.pk).exists():
-            summarise(run)
 
 
 def _was_stopped(reply: Reply) -> bool:

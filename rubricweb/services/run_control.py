@@ -11,6 +11,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
     UNENDED,
+    BatchJob,
     Item,
     Judgement,
     Run,
@@ -28,12 +29,11 @@ from rubricweb.services.journal import record
 from rubricweb.services.run_events import note
 from rubricweb.services.run_queue import Enqueue, ring_on_commit
 from rubricweb.services.run_starting import asked_judges, asks_a_judge, plan_items
-from rubricweb.services.run_summaries import summarise
+from rubricweb.services.run_summaries import figures_of, summarise, summarise_at_once
 
 STOP_REASON_MAX = 500
 
 
-@transaction.atomic
 def pause_run(
     run: Run, *, by: User | None, now: datetime, why: str = "", finish_in_flight: bool = True
 ) -> bool:
@@ -43,53 +43,45 @@ def pause_run(
     is a sentence for people, empty where somebody just wanted it. A run that is not running stays as it is,
     but one that was paused gently can still be told to break off.
     """
-    locked = _locked(run)
-    changed = locked.state == RunState.RUNNING
-    if changed:
-        _stop(locked, RunState.PAUSED, None, why, finish_in_flight)
-        record(run.team, by, "paused", run, **({"why": why} if why else {}))
-        note(run.pk, "paused", f"Paused{_by(by)}{f': {why}' if why else '.'}")
-    elif locked.state == RunState.PAUSED and not finish_in_flight:
-        changed = _break_off(locked)
-    run.refresh_from_db()
-    return changed
+    with transaction.atomic():
+        locked = _locked(run)
+        changed = _pause(locked, by, why, finish_in_flight)
+    return _summed_up(run, changed)
 
 
-@transaction.atomic
 def pause_for_money(run: Run, *, now: datetime, why: str) -> bool:
     """Pauses it because a cap refused the next call; whether it did.
 
     `run` holds the caps that refused, its own and its team's month's. One that somebody has changed since, or
     is changing now, refuses nothing: the run goes on by the new one.
     """
-    locked = _locked(run)
-    caps = locked.budget_usd, locked.team.monthly_budget_usd
-    if caps != (run.budget_usd, run.team.monthly_budget_usd):
-        return False
-    note(run.pk, "budget", why)
-    return pause_run(run, by=None, now=now, why=why)
+    with transaction.atomic():
+        locked = _locked(run)
+        caps = locked.budget_usd, locked.team.monthly_budget_usd
+        if caps != (run.budget_usd, run.team.monthly_budget_usd):
+            return False
+        changed = _pause(locked, None, why, finish_in_flight=True)
+    return _summed_up(run, changed)
 
 
-@transaction.atomic
 def cancel_run(run: Run, *, by: User | None, now: datetime, finish_in_flight: bool = True) -> bool:
     """Ends a run before everything is graded; True when that changed anything.
 
     Verdicts so far stay, and `resume_run` goes on from there. Calls in flight finish and are stored, or are
     broken off. A run that has ended stays as it is.
     """
-    locked = _locked(run)
-    changed = locked.state in UNENDED
-    if changed:
-        _stop(locked, RunState.CANCELLED, now, "cancelled", finish_in_flight)
-        record(run.team, by, "cancelled", run)
-        note(run.pk, "cancelled", f"Cancelled{_by(by)}.")
-    elif locked.state == RunState.CANCELLED and not finish_in_flight:
-        changed = _break_off(locked)
-    run.refresh_from_db()
-    return changed
+    with transaction.atomic():
+        locked = _locked(run)
+        changed = locked.state in UNENDED
+        if changed:
+            _stop(locked, RunState.CANCELLED, now, "cancelled", finish_in_flight)
+            record(run.team, by, "cancelled", run)
+            note(run.pk, "cancelled", f"Cancelled{_by(by)}.")
+        elif locked.state == RunState.CANCELLED and not finish_in_flight:
+            changed = _break_off(locked)
+    return _summed_up(run, changed)
 
 
-@transaction.atomic
 def resume_run(
     run: Run,
     *,
@@ -106,20 +98,22 @@ def resume_run(
     for again. Raises Conflict for a run that is running and where a judge can be asked no more, Invalid for
     items that are not in it; then nothing is changed, and no failed verdict is lost.
     """
-    locked = _locked(run)
-    if locked.state == RunState.RUNNING:
-        raise Conflict(f"{run} is already running.")
-    _forget_failures(locked, error_kinds, item_ids)
-    missing = RunItem.objects.filter(run=run, graded_at=None).count()
-    if missing:
-        panels.require_judges(locked)
-        _go_on(locked)
-        record(run.team, by, "resumed", run, items=missing)
-        note(run.pk, "resumed", f"Resumed{_by(by)}: {_items(missing)} to do.")
-        ring_on_commit(run.pk, missing, enqueue)
-    elif locked.state != RunState.FINISHED:
-        _finish(locked, locked.finished_at)
-    run.refresh_from_db()
+    with transaction.atomic():
+        locked = _locked(run)
+        if locked.state == RunState.RUNNING:
+            raise Conflict(f"{run} is already running.")
+        _forget_failures(locked, error_kinds, item_ids)
+        missing = RunItem.objects.filter(run=run, graded_at=None).count()
+        ends = not missing and locked.state != RunState.FINISHED
+        if missing:
+            panels.require_judges(locked)
+            _go_on(locked)
+            record(run.team, by, "resumed", run, items=missing)
+            note(run.pk, "resumed", f"Resumed{_by(by)}: {_items(missing)} to do.")
+            ring_on_commit(run.pk, missing, enqueue)
+        elif ends:
+            _finish(locked, locked.finished_at)
+    _summed_up(run, ends)
     return missing
 
 
@@ -181,25 +175,30 @@ def set_budget_and_go_on(run: Run, *, by: User | None, enqueue: Enqueue, budget_
 def finish_if_done(run: Run, now: datetime) -> bool:
     """Ends a run once every item is graded, also one that is paused; exactly one caller does it."""
     left = RunItem.objects.filter(run=run, graded_at=None)
-    if left.exists():
+    if left.exists() or not Run.objects.filter(pk=run.pk, state__in=UNENDED).exists():
         return False
+    figures = figures_of(run)
     with transaction.atomic():
         locked = _locked(run)
         # Looked at again: the run may have been extended before we held it.
         if locked.state not in UNENDED or left.exists():
             return False
         _finish(locked, now)
+        summarise_at_once(locked, figures)
     return True
 
 
 def give_up(run: Run, why: str, now: datetime) -> None:
     """Ends a running run whose judge cannot be reached; what was graded stays, the rest can be resumed."""
+    figures = figures_of(run)
     with transaction.atomic():
         locked = _locked(run)
-        if locked.state == RunState.RUNNING:
-            _stop(locked, RunState.FAILED, now, why, finish_in_flight=True)
-            record(run.team, None, "gave up on", run, why=why[:STOP_REASON_MAX])
-            note(run.pk, "gave_up", why)
+        if locked.state != RunState.RUNNING:
+            return
+        _stop(locked, RunState.FAILED, now, why, finish_in_flight=True)
+        record(run.team, None, "gave up on", run, why=why[:STOP_REASON_MAX])
+        note(run.pk, "gave_up", why)
+        summarise_at_once(locked, figures)
 
 
 # ── Changing the row ─────────────────────────────────────────────────────────────────────────────
@@ -210,6 +209,17 @@ def _locked(run: Run) -> Run:
     return Run.objects.select_for_update().get(pk=run.pk)
 
 
+def _pause(locked: Run, by: User | None, why: str, finish_in_flight: bool) -> bool:
+    changed = locked.state == RunState.RUNNING
+    if changed:
+        _stop(locked, RunState.PAUSED, None, why, finish_in_flight)
+        record(locked.team, by, "paused", locked, **({"why": why} if why else {}))
+        note(locked.pk, "paused", f"Paused{_by(by)}{f': {why}' if why else '.'}")
+    elif locked.state == RunState.PAUSED and not finish_in_flight:
+        changed = _break_off(locked)
+    return changed
+
+
 def _stop(locked: Run, state: RunState, ended: datetime | None, why: str, finish_in_flight: bool) -> None:
     Run.objects.filter(pk=locked.pk).update(
         state=state,
@@ -217,7 +227,6 @@ def _stop(locked: Run, state: RunState, ended: datetime | None, why: str, finish
         stop_reason=why[:STOP_REASON_MAX],
         finish_in_flight=finish_in_flight,
     )
-    summarise(locked)
 
 
 def _break_off(locked: Run) -> bool:
@@ -229,14 +238,23 @@ def _go_on(locked: Run) -> None:
     Run.objects.filter(pk=locked.pk).update(
         state=RunState.RUNNING, finished_at=None, stop_reason="", finish_in_flight=True
     )
+    # What kept a batch from being looked at may have been mended.
+    BatchJob.objects.filter(run=locked, stored_at=None).exclude(error_message="").update(checked_at=None)
     RunSummary.objects.filter(run=locked).delete()
     RunCriterionSummary.objects.filter(run=locked).delete()
 
 
 def _finish(locked: Run, now: datetime | None) -> None:
     Run.objects.filter(pk=locked.pk).update(state=RunState.FINISHED, finished_at=now or Now(), stop_reason="")
-    summarise(locked)
     note(locked.pk, "finished", "Every item is graded.")
+
+
+def _summed_up(run: Run, changed: bool) -> bool:
+    """Has the run summed up where something changed, once its row is free again; gives back `changed`."""
+    if changed:
+        summarise(run)
+    run.refresh_from_db()
+    return changed
 
 
 def _by(person: User | None) -> str:

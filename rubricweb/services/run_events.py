@@ -16,7 +16,7 @@ EVENT_KINDS: Mapping[str, str] = {
     "cancelled": "Somebody ended it before everything was graded.",
     "finished": "Every item was graded.",
     "gave_up": "It ended by itself: the judge could not be asked, or something broke.",
-    "budget": "What the run or its team may spend was reached, changed, or lifted.",
+    "budget": "What the run may cost was changed or lifted.",
     "throttled": "The endpoint said 429 or asked to wait.",
     "paced": "More or fewer requests than before are let through at once.",
     "retried": "A question was asked again after an error that may pass.",

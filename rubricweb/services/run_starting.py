@@ -1,10 +1,8 @@
 """Starting a run: everything that could be wrong is refused before a row is stored or a call paid for."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any, TypedDict, Unpack, cast
 
 from django.db import transaction
@@ -25,7 +23,6 @@ from rubricweb.models import (
     Run,
     RunItem,
     RunMode,
-    RunState,
     Team,
     User,
 )
@@ -37,10 +34,6 @@ from rubricweb.services.run_events import note
 from rubricweb.services.run_queue import Enqueue, ring_on_commit
 
 MAX_CHOSEN = 10_000
-# Two requests to start the same that come so close together are one wish.
-SECOND_CLICK = timedelta(seconds=3)
-# What becomes of a run once it has started.
-_OF_LATER = frozenset({"id", "state", "finish_in_flight", "created_at", "finished_at", "stop_reason"})
 
 
 class RunOptions(TypedDict, total=False):
@@ -100,31 +93,6 @@ def start_run(
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
     require_caps_hold(draft.asked, budget_usd=budget_usd, no_cap=no_cap)
     return _started(draft, enqueue)
-
-
-@transaction.atomic
-def start_run_once(
-    team: Team,
-    *,
-    by: User,
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    enqueue: Enqueue,
-    now: datetime,
-    budget_usd: float | None = None,
-    no_cap: bool = False,
-    **options: Unpack[RunOptions],
-) -> Run:
-    """`start_run` for a button: pressed twice, it starts one run, and the second click is given that one.
-
-    The same run by the same person within three seconds is a second click, unless the first was cancelled.
-    Raises what `start_run` does.
-    """
-    _hold(dataset)
-    draft = drafted(team, dataset=dataset, rubric_version=rubric_version, **options)
-    draft.run.budget_usd, draft.run.created_by = budget_usd, by
-    require_caps_hold(draft.asked, budget_usd=budget_usd, no_cap=no_cap)
-    return _just_started(draft, now) or _started(draft, enqueue)
 
 
 def drafted(
@@ -243,26 +211,6 @@ def plan_items(run: Run, items: QuerySet[Item]) -> int:
 def _hold(dataset: Dataset) -> None:
     """Until the rows stand: items added meanwhile would be neither planned nor seen as new."""
     Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-
-
-def _just_started(draft: Draft, now: datetime) -> Run | None:
-    """The run that differs from the draft in nothing, and was started by the same person a moment ago."""
-    run = draft.run
-    lately = Run.objects.filter(
-        team=run.team, dataset=run.dataset, created_by=run.created_by, created_at__gt=now - SECOND_CLICK
-    )
-    wanted = _said(run)
-    for found in lately.exclude(state=RunState.CANCELLED).order_by("pk"):
-        same_items = found.run_items.count() == draft.items.count()
-        if same_items and _said(found) == wanted:
-            return found
-    return None
-
-
-def _said(run: Run) -> str:
-    """All that was decided about a run at its start, as text that compares."""
-    fields = [field.attname for field in Run._meta.concrete_fields if field.attname not in _OF_LATER]
-    return json.dumps({name: getattr(run, name) for name in fields}, sort_keys=True)
 
 
 def _started(draft: Draft, enqueue: Enqueue) -> Run:

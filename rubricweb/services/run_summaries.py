@@ -1,26 +1,95 @@
-"""The small rows lists and dashboards read, written when a run ends."""
+"""The small rows lists and dashboards read, written when a run ends or is paused."""
 
-from django.db.models import Avg, F, Sum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Avg, Count, F, Max, Sum
+from django.utils import timezone
 
 from rubricweb.engine.agreement.means import mean_figure
 from rubricweb.models import (
     Criterion,
-    Judgement,
     Run,
     RunCriterionSummary,
     RunItem,
+    RunState,
     RunSummary,
     RunTally,
 )
-from rubricweb.selectors.criterion_counts import criterion_counts
+from rubricweb.selectors.criterion_counts import criterion_counts, on_graded_items
+from rubricweb.selectors.run_progress import item_counts
+
+# While the last answers are on their way what was worked out may be out of date at once. Whoever brings the
+# very last one sums up again.
+TRIES = 3
 
 
-def summarise(run: Run) -> RunSummary:
-    """Writes the summary of a run and of its criteria; the only function that writes them."""
-    items = RunItem.objects.filter(run=run)
-    scored = items.filter(score__isnull=False).order_by("item_id").values_list("score", flat=True)
+@dataclass(frozen=True)
+class Figures:
+    """What a summary says, and what the rows it rests on looked like before they were read."""
+
+    seen: tuple[Mapping[str, Any], ...]
+    summary: Mapping[str, Any]
+    criteria: Sequence[RunCriterionSummary]
+
+
+def summarise(run: Run) -> None:
+    """Writes the summary of a run and of its criteria, unless it is running; nothing else writes them.
+
+    The interval of 100,000 scores takes more than a second. It is worked out before the run's row is held, or
+    workers that store would wait, and again where something came in meanwhile.
+    """
+    for left in reversed(range(TRIES)):
+        if _written(run, figures_of(run), anyway=not left):
+            return
+
+
+def summarise_at_once(held: Run, figures: Figures) -> None:
+    """Writes what was worked out before the run was held; anew where something came in since.
+
+    Whoever sees that the run has ended sees its summary too.
+    """
+    if not _written(held, figures, anyway=False):
+        _written(held, figures_of(held), anyway=True)
+
+
+def summarise_stopped() -> None:
+    """Sums up what was stopped by a process that was killed before it came to that."""
+    for run in Run.objects.exclude(state=RunState.RUNNING).filter(summary=None):
+        summarise(run)
+
+
+def figures_of(run: Run) -> Figures:
+    """What there is to say of a run now; of 100,000 scores that takes more than a second."""
+    seen, counts = _seen(run), item_counts(run, timezone.now())
+    _, spent = seen
+    rows = RunItem.objects.filter(run=run)
+    scored = rows.filter(score__isnull=False).order_by("item_id").values_list("score", flat=True)
     scores = [score for score in scored.iterator() if score is not None]
     mean = mean_figure(scores)
+    summary = {
+        "items": counts.everything,
+        "scored": len(scores),
+        "score_mean": mean.value,
+        "score_low": mean.low,
+        "score_high": mean.high,
+        "coverage": rows.filter(graded_at__isnull=False).aggregate(mean=Avg("coverage"))["mean"],
+        "verdicts": counts.verdicts,
+        "errors": counts.errors,
+        "prompt_tokens": spent["prompt"] or 0,
+        "completion_tokens": spent["completion"] or 0,
+        "cost_usd": None if spent["unpriced"] or not spent["calls"] else spent["cost"],
+    }
+    return Figures(seen, summary, [] if run.rubric_version_id is None else _criteria(run))
+
+
+def _seen(run: Run) -> tuple[Mapping[str, Any], ...]:
+    """What is other than before once anything was stored or taken away; two sums in the database."""
+    items = RunItem.objects.filter(run=run).aggregate(
+        items=Count("pk"), graded=Count("graded_at"), latest=Max("graded_at"), errors=Sum("errors")
+    )
     spent = RunTally.objects.filter(run=run).aggregate(
         calls=Sum(F("calls") + F("cached")),
         prompt=Sum("prompt_tokens"),
@@ -28,32 +97,13 @@ def summarise(run: Run) -> RunSummary:
         cost=Sum("cost_usd"),
         unpriced=Sum("unpriced"),
     )
-    summary, _ = RunSummary.objects.update_or_create(
-        run=run,
-        defaults={
-            "items": items.count(),
-            "scored": len(scores),
-            "score_mean": mean.value,
-            "score_low": mean.low,
-            "score_high": mean.high,
-            "coverage": items.filter(graded_at__isnull=False).aggregate(mean=Avg("coverage"))["mean"],
-            "verdicts": Judgement.objects.filter(run=run, error_kind=None).count(),
-            "errors": items.aggregate(total=Sum("errors"))["total"] or 0,
-            "prompt_tokens": spent["prompt"] or 0,
-            "completion_tokens": spent["completion"] or 0,
-            "cost_usd": None if spent["unpriced"] or not spent["calls"] else spent["cost"],
-        },
-    )
-    RunCriterionSummary.objects.filter(run=run).delete()
-    if run.rubric_version_id is not None:
-        _summarise_criteria(run)
-    return summary
+    return items, spent
 
 
-def _summarise_criteria(run: Run) -> None:
-    judgements = Judgement.objects.filter(run=run, criterion__version_id=run.rubric_version_id)
+def _criteria(run: Run) -> list[RunCriterionSummary]:
+    judgements = on_graded_items(run).filter(criterion__version_id=run.rubric_version_id)
     criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
-    RunCriterionSummary.objects.bulk_create(
+    return [
         RunCriterionSummary(
             run=run,
             criterion_id=found.criterion.pk,
@@ -66,4 +116,18 @@ def _summarise_criteria(run: Run) -> None:
         )
         for found in criterion_counts(criteria, judgements)
         if found.answers or found.errors
-    )
+    ]
+
+
+@transaction.atomic
+def _written(run: Run, figures: Figures, *, anyway: bool) -> bool:
+    """Writes them if they still hold, or `anyway`; else False. A run that goes on again has no summary."""
+    held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    if held.state == RunState.RUNNING:
+        return True
+    if not anyway and _seen(run) != figures.seen:
+        return False
+    RunSummary.objects.update_or_create(run=run, defaults=figures.summary)
+    RunCriterionSummary.objects.filter(run=run).delete()
+    RunCriterionSummary.objects.bulk_create(figures.criteria)
+    return True

@@ -29,7 +29,7 @@ from rubricweb.services.run_control import (
     set_budget,
     set_budget_and_go_on,
 )
-from rubricweb.services.run_starting import needs_judge, start_run, start_run_once
+from rubricweb.services.run_starting import needs_judge, start_run
 from rubricweb.services.sweeping import sweep
 
 __all__ = [
@@ -44,6 +44,5 @@ __all__ = [
     "set_budget",
     "set_budget_and_go_on",
     "start_run",
-    "start_run_once",
     "sweep",
 ]

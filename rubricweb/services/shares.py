@@ -265,7 +265,9 @@ class Share:
         follow: list[Question] = []
         for item in batch.items:
             if self.asking.is_complete(item):
-                self.items.pop(item.row.pk, None)
+                # Where another worker answered meanwhile, some of ours are still on their way.
+                if not item.outstanding:
+                    self.items.pop(item.row.pk, None)
             elif not item.outstanding and not self.halted:
                 more = list(self.asking.questions(item))
                 self._expect(item, more)
@@ -345,8 +347,10 @@ class Share:
             return
         if reply.throttled:
             self.remember("throttled", reply.throttled)
-        if reply.attempts - 1 > reply.throttled:
-            self.remember("retried", reply.attempts - 1 - reply.throttled)
+        # The first request to either model is none that was sent again.
+        again = reply.attempts - 1 - reply.fallback - reply.throttled
+        if again > 0:
+            self.remember("retried", again)
         if reply.fallback:
             self.remember("fell_back")
 

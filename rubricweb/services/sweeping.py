@@ -17,6 +17,7 @@ from rubricweb.selectors.spending import month_of
 from rubricweb.services import places, run_control
 from rubricweb.services.run_events import note
 from rubricweb.services.run_queue import BELLS, Enqueue, unclaimed
+from rubricweb.services.run_summaries import summarise_stopped
 
 # A process elsewhere that gave no sign for six beats is taken for dead before its leases run out.
 SILENT_AFTER = timedelta(seconds=30)
@@ -49,6 +50,7 @@ def sweep(*, enqueue: Enqueue, now: datetime) -> list[int]:
             enqueue(run.pk)
         if bells:
             rung.append(run.pk)
+    summarise_stopped()  # takes a second for a large run: nobody who is rung for waits for it
     return rung
 
 

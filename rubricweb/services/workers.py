@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.utils import timezone
 
 from rubricweb.models import Worker
+from rubricweb.selectors.clock import database_now
 from rubricweb.selectors.workers import alive
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class Presence:
         name = worker_name()
         self._name = name
         self._rounds = (
-            Rounds("heartbeat", lambda: beat(name, processes, timezone.now()), lambda: BEAT_SECONDS),
+            Rounds("heartbeat", lambda: beat(name, processes, database_now()), lambda: BEAT_SECONDS),
             Rounds("sweep", sweep, lambda: _in_turn(settings.SWEEP_SECONDS)),
             Rounds("bell for tidying", ring_tidying, lambda: _in_turn(TIDY_SECONDS)),
         )
@@ -115,4 +115,4 @@ class Presence:
 
 def _in_turn(seconds: float) -> float:
     """How long this worker pauses so that all together do it once in so many seconds, never in step."""
-    return seconds * (len(alive(timezone.now())) or 1) * random.uniform(0.7, 1.3)  # noqa: S311  no secret
+    return seconds * (len(alive(database_now())) or 1) * random.uniform(0.7, 1.3)  # noqa: S311  no secret

@@ -107,7 +107,6 @@ class NewRun(VotingFields):
         required=False,
         label="Seed of the order of options",
         help_text="Empty: the rubric’s own, the same in every run.",
-        widget=forms.NumberInput(attrs={"class": "input--short"}),
     )
     # The page sends it along, so that a box that is not ticked can be told from one that was never shown.
     sent = forms.BooleanField(required=False, initial=True, widget=forms.HiddenInput)
@@ -176,12 +175,7 @@ class NewRun(VotingFields):
         return any(endpoint.batches for endpoint in endpoints.endpoints_of(self.team))
 
     def refuse(self, error: Invalid | Conflict) -> None:
-        faults = error.faults if isinstance(error, Invalid) else ()
-        field = _field_of(faults[0].place, self.fields) if faults else None
-        # Beside its field a fault needs no place, and places have the names that programs use.
-        alone = field is not None and len(faults) == 1
-        words = f"Found {faults[0].found}. Allowed: {faults[0].allowed}." if alone else str(error)
-        self.add_error(field, words)
+        self.add_error(*self._told(error))
 
     def options(self) -> RunOptions:
         """What a valid form asks `start_run` for, its budget apart."""
@@ -214,6 +208,17 @@ class NewRun(VotingFields):
             filled["dataset"], filled["rubric_version"], filled["autograder"], votes=self._votes()
         )
 
+    def say_what_lacks_a_rubric(self, plan: run_plans.Plan) -> None:
+        """Puts beside the rubric how many items need one, before anybody tries to start without."""
+        if not plan.unjudged:
+            return
+        if plan.own:
+            has = "has no rubric of its own" if plan.unjudged == 1 else "have no rubric of their own"
+            lacking = f"{plan.unjudged:,} of the {plan.items:,} items {has}"
+        else:
+            lacking = "No item brings a rubric of its own"
+        self["rubric_version"].help_text = f"{lacking}: choose one."
+
     def forecast(self, viewer: User, now: datetime) -> tuple[Forecast | None, str]:
         """What it would cost and take, or why that cannot be said; both empty while it is not filled in."""
         typed = self if self.is_bound else NewRun(self._typed(), team=self.team)
@@ -229,11 +234,26 @@ class NewRun(VotingFields):
                 **typed.options(),
             )
         except Refusal as error:
-            return None, str(error)
+            return None, self._named(*self._told(error))
         return made.forecast, ""
 
     def chosen_judge(self) -> JudgeConfig | None:
         return self.judges.get(str(self["judge"].value()))
+
+    def wrong(self) -> str:
+        """All that a form is refused for, by the labels of its fields; "" when nothing is."""
+        return " ".join(self._named(name, words) for name, told in self.errors.items() for words in told)
+
+    def _named(self, field: str | None, words: str) -> str:
+        return f"{self[field].label}: {words}" if field in self.fields else words
+
+    def _told(self, error: Refusal) -> tuple[str | None, str]:
+        """The field it is about, None for the whole form, and what to say there."""
+        faults = error.faults if isinstance(error, Invalid) else ()
+        field = _field_of(faults[0].place, self.fields) if faults else None
+        # Beside its field a fault needs no place, and places have the names that programs use.
+        alone = field is not None and len(faults) == 1
+        return field, f"Found {faults[0].found}. Allowed: {faults[0].allowed}." if alone else str(error)
 
     def _typed(self) -> dict[str, Any]:
         return {name: self[name].value() for name in self.fields}

@@ -1,5 +1,6 @@
 """The page that launches a run: what it would cost first, then all of it or a few items to try."""
 
+import json
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from rubricweb.models import Item, Role, Run
 from rubricweb.selectors.run_samples import spread_ids
 from rubricweb.services import endpoints
 from rubricweb.services import runs as services
+from rubricweb.services.idempotency import Done, click_key, done_once
 from rubricweb.web.forms_run_again import TRIAL, filled_in, left_out
 from rubricweb.web.forms_runs import NewRun
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
@@ -72,31 +74,41 @@ def _typed(data: QueryDict) -> dict[str, Any]:
 
 
 def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
+    """The run the form asks for; the one it has just started where the button was pressed twice."""
     chosen, options = form.cleaned_data, form.options()
     if trial:
         options["item_ids"] = spread_ids(Item.objects.filter(dataset=chosen["dataset"]), TRIAL_ITEMS)
         options["name"] = f"{TRIAL}: {chosen['name'] or chosen['dataset']}"
-    return services.start_run_once(
-        request.team,
-        by=request.user,
-        now=now(),
-        dataset=chosen["dataset"],
-        rubric_version=chosen["rubric_version"],
-        enqueue=tasks.ring,
-        budget_usd=chosen["budget_usd"],
-        no_cap=chosen["no_cap"] and chosen["budget_usd"] is None,
-        **options,
-    )
+
+    def start() -> Done:
+        run = services.start_run(
+            request.team,
+            by=request.user,
+            dataset=chosen["dataset"],
+            rubric_version=chosen["rubric_version"],
+            enqueue=tasks.ring,
+            budget_usd=chosen["budget_usd"],
+            no_cap=chosen["no_cap"] and chosen["budget_usd"] is None,
+            **options,
+        )
+        return run, 0
+
+    said = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
+    key = click_key(request.user, json.dumps(said, sort_keys=True))
+    return done_once(request.team, key, start, now=now())[0]
 
 
 def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dict[str, Any]:
     forecast, refusal = form.forecast(request.user, now())
     budget = form["budget_usd"].value()
+    plan = form.plan()
+    if plan is not None and (request.htmx or not form["rubric_version"].errors):
+        form.say_what_lacks_a_rubric(plan)
     return {
         "form": form,
-        "plan": form.plan(),
+        "plan": plan,
         "forecast": forecast,
-        "refusal": refusal,
+        "refusal": refusal or (form.wrong() if request.method == "POST" else ""),
         "judge": form.chosen_judge(),
         "budget_usd": float(budget) if _is_amount(budget) else None,
         "no_cap": bool(form["no_cap"].value()),

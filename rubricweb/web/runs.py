@@ -7,10 +7,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
+from django_htmx.http import trigger_client_event
 
 from rubricweb import access
 from rubricweb.errors import NotFound, Withheld
-from rubricweb.models import Role, Run, RunState
+from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors import (
     comments,
     run_errors,
@@ -21,8 +22,11 @@ from rubricweb.selectors import (
     run_votes,
 )
 from rubricweb.selectors import runs as selectors
+from rubricweb.selectors.clock import database_now
+from rubricweb.selectors.comparable import is_holistic, labelled_queues
 from rubricweb.selectors.new_items import new_item_count
-from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+from rubricweb.web.forms_run_again import TRIAL
+from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 # htmx takes this status as: show it, and stop asking.
 STOP_POLLING = 286
@@ -74,8 +78,8 @@ def run(request: TeamRequest, run_id: int) -> HttpResponse:
 def live(request: TeamRequest, run_id: int) -> HttpResponse:
     """Progress for polling, which ends with the run.
 
-    `seen` is the phase the page shows: in another one it gets its buttons and results anew as well. A reader
-    who opens the address by hand is sent to the page.
+    `seen` is the phase the page shows: in another one it gets its buttons and results anew as well, and the
+    event run:moved. A reader who opens the address by hand is sent to the page.
     """
     found = access.run_for(request.team, run_id)
     if not request.htmx:
@@ -88,7 +92,8 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
     if context["phase"] == seen:
         return render(request, "runs/_live.html", context, status=status)
     context |= _results(request, found) | _controls(request, found) | {"moved": True}
-    return render(request, "runs/_moved.html", context, status=status)
+    answer = render(request, "runs/_moved.html", context, status=status)
+    return trigger_client_event(answer, "run:moved")
 
 
 @team_page(Role.VIEWER)
@@ -101,10 +106,12 @@ def log(request: TeamRequest, run_id: int) -> HttpResponse:
 
 
 def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
-    progress = run_progress.progress(run, viewer=request.user, now=now())
+    progress = run_progress.progress(run, viewer=request.user, now=database_now())
     return {
         "run": run,
         "progress": progress,
+        # Its items are the provider's, or about to be, and no process is at work on them.
+        "by_batch": run.mode == RunMode.BATCH and progress.working and not progress.workers,
         "phase": f"{run.state}{'-moving' if progress.is_moving else ''}",
         "errors": run_errors.error_classes(run, viewer=request.user),
         "log": run_log.run_log(run, viewer=request.user, size=LOG_SHOWN),
@@ -112,23 +119,33 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
 
 
 def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
-    return {"new_items": new_item_count(run)}
+    """What may be done with the run, beside the progress and at the head of the page."""
+    return {
+        "new_items": new_item_count(run),
+        "trial": run.name.startswith(TRIAL),
+        "labelled": labelled_queues(run.dataset_id, team=request.team).exists(),
+    }
 
 
 def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
     order = request.GET.get("sort", "score")
-    page = run_results.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
     result = run_results.result(run, viewer=request.user)
+    # After the result: of items it counts, none that is graded meanwhile is missing in the list.
+    page = run_results.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
+    holistic = is_holistic(run)
+    # A holistic judge says nothing about single criteria; checks do.
+    rates = [rate for rate in result.rates if not holistic or rate.criterion.kind == "check"]
     return {
         "run": run,
         "result": result,
-        "choices": [rate for rate in result.rates if rate.criterion.kind == "choice"],
+        "rates": rates,
+        "choices": [rate for rate in rates if rate.criterion.kind == "choice"],
         "measured": any(rate.criterion.kind == "check" for rate in result.rates),
         "votes": run_votes.run_votes(run, viewer=request.user),
         "page": page,
         "rows": run_results.with_counts(run, page.rows),
         "order": order,
-        "holistic": run.autograder == "rubric_as_judge",
+        "holistic": holistic,
         "results_seconds": _results_seconds(run, result),
     } | _rights(request)
 

@@ -47,10 +47,19 @@ class ApiClient:
         self.secret = secret
         self.client = Client(raise_request_exception=False)
 
-    def call(self, method: str, path: str, body: Any = None, *, query: Any = None, files: Any = None) -> Any:
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Any = None,
+        files: Any = None,
+        headers: dict[str, str] | None = None,
+    ) -> Any:
         """The response; `path` begins after /api/v1. A dict body is sent as JSON, `files` as a form."""
-        headers = {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
-        options: dict[str, Any] = {"headers": headers, "query_params": query or {}}
+        token = {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
+        options: dict[str, Any] = {"headers": token | (headers or {}), "query_params": query or {}}
         if files is not None:
             options["data"] = files
         elif method != "GET":

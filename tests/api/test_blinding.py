@@ -384,6 +384,7 @@ def test_a_cascades_progress_is_withheld_but_for_items_until_one_has_reviewed(
     seen = alice.get(path)
     assert (seen["withheld"], seen["graded"], seen["items"], seen["share"]) == (True, 3, 3, 1.0)
     untold = ("calls", "cached", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "unpriced")
+    untold += ("held_usd",)
     assert {seen[name] for name in (*untold, "errors", "errored", "verdicts", "month_usd")} == {None}
     for _ in range(3):
         review = answer(alice, alice.send("POST", f"/queues/{world.blind.pk}/next"))

@@ -38,14 +38,22 @@ def test_progress_says_how_far_and_at_what_price(bob: ApiClient, people: Cast, w
 def test_a_worker_counts_while_it_beats(bob: ApiClient, people: Cast, world) -> None:
     run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
     now = timezone.now()
-    tallies = (("here:1", now, 8), ("gone:2", now - timedelta(seconds=16), 5), ("batch:3", now, 0))
-    for name, beat, in_flight in tallies:
+    tallies = (
+        ("here:1", now, 8, 0.25),
+        ("gone:2", now - timedelta(seconds=16), 5, 0.5),
+        ("dead:4", now - timedelta(hours=1), 5, 8.0),
+        ("batch:3", now - timedelta(hours=1), 0, 4.0),
+    )
+    for name, beat, in_flight, reserved in tallies:
+        month = now.date().replace(day=1)
         RunTally.objects.create(
-            run=run, worker=name, month=now.date().replace(day=1), beat_at=beat, in_flight=in_flight
+            run=run, worker=name, month=month, beat_at=beat, in_flight=in_flight, reserved_usd=reserved
         )
     seen = bob.get(f"/runs/{run.pk}/progress")
     assert seen["in_flight"] == 8
     assert [worker["name"] for worker in seen["workers"]] == ["here:1"]
+    # A call may take longer than 15 s: what it set aside stays so until its lease ends; a batch takes a day.
+    assert seen["held_usd"] == 0.25 + 0.5 + 4.0
 
 
 def test_the_log_is_read_newest_first_page_by_page(bob: ApiClient, people: Cast, world) -> None:

@@ -12,6 +12,7 @@ from rubricweb.services import queues, reviews
 from tests import factories
 from tests.browser.conftest import Open
 from tests.factories import Cast
+from tests.judging import LabelJudge, grade
 from tests.processes.conftest import wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120), pytest.mark.django_db(transaction=True)]
@@ -183,3 +184,41 @@ def test_nothing_sticks_out_on_a_narrow_screen(
     box = page.get_by_text("Nothing to rate").first.bounding_box()
     assert box is not None
     assert box["x"] + box["width"] <= 360
+
+
+def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
+    people: Cast, open_as: Open, page: Page, queue: ReviewQueue
+) -> None:
+    options = {"dataset": queue.dataset, "rubric_version": queue.rubric_version, "judge_id": "offline"}
+    said = {"Names Paris.": "UNMET", "How deep is it?": "Fair", "Which tone?": "tone 2"}
+    run = grade(
+        factories.run(people.team, people.ed, **options), LabelJudge(lambda _judge, asked, _text: said[asked])
+    )
+    for user, label in ((people.ann, "Fair"), (people.rae, "Deep")):
+        one = queues.start_review(queue, queue.dataset.items.get(key="good"), user)
+        for name, verdict in (("capital", "MET"), ("depth", label), ("tone", "tone 1")):
+            reviews.save_verdict(one, reviews.criteria_of(one).get(name=name).pk, verdict=verdict)
+        reviews.submit(one, now=timezone.now())
+    page.set_viewport_size({"width": 360, "height": 740})
+    wider = """() => [...document.querySelectorAll(".table-wrap")]
+        .filter((one) => one.scrollWidth > one.clientWidth && !one.querySelector(":scope > .confusion"))
+        .map((one) => one.ariaLabel)"""
+    asked = f"?run={run.pk}&queue={queue.pk}"
+    for path, table in (
+        (f"compare/{asked}", "Agreement by criterion"),
+        (f"compare/{asked}", "Agreement on options by criterion"),
+        (f"compare/disagreements/{asked}", "Disagreements"),
+        (f"review/{queue.pk}/agreement/", "Raters"),
+        ("", "Pass rate by criterion, people and judge"),
+        ("rubrics/", "Rubrics"),
+        (f"datasets/{queue.dataset.pk}/", "Items"),
+        ("settings/members/", "Members"),
+    ):
+        open_as(people.alice, f"/t/capitals/{path}")
+        expect(page.locator(f'.table-wrap[aria-label="{table}"]')).to_be_visible()
+        assert set(page.evaluate(wider)) <= {"Agreement of each pair of raters"}, path
+    # The small matrix in a cell of such a row is a table still, with its columns named.
+    open_as(people.alice, f"/t/capitals/compare/{asked}")
+    row = page.get_by_role("region", name="Agreement by criterion").locator("tr", has_text="Names Paris")
+    expect(row.get_by_text("J unmet")).to_be_visible()
+    expect(row.locator("[data-label=Errors]")).to_be_hidden()

@@ -6,10 +6,12 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run
 from rubricweb.services import runs
 from tests import factories
 from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120), pytest.mark.django_db(transaction=True)]
 
@@ -87,6 +89,62 @@ def test_by_keyboard_each_action_is_one_stop_away_from_what_the_last_one_did(ope
     expect(said).to_be_focused()
     press_to("Tab")
     expect(focused).to_have_text("Pause")
+
+
+def test_what_an_action_said_goes_when_the_run_has_moved_on_but_an_error_stays(
+    open_page: Page, people: Cast, run: Run
+) -> None:
+    said, state = open_page.locator("#messages"), open_page.locator("#run-state")
+    open_page.locator("summary", has_text="Pause").click()
+    open_page.get_by_role("button", name="Pause, let calls in flight finish").click()
+    expect(said).to_contain_text("is paused")
+    runs.resume_run(run, by=people.alice, enqueue=factories.Bells())
+    expect(state).to_contain_text("running")
+    expect(said).to_have_count(0)
+    # Who went on from there by keyboard still does.
+    open_page.keyboard.press("Tab")
+    expect(open_page.locator(":focus-visible")).to_have_text("Pause")
+
+    open_page.locator("summary", has_text="Budget").click()
+    amount = open_page.get_by_label("What this run may cost, US dollars")
+    amount.evaluate("field => field.type = 'text'")
+    amount.fill("much")
+    open_page.get_by_role("button", name="Set", exact=True).click()
+    expect(said).to_contain_text("US dollars from 0")
+    runs.pause_run(run, by=people.alice, now=timezone.now())
+    expect(state).to_contain_text("paused")
+    expect(said).to_contain_text("US dollars from 0")
+
+
+def test_on_a_phone_no_table_of_a_run_is_wider_than_the_screen(
+    open_page: Page, people: Cast, run: Run
+) -> None:
+    def answer(requirement: str, response: str) -> str | JudgeError:
+        failed = "Belgium" in response and "Names Paris" in requirement
+        return JudgeError("refused", "No.") if failed else "MET"
+
+    grade(run, InProcessJudge(answer))
+    wider = """() => [...document.querySelectorAll(".table-wrap")]
+        .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
+    open_page.set_viewport_size({"width": 360, "height": 740})
+    open_page.reload()
+    for table in ("Errors by kind", "Criteria", "Items"):
+        expect(open_page.locator(f'.table-wrap[aria-label="{table}"]')).to_be_visible()
+    assert open_page.evaluate(wider) == []
+    # What was as it should be is left out, what was not is said with its column's name.
+    good, bad = (open_page.locator("#items tr", has_text=name) for name in ("good", "bad"))
+    expect(bad.locator("[data-label=Errors]")).to_be_visible()
+    expect(good.locator("[data-label=Errors]")).to_be_hidden()
+    expect(open_page.get_by_role("link", name="Errors")).to_be_visible()  # still sorts
+
+    other = factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=run.rubric_version)
+    grade(other, InProcessJudge(lambda requirement, response: "UNMET"))
+    item = run.dataset.items.get(key="bad")
+    room = open_page.url.partition("/runs/")[0] + "/runs/"
+    for address in ("", f"{run.pk}/items/{item.pk}/", f"{other.pk}/against/{run.pk}/"):
+        open_page.goto(room + address)
+        expect(open_page.locator(".table--stacked").first).to_be_visible()
+        assert open_page.evaluate(wider) == [], address
 
 
 def test_what_a_run_will_cost_and_the_button_that_starts_it_stay_in_sight(

@@ -77,6 +77,8 @@ def test_a_cascade_asks_the_second_judge_where_the_first_abstains(
     ended = installation.run("grade", rubric, dataset, *judges, "--name", "in turn")
     assert ended.returncode == 0, ended.stderr
     stored = run_row(installation, "in turn")
+    # Both judges are one that abstains from nothing: no stage but the first was asked.
+    assert "0 of 4 criteria of items, past the first stage" in ended.stdout
     assert stored["judge"]["name"] == "cascade of 2 stages"
     assert stored["panel"]["cascade"]["repeats"] == [2, 1]
 

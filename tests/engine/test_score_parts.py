@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubricweb.engine.score_parts import score_parts
-from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, FAILED, score_verdicts
+from rubricweb.engine.score_parts import score_part_columns, score_parts
+from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, FAILED, score_verdicts, value_of
 from rubricweb.engine.verdict import Verdict
 
 MET, UNMET, UNSURE = Verdict.MET, Verdict.UNMET, Verdict.CANNOT_ASSESS
@@ -62,3 +63,34 @@ def test_parts_add_up_to_the_score_within_its_limits(pairs, abstention, on_error
     if any(weights) and not any(weight > 0 for weight in weights):
         whole += 1
     assert min(1.0, max(0.0, whole)) == pytest.approx(score)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(-9, 9), min_size=1, max_size=5).flatmap(
+        lambda weights: st.tuples(
+            st.just(weights),
+            st.lists(st.tuples(*(OUTCOMES for _ in weights)), min_size=1, max_size=5),
+        )
+    ),
+    st.sampled_from(ABSTENTION_POLICIES),
+    st.sampled_from(ERROR_POLICIES),
+    st.booleans(),
+)
+def test_many_submissions_have_the_parts_of_each_alone(table, abstention, on_error, normalize) -> None:
+    weights, rows = table
+    policy = {"abstention": abstention, "on_error": on_error, "normalize": normalize}
+    values = [[None if one is FAILED else value_of(one) for one in row] for row in rows]
+    together = score_part_columns(
+        weights,
+        np.array(values, dtype=np.float64),
+        np.array([[one is FAILED for one in row] for row in rows]),
+        **policy,
+    )
+    alone = [score_parts(weights, row, **policy) for row in rows]
+    np.testing.assert_allclose(together, np.array(alone, dtype=np.float64), atol=1e-12)
+
+
+def test_columns_of_another_number_of_criteria_are_refused() -> None:
+    with pytest.raises(ValueError, match="a column of each per criterion"):
+        score_part_columns((1, 2), np.ones((3, 1)), np.zeros((3, 1), dtype=bool))

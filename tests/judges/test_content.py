@@ -25,6 +25,7 @@ DECIDING = {
     "extra_headers": (("X-Provider", "b"),),
     "fallback_model": "smaller",
     "logprobs": True,
+    "identity": "offline",
 }
 NOT_DECIDING = {
     "name": "another",

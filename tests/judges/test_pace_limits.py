@@ -135,6 +135,26 @@ def test_an_endpoint_that_holds_is_asked_as_much_as_configured():
     assert outcome.seconds <= 1.2 * 2000 / 64 * 0.051
 
 
+class Shut(Unlimited):
+    """Lets nothing through for so long, and then whatever comes."""
+
+    def __init__(self, seconds):
+        self.seconds, self.first_at = seconds, None
+
+    def take(self, now, amount=1.0):
+        self.first_at = now if self.first_at is None else self.first_at
+        return now - self.first_at >= self.seconds
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("seconds", [3.0, 10.0, 25.0])
+def test_an_endpoint_that_was_shut_at_first_is_asked_freely_once_it_answers(seconds, workers):
+    # Probes are at most 12 s apart; asked freely 16 at once come to 320 answers a second.
+    outcome = ask_for(seconds + 20, Endpoint(Shut(seconds)), workers=workers)
+    assert outcome.allowed > 1000
+    assert outcome.refused < 40
+
+
 def test_a_limit_that_is_raised_is_found_again():
     endpoint = Endpoint(TokenBucket(60, 5))
     ask_for(MINUTES_2, endpoint)

@@ -1,11 +1,12 @@
 """One person at a keyboard, as a process: does what a line on standard input says, answers with a line.
 
 `pause 7` pauses run 7 and answers with JSON: what the service returned, the name of what it raised, or how
-often it rang.
+often it rang. `order 7 KEY NAME` asks the API for a run of that name like run 7: the status and the new run.
 """
 
 import json
 import sys
+from functools import cache
 
 import django
 
@@ -14,8 +15,9 @@ django.setup()
 from django.utils import timezone  # noqa: E402  tables need Django
 
 from rubricweb.models import Run, RunItem  # noqa: E402  tables need Django
-from rubricweb.services import datasets, runs  # noqa: E402  tables need Django
+from rubricweb.services import datasets, runs, teams  # noqa: E402  tables need Django
 from tests import factories  # noqa: E402  tables need Django
+from tests.api.client import ApiClient  # noqa: E402  tables need Django
 
 
 def start(_: str) -> int:
@@ -35,6 +37,27 @@ def add(run: Run) -> int:
     data = json.dumps({"id": f"late {count}", "submission": f"Paris {count}."}).encode()
     RunItem.objects.filter(run=run).update(graded_at=timezone.now())
     return datasets.add_items(run.dataset, by=None, data=data, filename="more.jsonl")
+
+
+def order(run: Run, key: str, name: str) -> list[object]:
+    """A request with an Idempotency-Key, through everything a request goes through."""
+    body = {
+        "dataset_id": run.dataset_id,
+        "rubric_version_id": run.rubric_version_id,
+        "judge": "offline",
+        "name": name,
+    }
+    answer = client(run).call("POST", "/runs", body, headers={"Idempotency-Key": key})
+    return [answer.status_code, answer.json().get("id")]
+
+
+@cache
+def client(run: Run) -> ApiClient:
+    ed = run.team.memberships.get(user=run.created_by)
+    _, secret = teams.create_token(ed, name="clicker", may_write=True, days=1, now=timezone.now())
+    made = ApiClient(secret)
+    made.client.defaults["SERVER_NAME"] = "127.0.0.1"
+    return made
 
 
 def click(action: str, run: Run) -> object:
@@ -59,9 +82,14 @@ def click(action: str, run: Run) -> object:
 
 print("ready", flush=True)
 for line in sys.stdin:
-    action, number = line.split()
+    action, number, *words = line.split()
     try:
-        answer = start(number) if action == "start" else click(action, Run.objects.get(pk=number))
+        if action == "start":
+            answer = start(number)
+        elif action == "order":
+            answer = order(Run.objects.get(pk=number), *words)
+        else:
+            answer = click(action, Run.objects.get(pk=number))
     except Exception as error:
         answer = type(error).__name__
     print(json.dumps(answer), flush=True)

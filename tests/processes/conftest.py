@@ -1,15 +1,18 @@
 """A real `rubricweb serve` per test, and what is alive of it."""
 
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,11 +81,47 @@ class Serve:
         return self.process.wait(timeout=30)
 
 
+class SlowJudge:
+    """The offline judge in a process of its own, with a delay, and its list of what it was asked."""
+
+    def __init__(self, port: int) -> None:
+        self.root = f"http://127.0.0.1:{port}"
+
+    def script(self, script: dict[str, Any]) -> None:
+        request = urllib.request.Request(
+            f"{self.root}/script",
+            json.dumps(script).encode(),
+            {"Content-Type": "application/json"},
+            method="PUT",
+        )
+        urllib.request.urlopen(request, timeout=10).close()
+
+    def asked(self) -> int:
+        """Requests since the last script was set."""
+        with urllib.request.urlopen(f"{self.root}/script", timeout=10) as answer:
+            return int(json.load(answer)["count"])
+
+
 def wait_for(happened: Callable[[], object], seconds: float, serve: Serve | None = None) -> None:
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, f"not within {seconds} s" + (f"\n{serve.said}" if serve else "")
         time.sleep(0.1)
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[SlowJudge]:
+    port_file = tmp_path / "port"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rubricweb.judges.offline", "--scripted", "--port-file", str(port_file)],
+        cwd=ROOT,
+    )
+    try:
+        wait_for(port_file.exists, 20)
+        yield SlowJudge(int(port_file.read_text()))
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import amqp
 import psycopg
 
 from tests.installation import ROOT
@@ -135,6 +136,37 @@ class Redis(Kept):
         ]
         self.url = f"redis://127.0.0.1:{port}/0"
         super().__init__("redis", [*argv, "--dir", str(folder)], os.environ, folder)
+
+
+class RabbitMQ(Kept):
+    """A broker that keeps its queues, and goes on with them when it comes back."""
+
+    PROGRAM = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
+
+    def __init__(self, folder: Path) -> None:
+        port = free_port()
+        env = {
+            **os.environ,
+            "HOME": str(folder),  # where its cookie is
+            "RABBITMQ_NODENAME": f"rubricweb-{port}@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": str(port),
+            "RABBITMQ_DIST_PORT": str(free_port()),
+            "RABBITMQ_MNESIA_BASE": str(folder / "rabbitmq"),
+            "RABBITMQ_LOG_BASE": str(folder),
+            "RABBITMQ_PID_FILE": str(folder / "rabbitmq.pid"),
+            "RABBITMQ_CONFIG_FILE": str(folder / "none"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
+        }
+        self._port = port
+        self.url = f"amqp://guest:guest@127.0.0.1:{port}//"
+        super().__init__("rabbitmq", [str(self.PROGRAM)], env, folder)
+        wait_until(self.answers, 60, self)
+
+    def answers(self) -> bool:
+        with suppress(OSError), amqp.Connection(f"127.0.0.1:{self._port}", connect_timeout=2):
+            return True
+        return False
 
 
 def postgres_programs() -> Path | None:

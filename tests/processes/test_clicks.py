@@ -146,3 +146,21 @@ def test_items_added_by_four_at_once_are_all_there_in_places_of_their_own(
         assert set(map(str, done)) <= {"1", "Invalid"}
     positions = installation.query("SELECT position FROM rubricweb_item ORDER BY position")
     assert [position for [position] in positions] == list(range(len(positions)))
+
+
+def test_four_equal_requests_with_one_key_start_one_run(people: Clickers, run: int) -> None:
+    people.at_once(*[f"order {run} warm-{number} warm" for number in range(4)])
+    for turn in range(8):
+        done = people.at_once(*[f"order {run} equal-{turn} turn-{turn}"] * 4)
+        assert [status for status, _ in done] == [201] * 4
+        assert len({started for _, started in done}) == 1
+
+
+def test_of_two_requests_with_one_key_that_differ_one_is_refused(
+    people: Clickers, installation: Installation, run: int
+) -> None:
+    for turn in range(8):
+        done = people.at_once(*[f"order {run} differing-{turn} {turn}-{name}" for name in ("a", "b")])
+        assert sorted(status for status, _ in done) == [201, 422]
+    started = "SELECT count(*) FROM rubricweb_run WHERE name LIKE '%-a' OR name LIKE '%-b'"
+    assert installation.number(started) == 8

@@ -1,20 +1,14 @@
 """Killed in mid-run and started again: every verdict exactly once, only calls in flight repeated."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from tests.installation import ROOT, Installation
-from tests.processes.conftest import Serve, wait_for
+from tests.installation import Installation
+from tests.processes.conftest import Serve, SlowJudge, wait_for
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(240)]
 
@@ -25,42 +19,6 @@ VERDICTS = 32 * 9 * 3 + 10 * 6
 # The 32 × 9 asked about twice are the very same questions: one worker process asks each of them once.
 QUESTIONS = CALLS - 32 * 9
 PAID = "SELECT count(*) FROM rubricweb_judgecall WHERE cached_from_id IS NULL"
-
-
-class SlowJudge:
-    """The offline judge in a process of its own, with a delay, and its list of what it was asked."""
-
-    def __init__(self, port: int) -> None:
-        self.root = f"http://127.0.0.1:{port}"
-
-    def script(self, script: dict[str, Any]) -> None:
-        request = urllib.request.Request(
-            f"{self.root}/script",
-            json.dumps(script).encode(),
-            {"Content-Type": "application/json"},
-            method="PUT",
-        )
-        urllib.request.urlopen(request, timeout=10).close()
-
-    def asked(self) -> int:
-        """Requests since the last script was set."""
-        with urllib.request.urlopen(f"{self.root}/script", timeout=10) as answer:
-            return int(json.load(answer)["count"])
-
-
-@pytest.fixture
-def judge(tmp_path: Path) -> Iterator[SlowJudge]:
-    port_file = tmp_path / "port"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rubricweb.judges.offline", "--scripted", "--port-file", str(port_file)],
-        cwd=ROOT,
-    )
-    try:
-        wait_for(port_file.exists, 20)
-        yield SlowJudge(int(port_file.read_text()))
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
 
 
 def test_killed_in_mid_run_and_started_again_every_verdict_is_there_once(

@@ -1,6 +1,7 @@
 """How far a run is, by numbers worked out by hand; and how few rows that takes."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -52,6 +53,27 @@ def test_verdicts_and_errors_are_those_of_graded_items(run: Run) -> None:
     assert (seen.items, seen.graded, seen.left, seen.errored) == (3, 2, 1, 1)
     assert (seen.verdicts, seen.errors) == (4, 2)
     assert seen.share == pytest.approx(2 / 3)
+
+
+def test_results_progress_and_summary_count_the_same_verdicts_however_a_run_was_broken_off(
+    run: Run, people: Cast
+) -> None:
+    def answer(requirement: str, response: str) -> str | JudgeError:
+        return JudgeError("refused", "No.") if "Paris as the capital" in requirement else "MET"
+
+    grade(run, InProcessJudge(answer))
+    # Broken off while the last item had its verdicts, but not all of them.
+    last = RunItem.objects.filter(run=run).latest("pk")
+    RunItem.objects.filter(pk=last.pk).update(graded_at=None, score=None, errors=0)
+    Run.objects.filter(pk=run.pk).update(state=RunState.RUNNING, finished_at=None)
+    services.cancel_run(run, by=people.alice, now=timezone.now())
+    seen = run_progress.progress(run, viewer=None, now=timezone.now())
+    found = run_results.result(run, viewer=people.alice)
+    # Two graded items of three criteria, one of which failed each time.
+    assert (seen.verdicts, seen.errors) == (4, 2)
+    assert (run.summary.verdicts, run.summary.errors) == (4, 2)
+    assert (found.totals.met, found.totals.errors, found.errors) == (4, 2, 2)
+    assert [(rate.met, rate.errors) for rate in found.rates] == [(0, 2), (2, 0), (2, 0)]
 
 
 def test_a_holistic_judge_answers_once_for_all_criteria_that_are_not_checks(people: Cast) -> None:
@@ -165,24 +187,33 @@ def test_a_run_without_a_worker_says_so_after_15_seconds(run: Run) -> None:
     workers.beat("here:1", 2, run.created_at + timedelta(seconds=10))
     assert waits_for(run) == "queued"
     Worker.objects.all().delete()
-    # `rubricweb grade` at a terminal is no worker, but holds items.
+    # `rubricweb grade` at a terminal is no worker, but holds items and says that it lives.
     RunItem.objects.filter(run=run).update(leased_until=run.created_at + timedelta(seconds=60))
+    beat = run.created_at + timedelta(seconds=10)
+    RunTally.objects.create(run=run, worker="here:2", month=beat.date().replace(day=1), beat_at=beat)
     assert waits_for(run) == ""
+    # Killed with what it held, it is nobody: the leases have not run out yet.
+    assert waits_for(run, after=timedelta(seconds=26)) == "no_worker"
 
 
 def test_a_run_that_is_slowed_down_says_so_while_it_is(run: Run) -> None:
     RunItem.objects.filter(run=run).update(leased_until=run.created_at + timedelta(seconds=90))
     run_events.note(run.pk, "throttled", "429: waited as long as the endpoint asked.")
     RunEvent.objects.filter(run=run).update(latest_at=run.created_at)
+    workers.beat("here:1", 2, run.created_at + timedelta(seconds=75))
     assert waits_for(run) == "throttled"
-    assert waits_for(run, after=timedelta(seconds=21)) == ""
+    assert waits_for(run, after=timedelta(seconds=80)) == "throttled"  # and nothing has come since
+    JudgeCall.objects.create(run=run, item=run.dataset.items.first(), model="m", content_key=uuid4())
+    JudgeCall.objects.update(created_at=run.created_at + timedelta(seconds=70))
+    assert waits_for(run, after=timedelta(seconds=80)) == ""
 
 
 def test_a_run_by_batch_waits_for_the_provider_and_for_a_worker_that_looks(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(mode=RunMode.BATCH)
     RunItem.objects.filter(run=run).update(leased_until=run.created_at + timedelta(days=2))
     job = BatchJob.objects.create(run=run, judge="one")
-    assert waits_for(run) == ""  # not with the provider yet
+    assert waits_for(run, after=timedelta(seconds=15)) == ""  # not with the provider yet
+    assert waits_for(run) == "no_worker"  # and nobody takes it there
     BatchJob.objects.filter(pk=job.pk).update(provider_id="batch_1")
     assert waits_for(run, after=timedelta(seconds=15)) == "batch"
     assert waits_for(run) == "no_worker"

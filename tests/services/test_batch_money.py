@@ -146,6 +146,8 @@ def test_what_is_set_aside_for_a_batch_holds_the_month_until_its_answers_are_the
         held = month_spending(people.team, now=later).held_usd
         # Nine replies of about 400 tokens at 5 per million, and their prompts.
         assert 9 * 0.002 < held <= 0.03
+        seen = progress(run, viewer=None, now=later)
+        assert (seen.held_usd, seen.cost_usd) == (held, 0.0)
         second = factories.run(
             people.team,
             people.alice,
@@ -163,6 +165,7 @@ def test_what_is_set_aside_for_a_batch_holds_the_month_until_its_answers_are_the
         Run.objects.filter(pk=run.pk).update(judge={**run.judge, "base_url": url})
         sweep(run, minutes=21 * 60)
     assert month_spending(people.team, now=later).held_usd == 0
+    assert progress(run, viewer=None, now=later).held_usd == 0
 
 
 @pytest.mark.parametrize("stop", [runs.pause_run, runs.cancel_run])
@@ -233,3 +236,65 @@ def test_a_batch_at_an_endpoint_that_was_removed_holds_neither_money_nor_items(p
         assert progress(run, viewer=None, now=now).working == 0
         assert sweep(run, minutes=2) == []
         assert len(asked) == before
+
+
+def test_a_batch_its_provider_knows_no_more_is_looked_for_two_hours_and_then_lost(people: Cast) -> None:
+    with desk(provider(status="in_progress")) as (url, asked):
+        run = handed_over(people, url, budget_usd=5.0)
+        sweep(run)
+    looked = 0
+
+    def gone(method: str, path: str) -> Answer:
+        nonlocal looked
+        looked += path.startswith("/v1/batches/")
+        return 404, b'{"error": {"message": "No batch found"}}'
+
+    with desk(gone, at=url) as (_, asked):
+        for minutes in range(1, 200):
+            sweep(run, minutes=minutes)
+    assert looked == 8
+    # What the provider may have charged for is not asked, and paid for, again before somebody says so.
+    assert "POST /v1/chat/completions" not in asked
+    assert run.state == RunState.FINISHED
+    errors = Judgement.objects.filter(run=run).values_list("error_kind", "error_message").distinct()
+    assert list(errors) == [("unreadable_batch", "Batch b1 cannot be found: HTTP 404: No batch found.")]
+    assert run_spending(run, now=timezone.now()).held_usd == 0
+    assert runs.resume_run(run, by=people.alice, enqueue=Bells()) == 3
+
+
+def test_a_stopped_run_whose_key_is_refused_does_not_ask_about_its_batch_all_the_time(people: Cast) -> None:
+    with desk(provider(status="in_progress")) as (url, _):
+        run = handed_over(people, url)
+        sweep(run)
+    with desk(lambda method, path: (401, b'{"error": {"message": "revoked"}}'), at=url) as (_, asked):
+        for minutes in range(1, 61):
+            sweep(run, minutes=minutes)
+        assert (run.state, run.stop_reason) == (RunState.PAUSED, "The batch: HTTP 401: revoked")
+        # Once to be paused, once as it is, then every quarter of an hour.
+        assert len(asked) <= 2 + 4
+        runs.resume_run(run, by=people.alice, enqueue=Bells())
+        assert sweep(run, minutes=61) == [run.pk], "it is looked at at once, for the key may be mended"
+
+
+def test_one_worker_fetches_the_answers_however_long_that_takes(people: Cast) -> None:
+    run: Run | None = None
+
+    def advance(minutes: float) -> None:
+        assert run is not None
+        at = timezone.now() + timedelta(minutes=minutes)
+        batches.advance(run.pk, now=partial(lambda moment: moment, at), enqueue=Bells())
+
+    def answer(method: str, path: str) -> Answer:
+        if not path.endswith("/content"):
+            return provider()(method, path)
+        assert run is not None
+        if asked.count(f"{method} {path}") == 1:
+            advance(5)  # another worker, while the file is on its way
+        return "application/jsonl", answers(run)
+
+    with desk(answer) as (url, asked):
+        run = handed_over(people, url)
+        advance(0)
+        advance(1)
+    assert asked.count("GET /v1/files/f2/content") == 1
+    assert RunTally.objects.get(run=run).calls == 9

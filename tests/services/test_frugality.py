@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db.models import Sum
+from django.test import override_settings
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeConfig
@@ -13,8 +14,10 @@ from rubricweb.judges.offline.script import Action, Garbage, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunState, RunTally
+from rubricweb.selectors.run_forecasts import Forecast, Range
 from rubricweb.services import budgets, grading, runs
 from rubricweb.services.panels import Member, Panel
+from rubricweb.services.run_planning import plan_run
 from tests import factories
 from tests.factories import Bells, Cast
 
@@ -50,12 +53,17 @@ class Room:
         )
 
     def run(self, **options: Any) -> Run:
+        usual = {"judge_id": "", "no_cap": False, "use_cache": True}
+        options = usual | self._asked(options)
+        return self.grade(factories.run(self.people.team, self.people.ed, **options))
+
+    def plan(self, **options: Any) -> Forecast:
+        return plan_run(self.people.team, viewer=None, now=timezone.now(), **self._asked(options)).forecast
+
+    def _asked(self, options: dict[str, Any]) -> dict[str, Any]:
         if "panel" not in options:
             options = {"judge_id": "command-line", "judge": self.judge()} | options
-        usual = {"rubric_version": self.version, "judge_id": "", "no_cap": False, "use_cache": True}
-        options = usual | options
-        started = factories.run(self.people.team, self.people.ed, dataset=self.dataset, **options)
-        return self.grade(started)
+        return {"dataset": self.dataset, "rubric_version": self.version} | options
 
     def grade(self, run: Run) -> Run:
         while grading.grade(run.pk, now=timezone.now, alone=True):
@@ -123,6 +131,25 @@ def test_a_judge_with_another_name_and_price_is_the_same_judge(room: Room) -> No
     assert room.paid == 60
 
 
+def test_the_offline_judge_is_the_same_judge_wherever_it_was_started(room: Room) -> None:
+    offline: dict[str, Any] = {"judge_id": "offline", "judge": None}
+    with override_settings(OFFLINE_JUDGE_URL=room.url):
+        room.run(**offline)
+    assert room.paid == 60
+    elsewhere = Script(lambda _: Say(MET))
+    with running_server(elsewhere) as url, override_settings(OFFLINE_JUDGE_URL=url):
+        plan = room.plan(**offline)
+        assert (plan.cached, plan.new) == (Range(60, 60), Range(0, 0))
+        assert plan.judges[0].earlier_calls == 60
+        again = room.run(**offline)
+        assert (again.state, room.paid, elsewhere.count) == (RunState.FINISHED, 60, 0)
+        # An endpoint at another address is another judge.
+        room.run()
+        plan = room.plan(judge=room.judge(base_url=url))
+        assert (plan.new, plan.judges[0].earlier_calls) == (Range(60, 60), 0)
+        close_clients()
+
+
 def test_without_the_cache_everything_is_asked_and_paid_for_again(room: Room) -> None:
     room.run()
     again = room.run(use_cache=False)
@@ -176,7 +203,9 @@ def test_a_run_pauses_before_a_call_would_pass_its_budget(room: Room) -> None:
     # seen. 25 calls of 0.002 are what the budget pays; a call more could not be paid for.
     assert spent(run) <= 0.05
     assert room.paid * 0.002 == pytest.approx(spent(run))
-    assert RunEvent.objects.filter(run=run, kind="budget").exists()
+    assert [line.message for line in RunEvent.objects.filter(run=run, kind__in=("budget", "paused"))] == [
+        f"Paused: {run.stop_reason}"
+    ]
     assert RunTally.objects.filter(run=run, reserved_usd__gt=0).count() == 0
 
 

@@ -359,3 +359,12 @@ def test_a_cap_that_was_raised_while_it_refused_a_call_pauses_nothing(
     assert runs.pause_for_money(Run.objects.get(pk=run.pk), now=timezone.now(), why=why)
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == (RunState.PAUSED, why)
+
+
+def test_a_run_its_cap_paused_says_so_once_whoever_else_was_refused(run: Run) -> None:
+    why = "The next call would pass it."
+    refused = [Run.objects.select_related("team").get(pk=run.pk) for _worker in range(2)]
+    paused = [runs.pause_for_money(one, now=timezone.now(), why=why) for one in refused]
+    assert paused == [True, False]
+    lines = RunEvent.objects.filter(run=run, message__contains=why)
+    assert [(line.kind, line.message) for line in lines] == [("paused", f"Paused: {why}")]

@@ -218,6 +218,36 @@ def test_a_sample_that_is_all_known_does_not_prove_that_everything_is(people: Ca
     assert room.plan().forecast.new == Range(0, 18)
 
 
+@pytest.mark.parametrize("votes", [1, 3])
+def test_what_several_items_ask_alike_is_asked_once(room: Room, people: Cast, votes: int) -> None:
+    """Twenty items of which five say what another one says: fifteen prompts for each of two criteria."""
+    rows = [row | {"submission": f"Paris {number % 15:04}"} for number, row in enumerate(items(20))]
+    room.dataset = dataset(people.team, people.ed, name="doubles", items=rows)
+    panel = panels.Panel([panels.Member("command-line", config=PRICED)], repeats=votes)
+    found = room.plan(panel=panel).forecast
+    assert (found.calls, found.new, found.cached) == (
+        Range(40 * votes, 40 * votes),
+        Range(30 * votes, 30 * votes),
+        Range(10 * votes, 10 * votes),
+    )
+    assert f"Questions that are alike are asked once: {10 * votes} of them are." in found.basis
+    anew = room.plan(panel=panel, use_cache=False).forecast
+    assert (anew.new, anew.cached) == (Range(40 * votes, 40 * votes), Range(0, 0))
+    assert not [line for line in anew.basis if "alike" in line]
+
+
+@pytest.mark.parametrize("differing", [1, 150, 600])
+def test_doubles_in_a_large_dataset_are_counted_without_reading_it(people: Cast, differing: int) -> None:
+    room = Room(people, 3)
+    rows = [row | {"submission": f"Paris {number % differing:04}"} for number, row in enumerate(items(600))]
+    room.dataset = dataset(people.team, people.ed, name="doubles", items=rows)
+    new = room.plan().forecast.new
+    assert new.low == 2 * differing <= new.high
+    assert new.low == 1200 if differing == 600 else new.high < 1200
+    said = [line for line in room.plan().forecast.basis if "say what another one says" in line]
+    assert [line.split(" items")[0] for line in said] == [f"{600 - differing} of 600"] * (differing < 600)
+
+
 def test_a_plan_takes_the_same_queries_however_large_the_dataset(people: Cast) -> None:
     counts = []
     for count in (3, 250, 1000):
@@ -225,8 +255,8 @@ def test_a_plan_takes_the_same_queries_however_large_the_dataset(people: Cast) -
         with CaptureQueriesContext(connection) as queries:
             assert room.plan().forecast.sampled == min(count, 200)  # bodies are read of these alone
         counts.append(len(queries))
-    # Two of them for whose runs are withheld; one more to see how far positions go.
-    assert counts == [12, 13, 13]
+    # Two of them for whose runs are withheld; two more to see how far positions go and what says the same.
+    assert counts == [12, 14, 14]
 
 
 def test_a_plan_over_chosen_items_counts_those(room: Room) -> None:

@@ -1,22 +1,28 @@
 """What one worker's session does with several runs, equal questions, stops, money and an absent database."""
 
+import itertools
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from rubricweb.judges.base import JudgeConfig, JudgeError
+from rubricweb.judges.base import JudgeConfig, JudgeError, Reply
+from rubricweb.judges.pool import Answered
 from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunItem, RunState, RunTally
-from rubricweb.services import bulk_rows, claims, grading, panels, runs
+from rubricweb.selectors.run_progress import progress
+from rubricweb.services import bulk_rows, claims, endpoints, grading, panels, runs
 from rubricweb.services.panels import Member, Panel
 from rubricweb.services.shares import Share
 from tests import factories
 from tests.factories import Bells, Cast
-from tests.judging import InProcessJudge, LabelJudge, grade, session
+from tests.judging import InProcessJudge, InProcessLine, LabelJudge, grade, session
+from tests.providers import Answer, completion, desk
 
 
 def met(requirement: str, response: str) -> str:
@@ -75,6 +81,38 @@ def test_what_breaks_in_one_run_ends_that_run_only(people: Cast) -> None:
         run.refresh_from_db()
         assert run.state == state
     assert not RunItem.objects.filter(leased_until__isnull=False).exists()
+
+
+class OneByOne(InProcessLine):
+    """A line whose answers come one at a time."""
+
+    def take(self, seconds: float, at_least: int = 1) -> list[Answered]:
+        later, self._waiting = self._waiting[1:], self._waiting[:1]
+        taken = super().take(seconds, at_least)
+        self._waiting += later
+        return taken
+
+
+@pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
+def test_answers_to_what_another_worker_has_graded_meanwhile_are_paid_for_and_harm_nothing(
+    people: Cast,
+) -> None:
+    run = planned(people, 2)
+    held_up = InProcessJudge(met)
+
+    def answer(requirement: str, response: str) -> str:
+        if len(held_up.asked) == 1:  # stopped here until its lease on this item had run out
+            RunItem.objects.filter(run=run, item__submission=response).update(leased_until=timezone.now())
+            session(run, InProcessJudge(met))
+        return "MET"
+
+    held_up.answer = answer
+    assert grading.grade(run.pk, now=timezone.now, line=lambda: OneByOne(held_up), alone=True) == []
+    run.refresh_from_db()
+    assert (run.state, run.stop_reason) == (RunState.FINISHED, "")
+    assert Judgement.objects.filter(run=run, verdict="MET").count() == 6
+    # Of the first item three questions were asked twice: they were on their way.
+    assert tally(run).calls == JudgeCall.objects.filter(run=run).count() == 3 + len(held_up.asked) == 9
 
 
 # ── Asked once ───────────────────────────────────────────────────────────────────────────────────
@@ -198,7 +236,9 @@ def test_a_stopped_run_keeps_what_came_and_gives_its_items_back(people: Cast, st
     stored = JudgeCall.objects.filter(run=run).count()
     assert stored == len(judge.asked) < 120
     assert tally(run).calls == stored
-    assert run.summary.verdicts == stored
+    assert Judgement.objects.filter(run=run).count() == stored
+    seen = progress(run, viewer=None, now=timezone.now())
+    assert run.summary.verdicts == seen.verdicts == 3 * seen.graded
     assert not RunItem.objects.filter(run=run, leased_until__isnull=False).exists()
     assert runs.resume_run(run, by=None, enqueue=Bells()) > 0
     grade(run, judge)
@@ -213,6 +253,116 @@ def test_a_worker_told_to_leave_says_what_it_leaves(people: Cast, settings) -> N
     assert not RunItem.objects.filter(run=run, graded_at=None, leased_until__isnull=False).exists()
     assert session(run, judge) == []
     assert len(judge.asked) == 120
+
+
+@pytest.mark.django_db(transaction=True)  # the session has a thread of its own
+def test_when_its_time_is_up_nobody_waits_for_an_endpoint_they_do_not_ask(people: Cast, settings) -> None:
+    settings.GRADING_SESSION_SECONDS = 3
+    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
+    released, over = threading.Event(), threading.Event()
+
+    def answer(method: str, path: str) -> Answer:
+        if path.startswith("/slow"):
+            released.wait(60)
+        return "application/json", completion("MET")
+
+    def work() -> None:
+        grading.grade(slow.pk, now=timezone.now)
+        over.set()
+        connection.close()
+
+    with desk(answer) as (url, asked):
+        ids = {
+            name: endpoints.add_endpoint(
+                people.team, by=people.alice, name=name, base_url=url.replace("/v1", f"/{name}/v1"), model="m"
+            ).pk
+            for name in ("slow", "quick")
+        }
+        slow = planned(people, 1, "slow", judge_id=f"endpoint-{ids['slow']}")
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            until(lambda: bool(asked), 10)
+            time.sleep(settings.GRADING_SESSION_SECONDS + 0.5)
+            assert not over.is_set()
+            quick = planned(people, 2, "quick", judge_id=f"endpoint-{ids['quick']}")
+            until(lambda: Run.objects.get(pk=quick.pk).state == RunState.FINISHED, 10)
+            assert not over.is_set()
+        finally:
+            released.set()
+            worker.join(30)
+    assert over.is_set()
+    assert JudgeCall.objects.filter(run=slow, error_kind=None).exists()
+    assert len(asked) == JudgeCall.objects.count()
+
+
+class FallenBack(InProcessJudge):
+    """Its model is gone, and the fallback model answers."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Iterator[Reply]:
+        for reply in super().__call__(*arguments, **options):
+            yield replace(reply, attempts=2, fallback=True)
+
+
+def test_asking_the_fallback_model_is_not_told_as_asking_again(people: Cast) -> None:
+    run = planned(people, 2)
+    session(run, FallenBack(met))
+    log = dict(RunEvent.objects.filter(run=run).values_list("kind", "count"))
+    assert (log.get("fell_back"), log.get("retried")) == (6, None)
+
+
+@pytest.mark.django_db(transaction=True)  # the session has a thread of its own
+def test_a_run_that_is_answered_429_and_nothing_else_says_so_before_any_question_has_ended(
+    people: Cast, settings
+) -> None:
+    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
+    enough = threading.Event()
+
+    def work() -> None:
+        grading.grade(run.pk, now=timezone.now, leave=enough.is_set)
+        connection.close()
+
+    with desk(lambda method, path: (429, b'{"error": {"message": "slow down"}}')) as (url, _):
+        endpoint = endpoints.add_endpoint(
+            people.team, by=people.alice, name="crowded", base_url=url, model="m"
+        )
+        run = planned(people, 10, judge_id=f"endpoint-{endpoint.pk}")
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            until(lambda: progress(run, viewer=None, now=timezone.now()).waiting == "throttled", 15)
+            assert not JudgeCall.objects.exists()
+        finally:
+            enough.set()
+            worker.join(30)
+
+
+@pytest.mark.django_db(transaction=True)  # the server of the endpoint looks into the database
+def test_an_endpoint_that_is_removed_while_a_run_asks_it_is_sent_nothing_more(people: Cast, settings) -> None:
+    settings.JUDGE_ALLOW_PRIVATE_HOSTS = True
+    turn = itertools.count(1)
+
+    def answer(method: str, path: str) -> Answer:
+        if next(turn) == 40:
+            endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
+        time.sleep(0.1)
+        return "application/json", completion("MET")
+
+    with desk(answer) as (url, asked):
+        endpoint = endpoints.add_endpoint(people.team, by=people.alice, name="gone", base_url=url, model="m")
+        run = planned(people, 400, judge_id=f"endpoint-{endpoint.pk}")
+        grading.grade(run.pk, now=timezone.now)
+    run.refresh_from_db()
+    assert (run.state, "was removed" in run.stop_reason) == (RunState.FAILED, True)
+    # At 16 at once and ten answers a second each 160 go out in the second in which nobody has looked yet.
+    assert tally(run).calls == len(asked) < 1200 / 2
+
+
+def until(happened: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        time.sleep(0.05)
 
 
 # ── Money ────────────────────────────────────────────────────────────────────────────────────────
@@ -239,7 +389,7 @@ def test_a_run_pauses_before_its_budget_is_passed(people: Cast) -> None:
     assert "would pass the run's budget of $0.1000" in run.stop_reason
     assert 0 < tally(run).cost_usd <= 0.1
     assert tally(run).reserved_usd == pytest.approx(0.0)
-    assert RunEvent.objects.filter(run=run, kind="budget").exists()
+    assert RunEvent.objects.filter(run=run, kind="paused").exists()
     assert not RunItem.objects.filter(run=run, leased_until__isnull=False).exists()
 
 

@@ -313,8 +313,8 @@ class TestItem:
         hidden, named = truths(), truths("?names=1")
         assert "adjudicated" in hidden
         assert "It is Lyon." in hidden
-        assert "<td>met, unmet</td>" in hidden
-        assert "<td>xenia: met, yolanda: unmet</td>" in named
+        assert ">met, unmet</td>" in hidden
+        assert ">xenia: met, yolanda: unmet</td>" in named
         for name in ("xenia", "yolanda", "by rae"):
             assert name not in hidden
             assert name in named

@@ -8,9 +8,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Run, RunItem, RunMode, RunState, RunTally
+from rubricweb.models import BatchJob, Run, RunItem, RunMode, RunState, RunTally
 from rubricweb.services import datasets, endpoints, run_events
 from rubricweb.services import runs as services
+from rubricweb.services.labels import import_labels
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -89,6 +90,37 @@ def test_workers_have_their_line_from_the_start_and_none_once_all_is_in(
     assert "No worker has taken it up yet." not in page
     client.post(at("run_cancel", people, run))
     assert "host:7" not in page_of(client, people, run)
+
+
+MAIN = re.compile(r'class="button button--primary[^>]*>\s*<svg.*?</svg>\s*([^<]*?)\s*<', re.DOTALL)
+
+
+def main_buttons(client, people: Cast, run: Run) -> list[str]:
+    """What stands out on the page, those in menus apart."""
+    page = page_of(client, people, run)
+    return MAIN.findall(re.sub(r'<div class="menu__panel.*?</form>', "", page, flags=re.DOTALL))
+
+
+def test_the_one_main_button_is_what_makes_sense_next(people: Cast, sign_in, run: Run) -> None:
+    client = sign_in(people.ed)
+    assert main_buttons(client, people, run) == ["Pause"]
+    client.post(at("run_pause", people, run))
+    assert main_buttons(client, people, run) == ["Resume: 3 items left"]
+    client.post(at("run_resume", people, run), {"only": "pending"})
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    # Nobody has labelled its items: there is nothing to compare with yet.
+    assert main_buttons(client, people, run) == ["Open a review queue"]
+    labels = b"item_id,criterion,rater,verdict\ngood,capital,zoe,MET\n"
+    import_labels(run.dataset, run.rubric_version, by=people.ed, data=labels, filename="labels.csv")
+    assert main_buttons(client, people, run) == ["Compare with people"]
+    assert main_buttons(sign_in(people.bob), people, run) == ["Compare with people"]
+
+
+def test_after_a_dry_run_the_next_thing_is_all_of_it(people: Cast, sign_in, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(name="Dry run: capital answers")
+    assert main_buttons(sign_in(people.ed), people, run) == ["Pause"]
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    assert main_buttons(sign_in(people.ed), people, run) == ["Grade them all"]
 
 
 def test_only_who_may_edit_sees_buttons(people: Cast, sign_in, failed_twice: Run) -> None:
@@ -184,6 +216,24 @@ def test_a_run_by_batch_says_so(people: Cast, sign_in, run: Run) -> None:
     assert "criterion by criterion, by batch" in page_of(client, people, run)
 
 
+def test_while_a_provider_has_the_batch_it_is_its_turn_and_what_is_set_aside_is_shown(
+    people: Cast, sign_in, run: Run
+) -> None:
+    now = timezone.now()
+    Run.objects.filter(pk=run.pk).update(mode=RunMode.BATCH, budget_usd=5.0)
+    RunItem.objects.filter(run=run).update(leased_until=now + timedelta(days=2))
+    job = BatchJob.objects.create(run=run, judge="one", provider_id="batch_1", requests=9)
+    RunTally.objects.create(
+        run=run, worker=f"batch:{job.pk}", month=now.date().replace(day=1), beat_at=now, reserved_usd=0.62
+    )
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page_of(sign_in(people.ed), people, run)))
+    assert "In flight a batch with the provider" in page
+    assert "fetches the answers once the provider has them" in page
+    assert "no worker" not in page.lower()
+    assert "Speed" not in page  # nobody asks
+    assert "Spent $0.00 of $5.00 the run’s cap; $0.62 set aside" in page
+
+
 @pytest.mark.parametrize("typed", ["much", "-1", "nan", "inf", "1e12", "1,5"])
 def test_what_is_no_budget_is_refused_in_words(people: Cast, sign_in, run: Run, typed: str) -> None:
     client = sign_in(people.ed)
@@ -209,7 +259,8 @@ def test_a_poll_brings_figures_alone_until_the_run_is_in_another_phase(
     other = answer.content.decode()
     assert answer.status_code == 200  # it goes on slowly: somebody else may resume it
     assert "every 10s" in other
-    for name, how in (("run-state", "true"), ("run-controls", "morph"), ("run-results", "true")):
+    swapped = {"run-state": "true", "run-actions": "true", "run-controls": "morph", "run-results": "true"}
+    for name, how in swapped.items():
         assert f'id="{name}" hx-swap-oob="{how}"' in other
 
 

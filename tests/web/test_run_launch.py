@@ -1,5 +1,6 @@
 """The launch page: what a run would cost, caps, a few items to try, and an earlier run filled in again."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.models import Run
+from rubricweb.models import IdempotencyKey, Run
 from rubricweb.selectors.run_forecasts import Range
 from rubricweb.services import budgets, endpoints, runs
 from rubricweb.services.panels import Member, Panel
@@ -83,6 +84,36 @@ def test_a_change_in_the_form_asks_for_the_plan_alone(people: Cast, ed: Client, 
     assert "was never asked here" in shown
 
 
+def test_a_rubric_is_asked_for_beside_its_field_and_missed_only_when_one_starts_without(
+    people: Cast, ed: Client, sent: dict[str, Any]
+) -> None:
+    without = sent | {"rubric_version": ""}
+    beside = re.compile(r'id="id_rubric_version_helptext"[^>]*>([^<]*)<')
+    opened = ed.get(at(people), {"dataset": sent["dataset"]}).content.decode()
+    changed = ed.get(at(people), without, headers={"HX-Request": "true"}).content.decode()
+    for page in (opened, changed):
+        assert beside.findall(page) == ["No item brings a rubric of its own: choose one."]
+        assert "3 items are without a rubric" in page
+        assert "notice--error" not in page
+        assert "field__errors" not in page
+    label = opened[opened.index('for="id_rubric_version"') :].partition("</label>")[0]
+    assert "optional" not in label
+    chosen = ed.get(at(people), sent, headers={"HX-Request": "true"}).content.decode()
+    assert beside.findall(chosen) == ["An item that brings a rubric along is always graded by its own."]
+    refused = ed.post(at(people), without)
+    assert refused.status_code == 422
+    [said] = refused.context["form"]["rubric_version"].errors
+    assert "bring no rubric of their own; choose a rubric version" in said
+    assert "No item brings" not in refused.content.decode()  # once is enough
+
+
+def test_of_items_some_of_which_bring_a_rubric_it_is_said_how_many_do_not(people: Cast, ed: Client) -> None:
+    own = {"id": "own", "submission": "4", "rubric": [{"weight": 1.0, "requirement": "Says 4."}]}
+    mixed = factories.dataset(people.team, people.ed, items=[own, {"id": "bare", "submission": "Paris."}])
+    page = ed.get(at(people), {"dataset": mixed.pk}).content.decode()
+    assert "1 of the 2 items has no rubric of its own: choose one." in page
+
+
 def test_a_free_judge_costs_nothing_and_the_page_says_so(
     people: Cast, ed: Client, sent: dict[str, Any]
 ) -> None:
@@ -149,6 +180,19 @@ def test_a_budget_that_is_no_amount_is_refused_at_its_field(
     refused = ed.post(at(people), sent)
     assert refused.status_code == 422
     assert refused.context["form"]["budget_usd"].errors
+    # And beside the button that was pressed, wherever the field is.
+    assert refused.context["refusal"].startswith("Budget in US dollars: ")
+
+
+def test_the_plan_names_what_cannot_start_as_the_form_does(
+    people: Cast, ed: Client, sent: dict[str, Any]
+) -> None:
+    sent |= {"examples_from": sent["dataset"], "n_examples": 1, "examples_seed": 0}
+    plan = ed.get(at(people), sent, headers={"HX-Request": "true"})
+    assert plan.context["refusal"].startswith("Examples from: Found ")
+    assert "few_shot" not in plan.context["refusal"]
+    assert ed.post(at(people), sent | {"count": "1"}).context["refusal"] == plan.context["refusal"]
+    assert ed.post(at(people), sent).context["refusal"] == plan.context["refusal"]
 
 
 def test_the_plan_of_a_judge_that_was_removed_is_the_count_alone(
@@ -316,6 +360,6 @@ def test_a_second_click_starts_no_second_run(people: Cast, ed: Client, sent: dic
 
 def test_the_same_run_is_started_again_a_moment_later(people: Cast, ed: Client, sent: dict[str, Any]) -> None:
     ed.post(at(people), sent)
-    Run.objects.update(created_at=timezone.now() - timedelta(seconds=4))
+    IdempotencyKey.objects.update(created_at=timezone.now() - timedelta(seconds=4))
     ed.post(at(people), sent)
     assert Run.objects.count() == 2

@@ -75,6 +75,41 @@ def sent(dataset: Dataset, version: RubricVersion, **more: Any) -> dict[str, Any
     } | more
 
 
+def test_a_run_of_one_overall_score_shows_rates_of_checks_alone(
+    people: Cast, sign_in, version: RubricVersion, dataset: Dataset
+) -> None:
+    run = factories.run(
+        people.team, people.ed, dataset=dataset, rubric_version=version, autograder="rubric_as_judge"
+    )
+    grade(run, LabelJudge(lambda name, requirement, response: 70.0))
+    page = read(sign_in(people.bob), at("run", people, run.pk))
+    criteria = page[page.index("Criterion Weight") : page.index("Scores")]
+    assert "short" in criteria
+    assert not [name for name in ("capital", "depth", "undefined") if name in criteria]
+    assert "Options chosen" not in page
+
+
+def test_a_cascade_says_how_much_went_past_its_first_stage(
+    people: Cast, sign_in, version: RubricVersion, dataset: Dataset
+) -> None:
+    panel = panels.Panel([panels.Member("offline"), panels.Member("offline", stage=1)])
+    run = factories.run(
+        people.team, people.ed, dataset=dataset, rubric_version=version, judge_id="", panel=panel
+    )
+
+    def unsure_at_first(name: str, requirement: str, response: str) -> str:
+        if "deep" in requirement:
+            return "deep"
+        return "MET" if name.endswith("(2)") else "CANNOT_ASSESS"
+
+    grade(run, LabelJudge(unsure_at_first))
+    page = read(sign_in(people.bob), at("run", people, run.pk))
+    votes = page[page.index("Votes that agree") :]
+    # 3 items × the 2 criteria that are asked; the first judge abstains from one of them every time.
+    went_on = re.findall(r"(All of them|capital|depth) .*?(\d of \d)", votes)
+    assert went_on == [("All of them", "3 of 6"), ("capital", "3 of 3"), ("depth", "0 of 3")]
+
+
 # ── Starting ─────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -48,6 +48,10 @@ class Progress(Schema):
     completion_tokens: int | None
     cost_usd: Annotated[float | None, Field(description="What is known to be spent.")]
     unpriced: Annotated[int | None, Field(description="Calls whose cost is unknown; not in `cost_usd`.")]
+    held_usd: Annotated[
+        float | None,
+        Field(description="Set aside for calls in flight and batches at a provider; not in `cost_usd`."),
+    ]
     budget_usd: Annotated[float | None, Field(description="What the run may cost; null is no cap.")]
     month_usd: Annotated[
         float | None,

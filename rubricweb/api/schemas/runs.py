@@ -50,8 +50,8 @@ RuleByScale = dict[Annotated[str, OneOf(VOTE_RULES)], Rule]
 
 
 class RunSummary(Schema):
-    """What an ended run came to. `score` is the mean over scored items; `cost_usd` is null when a call had no
-    price.
+    """What an ended run came to. `score` is the mean over scored items, `verdicts` and `errors` are those of
+    graded ones; `cost_usd` is null when a call had no price.
     """
 
     score: Figure
@@ -114,8 +114,9 @@ class FewShot(Schema):
 class Run(Schema):
     """One autograder with one judge, or a panel of several, over one dataset.
 
-    `summary` is null until it has ended, and while it is `withheld`; `panel` and `few_shot` are null where
-    there are none. The judge of a panel is called `panel`, that of checks alone `none`.
+    `summary` is null until it has ended, a moment longer where somebody stopped it, and while it is
+    `withheld`; `panel` and `few_shot` are null where there are none. The judge of a panel is called `panel`,
+    that of checks alone `none`.
     """
 
     id: int
@@ -194,13 +195,16 @@ class CriterionRate(Schema):
 
 class VoteAgreement(Schema):
     """`agreement` is the share of votes that equal the verdict made of them; `flips` the chance that two
-    repeats by one judge differ, null without repeats.
+    repeats by one judge differ, null without repeats. Of the `units`, criteria of items, `went_on` were asked
+    about past the first stage of a cascade.
     """
 
     agreement: Figure
     flips: Figure
     votes: int
     failed: int
+    units: int
+    went_on: int
 
 
 class CriterionVotes(VoteAgreement):

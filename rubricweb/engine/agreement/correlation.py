@@ -17,7 +17,7 @@ from rubricweb.engine.agreement.intervals import (
 )
 from rubricweb.engine.agreement.ratings import cluster_codes
 
-Scores = Sequence[float | None]
+Scores = Sequence[float | None] | Floats
 _SAME = 1e-24  # squared spread, of scores scaled to 1, that is rounding and not spread
 _ROWS_AT_ONCE = 512  # rows of the (units × units) sign table held at a time
 
@@ -135,7 +135,7 @@ def paired_scores(
 
 def score_column(side: str, scores: Scores) -> Floats:
     """(units,) of numbers, NaN for None; `side` names the column in the ValueError on an infinite score."""
-    numbers = np.array([np.nan if score is None else score for score in scores], dtype=np.float64)
+    numbers = np.array(scores, dtype=np.float64)
     if np.isinf(numbers).any():
         place = int(np.flatnonzero(np.isinf(numbers))[0])
         raise ValueError(f"{side}[{place}] is {numbers[place]}; allowed are finite numbers and None")

@@ -15,6 +15,8 @@ Statistic = Callable[[Floats], Floats]
 
 CONFIDENCE = 0.95
 _DRAWS_AT_ONCE = 2_000_000  # bounds the memory of one block of resamples to about 32 MB
+_DRAWS_IN_CACHE = 100_000  # a processor's, until they are counted
+_TERMS_LOOKED_UP = 2  # so few are added up faster draw by draw than by how often each cluster is drawn
 _DRAWS_KEPT = 10_000_000  # of one size, at two bytes each: a board asks for the same again and again
 _DRAWS_KEPT_READY = 4_000_000  # at eight bytes each, as they are multiplied
 _LEAST_DEFINED_SHARE = 0.5  # below this, the interval would describe the lucky resamples only
@@ -63,9 +65,21 @@ def resampled_sums(contributions: Floats, *, resamples: int, seed: int) -> Float
     which is why the pair figures and alpha are written that way.
     """
     clusters, terms = contributions.shape
-    sums = np.empty((resamples, terms))
-    for start, times in resampled_times(clusters, resamples=resamples, seed=seed):
-        sums[start : start + len(times)] = times @ contributions
+    if clusters == 0:
+        return np.zeros((resamples, terms))
+    sums = np.tile(contributions[0] * clusters, (resamples, 1))  # stays so where all clusters add the same
+    varying = np.flatnonzero(np.ptp(contributions, axis=0))
+    if len(varying) <= _TERMS_LOOKED_UP and clusters * resamples > _DRAWS_KEPT:
+        columns = np.ascontiguousarray(contributions.T[varying])
+        start = 0
+        for drawn in _draws(clusters, resamples, seed) if len(varying) else ():
+            for place, column in zip(varying, columns, strict=True):
+                sums[start : start + len(drawn), place] = column[drawn].sum(axis=1)
+            start += len(drawn)
+    else:
+        moving = contributions[:, varying]
+        for start, times in resampled_times(clusters, resamples=resamples, seed=seed):
+            sums[start : start + len(times), varying] = times @ moving
     return sums
 
 
@@ -76,9 +90,10 @@ def resampled_times(clusters: int, *, resamples: int, seed: int) -> Iterator[tup
     `clusters`. The same seed gives the same draws whatever is computed from them.
     """
     draw = _kept_times if 0 < clusters * resamples <= _DRAWS_KEPT else _drawn_times
-    block = max(1, _DRAWS_AT_ONCE // max(1, clusters))
-    for place, times in enumerate(draw(clusters, resamples, seed)):
-        yield place * block, times.astype(np.float64, copy=False)
+    start = 0
+    for times in draw(clusters, resamples, seed):
+        yield start, times.astype(np.float64, copy=False)
+        start += len(times)
 
 
 @lru_cache(maxsize=1)
@@ -93,15 +108,25 @@ def _kept_times(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.ui
 
 
 def _drawn_times(clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.uint16]]:
-    generator = np.random.default_rng(seed)
-    block = max(1, _DRAWS_AT_ONCE // max(1, clusters))
-    for start in range(0, resamples, block):
-        rows = min(block, resamples - start)
-        drawn = generator.integers(0, clusters, size=(rows, clusters))
-        drawn += np.arange(rows)[:, None] * clusters
-        times = np.bincount(drawn.ravel(), minlength=rows * clusters).reshape(rows, clusters)
+    waiting: list[NDArray[np.uint16]] = []
+    for drawn in _draws(clusters, resamples, seed):
+        drawn += np.arange(len(drawn))[:, None] * clusters
+        times = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
         # One cluster is drawn 65,536 times or more in no resample that fits in here.
-        yield times.astype(np.uint16)
+        waiting.append(times.astype(np.uint16))
+        if (len(waiting) + 1) * drawn.size > _DRAWS_AT_ONCE:
+            yield np.concatenate(waiting)
+            waiting = []
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _draws(clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """(some resamples × clusters): the clusters that are drawn."""
+    generator = np.random.default_rng(seed)
+    rows = max(1, _DRAWS_IN_CACHE // max(1, clusters))
+    for start in range(0, resamples, rows):
+        yield generator.integers(0, clusters, size=(min(rows, resamples - start), clusters))
 
 
 def cluster_sums(terms: Floats, clusters: NDArray[np.int64]) -> Floats:
@@ -111,9 +136,8 @@ def cluster_sums(terms: Floats, clusters: NDArray[np.int64]) -> Floats:
     give [[5.0], [2.0]].
     """
     kept, places = np.unique(clusters, return_inverse=True)
-    sums = np.zeros((len(kept), terms.shape[1]))
-    np.add.at(sums, places, terms)
-    return sums
+    sums = [np.bincount(places, weights=column, minlength=len(kept)) for column in terms.T]
+    return np.stack(sums, axis=1)
 
 
 def cluster_figure(
@@ -205,6 +229,11 @@ def mean_share_figure(
     """
     terms = np.stack([shares, np.ones(len(shares))], axis=1)
     figure = cluster_figure(terms, clusters, mean_of_sums, resamples=resamples, seed=seed)
+    return figure_of_shares(figure, clusters)
+
+
+def figure_of_shares(figure: Figure, clusters: NDArray[np.int64]) -> Figure:
+    """A bootstrapped mean share; exactly 0 or 1 with Wilson's interval over the clusters instead."""
     if figure.value is None or 0 < figure.value < 1:
         return figure
     count = len(np.unique(clusters))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import (
     Figure,
@@ -10,11 +11,12 @@ from rubricweb.engine.agreement.intervals import (
     Statistic,
     cluster_figure,
     divide,
+    figure_of_shares,
     mean_of_sums,
-    mean_share_figure,
 )
 from rubricweb.engine.agreement.kappa import Weighting, agreement_weights
 from rubricweb.engine.agreement.ratings import Ratings
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 
 _UNDEFINED_BELOW = 1e-12  # a chance agreement this close to 1 leaves nothing beyond chance to measure
 
@@ -28,8 +30,18 @@ def raw_agreement(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
 
     Worked: units A A A, A A B, A B (one gap) → (1 + 1/3 + 0) / 3 = 0.4444.
     """
-    shares, pairable = _pair_shares(ratings.label_counts().astype(np.float64), None)
-    return mean_share_figure(shares[pairable], ratings.clusters[pairable], resamples=resamples, seed=seed)
+    draws = SharedDraws(resamples=resamples, seed=seed)
+    return raw_agreement_later(ratings.label_counts(), ratings.clusters, draws)()
+
+
+def raw_agreement_later(
+    counts: NDArray[np.int64], clusters: NDArray[np.int64], draws: SharedDraws
+) -> Later[Figure]:
+    """`raw_agreement` of (units × labels), how often each was given, worked out when it is called."""
+    shares, pairable = _pair_shares(counts.astype(np.float64), None)
+    items = clusters[pairable]
+    mean = draws.figure(np.stack([shares, pairable], axis=1)[pairable], items, mean_of_sums)
+    return lambda: figure_of_shares(mean(), items)
 
 
 def unit_agreement(ratings: Ratings) -> Floats:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rubricweb.engine.agreement.intervals import Figure, bootstrap_figure, mean_of_sums, resampled_sums
+from rubricweb.engine.agreement.intervals import Figure, Floats, mean_of_sums
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 
 
 def mean_figure(values: Sequence[float], *, resamples: int = 1000, seed: int = 0) -> Figure:
@@ -33,15 +34,12 @@ def mean_columns(
     for place, row in enumerate(rows):
         if len(row) != columns:
             raise ValueError(f"rows[{place}] has {len(row)} values; allowed: {columns}, one per column")
-    if not rows:
-        return (Figure(None, None, None, 0),) * columns
-    terms = np.ones((len(rows), columns + 1))
-    terms[:, :columns] = np.asarray(rows, dtype=np.float64).reshape(len(rows), columns)
-    sums = resampled_sums(terms, resamples=resamples, seed=seed) if len(rows) > 1 else terms
-    # Row by row in memory, a column adds up to the same last digit however many stand beside it.
-    return tuple(
-        bootstrap_figure(
-            np.ascontiguousarray(terms[:, (column, -1)]), sums[:, (column, -1)], mean_of_sums, n=len(rows)
-        )
-        for column in range(columns)
-    )
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), columns)
+    means = mean_columns_later(table, SharedDraws(resamples=resamples, seed=seed))
+    return tuple(mean() for mean in means)
+
+
+def mean_columns_later(rows: Floats, draws: SharedDraws) -> tuple[Later[Figure], ...]:
+    """`mean_columns` of (items × columns), worked out when it is called."""
+    each, ones = np.arange(len(rows)), np.ones(len(rows))
+    return tuple(draws.figure(np.stack([column, ones], axis=1), each, mean_of_sums) for column in rows.T)

@@ -16,11 +16,13 @@ from rubricweb.engine.agreement.distributions import (
     normal_two_sided,
     t_two_sided,
 )
-from rubricweb.engine.agreement.intervals import Figure, Floats, cluster_figure, mean_of_sums
-from rubricweb.engine.agreement.ratings import cluster_codes
+from rubricweb.engine.agreement.intervals import Figure, Floats, mean_of_sums
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 
 EXACT_BELOW_DISCORDANT = 25
 EXACT_UP_TO_DIFFERENCES = 50
+
+YesNo = Sequence[bool | None] | Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +87,8 @@ class CochranQ:
 
 
 def mcnemar(
-    one: Sequence[bool | None],
-    other: Sequence[bool | None],
+    one: YesNo,
+    other: YesNo,
     clusters: Sequence[Hashable] | None = None,
     *,
     resamples: int = 1000,
@@ -101,38 +103,38 @@ def mcnemar(
 
     Worked: 1 and 4 discordant → p = 2·(1 + 5) / 32 = 0.375; 10 and 30 → (20 − 1)² / 40 = 9.025, p = 0.00266.
     """
-    items = range(len(one)) if clusters is None else clusters
-    if not len(one) == len(other) == len(items):
-        raise ValueError(
-            "both columns and clusters must cover the same units; "
-            f"found {len(one)}, {len(other)} and {len(items)}"
-        )
-    kept = [
-        (bool(a), bool(b), item)
-        for a, b, item in zip(one, other, cluster_codes(items).tolist(), strict=True)
-        if a is not None and b is not None
-    ]
-    first = np.array([a for a, _, _ in kept], dtype=np.bool_)
-    second = np.array([b for _, b, _ in kept], dtype=np.bool_)
+    return mcnemar_later(one, other, SharedDraws(resamples=resamples, seed=seed), clusters)()
+
+
+def mcnemar_later(
+    one: YesNo, other: YesNo, draws: SharedDraws, clusters: Sequence[Hashable] | None = None
+) -> Later[McNemar]:
+    """`mcnemar`, worked out when it is called; numbers count as yes where they are not 0, NaN is a gap."""
+    x, y, cells = paired_scores(one, other, clusters)
+    first, second = x != 0, y != 0
+    terms = np.stack([second.astype(np.float64) - first, np.ones(len(first))], axis=1)
+    difference = draws.figure(terms, cells, mean_of_sums)
+    return lambda: _mcnemar(first, second, difference())
+
+
+def _mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_], difference: Figure) -> McNemar:
     only_one, only_other = int((first & ~second).sum()), int((~first & second).sum())
-    terms = np.stack([second.astype(np.float64) - first, np.ones(len(kept))], axis=1)
-    cells = np.array([item for _, _, item in kept], dtype=np.int64)
     discordant = only_one + only_other
     exact = discordant < EXACT_BELOW_DISCORDANT
     statistic = None if exact else (abs(only_one - only_other) - 1) ** 2 / discordant
-    if not kept:
+    if len(first) == 0:
         p = None
     elif statistic is None:
         p = fair_coin_two_sided(only_one, discordant)
     else:
         p = chi_square_tail(statistic, 1)
     return McNemar(
-        n=len(kept),
+        n=len(first),
         both=int((first & second).sum()),
         only_one=only_one,
         only_other=only_other,
         neither=int((~first & ~second).sum()),
-        difference=cluster_figure(terms, cells, mean_of_sums, resamples=resamples, seed=seed),
+        difference=difference,
         statistic=statistic,
         p=p,
         exact=exact,

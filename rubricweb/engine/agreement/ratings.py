@@ -211,5 +211,7 @@ class _LabelIndex:
 
 def cluster_codes(items: Iterable[Hashable]) -> NDArray[np.int64]:
     """(units,) of indexes 0 … C−1 in order of first appearance: ["a", "b", "a"] → [0, 1, 0]."""
+    if isinstance(items, range):
+        return np.arange(len(items), dtype=np.int64)
     index: dict[Hashable, int] = {}
     return np.array([index.setdefault(item, len(index)) for item in items], dtype=np.int64)

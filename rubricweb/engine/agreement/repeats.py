@@ -6,10 +6,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import Figure, mean_share_figure
-from rubricweb.engine.agreement.many_raters import raw_agreement
+from rubricweb.engine.agreement.many_raters import raw_agreement_later
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,20 @@ def flip_rate(repeats: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figu
 
     None when no unit has two answers. Worked: see `steadiness`.
     """
-    same = raw_agreement(repeats, resamples=resamples, seed=seed)
+    return flip_rate_later(
+        repeats.label_counts(), repeats.clusters, SharedDraws(resamples=resamples, seed=seed)
+    )()
+
+
+def flip_rate_later(
+    counts: NDArray[np.int64], clusters: NDArray[np.int64], draws: SharedDraws
+) -> Later[Figure]:
+    """`flip_rate` of (units × labels), how often each was given, worked out when it is called."""
+    same = raw_agreement_later(counts, clusters, draws)
+    return lambda: _flipped(same())
+
+
+def _flipped(same: Figure) -> Figure:
     if same.value is None:
         return same
     if same.low is None or same.high is None:

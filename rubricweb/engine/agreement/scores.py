@@ -6,10 +6,19 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.correlation import Scores, kendall, paired_scores, pearson, spearman
-from rubricweb.engine.agreement.intervals import Figure, Floats, cluster_figure, divide, mean_of_sums
+from rubricweb.engine.agreement.intervals import (
+    Figure,
+    Floats,
+    Statistic,
+    cluster_figure,
+    divide,
+    mean_of_sums,
+)
 from rubricweb.engine.agreement.paired_tests import PairedT, Wilcoxon, paired_t, wilcoxon
+from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +103,32 @@ def compare_runs(
     Worked: 0.2, 0.4, 0.9 and 0.3, 0.6, 0.7 → means 0.5 and 0.5333, difference 0.0333, d = 0.0333 / 0.2082 =
     0.1601.
     """
+    return compare_runs_later(one, other, SharedDraws(resamples=resamples, seed=seed), clusters)()
+
+
+def compare_runs_later(
+    one: Scores, other: Scores, draws: SharedDraws, clusters: Sequence[Hashable] | None = None
+) -> Later[RunComparison]:
+    """`compare_runs`, worked out when it is called."""
     x, y, items = paired_scores(one, other, clusters)
-    options = {"resamples": resamples, "seed": seed}
-
-    def mean(values: Floats) -> Figure:
-        return cluster_figure(_with_ones(values), items, mean_of_sums, **options)
-
-    return RunComparison(
-        n=len(x),
-        missing=len(one) - len(x),
-        mean_one=mean(x),
-        mean_other=mean(y),
-        difference=mean(y - x),
-        cohen_d=cohen_d(one, other, clusters, **options),
-        t=paired_t(one, other, clusters),
-        wilcoxon=wilcoxon(one, other),
+    mean_one, mean_other, difference = (
+        draws.figure(_with_ones(values), items, mean_of_sums) for values in (x, y, y - x)
     )
+    d = draws.figure(*_cohen_d(x, y, items))
+
+    def comparison() -> RunComparison:
+        return RunComparison(
+            n=len(x),
+            missing=len(one) - len(x),
+            mean_one=mean_one(),
+            mean_other=mean_other(),
+            difference=difference(),
+            cohen_d=d(),
+            t=paired_t(one, other, clusters),
+            wilcoxon=wilcoxon(one, other),
+        )
+
+    return comparison
 
 
 def rmse(
@@ -163,8 +182,15 @@ def mean_difference(
     Arguments as for `compare_scores`; the interval is the paired bootstrap over items. Differences 0.1, 0.2,
     −0.2: 0.0333.
     """
+    return mean_difference_later(one, other, SharedDraws(resamples=resamples, seed=seed), clusters)()
+
+
+def mean_difference_later(
+    one: Scores, other: Scores, draws: SharedDraws, clusters: Sequence[Hashable] | None = None
+) -> Later[Figure]:
+    """`mean_difference`, worked out when it is called."""
     x, y, items = paired_scores(one, other, clusters)
-    return cluster_figure(_with_ones(y - x), items, mean_of_sums, resamples=resamples, seed=seed)
+    return draws.figure(_with_ones(y - x), items, mean_of_sums)
 
 
 def cohen_d(
@@ -181,7 +207,11 @@ def cohen_d(
     the same: a constant shift has no spread to be measured in, however large it is. Arguments as for
     `compare_scores`. Differences 1, 2, 3: d = 2 / 1 = 2.
     """
-    x, y, items = paired_scores(one, other, clusters)
+    return cluster_figure(*_cohen_d(*paired_scores(one, other, clusters)), resamples=resamples, seed=seed)
+
+
+def _cohen_d(x: Floats, y: Floats, items: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64], Statistic]:
+    """Terms, clusters and statistic."""
     differences = y - x
     largest = max((float(np.abs(side).max()) for side in (x, y) if len(side)), default=0.0) or 1.0
     middle = float(differences.mean()) if len(differences) else 0.0
@@ -195,7 +225,7 @@ def cohen_d(
         spread = np.sqrt(np.where(variance > 1e-24, variance, 0))
         return divide(total / np.maximum(n, 1) + middle / largest, spread)
 
-    return cluster_figure(terms, items, d, resamples=resamples, seed=seed)
+    return terms, items, d
 
 
 def _with_ones(values: Floats) -> Floats:
