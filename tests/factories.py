@@ -1,6 +1,7 @@
 """Building data the way the app does: through services. The cast has one member per role and a stranger."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,13 @@ TELLING: list[dict[str, Any]] = [
     for criterion, weight in zip(CRITERIA, (7.129, 4.333, -3.517), strict=True)
 ]
 TELLING_SCORE = "0.693"
+
+
+def tells(text: str, marker: str) -> bool:
+    """Whether the text says the marker: 0.693 as a number, not as the end of the time 14:23:20.693."""
+    return re.search(rf"(?<!\d){re.escape(marker)}", text) is not None
+
+
 ITEMS: list[dict[str, Any]] = [
     {
         "id": "good",
