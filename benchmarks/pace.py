@@ -10,7 +10,7 @@ with 1 when less than 90 % was used or 3 % or more were 429. The allowance of a 
 what flows in; that of windows all of those that have passed. A 429 does not say how long to wait. Workers are
 processes.
 
-`benchmarks.grading --only limit` measures the same through a whole run, with one worker.
+`benchmarks.grading --only bucket,windows` measures the same through a whole run, with one worker.
 """
 
 import argparse

@@ -10,7 +10,8 @@ afterwards.
     rate       no latency: verdicts stored per second by one and by two grading processes
     sizes      no latency, two processes: rate and peak memory over --sizes items × 10
     behind     a run of 5 items alone, and started behind one of --big items
-    limit      a judge that lets 300 requests a minute through: share used, share of 429
+    bucket     a judge that lets 300 requests a minute through, a token bucket: share used, share of 429
+    windows    the same with windows of a minute, one after the other from the first request on
     again      a finished run again, unchanged and with one of ten criteria changed: calls the judge counted
     plan       100,000 items × 10: seconds and memory to start the run
     chaos      tests/processes/test_chaos.py: everything is killed while the judge misbehaves
@@ -32,7 +33,7 @@ from benchmarks.grading.installation import Bench, installation
 from benchmarks.grading.peers import peers
 from benchmarks.grading.programs import chaos, endpoints
 from benchmarks.grading.report import Report
-from benchmarks.grading.restraint import again, behind, limit
+from benchmarks.grading.restraint import again, behind, bucket, windows
 from benchmarks.grading.speed import plan, rate, sizes, sqlite, wall
 
 MEASUREMENTS: dict[str, Callable[[Bench, Report, argparse.Namespace], None]] = {
@@ -41,7 +42,8 @@ MEASUREMENTS: dict[str, Callable[[Bench, Report, argparse.Namespace], None]] = {
     "rate": rate,
     "sizes": sizes,
     "behind": behind,
-    "limit": limit,
+    "bucket": bucket,
+    "windows": windows,
     "again": again,
     "plan": plan,
     "chaos": chaos,
@@ -75,7 +77,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", type=_numbers, default=[500, 2_000, 10_000])
     parser.add_argument("--rate-items", type=int, default=500, help="items × 10 that `rate` grades")
     parser.add_argument("--big", type=int, default=5_000, help="items of the run that is in the way")
-    parser.add_argument("--minutes", type=int, default=3, help="how many minutes' worth `limit` asks")
+    parser.add_argument(
+        "--minutes", type=int, default=3, help="minutes of questions for `bucket` and `windows`"
+    )
     parser.add_argument("--core", type=int, help="the core the judge server stays on")
     parser.add_argument("--strict", action="store_true", help="exit code 1 when a promise misses")
     options = parser.parse_args()

@@ -40,26 +40,31 @@ def behind(bench: Bench, report: Report, options: argparse.Namespace) -> None:
     report.promise(f"behind is {other / one:.2f} × alone (≤ {BEHIND:g})", other / one <= BEHIND)
 
 
-def limit(bench: Bench, report: Report, options: argparse.Namespace) -> None:
-    for window, words in (("bucket", "a token bucket"), ("fixed", "windows of a minute")):
-        report.heading(
-            f"A judge that lets {PER_MINUTE} requests a minute through ({words}), one grading process"
-        )
-        bench.behave(latency_seconds=0.2, per_minute=PER_MINUTE, window=window)
-        dataset = bench.dataset(PER_MINUTE * options.minutes // CRITERIA)
-        with workers(bench.folder, 1) as running:
-            # A model of its own: what was learned of the other's limit is not known of this one's.
-            measured = bench.graded(dataset, running.process_id, model=f"bench-{window}")
-        count = bench.judge.count()
-        let_through, allowed = count["let_through"], count["allowed"]
-        report.line(
-            f"{measured.calls} answers in {count['seconds']:.0f} s; {let_through} of {allowed:.0f} requests "
-            "let through while the allowance is counted"
-        )
-        used = let_through / allowed
-        too_many = count["outcomes"].get("over_limit", 0) / count["requests"]
-        report.promise(f"{used:.1%} of the allowance used (≥ {ALLOWANCE:.0%})", used >= ALLOWANCE)
-        report.promise(f"{too_many:.1%} of the requests were 429 (< {TOO_MANY:.0%})", too_many < TOO_MANY)
+def bucket(bench: Bench, report: Report, options: argparse.Namespace) -> None:
+    _limit(bench, report, options, "bucket", "a token bucket")
+
+
+def windows(bench: Bench, report: Report, options: argparse.Namespace) -> None:
+    _limit(bench, report, options, "fixed", "windows of a minute")
+
+
+def _limit(bench: Bench, report: Report, options: argparse.Namespace, window: str, words: str) -> None:
+    report.heading(f"A judge that lets {PER_MINUTE} requests a minute through ({words}), one grading process")
+    bench.behave(latency_seconds=0.2, per_minute=PER_MINUTE, window=window)
+    dataset = bench.dataset(PER_MINUTE * options.minutes // CRITERIA)
+    with workers(bench.folder, 1) as running:
+        # A model of its own: what was learned of the other's limit is not known of this one's.
+        measured = bench.graded(dataset, running.process_id, model=f"bench-{window}")
+    count = bench.judge.count()
+    let_through, allowed = count["let_through"], count["allowed"]
+    report.line(
+        f"{measured.calls} answers in {count['seconds']:.0f} s; {let_through} of {allowed:.0f} requests "
+        "let through while the allowance is counted"
+    )
+    used = let_through / allowed
+    too_many = count["outcomes"].get("over_limit", 0) / count["requests"]
+    report.promise(f"{used:.1%} of the allowance used (≥ {ALLOWANCE:.0%})", used >= ALLOWANCE)
+    report.promise(f"{too_many:.1%} of the requests were 429 (< {TOO_MANY:.0%})", too_many < TOO_MANY)
 
 
 def again(bench: Bench, report: Report, options: argparse.Namespace) -> None:

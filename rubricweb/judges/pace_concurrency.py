@@ -29,6 +29,8 @@ CHANCE_FAILURES = 3
 """An endpoint is overloaded when more than this share of a round trip brings no answer, beside 1.5 times the
 usual share and three by chance: of eight at first four, of 64 where a tenth usually fails 20."""
 USUAL_SMOOTHING = 0.1
+SPREAD = 0.9
+"""Over so much of a round trip leave the requests that are all out at once."""
 
 
 class ConcurrencyLimit:
@@ -53,6 +55,17 @@ class ConcurrencyLimit:
     def now(self) -> int:
         """Requests that may be in flight."""
         return int(self.limit)
+
+    @property
+    def gap_seconds(self) -> float:
+        """How far apart requests leave on the way up to the limit; 0.0 before the first answer.
+
+        At 64 at once and 0.2 s to an answer 1.6 ms, which spreads 64 over half a round trip.
+        """
+        latency = self._lowest
+        if latency is None:
+            latency = self._latencies / self._answers if self._answers else 0.0
+        return SPREAD * latency / self.limit
 
     def passed(self, seconds: float) -> bool:
         """Time went by in which more wanted to be in flight and none was refused; whether the limit grew."""

@@ -22,6 +22,8 @@ CONFIGURED_SHARE = 0.985
 BANK_SECONDS = 60.0
 """For so long counts what the headers said."""
 
+LONGEST_LOOK_SECONDS = 10.0
+"""A probe that was not refused in so long will be answered."""
 HORIZON_SECONDS = 0.5
 """How far ahead turns are given away, beyond a worker's next one."""
 LONGEST_TURN_SECONDS = 300.0
@@ -107,7 +109,7 @@ def _probe(record: Record, report: Report, now: float) -> tuple[list[float], flo
         return [], at - now
     record.probe_at = at
     record.probe_worker, record.probe_sent = report.worker, False
-    record.probe_until = at + min(max(3 * report.refusal_seconds, 0.1), 2.0)
+    record.probe_until = at + min(max(3 * report.refusal_seconds, 0.1), LONGEST_LOOK_SECONDS)
     return [at - now], record.probe_until - now
 
 
