@@ -51,6 +51,11 @@ class Measured:
     def per_second(self) -> float:
         return self.calls / self.wall_seconds
 
+    @property
+    def per_core(self) -> float:
+        """Calls per second of a core that the workers used."""
+        return self.calls / self.cpu_seconds
+
 
 class Bench:
     """A team with rubrics and datasets on the scratch installation, and the judge everybody asks."""

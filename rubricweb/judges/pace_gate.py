@@ -35,7 +35,9 @@ TERMS_SECONDS = 60.0
 """For so long a configured limit counts after it was last asked with."""
 DECISIONS_KEPT = 500
 CREDIT = 4
-"""So many requests may make up for a moment in which none left: timers are late by a millisecond."""
+CREDIT_SECONDS = 0.01
+"""So many requests, or those of so many seconds, may make up for a time in which none left: timers are late
+by a millisecond, and where answers come in one, a timer each would cost more than it spares."""
 SLOWEST_REFUSAL_SECONDS = 5.0
 """Longer ones are taken for so long, that a single one does not hold up everybody."""
 HEADERS_TRIED = 16
@@ -384,7 +386,7 @@ class PacedGate:
         paces its segments (RFC 9002, 7.7), only those are refused that leave while the refusal comes back.
         """
         gap = self._concurrency.gap_seconds
-        due = max(self._leaves_at, now - CREDIT * gap)
+        due = max(self._leaves_at, now - max(CREDIT * gap, CREDIT_SECONDS))
         if due > now:
             return False
         self._leaves_at = due + gap
