@@ -31,6 +31,9 @@ usual share and three by chance: of eight at first four, of 64 where a tenth usu
 USUAL_SMOOTHING = 0.1
 SPREAD = 0.9
 """Over so much of a round trip leave the requests that are all out at once."""
+LONGEST_GAP_SECONDS = 0.02
+"""Further apart spares nothing, since a refusal takes about as long; a judge that thinks for a minute is not
+to be asked for a minute."""
 
 
 class ConcurrencyLimit:
@@ -60,12 +63,12 @@ class ConcurrencyLimit:
     def gap_seconds(self) -> float:
         """How far apart requests leave on the way up to the limit; 0.0 before the first answer.
 
-        At 64 at once and 0.2 s to an answer 1.6 ms, which spreads 64 over half a round trip.
+        At 64 at once and 0.2 s to an answer 2.8 ms, which spreads 64 over nine tenths of a round trip.
         """
         latency = self._lowest
         if latency is None:
             latency = self._latencies / self._answers if self._answers else 0.0
-        return SPREAD * latency / self.limit
+        return min(SPREAD * latency / self.limit, LONGEST_GAP_SECONDS)
 
     def passed(self, seconds: float) -> bool:
         """Time went by in which more wanted to be in flight and none was refused; whether the limit grew."""

@@ -91,6 +91,13 @@ def test_no_worker_starves_where_all_share_one_limit():
     assert all(share >= 150 for share in outcome.by_worker), outcome.by_worker
 
 
+def test_a_judge_that_thinks_for_half_a_minute_is_not_asked_for_half_a_minute():
+    # 16 at once by time alone, 48 more with their answers; the third round trip is of what left meanwhile.
+    # Requests leave at most 20 ms apart: 64 of them within 1.3 s, three times; a second for what else comes.
+    outcome = ask_for(None, Endpoint(Unlimited(), latency=30.0), concurrency=64, calls=64)
+    assert 90.0 <= outcome.seconds <= 90.0 + 3 * 64 * 0.02 + 1.0
+
+
 def test_judges_that_think_for_seconds_are_asked_many_at_once():
     def latency(in_flight, random):
         return random.lognormvariate(1.5, 0.4)  # 4.5 s in the middle, one in twenty over 8.7 s
