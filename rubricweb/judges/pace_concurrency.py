@@ -4,7 +4,8 @@ The growth is that of Netflix's gradient limits (github.com/Netflix/concurrency-
 trip: the mean latency of the last round trip against the lowest such mean, with Gradient2's tolerance and
 smoothing. Against the lowest, because a long-term mean follows the load it should warn of: with a server
 that queues, Gradient2 creeps up to the ceiling. The start is TCP's slow start (RFC 5681), and a refusal is
-answered as TCP answers a lost segment: half at once, then quickly back to below what was too much.
+answered as TCP answers a lost segment: half at once, then quickly back to below what was too much. And as TCP
+paces its segments, requests leave spread over the round trip.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ SPREAD = 0.9
 LONGEST_GAP_SECONDS = 0.02
 """Further apart spares nothing, since a refusal takes about as long; a judge that thinks for a minute is not
 to be asked for a minute."""
+CREDIT = 4
+CREDIT_SECONDS = 0.01
+"""So many requests, or those of so many seconds, may make up for a time in which none left: timers are late
+by a millisecond, and where answers come in one, a timer each would cost more than it spares."""
 
 
 class ConcurrencyLimit:
@@ -47,6 +52,7 @@ class ConcurrencyLimit:
         self.ceiling = ceiling
         self.limit = float(min(START, ceiling))
         self.cuts = 0
+        self.leaves_at = 0.0  # when the next request may leave, on the clock of `may_leave`
         self._quick_until = math.inf  # slow start goes on up to here
         self._lowest: float | None = None
         self._answers = 0
@@ -69,6 +75,19 @@ class ConcurrencyLimit:
         if latency is None:
             latency = self._latencies / self._answers if self._answers else 0.0
         return min(SPREAD * latency / self.limit, LONGEST_GAP_SECONDS)
+
+    def may_leave(self, now: float) -> bool:
+        """Whether the request before left long enough ago; if so, another one leaves.
+
+        In bursts a whole crowd is on its way before the first is refused. Spread over the round trip, as TCP
+        paces its segments (RFC 9002, 7.7), only those are refused that leave while the refusal comes back.
+        """
+        gap = self.gap_seconds
+        due = max(self.leaves_at, now - max(CREDIT * gap, CREDIT_SECONDS))
+        if due > now:
+            return False
+        self.leaves_at = due + gap
+        return True
 
     def passed(self, seconds: float) -> bool:
         """Time went by in which more wanted to be in flight and none was refused; whether the limit grew."""

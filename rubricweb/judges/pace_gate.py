@@ -34,10 +34,6 @@ REPORT_SECONDS = 1.0
 TERMS_SECONDS = 60.0
 """For so long a configured limit counts after it was last asked with."""
 DECISIONS_KEPT = 500
-CREDIT = 4
-CREDIT_SECONDS = 0.01
-"""So many requests, or those of so many seconds, may make up for a time in which none left: timers are late
-by a millisecond, and where answers come in one, a timer each would cost more than it spares."""
 SLOWEST_REFUSAL_SECONDS = 5.0
 """Longer ones are taken for so long, that a single one does not hold up everybody."""
 HEADERS_TRIED = 16
@@ -135,7 +131,6 @@ class PacedGate:
         self._epoch = -1
         self._unlimited = False
         self._turns: deque[float] = deque()
-        self._leaves_at = 0.0
         self._again_at = 0.0
         self._hurry = False
         self._paused_until = 0.0
@@ -194,7 +189,7 @@ class PacedGate:
             return None
         loop = self._loop = asyncio.get_running_loop()
         open_now = self._unlimited and not self._line and self._in_flight < self._concurrency.now
-        if open_now and self._may_leave(loop.time()):
+        if open_now and self._concurrency.may_leave(loop.time()):
             return self._let_in(tokens * self._token_ratio)
         waiting = _Waiting(loop.create_future(), tokens * self._token_ratio)
         self._line.append(waiting)
@@ -370,27 +365,14 @@ class PacedGate:
         if now < self._paused_until:
             return False
         if self._unlimited:
-            return self._may_leave(now)
+            return self._concurrency.may_leave(now)
         turns = self._turns
         while turns and turns[0] < now - TURN_LIFE_SECONDS:
             turns.popleft()
-        if turns and turns[0] <= now and (not self._hurry or self._may_leave(now)):
+        if turns and turns[0] <= now and (not self._hurry or self._concurrency.may_leave(now)):
             turns.popleft()
             return True
         return False
-
-    def _may_leave(self, now: float) -> bool:
-        """Whether the request before left long enough ago; if so, another one leaves.
-
-        In bursts a whole crowd is on its way before the first is refused. Spread over the round trip, as TCP
-        paces its segments (RFC 9002, 7.7), only those are refused that leave while the refusal comes back.
-        """
-        gap = self._concurrency.gap_seconds
-        due = max(self._leaves_at, now - max(CREDIT * gap, CREDIT_SECONDS))
-        if due > now:
-            return False
-        self._leaves_at = due + gap
-        return True
 
     def _is_short(self, now: float) -> bool:
         """Whether to ask for turns: some are wanted and asking is of use."""
@@ -410,8 +392,8 @@ class PacedGate:
         at = self._reported_at + REPORT_SECONDS
         if self._in_flight >= self._concurrency.now:
             at = min(at, now + STEP_SECONDS)
-        elif self._leaves_at > now and (self._unlimited or self._turns):
-            at = min(at, self._leaves_at)
+        elif self._concurrency.leaves_at > now and (self._unlimited or self._turns):
+            at = min(at, self._concurrency.leaves_at)
         if not self._unlimited:
             if self._turns:
                 at = min(at, max(self._turns[0], self._paused_until))

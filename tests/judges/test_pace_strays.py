@@ -62,9 +62,10 @@ def test_where_refusals_come_at_random_it_is_asked_nearly_as_fast_as_without_a_g
 
 @pytest.mark.parametrize("asks", [None, "1"])
 def test_several_workers_are_mostly_as_fast_and_never_stuck(asks):
-    shares = sorted(share_of_an_open_gate(asks, 5.0, 30.0, 16, workers=3, seed=seed) for seed in range(1, 6))
-    assert shares[2] >= 0.8
-    # Four refused in a row among the first requests pass for a limit, until the trial says otherwise.
+    shares = sorted(share_of_an_open_gate(asks, 5.0, 30.0, 16, workers=3, seed=seed) for seed in range(1, 12))
+    # Four refused in a row among the first requests pass for a limit, until the trial says otherwise. That
+    # happens to one in five: of eleven not to the middle one.
+    assert shares[5] >= 0.8
     assert shares[0] >= 0.3
 
 
