@@ -16,6 +16,8 @@ processes.
 import argparse
 import asyncio
 import multiprocessing
+import os
+import secrets
 import sys
 import threading
 import time
@@ -145,10 +147,15 @@ def main() -> int:
     parser.add_argument("--per-minute", type=int, default=300)
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--redis", default="", help="share the pace there; needs the app's settings")
+    parser.add_argument("--redis", default="", help="the address of a Redis to share the pace by")
     options = parser.parse_args()
     held = [cost()] if options.only in (None, "cost") else []
     with scratch_folder() as folder:
+        os.environ.update(
+            DJANGO_SETTINGS_MODULE="rubricweb.settings",
+            RUBRICWEB_VAR_DIR=str(folder),
+            SECRET_KEY=secrets.token_hex(32),
+        )
         judge = JudgeServer(folder)
         try:
             held += [measure(name, judge, options) for name in LIMITS if options.only in (None, name)]
