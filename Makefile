@@ -4,10 +4,10 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test oracles check format lock clean distclean
+.PHONY: help run test test-long test-flaky oracles wheel wheel-test check format lock clean distclean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/.stamp-run ## Start rubricweb with the demo team (options: make run ARGS="--port 9000")
 	@exec $(BIN)/rubricweb serve --demo $(ARGS)
@@ -15,8 +15,26 @@ run: .venv/.stamp-run ## Start rubricweb with the demo team (options: make run A
 test: .venv/.stamp-test ## Run every test; on PostgreSQL and Redis when DATABASE_URL and CELERY_BROKER_URL are set
 	$(BIN)/pytest --numprocesses=auto --dist=loadgroup --no-loadscope-reorder $(ARGS)
 
+test-long: .venv/.stamp-test ## Run the long simulations, which `make test` leaves out
+	$(BIN)/pytest --numprocesses=auto -m long $(ARGS)
+
+N := 10
+test-flaky: .venv/.stamp-test ## Run the suite N times on a busy machine and list what failed (make test-flaky N=10)
+	@$(BIN)/python -m tests.flaky $(N) -- $(MAKE) --no-print-directory test
+
 oracles: .venv/.stamp-test .venv-oracles/.stamp ## Compare scores with the published libraries themselves
 	RUBRICWEB_ORACLES=.venv-oracles/bin/python $(BIN)/pytest tests/engine/oracles $(ARGS)
+
+wheel: .tools/.ready ## Build the wheel and the source distribution into dist/
+	@rm -rf dist
+	@$(uv) build --quiet --build-constraints requirements-build.txt --require-hashes --out-dir dist .
+
+wheel-test: .venv/.stamp-test wheel ## Install the wheel into fresh environments: serve, grade, check types
+	@for extra in "library:" "app:[app]"; do \
+	  { $(uv) venv --quiet --clear --python 'python>=3.11' .venv-wheel/$${extra%%:*} && \
+	    $(uv) pip install --quiet --python .venv-wheel/$${extra%%:*}/bin/python --constraint requirements.txt \
+	      "$$(ls dist/*.whl)$${extra#*:}"; } || exit; done
+	RUBRICWEB_WHEEL=.venv-wheel $(BIN)/pytest tests/wheel $(ARGS)
 
 check: .venv/.stamp-test ## Lint, formatting, types, floors, templates, migrations
 	$(BIN)/ruff check .
@@ -35,8 +53,8 @@ format: .venv/.stamp-test ## Format Python
 # autorubric would be left an older, slower litellm.
 LOCK := --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 lock: .venv/.stamp-test ## Pin the newest versions that pyproject.toml allows
-	@$(uv) pip compile $(LOCK) pyproject.toml -o requirements.txt
-	@$(uv) pip compile $(LOCK) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
+	@$(uv) pip compile $(LOCK) --extra app pyproject.toml -o requirements.txt
+	@$(uv) pip compile $(LOCK) --extra app pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
 	@for group in oracles peer-rubric peer-autorubric; do echo certifi | { \
 	  $(uv) pip compile $(LOCK) --override /dev/stdin --group pyproject.toml:$$group -o requirements-$$group.txt; } || exit; done
 	@printf 'hatchling==1.27.0\neditables\n' | { $(uv) pip compile $(LOCK) - -o requirements-build.txt; }

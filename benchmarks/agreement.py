@@ -17,10 +17,10 @@ from rubricweb.engine.agreement import (
     compare_labels,
     compare_options,
     compare_scores,
+    estimate_people_mean,
     fleiss_kappa,
     gwet_ac2,
     human_ceiling,
-    prediction_powered_mean,
     rater_matrix,
 )
 
@@ -57,12 +57,14 @@ def main() -> None:
     )
     people = Ratings.from_columns(verdicts, clusters=clusters)
     show("human ceiling, 20 raters, verdicts", lambda: human_ceiling(people), 1)
+    three = Ratings.from_columns(verdicts[:3], clusters=list(range(UNITS)))
+    show("judge in the seat of 3, 10,000 items", lambda: human_ceiling(three, verdicts[3]), 1)
     show("rater × rater, 190 pairs, verdicts", lambda: rater_matrix(people), 1)
     one, other = random.random(SCORES).tolist(), random.random(SCORES).tolist()
     show(f"scores, {SCORES:,} items, all correlations", lambda: compare_scores(one, other), 1)
-    labels = [float(code > 1) if unit < 1_000 else None for unit, code in enumerate(codes[0])]
-    judged = (codes[1] > 1).astype(float).tolist()
-    show("prediction-powered mean", lambda: prediction_powered_mean(labels, judged, clusters))
+    labels = np.where(np.arange(UNITS) < 1_000, codes[0] > 1, np.nan)
+    share = np.full(UNITS, 0.1)
+    show("people's mean", lambda: estimate_people_mean(codes[1] > 1, labels, share, cases=clusters))
 
 
 if __name__ == "__main__":

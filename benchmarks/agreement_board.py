@@ -45,7 +45,9 @@ def main() -> int:
 def labelled_queue() -> "ReviewQueue":
     """A closed queue in which every rater said the same as the others six times in seven."""
     from rubricweb.models import Criterion, Judgement, Rater, Review, ReviewQueue
-    from rubricweb.services import datasets, rubrics, teams
+    from rubricweb.services.datasets import datasets
+    from rubricweb.services.rubrics import rubrics
+    from rubricweb.services.teams import teams
 
     owner = teams.create_person("olga")
     team = teams.create_team("Big", owner=owner, slug="big")
@@ -97,8 +99,8 @@ def measure(queue: "ReviewQueue") -> float:
     from django.db import connection
 
     from rubricweb.models import User
-    from rubricweb.selectors.agreement_board import agreement_board
-    from rubricweb.selectors.queue_labels import queue_labels
+    from rubricweb.selectors.comparison.agreement_board import agreement_board
+    from rubricweb.selectors.labels.queue_labels import queue_labels
 
     viewer = User.objects.get(username="olga")
     print(f"{ITEMS:,} items × {CRITERIA} criteria × {RATERS} raters on {connection.vendor}:")

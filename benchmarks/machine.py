@@ -70,7 +70,7 @@ class Workers:
 
     def __init__(self, folder: Path, processes: int) -> None:
         self.log = folder / f"worker-{uuid.uuid4().hex[:6]}.log"
-        argv = [sys.executable, "-m", "rubricweb.management.worker", "--concurrency", str(processes)]
+        argv = [sys.executable, "-m", "rubricweb.management.serving.worker", "--concurrency", str(processes)]
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(argv, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
         wait_for(

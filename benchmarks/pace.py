@@ -27,7 +27,7 @@ from benchmarks.machine import JudgeServer, scratch_folder
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.judges.base import JudgeConfig, Question
 from rubricweb.judges.halt import Halt
-from rubricweb.judges.pace_gate import Gates
+from rubricweb.judges.rate_limit.gate import Gates
 
 # What `--only` knows: the words for it, and what `judge_server.Behaviour` is told.
 LIMITS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -44,8 +44,8 @@ def ask(base_url: str, model: str, concurrency: int, seconds: float, redis_url: 
 
         django.setup()
         from rubricweb.judges import pool
-        from rubricweb.judges.pace_store import SteadyStore
-        from rubricweb.services.shared_pace import RedisStore
+        from rubricweb.judges.rate_limit.store import SteadyStore
+        from rubricweb.services.grading.shared_pace import RedisStore
 
         pool.pace_with(lambda: Gates(SteadyStore(RedisStore(redis_url))))
     from rubricweb.judges.pool import ask_all, gates

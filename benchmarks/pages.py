@@ -246,7 +246,9 @@ def seed(items: int) -> None:
     from django.utils import timezone
 
     from rubricweb.models import Dataset, Item, Rater, Role, RunState, User
-    from rubricweb.services import queues, run_summaries, runs, teams
+    from rubricweb.services.reviews import queues
+    from rubricweb.services.runs import lifecycle, summaries
+    from rubricweb.services.teams import teams
     from tests import factories
 
     olga = User.objects.get(username="olga")
@@ -269,7 +271,7 @@ def seed(items: int) -> None:
     finished = graded_run(team, olga, data, version, share=1.0)
     finished.state, finished.finished_at = RunState.FINISHED, timezone.now()
     finished.save()
-    run_summaries.summarise(finished)
+    summaries.summarise(finished)
     paused = graded_run(team, olga, data, version, share=0.5)
     queue = queues.create_queue(
         team, by=olga, name="All", dataset=data, rubric_version=version, raters=[olga], run=finished
@@ -277,7 +279,7 @@ def seed(items: int) -> None:
     label(queue, Rater.objects.get(user=olga, team=team), min(items // 2, LABELLED))
     review = queues.next_review(queue, olga, now=timezone.now())
     assert review is not None
-    runs.pause_run(paused, by=olga, now=timezone.now())
+    lifecycle.pause_run(paused, by=olga, now=timezone.now())
     item = data.items.order_by("position")[items // 2]
     root = f"/t/{team.slug}/"
     lists = {
@@ -340,7 +342,7 @@ def graded_run(team: "Team", by: "User", data: "Dataset", version: "RubricVersio
     from django.utils import timezone
 
     from rubricweb.models import JudgeCall, Judgement, RunItem
-    from rubricweb.services import bulk_rows
+    from rubricweb.services.shared import bulk_rows
     from tests import factories
 
     run = factories.run(team, by, dataset=data, rubric_version=version)

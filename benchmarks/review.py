@@ -120,7 +120,7 @@ def seed(items: int) -> None:
     from django.utils import timezone
 
     from rubricweb.models import Dataset, Item, Team, User
-    from rubricweb.services import queues
+    from rubricweb.services.reviews import queues
     from tests import factories
 
     olga = User.objects.get(username="olga")

@@ -92,6 +92,12 @@ def rater_for(queue: ReviewQueue, rater_id: int) -> Rater:
     return _one(Rater.objects.filter(queues=queue), rater_id, "rater in this queue")
 
 
+def imported_rater_for(dataset: Dataset, rater_id: int) -> Rater:
+    """One of those whose labels of the dataset came in a file."""
+    raters = Rater.objects.filter(reviews__queue__dataset=dataset, reviews__imported=True).distinct()
+    return _one(raters, rater_id, "rater from a file")
+
+
 def endpoint_for(team: Team, endpoint_id: int) -> JudgeEndpoint:
     return _one(JudgeEndpoint.objects.filter(team=team, removed_at=None), endpoint_id, "endpoint")
 

@@ -81,7 +81,7 @@ def _begin(**_: Any) -> None:
     _worker = os.getpid()
     # What stays for good is loaded once, before the processes that grade are forked, and not walked by the
     # collector any more: with a few hundred thousand objects that stops all calls for a quarter of a second.
-    import rubricweb.judges.openai  # noqa: F401  a second to import
+    import rubricweb.judges.client.openai  # noqa: F401  a second to import
 
     gc.collect()
     gc.freeze()
@@ -92,7 +92,7 @@ def _begin(**_: Any) -> None:
 def _arrive(sender: Any, **_: Any) -> None:
     if not _present:
         from rubricweb import tasks
-        from rubricweb.services.workers import Presence
+        from rubricweb.services.grading.workers import Presence
 
         _present.append(Presence(sender.controller.concurrency, tasks.sweep, tasks.ring_tidying))
 
@@ -112,15 +112,15 @@ def _leave(**_: Any) -> None:
 @worker_process_init.connect
 def _follow(**_: Any) -> None:
     """A process that grades ends with its worker, even a killed one: nobody would count it any more."""
-    from rubricweb.management import leash
+    from rubricweb.services.shared import parent_death
 
     if _worker != os.getpid():  # as it is where the pool is the worker itself
-        leash.follow(_worker, signal.SIGKILL)
+        parent_death.follow(_worker, signal.SIGKILL)
 
 
 @worker_process_init.connect
 def _share_pace(**_: Any) -> None:
     """Processes that grade keep to the limits of an endpoint together."""
-    from rubricweb.services import shared_pace
+    from rubricweb.services.grading import shared_pace
 
     shared_pace.install()

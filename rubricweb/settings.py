@@ -11,12 +11,12 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from rubricweb import folders
 from rubricweb.judges.base import JudgeConfig
 
-BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
-if (BASE_DIR / ".env").exists():
-    env.read_env(BASE_DIR / ".env")
+if folders.settings_file().exists():
+    env.read_env(folders.settings_file())
 
 # Set before numpy is loaded. The products in the statistics are narrow: threads would only wait for each
 # other, and several web and grading processes share the cores as it is.
@@ -26,7 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 DEBUG = env.bool("DEBUG", default=False)
 # The embedded form (`rubricweb serve`, `make run`): one machine, SQLite, a generated key.
 LOCAL = env.bool("RUBRICWEB_LOCAL", default=False)
-VAR_DIR = Path(env.str("RUBRICWEB_VAR_DIR", default=str(BASE_DIR / "var"))).resolve()
+VAR_DIR = Path(env.str("RUBRICWEB_VAR_DIR", default=str(folders.data_folder()))).resolve()
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -37,7 +37,7 @@ HTTPS = SITE_URL.startswith("https://")
 
 def _secret_key() -> str:
     """SECRET_KEY from the environment, else from a 0600 file that only the embedded form may create."""
-    key = env.str("SECRET_KEY", default="")
+    key: str = env.str("SECRET_KEY", default="")
     if key:
         if len(key) < 32:
             raise ImproperlyConfigured(f"SECRET_KEY has {len(key)} characters; use at least 32.")
@@ -69,7 +69,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
-    "django.contrib.humanize",
     "django.forms",
     "allauth",
     "allauth.account",
@@ -81,6 +80,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "rubricweb.web.http.NothingStaysInCaches",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -91,6 +91,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "rubricweb.web.http.SignedInByDefault",
     "django_htmx.middleware.HtmxMiddleware",
+    "rubricweb.web.http.MarkdownIsBudgeted",
     "rubricweb.web.errors.RefusalsBecomePages",
 ]
 ROOT_URLCONF = "rubricweb.urls"
@@ -99,7 +100,7 @@ ASGI_APPLICATION = "rubricweb.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [folders.ASSETS / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -129,8 +130,18 @@ if _database["ENGINE"].endswith("sqlite3"):
 elif _database["ENGINE"].endswith("postgresql"):
     _database["CONN_MAX_AGE"] = env.int("DATABASE_CONN_MAX_AGE", default=60)
     _database["CONN_HEALTH_CHECKS"] = True
+    # Compiling a query takes PostgreSQL longer than any of ours runs (1.7 s against 49 ms).
+    _options = _database.setdefault("OPTIONS", {})
+    _options["options"] = f"-c jit=off {_options.get('options', '')}".strip()
 else:
     raise ImproperlyConfigured("DATABASE_URL must be a sqlite:// or postgres:// address.")
+
+# Throttles count in the database, which all processes share; a cache of its own would count per process.
+CACHES = {"default": {"BACKEND": "rubricweb.services.shared.shared_cache.SharedCache"}}
+# How often a token may be used in a minute; 0 is as often as it likes.
+API_REQUESTS_PER_MINUTE = env.int("API_REQUESTS_PER_MINUTE", default=1200)
+if API_REQUESTS_PER_MINUTE < 0:
+    raise ImproperlyConfigured("API_REQUESTS_PER_MINUTE must be 0 (no limit) or more.")
 
 # ── Background work ──────────────────────────────────────────────────────────────────────────────
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
@@ -217,14 +228,18 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
-ACCOUNT_ADAPTER = "rubricweb.web.accounts.ClosedSignup"
+ACCOUNT_ADAPTER = "rubricweb.web.teams.accounts.ClosedSignup"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*", "password2*"]
+# An address counts once the link mailed to it was opened, and a new one takes over only then; people who
+# have proven none may sign in all the same.
+ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
-# One-time sign-in links: good once, for half an hour.
+# One-time sign-in links of the operator: good once, for half an hour.
 SESAME_ONE_TIME = True
 SESAME_MAX_AGE = 30 * 60
 SESAME_TOKEN_NAME = "token"  # noqa: S105 the name of a query parameter, not a secret
@@ -244,6 +259,10 @@ SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
 if env.bool("TRUST_X_FORWARDED_PROTO", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# allauth takes the client's address from X-Forwarded-For, so many places from its end; 0 never reads it.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
+if ALLAUTH_TRUSTED_PROXY_COUNT < 0:
+    raise ImproperlyConfigured("TRUSTED_PROXY_COUNT must be 0 (no proxy) or more.")
 CSRF_FAILURE_VIEW = "rubricweb.web.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -262,7 +281,7 @@ CONTENT_SECURITY_POLICY = {
 
 # ── Files the browser loads ──────────────────────────────────────────────────────────────────────
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [folders.ASSETS / "static"]
 STATIC_ROOT = VAR_DIR / "staticfiles"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -11,9 +11,12 @@ from kombu.exceptions import OperationalError
 
 from rubricweb import leaving
 from rubricweb.models import Notice
-from rubricweb.selectors.clock import database_clock, database_now
-from rubricweb.services import grading, idempotency, notices, retention, runs, workers
-from rubricweb.services.storing import patiently
+from rubricweb.selectors.shared.clock import database_clock, database_now
+from rubricweb.services import notices
+from rubricweb.services.grading import reaper, session, workers
+from rubricweb.services.grading.writer import patiently
+from rubricweb.services.shared import idempotency, shared_cache
+from rubricweb.services.teams import retention
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +30,12 @@ def ring(run_id: int) -> None:
 
 def sweep() -> None:
     """No task: every worker does this in its main process, whether its others are busy or not."""
-    from rubricweb.services import batches  # with the SDK, a second to import: only for those who work
+    from rubricweb.services.grading import (
+        batches,  # with the SDK, a second to import: only for those who work
+    )
 
     now = database_now()
-    runs.sweep(enqueue=ring, now=now)
+    reaper.sweep(enqueue=ring, now=now)
     for run_id in batches.due(now):
         _send(batch, run_id, expires=settings.SWEEP_SECONDS)
     if notices.mail_is_due(now):
@@ -44,14 +49,14 @@ def ring_tidying() -> None:
 @shared_task
 def grade(run_id: int) -> None:
     clock, _ = patiently(database_clock)
-    left = grading.grade(run_id, now=clock, leave=leaving.is_set)
+    left = session.grade(run_id, now=clock, leave=leaving.is_set)
     if left:
         ring(left[0])  # a bell for each that was heard: who comes looks at the other runs as well
 
 
 @shared_task
 def batch(run_id: int) -> None:
-    from rubricweb.services import batches
+    from rubricweb.services.grading import batches
 
     batches.advance(run_id, now=database_clock(), enqueue=ring)
 
@@ -61,6 +66,7 @@ def tidy() -> None:
     now = database_now()
     workers.forget_silent(now)
     idempotency.forget_keys(now)
+    shared_cache.forget_expired(now)
     retention.prune_all(now=now)
 
 

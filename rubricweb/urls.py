@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import include, path, re_path
 
 from rubricweb.api.root import api, unknown_route
-from rubricweb.web import accounts
+from rubricweb.web.teams import accounts, invitations
 from rubricweb.web.urls import team_urls
 
 handler400 = "rubricweb.web.errors.bad_request"
@@ -25,7 +25,9 @@ urlpatterns = [
     path("", accounts.home, name="home"),
     path("health", health, name="health"),
     path("sign-in/", accounts.one_time_link, name="one_time_link"),
+    path("invitation/", invitations.invitation, name="invitation"),
     path("preferences/keys/", accounts.single_keys, name="single_keys"),
+    path("accounts/email/", accounts.own_address, name="account_email"),
     path("accounts/", include("allauth.account.urls")),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", api.urls),
@@ -33,6 +35,6 @@ urlpatterns = [
     path("t/<slug:slug>/", include(team_urls)),
 ]
 if settings.DEBUG:
-    from rubricweb.web.patterns import patterns
+    from rubricweb.web.patterns.views import patterns
 
     urlpatterns.append(path("patterns/", patterns, name="patterns"))

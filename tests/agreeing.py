@@ -18,7 +18,7 @@ opposite.
 """
 
 from rubricweb.models import ReviewQueue
-from rubricweb.services import reviews
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 

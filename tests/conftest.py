@@ -2,12 +2,16 @@
 
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from copy import deepcopy
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
+from pytest_django import DjangoDbBlocker
 
 from tests.factories import Cast, cast
+from tests.furnished import Furnished, furnish_teams
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's children would not hear Ctrl+C
@@ -53,6 +57,24 @@ def _group(item: pytest.Item) -> str:
 def people(db: None) -> Cast:
     """A team with one member per role, and a stranger."""
     return cast()
+
+
+@pytest.fixture(scope="module")
+def _furnished_once(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Furnished]:
+    with django_db_blocker.unblock():
+        furnished = furnish_teams()
+    yield furnished
+    with django_db_blocker.unblock():
+        call_command("flush", verbosity=0, interactive=False)
+
+
+@pytest.fixture
+def furnished(_furnished_once: Furnished, db: None) -> Furnished:
+    """Two teams with one of everything, built once per module; what a test does to them is undone.
+
+    A module that uses it says so by a `people` of its own, since the cast can be made only once.
+    """
+    return deepcopy(_furnished_once)
 
 
 @pytest.fixture

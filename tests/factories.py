@@ -15,7 +15,11 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.services import datasets, queues, rubrics, runs, teams
+from rubricweb.services.datasets import datasets
+from rubricweb.services.reviews import queues
+from rubricweb.services.rubrics import rubrics
+from rubricweb.services.runs import lifecycle
+from rubricweb.services.teams import teams
 
 CRITERIA: list[dict[str, Any]] = [
     {"name": "capital", "weight": 10.0, "requirement": "Names Paris as the capital.", "group": "Facts"},
@@ -36,8 +40,12 @@ TELLING_SCORE = "0.693"
 
 
 def tells(text: str, marker: str) -> bool:
-    """Whether the text says the marker: 0.693 as a number, not as the end of the time 14:23:20.693."""
-    return re.search(rf"(?<!\d){re.escape(marker)}", text) is not None
+    """Whether the text says the marker: 0.693 as a number, not as the end of the time 14:23:20.693.
+
+    A figure with a wide interval is written as 0.69.
+    """
+    rounded = [rf"{re.escape(marker[:-1])}(?!\d)"] if marker == TELLING_SCORE else []
+    return re.search(rf"(?<!\d)(?:{'|'.join([re.escape(marker), *rounded])})", text) is not None
 
 
 ITEMS: list[dict[str, Any]] = [
@@ -132,7 +140,7 @@ def run(
     options.setdefault("enqueue", Bells())
     options.setdefault("use_cache", False)
     options.setdefault("no_cap", options.get("budget_usd") is None)
-    return runs.start_run(
+    return lifecycle.start_run(
         team, by=by, dataset=dataset, rubric_version=rubric_version, judge_id=judge_id, **options
     )
 

@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rubricweb.engine.errors import InvalidFile, InvalidRubric
-from rubricweb.engine.formats.archives import read_zip, zip_stream
-from rubricweb.engine.formats.bundle import CONTENTS, MANIFEST, read_bundle, write_bundle
-from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement
-from rubricweb.engine.formats.dataset_files import preview, read_dataset
+from rubricweb.engine.formats.bundle.archives import read_zip, zip_stream
+from rubricweb.engine.formats.bundle.bundle import CONTENTS, MANIFEST, read_bundle, write_bundle
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import ALIASES, DatasetFile, ItemRecord
-from rubricweb.engine.formats.dataset_writers import write_dataset
+from rubricweb.engine.formats.datasets.files import preview, read_dataset
+from rubricweb.engine.formats.datasets.writers import write_dataset
 from rubricweb.engine.formats.label_files import read_labels
 from rubricweb.engine.formats.label_provenance import LabelProvenance
 from rubricweb.engine.formats.rubric_files import read_rubric, write_rubric

@@ -44,7 +44,8 @@ def _of_its_own(broker_url: str) -> str:
 
 COLLECT = """
 import django
-from rubricweb.management import console, static_files
+from rubricweb.management import console
+from rubricweb.management.serving import static_files
 console.name_settings()
 django.setup()
 static_files.collect()

@@ -15,7 +15,7 @@ from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.pool import Answered
 from rubricweb.judges.turns import Lane
 from rubricweb.models import Run
-from rubricweb.services import grading
+from rubricweb.services.grading import session as grading
 
 Answer = str | JudgeError
 
@@ -131,7 +131,7 @@ class LabelJudge(InProcessJudge):
 
     def __init__(self, answer: Callable[[str, str, str], str | float | JudgeError]) -> None:
         self.by_name = answer
-        self.asked: list[tuple[str, str, str]] = []  # type: ignore[assignment]  one more text than its base
+        self.asked: list[tuple[str, str, str]] = []  # type: ignore[assignment]  # one more text than its base
         self.prompts: list[Prompt] = []
 
     def __call__(

@@ -7,14 +7,11 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import URLPattern, reverse
-from django.utils import timezone
 
-from rubricweb.models import JudgeCall, Role
-from rubricweb.services import comments, endpoints, notices, queues, teams
+from rubricweb.models import Role
 from rubricweb.web.urls import team_urls
-from tests import factories
 from tests.factories import Cast
-from tests.judging import InProcessJudge, grade
+from tests.furnished import Furnished
 
 
 def routes() -> Iterator[Any]:
@@ -23,45 +20,9 @@ def routes() -> Iterator[Any]:
         yield pytest.param(pattern, id=str(pattern.name))
 
 
-def furnished(team: Any, owner: Any) -> dict[str, Any]:
-    """A team with one of everything; the ids by the names routes use."""
-    version = factories.version(team, owner)
-    dataset = factories.dataset(team, owner)
-    run = factories.run(team, owner, dataset=dataset, rubric_version=version)
-    grade(run, InProcessJudge(lambda requirement, response: "MET"))
-    again = factories.run(team, owner, dataset=dataset, rubric_version=version)
-    queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
-    review = queues.next_review(queue, owner, now=timezone.now())
-    assert review is not None
-    endpoint = endpoints.add_endpoint(
-        team, by=owner, name="local", base_url="http://127.0.0.1:9/v1", model="m", api_key="sk-secret-key"
-    )
-    membership = team.memberships.get(user=owner)
-    token, _ = teams.create_token(membership, name="ci", may_write=True, days=1, now=timezone.now())
-    item = dataset.items.last()
-    call = JudgeCall.objects.filter(run=run, item=item).first()
-    assert call is not None
-    comment = comments.write(item, by=owner, text="Hm.")
-    notices.notify_queue(queue, [owner])
-    return {
-        "rubric_id": version.rubric_id,
-        "number": 1,
-        "format": "yaml",
-        "dataset_id": dataset.pk,
-        "item_id": item.pk,
-        "run_id": run.pk,
-        "call_id": call.pk,
-        "baseline_id": again.pk,
-        "queue_id": queue.pk,
-        "rater_id": review.rater_id,
-        "review_id": review.pk,
-        "criterion_id": version.criteria.all()[0].pk,
-        "user_id": owner.pk,
-        "endpoint_id": endpoint.pk,
-        "token_id": token.pk,
-        "comment_id": comment.pk,
-        "notice_id": owner.notices.get(queue=queue).pk,
-    }
+@pytest.fixture
+def people(furnished: Furnished) -> Cast:
+    return furnished.people
 
 
 def address(pattern: URLPattern, slug: str, ids: dict[str, Any]) -> str:
@@ -76,11 +37,12 @@ PERSONAL = {"review_id", "token_id", "notice_id"}
 
 
 @pytest.mark.parametrize("pattern", list(routes()))
-def test_every_route_keeps_its_roles(pattern: URLPattern, people: Cast, sign_in) -> None:
+def test_every_route_keeps_its_roles(
+    pattern: URLPattern, furnished: Furnished, people: Cast, sign_in
+) -> None:
     view = pattern.callback
     assert hasattr(view, "role"), f"{pattern.name} does not say who may open it: use @team_page"
-    ids = furnished(people.team, people.alice)
-    url = address(pattern, people.team.slug, ids)
+    url = address(pattern, people.team.slug, furnished.ours)
     personal = any(name in str(pattern.pattern) for name in PERSONAL)
     for role, person in people.members.items():
         status = sign_in(person).get(url).status_code
@@ -94,8 +56,8 @@ def test_every_route_keeps_its_roles(pattern: URLPattern, people: Cast, sign_in)
 
 
 @pytest.mark.parametrize("pattern", list(routes()))
-def test_strangers_are_told_nothing(pattern: URLPattern, people: Cast, sign_in) -> None:
-    url = address(pattern, people.team.slug, furnished(people.team, people.alice))
+def test_strangers_are_told_nothing(pattern: URLPattern, furnished: Furnished, people: Cast, sign_in) -> None:
+    url = address(pattern, people.team.slug, furnished.ours)
     for method in ("get", "post"):
         assert getattr(sign_in(people.charlie), method)(url).status_code == 404
         answer = getattr(Client(), method)(url)
@@ -103,9 +65,10 @@ def test_strangers_are_told_nothing(pattern: URLPattern, people: Cast, sign_in) 
 
 
 @pytest.mark.parametrize("pattern", [route for route in routes() if "<" in str(route.values[0].pattern)])
-def test_another_teams_ids_are_not_found(pattern: URLPattern, people: Cast, sign_in) -> None:
-    theirs = furnished(people.other_team, people.charlie)
-    url = address(pattern, people.team.slug, theirs)
+def test_another_teams_ids_are_not_found(
+    pattern: URLPattern, furnished: Furnished, people: Cast, sign_in
+) -> None:
+    url = address(pattern, people.team.slug, furnished.theirs)
     client = sign_in(people.alice)
     assert client.get(url).status_code in (404, 405), pattern.name
     assert client.post(url).status_code in (404, 405), pattern.name

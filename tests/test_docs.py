@@ -10,6 +10,7 @@ from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.checks import BUILT_IN
 from rubricweb.engine.formats import FORMATS
 from rubricweb.engine.lint import RULES
+from tests import renew_data_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -42,3 +43,13 @@ def test_no_file_names_this_machine_or_a_package_index() -> None:
     pattern = re.compile(r"pyp[i]\.org|python[h]osted|registry\.npm[j]s")
     files = [*PAGES, *ROOT.glob("*.txt"), *ROOT.glob("*.toml"), ROOT / "Makefile", ROOT / "Dockerfile"]
     assert [file.name for file in files if file.exists() and pattern.search(file.read_text())] == []
+
+
+def test_the_picture_of_the_tables_is_that_of_the_models() -> None:
+    assert renew_data_model.PAGE.read_text() == renew_data_model.renewed()
+
+
+def test_every_page_of_the_docs_is_in_their_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = set(re.findall(r"\]\(([^)/]+\.md)\)", index.read_text()))
+    assert {page.name for page in index.parent.glob("*.md")} - {index.name} == linked

@@ -7,10 +7,13 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 
-from rubricweb.engine.autograders.few_shot import content_digest
-from rubricweb.models import Item
+from rubricweb.engine.autograders.examples.few_shot import content_digest
+from rubricweb.models import Draw, Item, Judgement, ReviewQueue, RubricVersion, Run
+from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.services.reviews import queue_changes
 from tests import factories
 from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
 
 ITEMS = [
     {"id": "own", "submission": "Caf\u00e9  noir", "prompt": "What to drink?"},
@@ -34,3 +37,79 @@ def test_items_from_before_get_the_hash_new_items_have(people: Cast, django_asse
     assert {item.key: item.content_hash for item in dataset.items.all()} == hashes
     with django_assert_num_queries(1):
         move(apps, connection.schema_editor())
+
+
+def _recorded(queue: ReviewQueue) -> list[tuple[int, str, int, int, set[int], set[int]]]:
+    """Every stratum of a queue's draws: seed, value, sizes, which ids were drawn and which were not."""
+    return [
+        (draw.seed, one.value, one.size, one.drawn, set(one.items[: one.drawn]), set(one.items[one.drawn :]))
+        for draw in queue.draws.all()
+        for one in draw.strata.all()
+    ]
+
+
+@pytest.fixture
+def judged(people: Cast) -> tuple[Run, RubricVersion]:
+    """Twelve items; the judge says MET of every other one."""
+    items = [
+        {"id": f"{place:02}", "submission": f"Paris {'yes' * (place % 2)}", "metadata": {"third": place % 3}}
+        for place in range(12)
+    ]
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    judge = InProcessJudge(lambda requirement, response: "MET" if "yes" in response else "UNMET")
+    return grade(run, judge), version
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"search": "yes"},
+        {"metadata": "third=1"},
+        {"strata_metadata": "third"},
+        {"strata_criterion": "capital"},
+    ],
+)
+def test_samples_of_earlier_queues_get_the_draw_they_were(people: Cast, judged, asked) -> None:
+    run, version = judged
+    if "strata_criterion" in asked:
+        asked = asked | {"run": run}
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=run.dataset,
+        rubric_version=version,
+        raters=[people.ann],
+        source=Source("sample", size=3, seed=11, **asked),
+        order="dataset",
+    )
+    queue_changes.extend_queue(queue, by=people.ed, source=Source("sample", size=4, seed=5))
+    was = _recorded(queue)
+    Draw.objects.all().delete()
+    move = import_module("rubricweb.migrations.0013_draws_of_earlier_queues").record
+    move(apps, connection.schema_editor())
+    assert _recorded(queue) == was
+    move(apps, connection.schema_editor())
+    assert _recorded(queue) == was
+
+
+def test_a_draw_that_cannot_be_told_any_more_is_not_made_up(people: Cast, judged) -> None:
+    run, version = judged
+    source = Source("sample", size=4, seed=11, strata_criterion="capital", run=run)
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=run.dataset,
+        rubric_version=version,
+        raters=[people.ann],
+        source=source,
+    )
+    Draw.objects.all().delete()
+    # The run was graded anew meanwhile: ten items are MET now instead of six.
+    Judgement.objects.filter(run=run, item__position__lt=8).update(verdict="MET")
+    import_module("rubricweb.migrations.0013_draws_of_earlier_queues").record(
+        apps, connection.schema_editor()
+    )
+    assert not queue.draws.exists()

@@ -2,10 +2,14 @@
 
 import json
 import re
-from typing import Any
+from collections import defaultdict
+from typing import Any, get_args
 
 import pytest
+from pydantic import BaseModel
 
+from tests.api.client import declared, faults_of
+from tests.api.client import operations as declared_operations
 from tests.renew_openapi import DOCS, SNAPSHOT, description, renewed, snapshot
 
 RENEW = "If the change is meant: python -m tests.renew_openapi, and read the difference before committing."
@@ -61,6 +65,48 @@ def test_every_reference_leads_to_a_component_and_every_component_is_used() -> N
         for name in shown["components"][kind]
     }
     assert references(shown) == named
+
+
+def schema_classes() -> dict[str, set[type[BaseModel]]]:
+    """Every class the operations take or answer, and those of their fields, by name."""
+    found: dict[str, set[type[BaseModel]]] = defaultdict(set)
+    waiting: list[Any] = []
+    for _, _, operation in declared_operations():
+        for model in (*operation.models, *filter(None, operation.response_models.values())):
+            # ninja makes these two for each operation, and describes what is in them, not themselves.
+            waiting += [field.annotation for field in model.model_fields.values()]
+    while waiting:
+        one = waiting.pop()
+        waiting += get_args(one)
+        if isinstance(one, type) and issubclass(one, BaseModel) and one not in found[one.__name__]:
+            found[one.__name__].add(one)
+            waiting += [field.annotation for field in one.model_fields.values()]
+    return found
+
+
+def test_no_two_schema_classes_share_a_name() -> None:
+    """The description knows them by name alone: the second would stand in the place of the first."""
+    found = schema_classes()
+    assert {"Member", "PanelMember", "ComparedMember", "RunList", "NewPanel"} <= set(found)
+    shared = {name: classes for name, classes in found.items() if len(classes) > 1}
+    assert shared == {}
+
+
+def test_a_team_is_described_with_its_people() -> None:
+    shown = description()["components"]["schemas"]
+    people = shown["TeamWithMembers"]["properties"]["members"]["items"]
+    assert people == {"$ref": "#/components/schemas/Member"}
+    assert {"username", "role"} <= set(shown["Member"]["properties"])
+
+
+def test_an_answer_that_is_not_as_described_is_noticed_by_every_api_test() -> None:
+    described = declared("GET", "/api/v1/team")
+    assert described is not None
+    of_a_panel = {"name": "strict", "weight": 1.0, "stage": 1, "judge": {}}
+    team = {"id": 1, "name": "Capitals", "slug": "capitals", "members": [of_a_panel]}
+    faults = faults_of("application/json", team, described[200])
+    assert [fault for fault in faults if fault.startswith("members.0") and "username" in fault], faults
+    assert faults_of("text/html", None, described[200]) == ["text/html, described are application/json"]
 
 
 def test_refusals_are_described_as_problems() -> None:

@@ -1,20 +1,28 @@
 """Two worlds that differ in what a judge said about an item, and in what was asked for that reason."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import time_machine
 from django.apps import apps
 from django.core.management.color import no_style
 from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Dataset, JudgeCall, ReviewQueue, RubricVersion, Run, RunTally
-from rubricweb.services import budgets, endpoints, run_events, runs
-from rubricweb.services.panels import Member, Panel
+from rubricweb.models import Dataset, Item, JudgeCall, Review, ReviewQueue, RubricVersion, Run, RunTally
+from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.services import comments
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.runs import budgets, events
+from rubricweb.services.runs import lifecycle as runs
+from rubricweb.services.runs.panels import Member, Panel
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
@@ -74,10 +82,10 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     broken = grade(planned(name="Broken"), LabelJudge(fails))
     paused = planned(name="Paused", budget_usd=BUDGET_USD)
     spent = "$0.0120" if unsure else "$0.0090"
-    run_events.note(paused.pk, "budget", f"What it may cost was set to {spent}.")
+    events.note(paused.pk, "budget", f"What it may cost was set to {spent}.")
     runs.pause_for_money(paused, now=timezone.now(), why=f"The next call would pass $0.50: {spent} is spent.")
     if unsure:
-        run_events.note(paused.pk, "throttled", "The endpoint answered 429: too many requests.")
+        events.note(paused.pk, "throttled", "The endpoint answered 429: too many requests.")
     some = list(dataset.items.exclude(key="bad").values_list("pk", flat=True))
     alone = planned(name="Again", panel=None, judge_id=large, use_cache=True, item_ids=some)
     again = grade(alone, LabelJudge(said))
@@ -94,6 +102,77 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     return CascadeWorld(large, version, dataset, earlier, cascade, broken, paused, again, blind, shared)
 
 
+@dataclass(frozen=True)
+class CopiesWorld:
+    """The same words in many places: asked in alice's blind `queue`, a second time in that dataset but not in
+    the queue, and in a subset of it. `run`, `again` and `of_subset` grade them by a judge with one opinion.
+    """
+
+    version: RubricVersion
+    dataset: Dataset
+    run: Run
+    again: Run
+    of_subset: Run
+    queue: ReviewQueue
+    shared: ReviewQueue
+    draft: Review
+
+    @property
+    def places(self) -> list[tuple[Run, Item]]:
+        """Where the words are but in the queue, with a run that judged them there."""
+        of_subset = self.of_subset.dataset.items.get()
+        return [(self.run, self.dataset.items.get(key="bad again")), (self.of_subset, of_subset)]
+
+
+def copies_world(people: Cast, *, met: bool) -> CopiesWorld:
+    """Every judge finds that the words of the item `bad` name Paris, or that they do not. alice, who owns the
+    team, is to review them blind; ann has, and says the same in both worlds.
+    """
+    team, ed = people.team, people.ed
+    version = factories.version(team, ed)
+    bad = next(item for item in factories.ITEMS if item["id"] == "bad")
+    dataset = factories.dataset(team, ed, items=[*factories.ITEMS, {**bad, "id": "bad again"}])
+    subset = factories.dataset(team, ed, name="subset", items=[{**bad, "id": "of the subset"}])
+
+    def said(requirement: str, response: str) -> str:
+        return "MET" if met and "Belgium" in response and "Names Paris" in requirement else "UNMET"
+
+    run, again, of_subset = (
+        grade(factories.run(team, ed, dataset=one, rubric_version=version, name=name), InProcessJudge(said))
+        for one, name in ((dataset, "One"), (dataset, "Two"), (subset, "Subset"))
+    )
+    asked = [item.pk for item in dataset.items.filter(key__in=("bad", "good"))]
+    queue, shared = (
+        factories.queue(
+            team,
+            ed,
+            dataset=dataset,
+            rubric_version=version,
+            run=run,
+            raters_per_item=len(raters),
+            raters=raters,
+            name=name,
+            blind=blind,
+            source=Source(kind="items", item_ids=tuple(asked)),
+        )
+        for name, raters, blind in (
+            ("Blind", [people.alice, people.ann], "both"),
+            ("Shared", [people.ann], "none"),
+        )
+    )
+    item = dataset.items.get(key="bad")
+    for place in (queue, shared):
+        review = queues.start_review(place, item, people.ann)
+        for criterion in reviews.criteria_of(review):
+            reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET, reason="")
+        reviews.submit(review, now=timezone.now())
+    comments.write(item, by=people.ann, text="Seen, @alice?")
+    draft = queues.start_review(queue, item, people.alice)
+    # Who grades at this moment is told by the database's clock, which no test stops.
+    RunTally.objects.update(beat_at=F("beat_at") - HOUR)
+    return CopiesWorld(version, dataset, run, again, of_subset, queue, shared, draft)
+
+
 def _endpoint(people: Cast, name: str) -> str:
     """A priced judge; its id."""
     endpoint = endpoints.add_endpoint(
@@ -108,25 +187,33 @@ def _endpoint(people: Cast, name: str) -> str:
     return f"endpoint-{endpoint.pk}"
 
 
-def in_both_worlds(look: Callable[[bool], dict[str, str]]) -> tuple[dict[str, str], dict[str, str]]:
-    """What `look(unsure)` finds in each world, the other one undone, with times and secrets made alike."""
+def in_both_worlds(
+    look: Callable[[bool], dict[str, str]], *, at: datetime | None = None
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What `look(unsure)` finds in each world, the other one undone, with secrets made alike.
+
+    `at` stops the clock, so that every time stamp must be the same; without it times are made alike too.
+    """
     found = []
     for unsure in (False, True):
-        with transaction.atomic():
+        with transaction.atomic(), time_machine.travel(at, tick=False) if at else nullcontext():
             _count_ids_anew()
-            found.append({place: alike(text) for place, text in look(unsure).items()})
+            changing = SECRETS if at else [*TIMES, *SECRETS]
+            found.append({place: alike(text, changing) for place, text in look(unsure).items()})
             transaction.set_rollback(True)
     return found[0], found[1]
 
 
-# What differs between any two moments: times, how long ago, secrets of forms and tokens, cursors.
-CHANGING = [
+# What differs between any two moments: times and how long ago; secrets of forms and tokens, cursors.
+TIMES = [
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?",
     r"\b\d{10}\.\d+",
     r"\b\d\d:\d\d:\d\d\b",
     r"(?<=Expires: )[^\n']+",
     r"(?<=Content-Length: )\d+",
     r"<time [^>]*>[^<]*",
+]
+SECRETS = [
     r'(?<=csrfmiddlewaretoken" value=")[^"]*',
     r"(?<=X-CSRFToken\": \")[^\"]*",
     r"\brw_[\w-]+",
@@ -134,9 +221,9 @@ CHANGING = [
 ]
 
 
-def alike(text: str) -> str:
-    """The text with all that is CHANGING taken out."""
-    return re.sub("|".join(CHANGING), "…", text)
+def alike(text: str, changing: Sequence[str]) -> str:
+    """The text with all that is `changing` taken out."""
+    return re.sub("|".join(changing), "…", text)
 
 
 def told_apart(one: dict[str, str], other: dict[str, str]) -> list[str]:

@@ -5,6 +5,8 @@ process in an installation's environment that imports what commands import and t
 for every command, which then parses its arguments, opens its database, prints and exits as any other.
 """
 
+import atexit
+import gc
 import importlib
 import json
 import os
@@ -13,10 +15,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, NoReturn
 
 MOST_BYTES = 1 << 20
 
@@ -71,9 +75,13 @@ def serve(line: socket.socket) -> None:
 
     console.name_settings()
     django.setup()
-    for module in pkgutil.iter_modules(management.__path__):
-        importlib.import_module(f"rubricweb.management.{module.name}")
-    importlib.import_module("rubricweb.judges.openai")
+    from django.db.migrations.loader import MigrationLoader
+
+    for module in pkgutil.walk_packages(management.__path__, "rubricweb.management."):
+        importlib.import_module(module.name)
+    importlib.import_module("rubricweb.judges.client.openai")
+    MigrationLoader(None)  # imports every migration, as each command does that looks whether any is missing
+    gc.freeze()  # a child's garbage collector would touch, and so copy, every page of what is imported
     while True:
         asked, files, _, _ = socket.recv_fds(line, MOST_BYTES, 2)
         if not asked:
@@ -85,11 +93,27 @@ def serve(line: socket.socket) -> None:
                 os.dup2(file, number)
                 os.close(file)
             sys.argv = ["rubricweb", *json.loads(asked)]
-            sys.exit(console.main())
+            _end(console.main)
         for file in files:
             os.close(file)
         _, status = os.waitpid(child, 0)
         line.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _end(main: Callable[[], int]) -> NoReturn:
+    """Ends the process with the exit code of `main`, without unloading every module."""
+    try:
+        code = main()
+    except SystemExit as ended:  # argparse's own way to refuse
+        code = int(ended.code or 0)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the interpreter does at its end
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def questions() -> Iterator[Question]:
             for prompt in grader.prompts(submission, RUBRIC):
                 name = f"submission {number}, {_about(prompt)}"
 
-                def read(reply: str, grader=grader, prompt=prompt) -> Reading:  # type: ignore[no-untyped-def]  bound by default
+                def read(reply: str, grader=grader, prompt=prompt) -> Reading:  # type: ignore[no-untyped-def]  # bound by default
                     return grader.read(prompt, reply, RUBRIC)
 
                 yield Question(key=name, prompt=prompt, read=read)

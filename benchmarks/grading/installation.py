@@ -62,7 +62,8 @@ class Bench:
 
     def __init__(self, judge: JudgeServer, folder: Path, outside: Mapping[str, str]) -> None:
         from rubricweb import tasks  # noqa: F401  the first import of Celery is not part of a run
-        from rubricweb.services import rubrics, teams
+        from rubricweb.services.rubrics import rubrics
+        from rubricweb.services.teams import teams
 
         self.judge = judge
         self.behaviour: dict[str, Any] = {}
@@ -82,7 +83,7 @@ class Bench:
 
     def dataset(self, items: int, words: int | None = None) -> "Dataset":
         """Items nobody has graded before: their texts hold a word of their own, and so many of all of it."""
-        from rubricweb.services import datasets
+        from rubricweb.services.datasets import datasets
 
         word = uuid.uuid4().hex[:8]
         lines = (
@@ -96,9 +97,10 @@ class Bench:
 
     def start(self, dataset: "Dataset", version: "RubricVersion | None" = None, model: str = MODEL) -> "Run":
         from rubricweb import tasks
-        from rubricweb.services import endpoints, runs
+        from rubricweb.services.endpoints import endpoints
+        from rubricweb.services.runs import lifecycle
 
-        return runs.start_run(
+        return lifecycle.start_run(
             self.team,
             by=self.owner,
             dataset=dataset,

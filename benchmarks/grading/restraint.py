@@ -23,7 +23,7 @@ def behind(bench: Bench, report: Report, options: argparse.Namespace) -> None:
     bench.behave(latency_seconds=LATENCY_SECONDS)
     from django.utils import timezone
 
-    from rubricweb.services import runs
+    from rubricweb.services.runs import lifecycle
 
     with workers(bench.folder, 2) as running:
         bench.graded(bench.dataset(40), running.process_id)
@@ -34,7 +34,7 @@ def behind(bench: Bench, report: Report, options: argparse.Namespace) -> None:
         late = [bench.graded(dataset, running.process_id).wall_seconds for dataset in small]
         big.refresh_from_db()
         assert big.state == "running", "the big run ended too soon to be in the way"
-        runs.cancel_run(big, by=bench.owner, now=timezone.now())
+        lifecycle.cancel_run(big, by=bench.owner, now=timezone.now())
     one, other = statistics.median(alone), statistics.median(late)
     report.line(f"alone {one:.2f} s, behind {other:.2f} s (medians of 3: {_list(alone)} and {_list(late)})")
     report.promise(f"behind is {other / one:.2f} × alone (≤ {BEHIND:g})", other / one <= BEHIND)
@@ -68,7 +68,7 @@ def _limit(bench: Bench, report: Report, options: argparse.Namespace, window: st
 
 
 def again(bench: Bench, report: Report, options: argparse.Namespace) -> None:
-    from rubricweb.services import rubrics
+    from rubricweb.services.rubrics import rubrics
 
     report.heading("A finished run again, 20 items × 10 criteria")
     dataset = bench.dataset(20)

@@ -126,14 +126,14 @@ def sizes(bench: Bench, report: Report, options: argparse.Namespace) -> None:
 
 
 def plan(bench: Bench, report: Report, options: argparse.Namespace) -> None:
-    from rubricweb.services import runs
+    from rubricweb.services.runs import lifecycle
 
     items = 100_000
     report.heading(f"{items:,} items × {CRITERIA}: a run planned")
     dataset = bench.dataset(items, words=100)
     before = used_by(os.getpid())
     began = time.perf_counter()
-    run = runs.start_run(
+    run = lifecycle.start_run(
         bench.team,
         by=bench.owner,
         dataset=dataset,
@@ -148,4 +148,4 @@ def plan(bench: Bench, report: Report, options: argparse.Namespace) -> None:
     report.line(f"started in {took:.1f} s, the peak of memory that the import set grew by {grown:.0f} MB")
     from django.utils import timezone
 
-    runs.cancel_run(run, by=bench.owner, now=timezone.now())
+    lifecycle.cancel_run(run, by=bench.owner, now=timezone.now())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja.security import HttpBearer
@@ -10,12 +11,24 @@ from ninja.security import HttpBearer
 from rubricweb import access
 from rubricweb.errors import Forbidden, NotFound
 from rubricweb.models import ApiToken, Membership, Role, Team, User
-from rubricweb.selectors.tokens import live_token
-from rubricweb.services.teams import digest, touch_token
+from rubricweb.selectors.teams.tokens import live_token
+from rubricweb.services.shared.throttles import count_request
+from rubricweb.services.teams.teams import digest, touch_token
 
 
 class Unauthorized(Exception):
     """No live token came with the request; `str(error)` says what was wrong with the one that did."""
+
+
+class TooManyRequests(Exception):
+    """The token was used more often than allowed; `retry_after_seconds` says when it may be again."""
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        allowed = settings.API_REQUESTS_PER_MINUTE
+        super().__init__(
+            f"This token may be used {allowed} times a minute. Try again in {retry_after_seconds} seconds."
+        )
+        self.retry_after_seconds = retry_after_seconds
 
 
 @dataclass(frozen=True)
@@ -37,8 +50,9 @@ class Caller:
 class BearerToken(HttpBearer):
     """Opens an operation to live tokens of members with at least `role`.
 
-    Raises Unauthorized for tokens that are unknown, expired, revoked, or of somebody who left; Forbidden for
-    a role that is too low and for a token that may only read where the operation writes.
+    Raises Unauthorized for tokens that are unknown, expired, revoked, or of somebody who left;
+    TooManyRequests above the rate; Forbidden for a role that is too low and for a token that may only read
+    where the operation writes.
     """
 
     openapi_description = "A token from Settings → Tokens: `Authorization: Bearer rw_…`"
@@ -63,6 +77,9 @@ class BearerToken(HttpBearer):
             membership = access.membership_for(found.user, found.team.slug)
         except NotFound as error:
             raise Unauthorized("The token's owner is no longer a member of its team.") from error
+        retry_after_seconds = count_request(found, now=now)
+        if retry_after_seconds is not None:
+            raise TooManyRequests(retry_after_seconds)
         access.require(membership, self.role)
         if self.writes and not found.may_write:
             raise Forbidden(f"The token {found} may only read; make one that may write.")

@@ -15,7 +15,7 @@ from ninja.params.models import ParamModel
 from pydantic import BaseModel
 from pydantic import ValidationError as PydanticError
 
-from rubricweb.api.auth import Unauthorized
+from rubricweb.api.auth import TooManyRequests, Unauthorized
 from rubricweb.api.parser import UnreadableBody
 from rubricweb.engine.errors import Fault, join_place, nearest, shown
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Refusal, TooLarge, Withheld
@@ -53,6 +53,7 @@ def answer_refusals(api: NinjaAPI) -> None:
     """Registers what each exception becomes."""
     api.add_exception_handler(Refusal, _refused)
     api.add_exception_handler(Unauthorized, _unauthorized)
+    api.add_exception_handler(TooManyRequests, _too_many)
     api.add_exception_handler(HttpError, _http_error)
     api.add_exception_handler(RequestDataTooBig, _too_big)
     api.add_exception_handler(SuspiciousOperation, _unreadable)
@@ -79,6 +80,12 @@ def _refused(request: HttpRequest, error: Any) -> HttpResponse:
     status, kind = KINDS[type(error)]
     faults = error.faults if isinstance(error, Invalid) else None
     return problem(status, kind, error.title, str(error), faults=faults)
+
+
+def _too_many(request: HttpRequest, error: Any) -> HttpResponse:
+    response = problem(429, "too-many-requests", "Too many requests", str(error))
+    response["Retry-After"] = str(error.retry_after_seconds)
+    return response
 
 
 def _unauthorized(request: HttpRequest, error: Any) -> HttpResponse:

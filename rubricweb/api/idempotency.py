@@ -8,7 +8,7 @@ from ninja import Header
 from pydantic import AfterValidator, BaseModel, WithJsonSchema
 
 from rubricweb.api.operations import TokenRequest
-from rubricweb.services.idempotency import HEADER, Done, done_once, sent_key
+from rubricweb.services.shared.idempotency import HEADER, Done, done_once, sent_key
 
 MAX_LENGTH = 255
 

@@ -1,16 +1,13 @@
 """Pages of lists: how many rows, where the last page ended, where the next begins."""
 
-import base64
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from math import isfinite
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
 from rubricweb.errors import Invalid
-from rubricweb.selectors.pages import NOT_OURS, Page
+from rubricweb.selectors.shared.pages import NOT_OURS, Page, number_cursor, numbers_in
 
 Row = TypeVar("Row")
 
@@ -37,29 +34,13 @@ def cut(rows: Iterable[Row], asked: ListQuery, *, key: Callable[[Row], Sequence[
     """
     ordered = rows if isinstance(rows, Sequence) else list(rows)
     if asked.cursor:
-        after = _opened(asked.cursor)
+        after = numbers_in(asked.cursor)
         ordered = ordered[bisect_right(ordered, after, key=lambda row: _comparable(key(row), after)) :]
     page, more = ordered[: asked.limit], len(ordered) > asked.limit
-    return {"items": page, "next_cursor": _closed(key(page[-1])) if more else None}
+    return {"items": page, "next_cursor": number_cursor(key(page[-1])) if more else None}
 
 
 def _comparable(place: Sequence[Any], after: Sequence[Any]) -> list[Any]:
     if len(place) != len(after):
         raise Invalid(NOT_OURS)
     return list(place)
-
-
-def _closed(place: Sequence[Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(list(place)).encode()).decode().rstrip("=")
-
-
-def _opened(cursor: str) -> list[Any]:
-    try:
-        place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, RecursionError) as error:
-        raise Invalid(NOT_OURS) from error
-    if not isinstance(place, list) or not all(
-        type(part) in (int, float) and isfinite(part) for part in place
-    ):
-        raise Invalid(NOT_OURS)
-    return place

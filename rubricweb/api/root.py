@@ -13,30 +13,31 @@ from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 
 from rubricweb.api import errors
-from rubricweb.api.adjudication import adjudication
-from rubricweb.api.agreement_board import agreement
-from rubricweb.api.calibration import calibration
-from rubricweb.api.comments import comments
-from rubricweb.api.comparison import comparison
-from rubricweb.api.datasets import datasets
-from rubricweb.api.endpoints import endpoints
-from rubricweb.api.exports import exports
-from rubricweb.api.notices import notices
+from rubricweb.api.adjudication.routes import adjudication
+from rubricweb.api.comparison.agreement_board import agreement
+from rubricweb.api.comparison.routes import comparison
+from rubricweb.api.datasets.routes import datasets
+from rubricweb.api.endpoints.routes import endpoints
+from rubricweb.api.exports.routes import exports
 from rubricweb.api.operations import REFUSALS
 from rubricweb.api.parser import StrictParser
-from rubricweb.api.queues import queues
-from rubricweb.api.reveals import reveals
-from rubricweb.api.reviews import reviews
-from rubricweb.api.rubrics import rubrics
-from rubricweb.api.run_calls import run_calls
-from rubricweb.api.run_control import run_control
-from rubricweb.api.run_diff import run_diff
-from rubricweb.api.run_planning import run_planning
-from rubricweb.api.run_watching import run_watching
-from rubricweb.api.runs import runs
-from rubricweb.api.schemas.shared import Problem
-from rubricweb.api.spending import spending
-from rubricweb.api.teams import teams
+from rubricweb.api.reviews.calibration import calibration
+from rubricweb.api.reviews.comments import comments
+from rubricweb.api.reviews.label_files import label_files
+from rubricweb.api.reviews.queues import queues
+from rubricweb.api.reviews.reveals import reveals
+from rubricweb.api.reviews.routes import reviews
+from rubricweb.api.rubrics.routes import rubrics
+from rubricweb.api.runs.calls import run_calls
+from rubricweb.api.runs.control import run_control
+from rubricweb.api.runs.diff.routes import run_diff
+from rubricweb.api.runs.planning import run_planning
+from rubricweb.api.runs.routes import runs
+from rubricweb.api.runs.watching import run_watching
+from rubricweb.api.schemas import Problem
+from rubricweb.api.spending.routes import spending
+from rubricweb.api.teams.notices import notices
+from rubricweb.api.teams.routes import teams
 from rubricweb.errors import Invalid
 
 DESCRIPTION = """\
@@ -82,6 +83,9 @@ class Api(NinjaAPI):
                 },
             }
             for name, (when, kind, title, detail) in REFUSED.items()
+        }
+        components["responses"]["TooManyRequests"]["headers"] = {
+            "Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}
         }
         return description
 
@@ -153,6 +157,12 @@ REFUSED = {
         "Not valid",
         "The rubric has one fault.",
     ),
+    "TooManyRequests": (
+        "The token was used too often; `Retry-After` says after how many seconds it may be again.",
+        "too-many-requests",
+        "Too many requests",
+        "This token may be used 1200 times a minute. Try again in 10 seconds.",
+    ),
 }
 """The reusable error responses: when each is given, and an example's kind, title and detail."""
 
@@ -190,6 +200,7 @@ for room in (
     spending,
     rubrics,
     datasets,
+    label_files,
     runs,
     run_planning,
     run_calls,

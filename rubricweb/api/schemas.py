@@ -12,6 +12,9 @@ from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 from pydantic_core import core_schema
 
+from rubricweb.engine.scoring.effect import Effect
+from rubricweb.selectors.shared.pages import CURSOR_CHARACTERS
+
 Id = Annotated[int, Field(ge=1, lt=2**63)]
 Share = Annotated[float | None, Field(description="0 to 1; null when there is nothing to divide by.")]
 Prompt = Annotated[
@@ -47,7 +50,11 @@ class Input(BaseModel):
 
 
 NextCursor = Annotated[
-    str | None, Field(description="Send it as `cursor` for the following page; null on the last one.")
+    str | None,
+    Field(
+        max_length=CURSOR_CHARACTERS,
+        description="Send it as `cursor` for the following page; null on the last one.",
+    ),
 ]
 
 
@@ -69,13 +76,25 @@ class With:
         return getattr(self._row, name)
 
 
+EffectOrNone = Annotated[
+    Effect | None,
+    Field(description="What it does to the score: MET of a negative weight hurt. Null for an abstention."),
+]
+
+
 class Figure(Schema):
-    """A statistic with its 95 % interval over `n` units. Null means undefined, never 0."""
+    """A statistic with its 95 % interval over `n` units. Null means undefined, never 0.
+
+    `small` where a class has fewer than ten units, so that the figure tells little; `reason` says so, or why
+    the value is null.
+    """
 
     value: float | None
     low: float | None
     high: float | None
     n: int
+    small: bool = False
+    reason: str = ""
 
 
 class Fault(Schema):

@@ -1,10 +1,11 @@
 """Rubrics, autograders and scores in pure Python: no Django, no network, no clock.
 
-The ``default_*_generate_fn`` of the published packages are here by name only: they need a network client,
-which lives one floor up and is imported when one of them is first used.
+``evaluate`` and the ``default_*_generate_fn`` of the published packages are here by name only: they need a
+network client or files, which live one floor up and are imported when one of them is first used.
 """
 
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from rubricweb.engine.autograders.generate import (
     DEFAULT_NAMES,
@@ -23,8 +24,28 @@ from rubricweb.engine.datasets import DataItem, RubricDataset
 from rubricweb.engine.errors import InvalidFile, InvalidRubric, UnreadableReply
 from rubricweb.engine.report import CriterionReport, EvaluationReport
 from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
+from rubricweb.engine.scoring import compute_length_penalty
 from rubricweb.engine.submission import Submission
+from rubricweb.engine.thinking import (
+    ThinkingOutputDict,
+    normalize_to_grade_input,
+    parse_thinking_output,
+    word_count,
+)
 from rubricweb.engine.verdict import CriterionVerdict, Verdict
+
+if TYPE_CHECKING:
+    from rubricweb.judges.defaults import default_oneshot_generate_fn as default_oneshot_generate_fn
+    from rubricweb.judges.defaults import (
+        default_per_criterion_generate_fn as default_per_criterion_generate_fn,
+    )
+    from rubricweb.judges.defaults import (
+        default_rubric_as_judge_generate_fn as default_rubric_as_judge_generate_fn,
+    )
+    from rubricweb.judges.evaluation import EvalResult as EvalResult
+    from rubricweb.judges.evaluation import ItemResult as ItemResult
+    from rubricweb.judges.evaluation import evaluate as evaluate
+    from rubricweb.judges.evaluation import report_usage as report_usage
 
 __all__ = [
     "Criterion",
@@ -47,12 +68,23 @@ __all__ = [
     "RubricAsJudgeOutput",
     "RubricDataset",
     "Submission",
+    "ThinkingOutputDict",
     "UnreadableReply",
     "Verdict",
+    "compute_length_penalty",
+    "normalize_to_grade_input",
+    "parse_thinking_output",
+    "word_count",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in DEFAULT_NAMES:
-        return default_generate_fn(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+EVALUATION_NAMES = ("EvalResult", "ItemResult", "evaluate", "report_usage")
+
+if not TYPE_CHECKING:  # which would take it for a module with every name there is
+
+    def __getattr__(name: str) -> Any:
+        if name in DEFAULT_NAMES:
+            return default_generate_fn(name)
+        if name in EVALUATION_NAMES:
+            return getattr(importlib.import_module("rubricweb.judges.evaluation"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -80,17 +80,27 @@ class UnreadableReply(EngineError):
         super().__init__(detail)
 
 
-class FaultList:
-    """Faults collected while reading on: the first MAX_FAULTS are kept, the others counted."""
+class EnoughFaults(Exception):
+    """A FaultList has so many faults that reading on is no use."""
 
-    def __init__(self) -> None:
+
+class FaultList:
+    """Faults collected while reading on: the first MAX_FAULTS are kept, the others counted.
+
+    With ``enough`` the fault of that number raises EnoughFaults, for whoever reads a file of millions.
+    """
+
+    def __init__(self, *, enough: int | None = None) -> None:
         self._kept: list[Fault] = []
+        self._enough = enough
         self.total = 0
 
     def add(self, place: str, found: str, allowed: str) -> None:
         self.total += 1
         if len(self._kept) < MAX_FAULTS:
             self._kept.append(Fault(place, found, allowed))
+        if self.total == self._enough:
+            raise EnoughFaults
 
     def extend(self, refusal: Invalid, *, under: str = "") -> None:
         """Take over another refusal's faults, placed under the place that contains them."""

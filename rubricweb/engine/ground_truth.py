@@ -1,13 +1,23 @@
 """The label that stands for a unit when several people labelled it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 LabelT = TypeVar("LabelT", bound=str)
 
-RULES = ("unanimous", "majority", "adjudicated")
-"""By which a label can stand."""
+RULES = ("single", "unanimous", "majority", "adjudicated")
+"""By which a label can stand; `single` is the word of the only person who labelled the unit."""
+
+
+def vote_rule(labels: Collection[str]) -> str:
+    """By which rule the labels of a unit settle it, or would: two people who say the same are unanimous.
+
+    Worked value: MET → single; MET, MET → unanimous; MET, MET, UNMET → majority.
+    """
+    if len(labels) == 1:
+        return "single"
+    return "unanimous" if len(set(labels)) == 1 else "majority"
 
 
 def majority(labels: Iterable[LabelT]) -> LabelT | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 
 from rubricweb.engine.autograders.base import Autograder
-from rubricweb.engine.grade import grade
 from rubricweb.engine.report import EvaluationReport
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query, Submission
@@ -34,4 +33,4 @@ async def meta_review(
     coverage and errors beside it; a failed call costs its own criterion only. ``task`` is what submissions to
     the rubric answer, a text or a conversation; without it a judge can hardly say what the rubric leaves out.
     """
-    return await grade(META_RUBRIC, meta_review_submission(rubric, task=task), autograder)
+    return await META_RUBRIC.grade(meta_review_submission(rubric, task=task), autograder)

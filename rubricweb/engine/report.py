@@ -8,9 +8,9 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, model_validator
 
 from rubricweb.engine.answer import Answer
-from rubricweb.engine.outcomes import Outcome, outcome_of, value_of
 from rubricweb.engine.rubric import Criterion, PassRule, Rubric
 from rubricweb.engine.scoring import Score, length_penalty, passed, penalised
+from rubricweb.engine.scoring.outcomes import Outcome, outcome_of, value_of
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
 
@@ -67,7 +67,7 @@ class CriterionReport(Criterion):
     A binary criterion has a ``verdict``, a choice an ``option`` (its label), a check neither. ``value`` is
     what scoring used, from 0 to 1 (any finite number for a check of weight 0); None when the answer abstains
     or there is none. Without an answer ``error`` says why: a failure is never an UNMET, what it is worth is
-    decided by the error policy of ``engine/scoring.py``. ``votes`` are a panel's single answers.
+    decided by the error policy of ``engine/scoring/scoring.py``. ``votes`` are a panel's single answers.
     ``answered_by`` is the stage of a cascade whose result this is, after the ``escalations`` before it.
     """
 

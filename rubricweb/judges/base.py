@@ -266,13 +266,14 @@ class Reply:
     `reading` alone: answered. `error` alone: not answered. Both: a reply that still left criteria out after
     the last attempt (`missing_criterion`); what it did answer stands. `text` is the last text the model gave,
     "" when there was none. `model` is what the endpoint says answered, else the one asked for. `rung` is the
-    form the last attempt asked for (see `judges.reply_formats`). `attempts` counts requests sent. Tokens
-    and cost are sums over all attempts that reported usage, since each is billed; None when none did.
+    form the last attempt asked for (see `judges.client.reply_formats`). `attempts` counts requests sent.
+    Tokens and cost are sums over all attempts that reported usage, since each is billed; None when none did.
     `latency_seconds` runs from the first request to the end, pauses included.
 
     `reasoning` is what the model thought aloud before its answer, "" when it showed none.
     `cached_prompt_tokens` are those of `prompt_tokens` that the provider had in its cache, None when it does
     not say. `request` is the last body sent (never a header, so never the key), None when none was.
+    `broken_off`: the last request was sent and its answer not waited for, so that it may have been paid for.
     `fallback` tells that the config's fallback model was asked; `throttled` counts answers of 429. `log` are
     the decisions taken on the way, in words. `cached_from` is the stored call whose text answered instead of
     a request, None otherwise.
@@ -295,6 +296,7 @@ class Reply:
     fallback: bool = False
     throttled: int = 0
     cached_from: int | None = None
+    broken_off: bool = False
     log: tuple[str, ...] = ()
 
 

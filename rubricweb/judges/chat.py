@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 from openai import AsyncOpenAI, Omit
 
+from rubricweb.judges.client.transport import GuardedTransport
 from rubricweb.judges.defaults import environment_config
-from rubricweb.judges.transport import GuardedTransport
 
 MAX_RETRIES = 4
 

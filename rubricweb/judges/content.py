@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.reply_formats import strict_schema
+from rubricweb.judges.client.reply_formats import strict_schema
 
 FORMAT = 1
 """Raised when the same question would be sent differently: stored answers then answer it no more."""

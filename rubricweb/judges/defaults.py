@@ -19,6 +19,8 @@ from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutp
 from rubricweb.engine.parsers.json_reply import read_json_reply
 from rubricweb.judges.base import JudgeConfig, JudgeFailure, Question
 from rubricweb.judges.pool import ask_one
+from rubricweb.judges.prices import shipped_price
+from rubricweb.judges.usage import report_usage
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-5-mini"
@@ -78,6 +80,19 @@ def environment_config(environ: Mapping[str, str] | None = None) -> JudgeConfig:
     )
 
 
+def _with_listed_price(config: JudgeConfig) -> JudgeConfig:
+    """The judge at its own prices, else at those of the shipped list, else without any."""
+    price = shipped_price(config.model) if config.cost_usd(0, 0) is None else None
+    if price is None:
+        return config
+    return replace(
+        config,
+        input_usd_per_million=price.input_usd_per_million,
+        output_usd_per_million=price.output_usd_per_million,
+        cached_input_usd_per_million=price.cached_input_usd_per_million,
+    )
+
+
 async def _generate(
     schema: type[Output], system_prompt: str, user_prompt: str, options: Mapping[str, Any]
 ) -> Output:
@@ -85,7 +100,7 @@ async def _generate(
     unknown = sorted(set(options) - set(allowed))
     if unknown:
         raise TypeError(f"unknown option {', '.join(unknown)}; allowed are {', '.join(allowed)}")
-    config = replace(environment_config(), **options)
+    config = _with_listed_price(replace(environment_config(), **options))
     outputs: list[Output] = []
 
     def read(text: str) -> Reading:
@@ -94,6 +109,9 @@ async def _generate(
 
     prompt = Prompt(system_prompt, user_prompt, schema, ())
     reply = await ask_one(config, Question("generate", prompt, read))
+    report_usage(
+        prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens, cost_usd=reply.cost_usd
+    )
     if reply.error is not None:
         raise JudgeFailure(reply.error)
     return outputs[-1]

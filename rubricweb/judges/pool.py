@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.dearness import Overdrafts
 from rubricweb.judges.halt import Halt
-from rubricweb.judges.pace_gate import Gates
+from rubricweb.judges.rate_limit.gate import Gates
 from rubricweb.judges.turns import Lane, Turns
 
 if TYPE_CHECKING:
-    from rubricweb.judges.openai import Jitter, JudgeClient
+    from rubricweb.judges.client.openai import Jitter, JudgeClient
     from rubricweb.judges.pace import Gate
 
 _CLOSE_SECONDS = 5.0
@@ -379,7 +379,7 @@ class _Background:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
 
     def client(self, config: JudgeConfig) -> JudgeClient:
-        from rubricweb.judges.openai import JudgeClient  # a second to import: only for those who ask
+        from rubricweb.judges.client.openai import JudgeClient  # a second to import: only for those who ask
 
         key = (config.base_url, config.api_key, config.allow_private_hosts)
         with self._clients_lock:

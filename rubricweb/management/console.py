@@ -1,4 +1,7 @@
-"""The `rubricweb` command: reads the arguments, sets Django up, runs one sub-command, answers refusals."""
+"""The `rubricweb` command: reads the arguments, runs one sub-command, answers refusals.
+
+Django is set up for the commands that work on tables; the others do without it being installed.
+"""
 
 import argparse
 import importlib
@@ -6,14 +9,15 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
-from pathlib import Path
 from typing import NoReturn
 
+from rubricweb import __version__
+from rubricweb.errors import Refusal
 from rubricweb.management.arguments import data, discussion, review, running, team
 from rubricweb.management.arguments.common import subcommand
-from rubricweb.management.remarks import HARMLESS, remark
+from rubricweb.management.terminal import installed
+from rubricweb.management.terminal.remarks import HARMLESS, remark
 
-PROJECT = Path(__file__).resolve().parent.parent.parent
 DESCRIPTION = "Write rubrics, grade submissions with judges and people, and see where they disagree."
 EXAMPLES = """\
 examples:
@@ -31,6 +35,8 @@ examples:
 
 exit codes: 0 done, 1 refused or failed, 2 wrong arguments, 100 below --min-score, 130 stopped by Ctrl+C
 """
+CLIENT_SIDE = ("runs.grade_files", "rubrics.lint")
+"""Modules of commands that need neither tables nor the app: files and judges will do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,38 +56,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    name_settings()
-    if arguments[:1] == ["manage"]:
-        return _manage(arguments[1:])
-    options = parser().parse_args(arguments)
-    import django
-    from django.core.exceptions import ImproperlyConfigured
-    from django.db import Error as DatabaseError
-
-    from rubricweb.errors import Refusal
-
+    manage = arguments[:1] == ["manage"]
+    options = argparse.Namespace(module="manage") if manage else parser().parse_args(arguments)
+    if options.module == "runs.grade" and (options.no_store or not installed.has_app()):
+        options.module = "runs.grade_files"
+    if not manage and options.data:
+        os.environ["RUBRICWEB_VAR_DIR"] = str(options.data.resolve())
     try:
-        if options.module != "serve":  # which starts its children first
-            django.setup()
-        command = importlib.import_module(f"rubricweb.management.{options.module}")
-        return int(getattr(command, options.function)(options))
-    except ImproperlyConfigured as error:
-        return _refuse(f"Settings: {error}")
+        if installed.has_app():
+            name_settings()
+        elif options.module not in CLIENT_SIDE:
+            installed.require_app(f"`rubricweb {arguments[0]}`")
+        if manage:
+            return _manage(arguments[1:])
+        return _call_app(options) if installed.has_app() else _call(options)
     except Refusal as error:
         said = str(error)
         faults = (str(fault) for fault in getattr(error, "faults", ()))
         return _refuse(said, *(f"  {fault}" for fault in faults if fault not in said))
+
+
+def _call_app(options: argparse.Namespace) -> int:
+    import django
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import Error as DatabaseError
+
+    try:
+        if options.module not in ("serving.serve", *CLIENT_SIDE):  # serve starts its children first
+            django.setup()
+        return _call(options)
+    except ImproperlyConfigured as error:
+        return _refuse(f"Settings: {error}")
     except DatabaseError as error:
         return _refuse(f"The database: {error}".strip())
 
 
+def _call(options: argparse.Namespace) -> int:
+    command = importlib.import_module(f"rubricweb.management.{options.module}")
+    return int(getattr(command, options.function)(options))
+
+
 def name_settings() -> None:
     """Names the settings; without a key and a database of the operator's own, this is the embedded form."""
-    import environ  # type: ignore[import-untyped]  # ships no types
+    import environ
+
+    from rubricweb import folders
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
-    if (PROJECT / ".env").exists():
-        environ.Env.read_env(PROJECT / ".env")
+    if folders.settings_file().exists():
+        environ.Env.read_env(folders.settings_file())
     if not os.environ.get("SECRET_KEY") and not os.environ.get("DATABASE_URL"):
         os.environ.setdefault("RUBRICWEB_LOCAL", "1")
 
@@ -118,37 +141,50 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    root.add_argument("--version", action="version", version=f"rubricweb {__version__}")
     commands = root.add_subparsers(
         title="commands", prog="rubricweb", metavar="COMMAND [ARGUMENTS …]", required=True
     )
     running.serve(
-        subcommand(commands, "serve", "run the whole app on this machine until Ctrl+C", "serve", "run")
+        subcommand(
+            commands, "serve", "run the whole app on this machine until Ctrl+C", "serving.serve", "run"
+        )
     )
     running.grade(
-        subcommand(commands, "grade", "grade a dataset against a rubric, here and now", "grade", "run")
+        subcommand(commands, "grade", "grade a dataset against a rubric, here and now", "runs.grade", "run")
     )
     data.rubrics(commands.add_parser("rubrics", help="list rubrics and versions, show one"))
     data.datasets(commands.add_parser("datasets", help="list datasets and items, split one"))
-    data.rubric(subcommand(commands, "import-rubric", "store a rubric file", "imports", "rubric"))
-    data.dataset(subcommand(commands, "import-dataset", "store a dataset file", "imports", "dataset"))
+    data.rubric(subcommand(commands, "import-rubric", "store a rubric file", "datasets.imports", "rubric"))
+    data.dataset(
+        subcommand(commands, "import-dataset", "store a dataset file", "datasets.imports", "dataset")
+    )
     data.items(
-        subcommand(commands, "add-items", "store more items of a dataset from a file", "imports", "items")
+        subcommand(
+            commands, "add-items", "store more items of a dataset from a file", "datasets.imports", "items"
+        )
     )
     data.labels(
-        subcommand(commands, "import-labels", "store people's labels from a file", "imports", "labels")
+        subcommand(
+            commands, "import-labels", "store people's labels from a file", "datasets.imports", "labels"
+        )
     )
-    data.export(subcommand(commands, "export", "write ground truth or verdicts to a file", "exports", "run"))
+    data.export(
+        subcommand(commands, "export", "write ground truth or verdicts to a file", "exports.exports", "run")
+    )
     data.compare(
         subcommand(
             commands,
             "compare",
             "agreement of a run with people's labels, or with another run",
-            "compare",
+            "comparison.compare",
             "run",
         )
     )
     data.agreement(
-        subcommand(commands, "agreement", "how far the people of a queue agree", "agreement_board", "run")
+        subcommand(
+            commands, "agreement", "how far the people of a queue agree", "comparison.agreement_board", "run"
+        )
     )
     running.runs(commands.add_parser("runs", help="list, follow, pause, resume and retry runs"))
     review.queues(
@@ -166,22 +202,22 @@ def parser() -> argparse.ArgumentParser:
     running.prices(commands.add_parser("prices", help="what models cost: list, set and remove prices"))
     running.spending(commands.add_parser("spending", help="what the month has cost, and the cap on it"))
     running.retention(commands.add_parser("retention", help="how long prompts and raw replies are kept"))
-    data.lint(subcommand(commands, "lint", "what is likely to go wrong with a rubric", "lint", "run"))
+    data.lint(subcommand(commands, "lint", "what is likely to go wrong with a rubric", "rubrics.lint", "run"))
     team.members(commands.add_parser("members", help="who is in the team: list, invite, change, remove"))
     team.tokens(commands.add_parser("tokens", help="your own API tokens: list, make, revoke"))
-    team.journal(subcommand(commands, "journal", "who did what in the team", "journal", "run"))
+    team.journal(subcommand(commands, "journal", "who did what in the team", "teams.journal", "run"))
     link = subcommand(
-        commands, "sign-in-link", "a link that signs somebody in once", "people", "sign_in_link"
+        commands, "sign-in-link", "a link that signs somebody in once", "teams.people", "sign_in_link"
     )
     link.add_argument("person", metavar="USER", help="user name or e-mail address")
-    made = subcommand(commands, "create-team", "a new team with its owner", "people", "create_team")
+    made = subcommand(commands, "create-team", "a new team with its owner", "teams.people", "create_team")
     made.add_argument("name", metavar="NAME", help="what the team is called")
     made.add_argument(
         "--owner", required=True, metavar="USER", help="user name; the person is made if missing"
     )
     made.add_argument("--email", default="", help="e-mail address of a person who is made")
     made.add_argument("--slug", default="", help="the team's place in addresses (default: from its name)")
-    subcommand(commands, "load-demo", "add the demo team, ready to look at", "people", "load_demo")
+    subcommand(commands, "load-demo", "add the demo team, ready to look at", "teams.people", "load_demo")
     commands.add_parser("manage", help="Django's own commands, for example `rubricweb manage migrate`")
     return root
 

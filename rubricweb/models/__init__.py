@@ -3,21 +3,25 @@
 from rubricweb.models.adjudications import Adjudication, Cause, Choice, Revision
 from rubricweb.models.comments import Comment, Notice, NoticeKind
 from rubricweb.models.datasets import Dataset, Item
-from rubricweb.models.journal import JournalEntry
-from rubricweb.models.judgements import Judgement, Vote
+from rubricweb.models.journal import PRUNED, JournalEntry
+from rubricweb.models.judgements import Judgement, Vote, in_reviews
 from rubricweb.models.queues import (
     Blind,
     Calibration,
+    Draw,
     Order,
     QueueItem,
     QueueState,
     Rater,
+    RaterKind,
     Rationale,
     ReviewQueue,
+    Stratum,
 )
 from rubricweb.models.reviews import Review, ReviewState
 from rubricweb.models.rubrics import Criterion, Rubric, RubricVersion
 from rubricweb.models.runs import (
+    FULLY_JUDGED,
     UNENDED,
     BatchJob,
     IdempotencyKey,
@@ -32,9 +36,11 @@ from rubricweb.models.runs import (
     RunTally,
     Worker,
 )
+from rubricweb.models.shared_cache import CacheEntry
 from rubricweb.models.teams import (
     ApiToken,
     EndpointMemory,
+    Invitation,
     JudgeEndpoint,
     Membership,
     ModelPrice,
@@ -44,19 +50,24 @@ from rubricweb.models.teams import (
 )
 
 __all__ = [
+    "FULLY_JUDGED",
+    "PRUNED",
     "UNENDED",
     "Adjudication",
     "ApiToken",
     "BatchJob",
     "Blind",
+    "CacheEntry",
     "Calibration",
     "Cause",
     "Choice",
     "Comment",
     "Criterion",
     "Dataset",
+    "Draw",
     "EndpointMemory",
     "IdempotencyKey",
+    "Invitation",
     "Item",
     "JournalEntry",
     "JudgeCall",
@@ -70,6 +81,7 @@ __all__ = [
     "QueueItem",
     "QueueState",
     "Rater",
+    "RaterKind",
     "Rationale",
     "Review",
     "ReviewQueue",
@@ -86,8 +98,10 @@ __all__ = [
     "RunState",
     "RunSummary",
     "RunTally",
+    "Stratum",
     "Team",
     "User",
     "Vote",
     "Worker",
+    "in_reviews",
 ]

@@ -5,8 +5,13 @@ from django.db import models
 
 from rubricweb.models.teams import Team
 
+PRUNED = "pruned"
+"""The journal's verb where what was said in calls was cleared; its detail says `before` which moment."""
+
 
 class JournalEntry(models.Model):
+    """A line of the audit log: who did what to which row, and when."""
+
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="journal")
     # Null for what the app did by itself.
     actor = models.ForeignKey(

@@ -1,11 +1,39 @@
 """The atom of everything: one answer to one criterion of one item by one rater."""
 
+from typing import Any, Self
+
 from django.db import models
 
 from rubricweb.models.datasets import Item
-from rubricweb.models.reviews import Review
+from rubricweb.models.queues import RaterKind
+from rubricweb.models.reviews import Review, ReviewState
 from rubricweb.models.rubrics import Criterion
 from rubricweb.models.runs import JudgeCall, Run
+
+
+def in_reviews(via: str = "", *, machines: bool = False, **conditions: Any) -> models.Q:
+    """Judgements in submitted reviews that fit the conditions, named as fields of Review.
+
+    What people said and what a file settled; `machines` takes in the labels of machines that came in files,
+    which are shown and never counted among people.
+
+    `in_reviews(queue=queue)` is for Judgement, `in_reviews("judgement__", queue=queue)` for its revisions.
+    The only way from judgements to reviews: nearly all judgements are of runs, and without the words "has a
+    review" PostgreSQL reads them all to find people's few.
+    """
+    kinds = RaterKind.values if machines else [RaterKind.HUMAN, RaterKind.SETTLED]
+    return models.Q(
+        (f"{via}review__isnull", False),
+        (f"{via}review__rater__kind__in", kinds),
+        (f"{via}review__state", ReviewState.SUBMITTED),
+        *((f"{via}review__{name}", value) for name, value in conditions.items()),
+    )
+
+
+class JudgementQuerySet(models.QuerySet["Judgement"]):
+    def in_reviews(self, *, machines: bool = False, **conditions: Any) -> Self:
+        """Those in submitted reviews, drafts and judges left out: see `in_reviews`."""
+        return self.filter(in_reviews(machines=machines, **conditions))
 
 
 class Judgement(models.Model):
@@ -20,7 +48,10 @@ class Judgement(models.Model):
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="judgements")
     # The rater: a run's judge, or a person's review.
     run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="judgements")
-    review = models.ForeignKey(Review, on_delete=models.CASCADE, null=True, related_name="judgements")
+    # Its index is that of `judgement_once_per_review`, without the millions of rows that have no review.
+    review = models.ForeignKey(
+        Review, on_delete=models.CASCADE, null=True, related_name="judgements", db_index=False
+    )
     judge = models.CharField(max_length=200, blank=True)
     repeat = models.PositiveSmallIntegerField(default=0)
     verdict = models.CharField(max_length=200, null=True)
@@ -29,7 +60,7 @@ class Judgement(models.Model):
     confidence = models.FloatField(null=True)
     reason = models.TextField(blank=True)
     # Where a person found it: [{"field": "submission", "start": 4, "end": 9, "text": "words"}, …], offsets in
-    # characters (code points) of that field of the item; null without any. See services.evidence.
+    # characters (code points) of that field of the item; null without any. See services.reviews.evidence.
     evidence = models.JSONField(null=True)
     # Seconds a person had this criterion open, as the browser says; null when it did not.
     seconds = models.FloatField(null=True)
@@ -37,6 +68,8 @@ class Judgement(models.Model):
     error_message = models.TextField(blank=True)
     call = models.ForeignKey(JudgeCall, on_delete=models.SET_NULL, null=True, related_name="judgements")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = JudgementQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -61,6 +94,7 @@ class Judgement(models.Model):
                 condition=models.Q(run__isnull=False),
                 name="judgement_once_per_run",
             ),
+            # Also how every query that reads people's labels comes from their reviews: see `in_reviews`.
             models.UniqueConstraint(
                 fields=["review", "criterion"],
                 condition=models.Q(review__isnull=False),

@@ -9,11 +9,23 @@ from rubricweb.models.runs import Run
 from rubricweb.models.teams import Team
 
 
+class RaterKind(models.TextChoices):
+    """Who labels: only humans are raters among people; settled labels are a file's ground truth."""
+
+    HUMAN = "human"
+    MACHINE = "machine"
+    SETTLED = "settled"
+
+
 class Rater(models.Model):
-    """A person as a rater in a team: a member, or a name that came in a file of labels."""
+    """Who labels in a team: a member, or a name that came in a file of labels.
+
+    A person and a machine of one name are two raters.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="raters")
     name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=10, choices=RaterKind.choices, default=RaterKind.HUMAN)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="raters"
     )
@@ -21,8 +33,13 @@ class Rater(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(fields=["team", "name"], name="rater_name_unique_in_team"),
+            models.UniqueConstraint(fields=["team", "name", "kind"], name="rater_name_unique_in_team"),
             models.UniqueConstraint(fields=["team", "user"], name="rater_once_per_member"),
+            models.CheckConstraint(condition=models.Q(kind__in=RaterKind.values), name="rater_kind_known"),
+            models.CheckConstraint(
+                condition=models.Q(kind="human") | models.Q(user__isnull=True),
+                name="rater_member_is_human",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -45,11 +62,13 @@ class Blind(models.TextChoices):
 
 
 class Order(models.TextChoices):
-    """Which item is next: as in the dataset, another order for everybody, or what tells most."""
+    """Which item is next: as in the dataset, another order for everybody, what tells most, or as drawn."""
 
     DATASET = "dataset", "as in the dataset"
     SHUFFLED = "shuffled", "shuffled for each person"
     INFORMATIVE = "informative", "most informative first"
+    # Of random samples alone: whatever is done so far is a random sample too.
+    DRAWN = "drawn", "as drawn at random"
 
 
 class Rationale(models.TextChoices):
@@ -134,14 +153,12 @@ class QueueItem(models.Model):
     queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="queue_items")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="queue_items")
     position = models.PositiveIntegerField()
-    # Higher is more informative; see services.queue_items.
+    # Higher is more informative; see services.reviews.queue_items.
     priority = models.FloatField(default=0.0)
     # At random from 0 to 2³¹ − 1; where in the round of these a person begins depends on the person.
     shuffle = models.PositiveIntegerField(default=0)
     wanted = models.PositiveSmallIntegerField()
     room = models.PositiveSmallIntegerField()
-    # With which an item of a random audit sample was drawn; null for items that were not drawn.
-    probability = models.FloatField(null=True)
     gold = models.BooleanField(default=False)
     # Whether its raters disagreed so much that one more was asked for.
     extra = models.BooleanField(default=False)
@@ -154,11 +171,6 @@ class QueueItem(models.Model):
             models.CheckConstraint(
                 condition=models.Q(room__gte=0, room__lte=models.F("wanted")),
                 name="queue_item_room",
-            ),
-            models.CheckConstraint(
-                condition=models.Q(probability__isnull=True)
-                | models.Q(probability__gt=0.0, probability__lte=1.0),
-                name="queue_item_probability_known",
             ),
         ]
         # Each finds the next item of one order without reading the others.
@@ -178,6 +190,51 @@ class QueueItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item_id} in {self.queue_id}"
+
+
+class Draw(models.Model):
+    """Items drawn at random for a queue, recorded whole: from which items of its dataset, with which seed."""
+
+    queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="draws")
+    seed = models.PositiveIntegerField()
+    # How many items the dataset had then; null for draws of earlier releases that did not say.
+    dataset_size = models.PositiveIntegerField(null=True)
+    drawn_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["queue_id", "pk"]
+
+    def __str__(self) -> str:
+        return f"draw {self.pk} of {self.queue_id}"
+
+
+class Stratum(models.Model):
+    """Items of which a draw took so many, each with the same probability; all of them without strata.
+
+    `items` holds the ids of all `size` items: first the `drawn` ones in the order in which they were drawn,
+    then those that were not. One row for each item would be a hundred times the work at a draw of 200 of
+    100,000, and nothing asks for one of them alone.
+    """
+
+    draw = models.ForeignKey(Draw, on_delete=models.CASCADE, related_name="strata")
+    # The metadata's value, or the verdict, its items share; "" where there are no strata.
+    value = models.TextField(blank=True)
+    size = models.PositiveIntegerField()
+    drawn = models.PositiveIntegerField()
+    items = models.JSONField()
+
+    class Meta:
+        ordering = ["draw_id", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["draw", "value"], name="stratum_once_in_draw"),
+            models.CheckConstraint(
+                condition=models.Q(drawn__gte=1, drawn__lte=models.F("size")),
+                name="stratum_drawn_within_size",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.drawn} of {self.size}"
 
 
 class Calibration(models.Model):

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from rubricweb import engine
-from rubricweb.engine.criterion import KINDS, SCALE_TYPES
+from rubricweb.engine.rubric.criterion import KINDS, SCALE_TYPES
 from rubricweb.models.teams import Team
 
 

@@ -16,6 +16,13 @@ class RunState(models.TextChoices):
     FAILED = "failed"
 
 
+FULLY_JUDGED = models.Q(graded_at__isnull=False, errors=0)
+"""The condition on a RunItem to stand in a mean, ranking, histogram or pass rate: graded, and nothing failed.
+
+An item with an error is left out of them until it is retried: what could be judged of it may be all it is
+good at, and it would come out as the best. An abstention is no error.
+"""
+
 UNENDED = (RunState.RUNNING, RunState.PAUSED)
 """States in which a run still has something to do, now or once it is resumed."""
 
@@ -91,7 +98,8 @@ class RunItem(models.Model):
     """One item in one run: who is grading it now, and the score it got.
 
     `graded_at` is null while verdicts are missing: these rows are the queue. `score` is None when
-    nothing could be judged; `coverage` is the share of the rubric's weight that really was.
+    nothing could be judged; `coverage` is the share of the rubric's weight that really was. With `errors` the
+    score is kept and shown, and enters no figure of the run: see FULLY_JUDGED.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="run_items")
@@ -128,6 +136,11 @@ class RunItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item_id} in run {self.run_id}"
+
+    @property
+    def fully_judged(self) -> bool:
+        """What FULLY_JUDGED asks for."""
+        return self.graded_at is not None and not self.errors
 
 
 class JudgeCall(models.Model):
@@ -201,6 +214,14 @@ class RunTally(models.Model):
     in_flight = models.PositiveIntegerField(default=0)
     # Set aside for calls in flight, so that workers together stay under a cap.
     reserved_usd = models.FloatField(default=0.0)
+    # Calls handed over to be asked whose outcome is not stored yet, written before any of them is sent: how
+    # many, how many of them by judges without a price, and what the others may cost at most.
+    at_risk_calls = models.PositiveIntegerField(default=0)
+    at_risk_unpriced = models.PositiveIntegerField(default=0)
+    at_risk_usd = models.FloatField(default=0.0)
+    # Calls with a price that were cut off and may have been paid for, and what they cost at most.
+    lost_calls = models.PositiveBigIntegerField(default=0)
+    lost_at_most_usd = models.FloatField(default=0.0)
     beat_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -299,11 +320,14 @@ class BatchJob(models.Model):
 
 
 class RunSummary(models.Model):
-    """One small row per ended run for lists and dashboards; written by `services.run_summaries.summarise`."""
+    """One small row per ended run for lists and dashboards; written by `services.runs.summaries`."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="summary")
     items = models.PositiveIntegerField()
+    # Fully judged items with a score: those the mean is over.
     scored = models.PositiveIntegerField()
+    # Graded items without an error.
+    fully_judged = models.PositiveIntegerField(default=0)
     score_mean = models.FloatField(null=True)
     score_low = models.FloatField(null=True)
     score_high = models.FloatField(null=True)
@@ -314,13 +338,21 @@ class RunSummary(models.Model):
     completion_tokens = models.PositiveBigIntegerField(default=0)
     # None when a call had no price: unknown is not free.
     cost_usd = models.FloatField(null=True)
+    # The mean of every group of criteria, as selectors.runs.group_means.as_stored writes it; null when summed
+    # up before there were such means.
+    groups = models.JSONField(null=True)
+    # What calls that were cut off may have cost on top, at most.
+    lost_at_most_usd = models.FloatField(default=0.0)
 
     def __str__(self) -> str:
         return f"summary of run {self.run_id}"
 
 
 class RunCriterionSummary(models.Model):
-    """Counts of one criterion in one ended run; only for runs whose items share a rubric version."""
+    """Counts of one criterion in one ended run; only for runs whose items share a rubric version.
+
+    Answers are those of fully judged items, errors those of all graded ones.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="criterion_summaries")
     criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="+")

@@ -39,6 +39,8 @@ class User(AbstractUser):
 
 
 class Team(models.Model):
+    """People who share rubrics, datasets, judges and a month's budget."""
+
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=60)
     # What all its runs may cost in a calendar month (UTC); null is no cap.
@@ -55,6 +57,8 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
+    """That a person is in a team, and the role they have there."""
+
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.PositiveSmallIntegerField(choices=Role.choices)
@@ -68,6 +72,39 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team} ({self.get_role_display()})"
+
+
+class Invitation(models.Model):
+    """What lets one person into a team, once: its secret is in a link and stored as a SHA-256 digest.
+
+    `email` and `username` are what an owner typed, one of them blank. `user` is the only one who may accept,
+    null for whoever holds the link. For a member whose account is unused the link sets its first password.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
+    invited_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="+")
+    email = models.EmailField(blank=True)
+    username = models.CharField(max_length=150, blank=True)
+    name = models.CharField(max_length=120, blank=True)
+    role = models.PositiveSmallIntegerField(choices=Role.choices)
+    digest = models.CharField(max_length=64)
+    # Whether only the mailbox got the link, so that who holds it has proven the address.
+    mailed = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["digest"], name="invitation_digest_unique"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="invitation_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        # The journal shows this to every member, and addresses are for owners only.
+        return self.name or self.username or "somebody by e-mail"
 
 
 class ApiToken(models.Model):

@@ -23,22 +23,37 @@ UNITED_MAX = 100
 """So many queries are put into one; SQLite takes no more than 500."""
 
 
-def hidden_items(viewer: User, team: Team, *, besides: ReviewQueue | None = None) -> QuerySet[Item, Any]:
+def hidden_items(
+    viewer: User,
+    team: Team,
+    *,
+    item: int | OuterRef | None = None,
+    besides: ReviewQueue | None = None,
+    submitting: Review | None = None,
+) -> QuerySet[Item, Any]:
     """Items whose verdicts by others this person must not see: those of open blind queues they rate in,
-    until they have submitted their own review of the item there; and the same words in other datasets of the
-    team, such as the halves of a split or the dataset a half came from.
+    until they have submitted their own review of the item there; and the same words wherever the team has
+    them: a second time in that dataset, in the queue or not, in a half of a split, in a file imported twice.
+    So an item that was submitted stays hidden while its copy waits.
 
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role. Those
-    hidden only by the queue `besides` are left out.
+    hidden only by the queue `besides` are left out; the draft `submitting` counts as submitted. With `item`,
+    an id or a reference to one, only that item: looked up by its words, without reading the whole queues.
     """
-    still_to_review = _still_to_review(viewer, team, besides)
-    same_words = (
-        Item.objects.filter(still_to_review, content_hash=OuterRef("content_hash"))
-        .exclude(content_hash="")
-        .exclude(dataset=OuterRef("dataset"))
-    )
-    hidden = Item.objects.filter(still_to_review | Exists(same_words), dataset__team=team)
-    return hidden.order_by().values("pk")
+    waiting = _left(viewer).filter(queue__in=_blind_queues(viewer, team))
+    if besides is not None:
+        waiting = waiting.exclude(queue=besides)
+    if submitting is not None:
+        waiting = waiting.exclude(queue=submitting.queue_id, item=submitting.item_id)
+    if item is None:
+        # Both lists are read once, so that many equal items are not compared each with each.
+        words = waiting.exclude(item__content_hash="").values("item__content_hash")
+        hidden = Item.objects.filter(Q(pk__in=waiting.values("item")) | Q(content_hash__in=words))
+    else:
+        waits = Exists(waiting.filter(item=OuterRef("pk")))
+        same_words = Item.objects.filter(waits, content_hash=OuterRef("content_hash"), dataset__team=team)
+        hidden = Item.objects.filter(waits | Exists(same_words.exclude(content_hash="")), pk=item)
+    return hidden.filter(dataset__team=team).order_by().values("pk")
 
 
 def shown(viewer: User, team: Team, dataset_id: int) -> Q:
@@ -55,18 +70,16 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
             queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED
         ).order_by()
         asked = QueueItem.objects.filter(queue=queue_id).order_by()
+        # One condition within the other, so that the words are looked up first and not the whole queue.
+        same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(content_hash="")
         if reviewed == dataset_id:
             waits = Exists(asked.filter(item=OuterRef("item")))
             condition &= Q(item__in=submitted.values("item")) | ~Q(waits)
-        else:
-            # One condition within the other, so that the words are looked up first and not the whole queue.
-            same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(
-                content_hash=""
-            )
-            waiting = same_words.filter(
-                Exists(asked.filter(item=OuterRef("pk"))), ~Exists(submitted.filter(item=OuterRef("pk")))
-            )
-            condition &= Q(~Exists(waiting.order_by()))
+            same_words = same_words.exclude(pk=OuterRef("item"))
+        waiting = same_words.filter(
+            Exists(asked.filter(item=OuterRef("pk"))), ~Exists(submitted.filter(item=OuterRef("pk")))
+        )
+        condition &= Q(~Exists(waiting.order_by()))
     return condition
 
 
@@ -74,7 +87,8 @@ def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
     """The ids of all `hidden_items` of one dataset of the team: the same rule, for a whole dataset at once.
 
     Every queue and what was submitted in it are read once and compared here, so that the time grows with
-    their size and no faster. One query for somebody who rates in no open blind queue, two more for each.
+    their size and no faster. One query for somebody who rates in no open blind queue, two more for each, and
+    one for all words.
     """
     hidden: set[int] = set()
     words: set[str] = set()
@@ -85,10 +99,12 @@ def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
         if reviewed == dataset_id:
             hidden |= set(asked.values_list("item_id", flat=True)) - submitted
         else:
-            texts = asked.exclude(item__content_hash="").values_list("item_id", "item__content_hash")
+            texts = asked.values_list("item_id", "item__content_hash")
             words.update(text for item_id, text in texts if item_id not in submitted)
-    if words:
-        own_texts = Item.objects.filter(dataset=dataset_id).order_by().values_list("pk", "content_hash")
+    if words or hidden:
+        own_texts = list(Item.objects.filter(dataset=dataset_id).order_by().values_list("pk", "content_hash"))
+        words.update(text for item_id, text in own_texts if item_id in hidden)
+        words.discard("")
         hidden.update(item_id for item_id, text in own_texts if text in words)
     return hidden
 
@@ -144,9 +160,9 @@ def is_withheld(run: Run, viewer: User) -> bool:
 
 def require_visible(viewer: User, item: Item) -> None:
     """Refuses to show verdicts on an item this person is still to review blind."""
-    if hidden_items(viewer, item.dataset.team).filter(pk=item.pk).exists():
+    if hidden_items(viewer, item.dataset.team, item=item.pk).exists():
         raise Withheld(
-            f"You are a rater of {item} in an open blind queue. "
+            f"You are a rater of {item}, or of the same words, in an open blind queue. "
             "Verdicts of judges and other people appear once you have submitted yours."
         )
 
@@ -167,15 +183,3 @@ def _blind_queues(viewer: User, team: Team) -> QuerySet[ReviewQueue]:
         .exclude(state=QueueState.CLOSED)
         .exclude(blind=Blind.NONE)
     )
-
-
-def _still_to_review(viewer: User, team: Team, besides: ReviewQueue | None = None) -> Exists:
-    """The condition on an item that some open blind queue waits for this person's review of it."""
-    submitted = Review.objects.filter(
-        queue=OuterRef("pk"), item=OuterRef(OuterRef("pk")), rater__user=viewer, state=ReviewState.SUBMITTED
-    )
-    blind = _blind_queues(viewer, team)
-    if besides is not None:
-        blind = blind.exclude(pk=besides.pk)
-    waiting = blind.filter(queue_items__item=OuterRef("pk")).exclude(Exists(submitted))
-    return Exists(waiting)

@@ -1,9 +1,7 @@
 """The dashboard: scores over time from the small summary rows, pass rates, and what waits for me."""
 
-import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet, Sum
 
@@ -11,9 +9,7 @@ from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import (
     Adjudication,
     Criterion,
-    Judgement,
     Review,
-    ReviewState,
     Role,
     Run,
     RunState,
@@ -21,49 +17,22 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_datasets, shown
-from rubricweb.selectors.comparable import comparable_runs, queues_to_compare
-from rubricweb.selectors.comparison import overall_agreement
-from rubricweb.selectors.criterion_counts import criterion_counts, summarised_counts
-from rubricweb.selectors.queues import QueueRow, queues
-from rubricweb.selectors.runs import RunFilters, RunRow, run_filters, runs
+from rubricweb.selectors.comparison.comparison import Overview, overview
+from rubricweb.selectors.comparison.people_rates import PeopleRate
+from rubricweb.selectors.labels.comparable import (
+    comparable_runs,
+    nothing_over_labels,
+    queues_to_compare,
+)
+from rubricweb.selectors.reviews.queues import QueueRow, queues
+from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items, summarised_counts
+from rubricweb.selectors.runs.group_means import GroupMean
+from rubricweb.selectors.runs.listing import RunFilters, RunRow, run_filters, runs
+from rubricweb.selectors.runs.results import groups_shown
+from rubricweb.selectors.score_series import Point, Series, finished_runs, in_time, newest_series, series_of
+from rubricweb.selectors.shared.lacking import Lacking
 
-POINTS = 200
 RUNNING_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Point:
-    """One finished run on the chart: its mean score with a 95 % interval, None when nothing was scored.
-
-    While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
-    """
-
-    run_id: int
-    name: str
-    dataset: str
-    at: datetime
-    mean: float | None
-    low: float | None
-    high: float | None
-    items: int
-    scored: int | None
-    coverage: float | None
-    errors: int | None
-    withheld: bool
-
-
-@dataclass(frozen=True)
-class Series:
-    """Points that may be joined: same rubric version, autograder, judge or panel and examples, oldest first.
-
-    `rubric_id` is None when every item brings its own rubric; those points are over one dataset.
-    """
-
-    rubric_id: int | None
-    rubric: str
-    judge: str
-    autograder: str
-    points: tuple[Point, ...]
 
 
 @dataclass(frozen=True)
@@ -71,20 +40,15 @@ class PassRate:
     """How well one criterion is met by the newest run's judge and by people.
 
     Binary: the share of MET among MET and UNMET; a choice or check: the mean value, which for a check only
-    the run has.
+    the run has. People's is a mean over items, see `people_rates`; `missing` and `bounds` are those of
+    PeopleRate.
     """
 
     criterion: Criterion
     judge: Figure
     people: Figure
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Cohen's κ of the newest run that people's labels can be held against."""
-
-    run: Run
-    kappa: Figure
+    missing: int = 0
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,16 +68,21 @@ class Steps:
 class Dashboard:
     """What one filter shows.
 
-    `newest` is the point of the newest finished run. `submissions` counts scored items over all ended runs
+    `series` are drawn, of the `choices` there are; `chosen` is the one asked for, else that of the newest run
+    that is no try, and `newest` its newest point. `agreement` is the newest such run over what people
+    labelled, beside them, `lacking` why it has no κ. `submissions` counts scored items over all ended runs
     but those withheld from the viewer, `waiting` the viewer's open reviews. `pass_rates`
-    are those of `rated`: the newest run people's labels can be held against, else the newest.
+    and `groups` are those of `rated`: the newest run people's labels can be held against, else the newest.
     """
 
     series: tuple[Series, ...]
-    newest: Point | None
-    agreement: Agreement | None
+    choices: tuple[Series, ...]
+    chosen: Series | None
+    agreement: Overview | None
+    lacking: Lacking | None
     rated: Run | None
     pass_rates: tuple[PassRate, ...]
+    groups: tuple[GroupMean, ...]
     my_queues: tuple[QueueRow, ...]
     waiting: int
     running: tuple[RunRow, ...]
@@ -123,10 +92,13 @@ class Dashboard:
     steps: Steps
 
     @property
+    def newest(self) -> Point | None:
+        return self.chosen.newest if self.chosen else None
+
+    @property
     def points(self) -> list[tuple[Series, Point]]:
-        """Every point with its series, newest first: the table beside the chart."""
-        pairs = [(series, point) for series in self.series for point in series.points]
-        return sorted(pairs, key=lambda pair: (pair[1].at, pair[1].run_id), reverse=True)
+        """Every point and try with its series, newest first: the table beside the chart."""
+        return in_time(self.series)
 
 
 def dashboard(
@@ -136,25 +108,37 @@ def dashboard(
     role: Role | int = Role.VIEWER,
     dataset_id: int | None = None,
     rubric_id: int | None = None,
+    series_number: int | None = None,
 ) -> Dashboard:
-    """Everything on the dashboard for one filter. Points are the newest POINTS finished runs."""
+    """Everything on the dashboard for one filter, of the newest POINTS finished runs.
+
+    A `series_number` that none of them has is passed over.
+    """
     wanted = _filtered(team, dataset_id, rubric_id)
     withheld = hidden_datasets(viewer, team)
-    finished = _finished(wanted)
-    newest = finished[0] if finished else None
+    finished = finished_runs(wanted)
+    choices = series_of(team, finished, withheld)
+    series = _of_number(choices, series_number)
+    chosen = newest_series(series)
+    followed = {point.run_id for one in series for point in one.points}
     mine = tuple(row for row in queues(team, viewer) if row.i_rate and row.progress.mine_left)
     counts = wanted.aggregate(
         runs=Count("pk"),
         submissions=Sum("summary__scored", filter=~Q(dataset__in=withheld)),
     )
-    agreement = _agreement(team, viewer, dataset_id, rubric_id)
+    agreement = _agreement(team, viewer, followed)
+    by_id = {run.pk: run for run in finished}
+    newest = by_id[chosen.newest.run_id] if chosen and chosen.newest else None
     rated = agreement.run if agreement else newest
     return Dashboard(
-        series=_series(finished[::-1], withheld),
-        newest=_point(newest, withheld) if newest else None,
+        series=series,
+        choices=choices,
+        chosen=chosen,
         agreement=agreement,
+        lacking=agreement.lacking if agreement else nothing_over_labels(wanted, team, dataset_id),
         rated=rated,
-        pass_rates=_pass_rates(rated, viewer) if rated else (),
+        pass_rates=_pass_rates(rated, viewer, agreement.rates if agreement else {}) if rated else (),
+        groups=groups_shown(rated, viewer=viewer) if rated else (),
         my_queues=mine,
         waiting=sum(row.progress.mine_left for row in mine),
         running=runs(
@@ -173,11 +157,20 @@ def dashboard(
 
 
 def score_series(
-    team: Team, viewer: User, *, dataset_id: int | None = None, rubric_id: int | None = None
+    team: Team,
+    viewer: User,
+    *,
+    dataset_id: int | None = None,
+    rubric_id: int | None = None,
+    series_number: int | None = None,
 ) -> tuple[Series, ...]:
     """The chart's series alone, as the CSV holds them."""
-    finished = _finished(_filtered(team, dataset_id, rubric_id))
-    return _series(finished[::-1], hidden_datasets(viewer, team))
+    finished = finished_runs(_filtered(team, dataset_id, rubric_id))
+    return _of_number(series_of(team, finished, hidden_datasets(viewer, team)), series_number)
+
+
+def _of_number(series: tuple[Series, ...], number: int | None) -> tuple[Series, ...]:
+    return tuple(one for one in series if one.number == number) or series
 
 
 def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> QuerySet[Run]:
@@ -189,91 +182,27 @@ def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> Quer
     return runs
 
 
-def _finished(runs: QuerySet[Run]) -> list[Run]:
-    """The newest finished runs, newest first."""
-    return list(
-        runs.filter(state=RunState.FINISHED)
-        .select_related("summary", "dataset", "rubric_version", "team")
-        .order_by("-created_at", "-pk")[:POINTS]
-    )
-
-
-def _series(runs: Sequence[Run], withheld: Collection[int]) -> tuple[Series, ...]:
-    """`runs` oldest first. Items' own rubrics differ from dataset to dataset, so those are never joined."""
-    grouped: dict[tuple[object, ...], list[Run]] = {}
-    for run in runs:
-        if getattr(run, "summary", None) is not None:
-            rubric = run.rubric_version_id or f"items of {run.dataset_id}"
-            key = (rubric, run.judge["name"], run.judge["model"], run.autograder, _asked_with(run))
-            grouped.setdefault(key, []).append(run)
-    return tuple(_one_series(of_one_kind, withheld) for of_one_kind in grouped.values())
-
-
-def _asked_with(run: Run) -> str:
-    """What else makes two runs with one judge differ: the panel's rules, and the examples shown."""
-    panel = {name: part for name, part in (run.panel or {}).items() if name != "members"}
-    members = [(one["name"], one["weight"], one["stage"]) for one in (run.panel or {}).get("members", ())]
-    return json.dumps([panel, members, (run.few_shot or {}).get("digest")], sort_keys=True)
-
-
-def _one_series(runs: Sequence[Run], withheld: Collection[int]) -> Series:
-    first = runs[0]
-    version = first.rubric_version
-    return Series(
-        rubric_id=version.rubric_id if version else None,
-        rubric=str(version) if version else f"own rubrics of {first.dataset}",
-        judge=str(first.judge["name"]),
-        autograder=first.autograder,
-        points=tuple(_point(run, withheld) for run in runs),
-    )
-
-
-def _point(run: Run, withheld: Collection[int]) -> Point:
-    hidden = run.dataset_id in withheld
-    shown = None if hidden else run.summary
-    return Point(
-        run_id=run.pk,
-        name=str(run),
-        dataset=run.dataset.name,
-        at=run.created_at,
-        mean=shown.score_mean if shown else None,
-        low=shown.score_low if shown else None,
-        high=shown.score_high if shown else None,
-        items=run.summary.items,
-        scored=shown.scored if shown else None,
-        coverage=shown.coverage if shown else None,
-        errors=shown.errors if shown else None,
-        withheld=hidden,
-    )
-
-
-def _agreement(team: Team, viewer: User, dataset_id: int | None, rubric_id: int | None) -> Agreement | None:
-    runs = comparable_runs(team).filter(state=RunState.FINISHED)
-    if dataset_id is not None:
-        runs = runs.filter(dataset_id=dataset_id)
-    if rubric_id is not None:
-        runs = runs.filter(rubric_version__rubric_id=rubric_id)
-    run = runs.select_related("team").first()
+def _agreement(team: Team, viewer: User, followed: Collection[int]) -> Overview | None:
+    """The newest of the `followed` runs over labelled items beside people."""
+    run = comparable_runs(team).filter(pk__in=followed).select_related("team").first()
     if run is None:
         return None
-    return Agreement(run, overall_agreement(run, queues_to_compare(run), viewer=viewer).kappa)
+    return overview(run, queues_to_compare(run), viewer=viewer)
 
 
-def _pass_rates(run: Run, viewer: User) -> tuple[PassRate, ...]:
-    """Rates of the judge and of people who submitted, over the items the viewer may see."""
+def _pass_rates(run: Run, viewer: User, people: Mapping[int, PeopleRate]) -> tuple[PassRate, ...]:
+    """Rates of the judge over the items the viewer may see, beside people's."""
     if run.rubric_version_id is None:
         return ()
     seen = shown(viewer, run.team, run.dataset_id)
-    visible = Judgement.objects.filter(seen)
-    # The reviews are looked up first: there are far fewer than judgements of these criteria.
-    submitted = Review.objects.filter(queue__dataset=run.dataset_id, state=ReviewState.SUBMITTED).order_by()
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     judge = None if seen else summarised_counts(run, criteria)
-    judge = judge or criterion_counts(criteria, visible.filter(run=run))
-    people = criterion_counts(criteria, visible.filter(review__in=submitted.values("pk")))
+    judge = judge or criterion_counts(criteria, on_judged_items(run).filter(seen))
+    none = PeopleRate(Figure(None, None, None, 0))
     return tuple(
-        PassRate(criterion=found.criterion, judge=found.rate, people=labelled.rate)
-        for found, labelled in zip(judge, people, strict=True)
+        PassRate(found.criterion, found.rate, said.rate, said.missing, said.bounds)
+        for found in judge
+        for said in [people.get(found.criterion.pk, none)]
     )
 
 
@@ -282,7 +211,7 @@ def _steps(team: Team, viewer: User, role: Role | int) -> Steps:
 
     Who may not decide has compared as soon as there is something to compare.
     """
-    submitted = Review.objects.filter(queue__team=team, state=ReviewState.SUBMITTED)
+    submitted = Review.objects.by_people().filter(queue__team=team)
     mine = submitted.filter(rater__user=viewer)
     rates = team.queues.filter(raters__user=viewer).exists()
     decides = role >= Role.REVIEWER

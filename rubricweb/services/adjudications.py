@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.db.models.functions import Coalesce
 
 from rubricweb.engine.ground_truth import majority
@@ -18,17 +18,16 @@ from rubricweb.models import (
     Item,
     Judgement,
     ReviewQueue,
-    ReviewState,
     Run,
     User,
 )
-from rubricweb.selectors.adjudication_inbox import agreed
-from rubricweb.selectors.adjudications import labelling_queues, runs_beside
+from rubricweb.selectors.adjudication.inbox import agreed
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.ground_truth import Unit
-from rubricweb.services.journal import record
+from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
+from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count
 from rubricweb.services.labels import checked_label
-from rubricweb.services.reviews import REASON_MAX
+from rubricweb.services.reviews.reviews import REASON_MAX
+from rubricweb.services.shared.journal import record
 
 ACCEPTED_AT_ONCE = 500
 
@@ -49,7 +48,8 @@ def adjudicate(
     `verdict` is a label as `reviews.save_verdict` takes it. A reason is required when it goes against the
     majority of people's final labels. Deciding again replaces one's own decision, and another person's only
     when `seen`, its time, shows that one knew it: else Conflict says what they decided meanwhile. The journal
-    keeps every decision. Withheld while the decider is still to review the item blind.
+    keeps every decision. Sent again, one's own decision from the same labels writes nothing. Withheld while
+    the decider is still to review the item blind.
     """
     require_visible(by, item)
     if cause not in Cause.values:
@@ -70,35 +70,43 @@ def adjudicate(
         decided_by=by,
     )
     try:
-        with transaction.atomic():
-            _store(decision, seen=seen)
-            record(
-                item.dataset.team,
-                by,
-                "adjudicated",
-                item,
-                criterion=criterion.name,
-                verdict=label,
-                cause=cause,
-            )
+        return _store(decision, by=by, seen=seen)
     except IntegrityError:
-        # Somebody decided it between our look and our write.
-        raise _meanwhile(_decided(decision).get(), decision) from None
+        # It was decided between our look and our write, by somebody else or by ourselves: look again.
+        return _store(decision, by=by, seen=seen)
+
+
+@transaction.atomic
+def _store(decision: Adjudication, *, by: User, seen: datetime | None) -> Adjudication:
+    """Takes the place of the decision there is, if it may; the one that stands then."""
+    earlier = (
+        Adjudication.objects.filter(item=decision.item, criterion=decision.criterion)
+        .select_for_update()
+        .first()
+    )
+    if earlier is not None:
+        if earlier.decided_by_id != by.pk and not _knew(earlier, seen):
+            raise _meanwhile(earlier, decision)
+        if _is_the_same(earlier, decision):
+            return earlier
+        decision.pk = earlier.pk
+    decision.save()
+    record(
+        decision.item.dataset.team,
+        by,
+        "adjudicated",
+        decision.item,
+        criterion=decision.criterion.name,
+        verdict=decision.verdict,
+        cause=decision.cause,
+    )
     return decision
 
 
-def _store(decision: Adjudication, *, seen: datetime | None) -> None:
-    """Takes the place of the decision there is, if it may."""
-    earlier = _decided(decision).select_for_update().first()
-    if earlier is not None:
-        if earlier.decided_by_id != decision.decided_by_id and not _knew(earlier, seen):
-            raise _meanwhile(earlier, decision)
-        decision.pk = earlier.pk
-    decision.save()
-
-
-def _decided(decision: Adjudication) -> QuerySet[Adjudication]:
-    return Adjudication.objects.filter(item=decision.item, criterion=decision.criterion)
+def _is_the_same(earlier: Adjudication, decision: Adjudication) -> bool:
+    """The same person's same word about the same labels: sent twice, it is decided once."""
+    said = ("decided_by_id", "verdict", "cause", "reason", "labels")
+    return all(getattr(earlier, name) == getattr(decision, name) for name in said)
 
 
 def _knew(decision: Adjudication, seen: datetime | None) -> bool:
@@ -149,7 +157,7 @@ def note_names_shown(item: Item, *, by: User) -> None:
 def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
     """Decides every unit of the queue on which all people and the judge say the same; how many those were.
 
-    Each keeps its labels, gets no cause, and stands as unanimous. See selectors.adjudication_inbox.agreed.
+    Each keeps its labels, gets no cause, and stands as unanimous. See selectors.adjudication.inbox.agreed.
     """
     units = agreed(queue, by)
     runs = runs_beside(queue.team, [queue])
@@ -187,7 +195,8 @@ def _labels_of(
     """Unit → its labels as an adjudication keeps them, people before judges."""
     said = Judgement.objects.filter(item__in=items, verdict__isnull=False)
     people = (
-        said.filter(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+        labels_that_count(queues)
+        .filter(item__in=items)
         .annotate(label=Coalesce("revision__verdict", "verdict"), rater=F("review__rater__name"))
         .order_by("review__rater_id", "pk")
         .values_list("item_id", "criterion_id", "rater", "label")

@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 from rubricweb.engine.parsers.mentions import folded_name, mentions
 from rubricweb.errors import Conflict, Forbidden
 from rubricweb.models import Comment, Criterion, Item, Judgement, NoticeKind, User
-from rubricweb.services.journal import record
 from rubricweb.services.labels import refused
 from rubricweb.services.notices import notify_comment
+from rubricweb.services.shared.journal import record
 
 TEXT_MAX = 10_000
 

@@ -12,8 +12,13 @@ from django.db import transaction
 
 from rubricweb.engine.formats.label_files import LabelRecord, read_labels
 from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Role, RubricVersion, Run, Team, User
-from rubricweb.services import datasets, endpoints, queues, reviews, rubrics, runs, teams
-from rubricweb.services.run_queue import Enqueue
+from rubricweb.services.datasets import datasets
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.rubrics import rubrics
+from rubricweb.services.runs import lifecycle
+from rubricweb.services.runs.work_queue import Enqueue
+from rubricweb.services.teams import teams
 
 SLUG = "wrenfield-support"
 
@@ -35,7 +40,7 @@ def load_demo(*, enqueue: Enqueue, now: datetime) -> Team:
     note_rubric = _rubric(team, editor, "rubric_release_note.yaml")
     replies = _dataset(team, editor, "support_replies.jsonl", name="Support replies")
     notes = _dataset(team, editor, "release_notes.jsonl", name="Release notes")
-    start = partial(runs.start_run, team, by=editor, judge_id=_free_judge(team), enqueue=enqueue)
+    start = partial(lifecycle.start_run, team, by=editor, judge_id=_free_judge(team), enqueue=enqueue)
     start_replies = partial(start, rubric_version=reply_rubric)
     note_run = start(dataset=notes, rubric_version=note_rubric, name="Release notes, criterion by criterion")
     start_replies(dataset=replies, name="Support replies, all criteria at once", autograder="one_shot")

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version as installed_version
 
+from rubricweb import __version__
 from rubricweb.engine.formats import (
     BUNDLE,
     CONTENTS,
@@ -13,16 +13,16 @@ from rubricweb.engine.formats import (
     DatasetHead,
     OfferedFormat,
 )
-from rubricweb.engine.formats.bundle import write_bundle
-from rubricweb.engine.formats.dataset_writers import write_dataset
+from rubricweb.engine.formats.bundle.bundle import write_bundle
+from rubricweb.engine.formats.datasets.writers import write_dataset
 from rubricweb.engine.formats.records import FileFormat
-from rubricweb.errors import Invalid
+from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
-from rubricweb.selectors import export_bundles as bundles
-from rubricweb.selectors import exports as selected
-from rubricweb.selectors.blinding import require_nothing_hidden
-from rubricweb.selectors.comparison import compare
-from rubricweb.services.journal import record
+from rubricweb.selectors.comparison.comparison import compare
+from rubricweb.selectors.exports import bundles
+from rubricweb.selectors.exports import exports as selected
+from rubricweb.selectors.exports.exports import WithheldItems
+from rubricweb.services.shared.journal import record
 
 __all__ = ["CONTENTS", "EXPORT_FORMATS", "Export", "export"]
 
@@ -31,11 +31,15 @@ _DATASET_FORMATS: dict[str, FileFormat] = {"yaml": "yaml", "parquet": "parquet"}
 
 @dataclass(frozen=True)
 class Export:
-    """A file on its way: `chunks` are pieces of text, or of bytes where a format is none, made while sent."""
+    """A file on its way: `chunks` are pieces of text, or of bytes where a format is none, made while sent.
+
+    `withheld` are the items it holds no label or verdict of: the viewer is still to review them blind.
+    """
 
     filename: str
     content_type: str
     chunks: Iterator[str] | Iterator[bytes]
+    withheld: WithheldItems
 
 
 def export(
@@ -51,30 +55,37 @@ def export(
     """Ground truth of the queues, or every verdict of the queues and the run, over one dataset.
 
     A bundle holds the verdicts with the items, ground truth, adjudications and, of a run and queues, the
-    table of agreement. Raises Invalid for names that are not offered, queues or runs over another dataset, or
-    nothing to export; Withheld while the viewer is still to review some of the items blind.
+    table of agreement. Items the viewer is still to review blind are left out; a bundle keeps their texts,
+    has no table of agreement then, and names them in its manifest. Raises Invalid for names that are not
+    offered, queues or runs over another dataset, or nothing to export; Withheld where every item would be
+    left out.
     """
     offered = _checked(what, format)
     sources: list[ReviewQueue | Run] = [*queues, *([run] if run else [])]
     for one in sources:
         if one.dataset_id != dataset.pk:
             raise Invalid(f"{one} is over another dataset than {dataset}.")
-    require_nothing_hidden(viewer, team, dataset.pk)
+    withheld = selected.withheld_items(viewer, dataset)
+    if withheld.everything:
+        raise Withheld(withheld.why)
+    lacking = None if sources else selected.lacking(dataset, what=what)
+    if lacking is not None:
+        raise Invalid(f"{lacking.why} {lacking.next_step}")
     chunks: Iterator[str] | Iterator[bytes]
     if what == "ground_truth":
-        chunks = _ground_truth(format, dataset, queues, run)
+        chunks = _ground_truth(format, dataset, queues, run, withheld)
     elif not sources:
         raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
     elif format == BUNDLE:
-        chunks = _bundle(viewer, dataset, queues, run)
+        chunks = _bundle(viewer, dataset, queues, run, withheld)
     else:
         write = FORMATS[format].write_verdicts
         assert write is not None, "_checked saw to it"
         head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, queues, run))
-        chunks = write(selected.verdict_rows(dataset, queues, run), head)
+        chunks = write(selected.verdict_rows(dataset, queues, run, withheld=withheld.ids), head)
     record(team, viewer, "exported", dataset, what=what, format=format)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", dataset.name).strip("-.") or "dataset"
-    return Export(f"{name}-{what}{offered.suffix}", offered.content_type, chunks)
+    return Export(f"{name}-{what}{offered.suffix}", offered.content_type, chunks, withheld)
 
 
 def _checked(what: str, format: str) -> OfferedFormat:
@@ -98,14 +109,19 @@ def _checked(what: str, format: str) -> OfferedFormat:
 
 
 def _ground_truth(
-    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None
+    format: str,
+    dataset: Dataset,
+    queues: Sequence[ReviewQueue],
+    run: Run | None,
+    withheld: WithheldItems,
 ) -> Iterator[str] | Iterator[bytes]:
     if not queues:
         raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
     _require_one_version(queues)
     version = selected.shared_version(dataset, queues, run)
     if format in _DATASET_FORMATS:
-        items = tuple(bundles.item_records(dataset, queues, labelled_only=True))
+        records = bundles.item_records(dataset, queues, labelled_only=True, withheld=withheld.ids)
+        items = tuple(records)
         return write_dataset(bundles.dataset_file(dataset, version, items), _DATASET_FORMATS[format])
     head = DatasetHead(
         name=dataset.name,
@@ -114,26 +130,28 @@ def _ground_truth(
         reference=dataset.reference,
         criteria=selected.criterion_names(dataset, queues),
     )
-    return FORMATS[format].write_ground_truth(selected.ground_truth_items(dataset, queues), head)
+    found = selected.ground_truth_items(dataset, queues, withheld=withheld.ids)
+    return FORMATS[format].write_ground_truth(found, head)
 
 
 def _bundle(
-    viewer: User, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None
+    viewer: User, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, withheld: WithheldItems
 ) -> Iterator[bytes]:
     _require_one_version(queues)
     version = selected.shared_version(dataset, queues, run)
     others = selected.other_versions(run, version)
     agreement = None
-    if run is not None and queues:
+    if run is not None and queues and not withheld.ids:
         agreement = bundles.agreement_table(compare(run, queues, viewer=viewer))
     return write_bundle(
         bundles.dataset_file(dataset, version),
-        items=bundles.item_records(dataset, queues, labelled_only=False),
+        items=bundles.item_records(dataset, queues, labelled_only=False, withheld=withheld.ids),
         rubrics=[other.to_engine() for other in others],
-        judgements=bundles.bundled_judgements(dataset, queues, run),
-        adjudications=bundles.bundled_adjudications(dataset),
+        judgements=bundles.bundled_judgements(dataset, queues, run, withheld=withheld.ids),
+        adjudications=bundles.bundled_adjudications(dataset, withheld=withheld.ids),
         agreement=agreement,
-        versions={"rubricweb": installed_version("rubricweb")},
+        versions={"rubricweb": __version__},
+        withheld=withheld.keys,
     )
 
 

@@ -3,18 +3,20 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText
 from rubricweb.engine.formats.formulas import restored
-from rubricweb.engine.formats.label_files import LabelRecord, read_labels
+from rubricweb.engine.formats.label_files import RATER_KINDS, LabelRecord, read_labels
+from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
+from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, csv_records, format_of, jsonl_records
-from rubricweb.engine.outcomes import own_label
 from rubricweb.engine.parsers.plain_text import decode
+from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
@@ -25,6 +27,7 @@ from rubricweb.models import (
     Judgement,
     QueueState,
     Rater,
+    RaterKind,
     Review,
     ReviewQueue,
     ReviewState,
@@ -32,7 +35,10 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.services.journal import record
+from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
+from rubricweb.services.shared.journal import record
+
+STRANGE_ITEMS_BYTES = 2_000_000
 
 
 def checked_label(criterion: Criterion, label: Label) -> str:
@@ -82,15 +88,21 @@ def import_labels(
     data: bytes,
     filename: str,
     queue_name: str = "",
+    rater_kind: str = RaterKind.HUMAN,
 ) -> ReviewQueue:
-    """Reads a file of people's labels (item_id, criterion, rater, verdict, reason) into a closed queue.
+    """Reads a file of labels (item_id, criterion, rater, verdict, reason, rater_kind) into a closed queue.
 
+    `rater_kind` says whether raters are people, machines or a settled ground truth where a line does not.
     The verdict column holds an option's label where the criterion is a choice. Raises Invalid with every
     fault: unknown items, criteria or labels, labels for checks, doubled labels.
     """
     rubric = None if rubric_version is None else rubric_version.to_engine()
+    own = _own_rubrics(dataset)
+    kind = _known_kind(rater_kind)
     try:
-        labels = read_labels(data, filename=filename, rubric=rubric, own_rubrics=_own_rubrics(dataset))
+        labels = read_limited(
+            read_labels, data, filename=filename, rubric=rubric, own_rubrics=own, rater_kind=kind
+        )
     except InvalidFile as error:
         faults = sorted([*error.faults, *_strange_items(dataset, data, filename)], key=_line_of)
         count = len(faults)
@@ -103,9 +115,76 @@ def import_labels(
     )
 
 
+@dataclass(frozen=True)
+class RaterInFile:
+    """A rater of a file of labels, what they would count as, and how many labels they gave."""
+
+    name: str
+    rater_kind: str
+    labels: int
+
+
+@dataclass(frozen=True)
+class LabelsPlan:
+    """What a file of labels would become: a queue of this name, with `labels` on `items` by these raters."""
+
+    queue_name: str
+    labels: int
+    items: int
+    raters: tuple[RaterInFile, ...]
+
+
+@transaction.atomic
+def plan_labels(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    *,
+    by: User | None,
+    data: bytes,
+    filename: str,
+    queue_name: str = "",
+    rater_kind: str = RaterKind.HUMAN,
+) -> LabelsPlan:
+    """What `import_labels` would store, refused as it would be; nothing stays.
+
+    It is the import itself, taken back: what the plan says of a file cannot be another thing.
+    """
+    mark = transaction.savepoint()
+    queue = import_labels(
+        dataset,
+        rubric_version,
+        by=by,
+        data=data,
+        filename=filename,
+        queue_name=queue_name,
+        rater_kind=rater_kind,
+    )
+    said = Judgement.objects.in_reviews(machines=True, queue=queue).order_by()
+    per_rater = said.values_list("review__rater__name", "review__rater__kind").annotate(n=Count("pk"))
+    found = LabelsPlan(
+        queue.name,
+        said.count(),
+        said.values("item").distinct().count(),
+        tuple(RaterInFile(*row) for row in per_rater.order_by("review__rater__name", "review__rater__kind")),
+    )
+    transaction.savepoint_rollback(mark)
+    return found
+
+
+def _known_kind(rater_kind: str) -> FileRaterKind:
+    found = RATER_KINDS.get(rater_kind)
+    if found is None:
+        raise Invalid.at("rater_kind", repr(rater_kind[:40]), ", ".join(RaterKind.values))
+    return found
+
+
 def _strange_items(dataset: Dataset, data: bytes, filename: str) -> list[Fault]:
-    """Lines about items the dataset does not have, for a file that is refused for other faults already."""
+    """Lines about items the dataset does not have, for a file that is refused for other faults already; none
+    for one above STRANGE_ITEMS_BYTES, which would be read at length once more.
+    """
     ignored = FaultList()
+    if len(data) > STRANGE_ITEMS_BYTES:
+        return []
     try:
         text = decode(data, max_bytes=MAX_FILE_BYTES)
         is_csv = format_of(filename) == "csv"
@@ -163,11 +242,12 @@ def store_labels(
         for criterion in Criterion.objects.filter(version_id__in=versions)
     }
     # One person may stand under a rater's name and a user name: from here on, only who it is counts.
-    raters = {name: _named_rater(team, name) for name in sorted({label.rater for label in labels})}
+    named = sorted({(label.rater, label.rater_kind) for label in labels})
+    raters = {(name, kind): _named_rater(team, name, kind) for name, kind in named}
     resolved = _resolve(labels, items, criteria, rubric_version, raters)
     per_item: dict[int, set[int]] = defaultdict(set)
     for label, item, _ in resolved:
-        per_item[item.pk].add(raters[label.rater].pk)
+        per_item[item.pk].add(raters[label.rater, label.rater_kind].pk)
     queue = ReviewQueue.objects.create(
         team=team,
         name=queue_name,
@@ -179,9 +259,9 @@ def store_labels(
         state=QueueState.CLOSED,
         created_by=by,
     )
-    queue.raters.set(raters.values())
+    queue.raters.set(set(raters.values()))
     now = queue.created_at
-    pairs = sorted({(item.pk, raters[label.rater].pk) for label, item, _ in resolved})
+    pairs = sorted({(item.pk, raters[label.rater, label.rater_kind].pk) for label, item, _ in resolved})
     reviews = Review.objects.bulk_create(
         [
             Review(
@@ -190,6 +270,7 @@ def store_labels(
                 rater_id=rater_id,
                 state=ReviewState.SUBMITTED,
                 submitted_at=now,
+                imported=True,
             )
             for item_id, rater_id in pairs
         ],
@@ -199,7 +280,7 @@ def store_labels(
     Judgement.objects.bulk_create(
         [
             Judgement(
-                review=by_pair[item.pk, raters[label.rater].pk],
+                review=by_pair[item.pk, raters[label.rater, label.rater_kind].pk],
                 item_id=item.pk,
                 criterion=criterion,
                 verdict=str(label.verdict),
@@ -218,7 +299,7 @@ def _resolve(
     items: dict[str, Item],
     criteria: dict[tuple[int | None, str], Criterion],
     rubric_version: RubricVersion | None,
-    raters: Mapping[str, Rater],
+    raters: Mapping[tuple[str, FileRaterKind], Rater],
 ) -> list[tuple[LabelRecord, Item, Criterion]]:
     """Each label, as its criterion writes it, with the rows it is about; refuses all faults at once."""
     resolved: list[tuple[LabelRecord, Item, Criterion]] = []
@@ -242,7 +323,7 @@ def _resolve(
         except Invalid as error:
             faults += [Fault(f"{place}: verdict", fault.found, fault.allowed) for fault in error.faults]
             continue
-        first = seen.setdefault((item.pk, criterion.pk, raters[label.rater].pk), label.line)
+        first = seen.setdefault((item.pk, criterion.pk, raters[label.rater, label.rater_kind].pk), label.line)
         if first != label.line:
             faults.append(
                 Fault(place, f"the same item, criterion and rater as line {first}", "one label each")
@@ -256,8 +337,14 @@ def _resolve(
     return resolved
 
 
-def _named_rater(team: Team, name: str) -> Rater:
-    """The rater of this name; a member is found by rater name, user name or shown name."""
+def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
+    """The rater of this name and kind; a member is found by rater name, user name or shown name.
+
+    Who is called like the ground truth of a dataset file, or of our exports, is that.
+    """
     name = name[:120]
-    rater = Rater.objects.filter(team=team).filter(Q(name=name) | Q(user__username=name)).first()
-    return rater or Rater.objects.create(team=team, name=name)
+    if name in SETTLED_RATERS:
+        kind = "settled"
+    raters = Rater.objects.filter(team=team, kind=kind)
+    found = raters.filter(Q(name=name) | Q(user__username=name)).first()
+    return found or Rater.objects.create(team=team, name=name, kind=kind)

@@ -11,7 +11,8 @@ from django.core.mail import EmailMessage
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from rubricweb.models import Comment, Membership, Notice, NoticeKind, ReviewQueue, Team, User
-from rubricweb.selectors.notices import visible_notices
+from rubricweb.selectors.teams import addresses
+from rubricweb.selectors.teams.notices import visible_notices
 
 log = logging.getLogger(__name__)
 
@@ -92,17 +93,18 @@ def send_mails(*, now: Callable[[], datetime], link: Callable[[Notice], str]) ->
 
 
 def _due(now: datetime) -> QuerySet[Notice]:
-    """Unread notices nobody was mailed yet, of members who want mail and have an address."""
+    """Unread notices nobody was mailed yet, of members who want mail and have proven an address."""
     member = Membership.objects.filter(team=OuterRef("team"), user=OuterRef("user"))
     return Notice.objects.filter(
         Q(email_tried_at=None) | Q(email_tried_at__lte=now - TRY_AGAIN_AFTER),
         Exists(member),
+        Exists(addresses.proven().filter(user=OuterRef("user"))),
         read_at=None,
         emailed_at=None,
         created_at__lte=now - MAIL_AFTER,
         user__is_active=True,
         user__no_mail_since=None,
-    ).exclude(user__email="")
+    )
 
 
 def _claimed(user: User, now: datetime) -> list[Notice]:
@@ -128,25 +130,28 @@ def _mail(user: User, waiting: Sequence[Notice], link: Callable[[Notice], str]) 
     """Who wants what, with a link each; never the words of a comment, which may tell a verdict."""
     many = len(waiting)
     subject = "rubricweb: one thing waits for you" if many == 1 else f"rubricweb: {many} things wait for you"
-    lines = [f"{_words(str(user))},", ""]
+    lines = [f"{plain_words(str(user))},", ""]
     for notice in waiting[:LINES_OF_A_MAIL]:
-        lines += [f"{_said(notice)} ({_words(notice.team.name)})", link(notice), ""]
+        lines += [f"{_said(notice)} ({plain_words(notice.team.name)})", link(notice), ""]
     if many > LINES_OF_A_MAIL:
         lines += [f"… and {many - LINES_OF_A_MAIL} more, see the bell in rubricweb.", ""]
     lines += ["To get no such mails, say so on the page of notices."]
     return EmailMessage(
-        subject, "\n".join(lines), to=[user.email], headers={"Auto-Submitted": "auto-generated"}
+        subject,
+        "\n".join(lines),
+        to=[addresses.proven_address(user)],
+        headers={"Auto-Submitted": "auto-generated"},
     )
 
 
 def _said(notice: Notice) -> str:
     words = NoticeKind(notice.kind).label
     if notice.queue is not None:
-        return f"The queue {_words(notice.queue.name)} {words}"
+        return f"The queue {plain_words(notice.queue.name)} {words}"
     author = notice.comment.author if notice.comment else None
-    return f"{_words(str(author)) if author else 'Somebody'} {words}"
+    return f"{plain_words(str(author)) if author else 'Somebody'} {words}"
 
 
-def _words(name: str) -> str:
+def plain_words(name: str) -> str:
     """A name without what a mail program would make a link of: "evil.example/x" is "evil example x"."""
     return " ".join(re.sub(r"[^\w '-]+", " ", name).split())

@@ -9,10 +9,12 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from rubricweb.engine.number_format import MISSING
+from rubricweb.engine.scoring.effect import effect_of, verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion
-from rubricweb.selectors.reviews import Quote
-from rubricweb.templatetags.display import MISSING, icon, score, verdict_chip
+from rubricweb.selectors.reviews.reviews import Quote
+from rubricweb.templatetags.display import icon, score, verdict_chip
 
 register = template.Library()
 
@@ -67,7 +69,8 @@ def answer_chip(
     if error:
         return verdict_chip("ERROR", small=small, title=title or error)
     if criterion.kind != "choice" or label is None or not _is_option(criterion, label):
-        return verdict_chip(label, small=small, title=title)
+        weight = 1 if criterion.weight is None else criterion.weight  # a draft may have none yet
+        return verdict_chip(label, small=small, title=title, weight=weight)
     place = _places(criterion).get(_folded(label))
     return format_html(
         '<span class="chip chip--{}{}"{}>{}<span class="chip__words">{}</span>{}</span>',
@@ -89,6 +92,51 @@ def value_chip(value: float | None, small: bool = False) -> SafeString:
         icon("gauge"),
         score(value, 2),
     )
+
+
+@register.filter
+def effect(value: float | None, weight: float | None) -> str:
+    """What an answer of this value does to the score: "helped", "hurt", "neither"; "" without a value."""
+    return effect_of(value, weight or 0) or ""
+
+
+@register.filter
+def effect_words(label: str) -> str:
+    """What a verdict says in a table that pools criteria by effect: MET is "helped", UNMET "hurt"."""
+    return {"MET": "helped", "UNMET": "hurt"}.get(label, label)
+
+
+@dataclass(frozen=True)
+class VerdictChoice:
+    """One verdict to choose: its stored `value`, its words, its key, and the look of what it does."""
+
+    value: str
+    words: str
+    key: str
+    look: str
+
+
+@register.filter
+def verdict_choices(weight: float | None) -> list[VerdictChoice]:
+    """The verdicts on a criterion of this weight: of a penalty "Error present" comes first and is red."""
+    looks = {"helped": "helped", "hurt": "hurt"}
+    return [
+        VerdictChoice(
+            value=verdict.value,
+            words=verdict_words(verdict, weight or 0),
+            key=verdict.value[0].lower(),
+            look=looks.get(verdict_effect(verdict, weight or 0) or "", "cannot"),
+        )
+        for verdict in (Verdict.MET, Verdict.UNMET, Verdict.CANNOT_ASSESS)
+    ]
+
+
+@register.simple_tag
+def answer_words(criterion: Criterion, label: str | None) -> str:
+    """A label of a criterion in running text: "met", of a penalty "error present", an option as it stands."""
+    if label in set(Verdict) and criterion.kind != "choice":
+        return verdict_words(str(label), criterion.weight).lower()
+    return label_words(label)
 
 
 @register.filter

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,64 +18,33 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from rubricweb.engine import number_format
+from rubricweb.engine.agreement.intervals import NOTHING_MEASURED
+from rubricweb.engine.number_format import MISSING, is_number
 from rubricweb.engine.parsers.markdown import MARKDOWN
+from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
+from rubricweb.engine.verdict import Verdict
 from rubricweb.models.teams import Role
 
 register = template.Library()
 
-MISSING = "–"
-MINUS = "\N{MINUS SIGN}"
-MARKDOWN_MAX_CHARACTERS = 200_000
+MARKDOWN_BUDGET = 200_000
+"""What the texts of one request may cost to lay out as Markdown, all together, in plain characters."""
+MARK_COST, LINE_COST = 8, 30
+"""What a character that may be Markdown costs, and a line or a cell of a table, beside a plain character."""
+
+_MARKS = "*_`[]<&~!|\\"
+_left: ContextVar[int | None] = ContextVar("markdown_left", default=None)
 
 
 # ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
-@register.filter
-def score(value: float | None, digits: int = 3) -> str:
-    """A score with fixed decimals: 0.71349 is "0.713", −0.5 has a true minus, missing is "–"."""
-    if _is_missing(value):
-        return MISSING
-    return _minus(f"{_plain_zero(value, digits):.{digits}f}")
-
-
-@register.filter
-def percent(share: float | None, digits: int = 0) -> str:
-    """A share from 0 to 1 as "86%"; almost all is ">99%" and almost none "<1%", never the exact end."""
-    if _is_missing(share):
-        return MISSING
-    step = 10.0**-digits
-    hundredths = round(share * 100, digits)
-    if share < 1 and hundredths >= 100:
-        return f">{100 - step:.{digits}f}%"
-    if share > 0 and hundredths <= 0:
-        return f"<{step:.{digits}f}%"
-    return _minus(f"{hundredths:.{digits}f}%")
-
-
-@register.filter
-def signed(value: float | None) -> str:
-    """A weight with its sign: "+10", "−15" with a true minus, "+2.5", plain "0"."""
-    if _is_missing(value):
-        return MISSING
-    number = f"{abs(value):,.4f}".rstrip("0").rstrip(".")
-    if number == "0":
-        return "0"
-    return f"{MINUS if value < 0 else '+'}{number}"
-
-
-@register.filter
-def count(value: int | None) -> str:
-    """A whole number with thousands apart: "1,284"; missing is "–"."""
-    return MISSING if _is_missing(value) else _minus(f"{value:,.0f}")
-
-
-@register.filter
-def usd(value: float | None) -> str:
-    """Dollars: "$12.30", below a cent with two significant digits ("$0.0042"), nothing spent "$0.00"."""
-    if _is_missing(value):
-        return MISSING
-    amount = abs(float(value))
-    places = 2 if amount == 0 or amount >= 0.01 else 1 - math.floor(math.log10(amount))
-    return f"{MINUS if value < 0 else ''}${amount:,.{places}f}"
+# How each is written stands in one place for pages, commands and mails: engine.number_format.
+score = register.filter("score", number_format.number)
+difference = register.filter("difference", number_format.difference)
+percent = register.filter("percent", number_format.share)
+signed = register.filter("signed", number_format.weight)
+count = register.filter("count", number_format.whole)
+usd = register.filter("usd", number_format.money)
 
 
 @register.filter
@@ -81,7 +52,7 @@ def duration(seconds: float | timedelta | None) -> str:
     """A length of time in its two largest units: "840 ms", "12.3 s", "1 min 30 s", "2 h 5 min", "3 d 4 h"."""
     if isinstance(seconds, timedelta):
         seconds = seconds.total_seconds()
-    if _is_missing(seconds):
+    if not is_number(seconds):
         return MISSING
     if seconds < 0.9995:
         return f"{max(seconds, 0) * 1000:.0f} ms"
@@ -100,26 +71,61 @@ def duration(seconds: float | timedelta | None) -> str:
 
 
 @register.simple_tag
-def figure(value: Any, low: float | None = None, high: float | None = None, digits: int = 2) -> SafeString:
-    """A value with its interval, "0.68 [0.61, 0.74]"; takes an engine Figure or three numbers."""
+def figure(
+    value: Any,
+    low: float | None = None,
+    high: float | None = None,
+    n: int | None = None,
+    *,
+    signed: bool = False,
+    percent: bool = False,
+    digits: int | None = None,
+    look: str = "line",
+) -> SafeString:
+    """A value with its interval, "0.68 [0.61, 0.74]"; takes an engine Figure or the numbers.
+
+    `look`: "line"; "stacked" puts the interval below, as in tables; "value" and "interval" are one of the
+    two, with the digits of both, for tiles. Of a figure that is `small` (it rests on fewer units than tell
+    anything) or has no value the `reason` is told, on hover and to those who listen; see `figure_reason`.
+    """
+    small, reason = bool(getattr(value, "small", False)), figure_reason(value)
     if hasattr(value, "value"):
-        value, low, high = value.value, value.low, value.high
-    if _is_missing(value):
-        return format_html('<span class="figure text-muted">{}</span>', MISSING)
-    if _is_missing(low) or _is_missing(high):
-        return format_html('<span class="figure">{}</span>', score(value, digits))
+        value, low, high, n = value.value, value.low, value.high, value.n
+    missing = not is_number(value)
+    places = number_format.figure_digits(low, high, n) if digits is None else digits
+    said = number_format.value_text(value, places, signed=signed, percent=percent)
+    between = "" if missing else number_format.interval_text(low, high, places, percent=percent)
+    if look == "stacked" and missing:
+        said = "undefined"
+    parts = [SafeString("") if look == "interval" else format_html("{}", said)]
+    if between and look != "value":
+        sub = " table__sub" if look == "stacked" else ""
+        parts.append(
+            format_html('<span class="figure__interval{}" title="95 % interval">{}</span>', sub, between)
+        )
+    if reason and look in ("line", "stacked"):  # a tile has a line of its own for it
+        parts.append(format_html('<span class="visually-hidden">({})</span>', reason))
     return format_html(
-        '<span class="figure">{} <span class="figure__interval" title="95 % interval">[{}, {}]</span></span>',
-        score(value, digits),
-        score(low, digits),
-        score(high, digits),
+        '<span class="figure{}{}"{}>{}</span>',
+        " figure--small" if small else "",
+        " text-muted" if missing else "",
+        format_html(' title="{}"', reason) if reason else "",
+        format_html_join(" ", "{}", ((part,) for part in parts if part)),
     )
+
+
+@register.filter
+def figure_reason(value: Any) -> str:
+    """Why a figure has no value, or should not be leant on; "" for one that may be."""
+    if getattr(value, "value", value) is not None and not getattr(value, "small", False):
+        return ""
+    return str(getattr(value, "reason", NOTHING_MEASURED))
 
 
 @register.simple_tag
 def weight(value: float | None) -> SafeString:
     """A criterion's weight with its sign; what counts against is red as well as negative."""
-    negative = not _is_missing(value) and value < 0
+    negative = is_number(value) and value < 0
     return format_html(
         '<span class="weight{}">{}</span>', " weight--negative" if negative else "", signed(value)
     )
@@ -128,18 +134,19 @@ def weight(value: float | None) -> SafeString:
 @register.filter
 def heat(value: float | None, low: float = 0) -> str:
     """The class of a heat cell: `low` is heat-0, 1 is heat-9, missing is heat-none. 0.5 of 0–1 is heat-4."""
-    if _is_missing(value):
+    if not is_number(value):
         return "heat-none"
     share = (value - low) / (1 - low)
     return f"heat-{min(9, max(0, math.floor(share * 9)))}"
 
 
 # ── Chips, icons, times, links ───────────────────────────────────────────────────────────────────
-_VERDICTS = {
-    "MET": ("met", "check", "Met"),
-    "UNMET": ("unmet", "x", "Unmet"),
-    "CANNOT_ASSESS": ("cannot", "minus", "Cannot assess"),
-    "ERROR": ("error", "triangle-alert", "Error"),
+# Green and a check helped the score, red and a cross hurt it, whichever word stands for it.
+_EFFECTS = {
+    "helped": ("helped", "check"),
+    "hurt": ("hurt", "x"),
+    "neither": ("cannot", "circle-dot"),
+    None: ("cannot", "minus"),
 }
 _STATES = {
     "running": "info",
@@ -175,10 +182,18 @@ def icon(name: str, label: str = "", extra: str = "") -> SafeString:
 
 @register.simple_tag
 def verdict_chip(
-    verdict: str | None, label: str | None = None, title: str = "", small: bool = False
+    verdict: str | None, label: str | None = None, title: str = "", small: bool = False, weight: float = 1
 ) -> SafeString:
-    """A verdict as glyph and word; None is "Pending", and a failed call is the verdict "ERROR"."""
-    kind, glyph, words = _VERDICTS.get(str(verdict or ""), ("pending", "clock", "Pending"))
+    """A verdict as glyph and word; None is "Pending", and a failed call is the verdict "ERROR".
+
+    Colour and glyph go by what it does to a score with this `weight`: "Error present" of a penalty is red.
+    """
+    kind, glyph, words = "pending", "clock", "Pending"
+    if verdict == "ERROR":
+        kind, glyph, words = "error", "triangle-alert", "Error"
+    elif verdict in set(Verdict):
+        kind, glyph = _EFFECTS[verdict_effect(str(verdict), weight)]
+        words = verdict_words(str(verdict), weight)
     return format_html(
         '<span class="chip chip--{}{}"{}>{}{}</span>',
         kind,
@@ -245,29 +260,25 @@ _TAGS = {
 }
 
 
+@contextmanager
+def one_markdown_budget() -> Iterator[None]:
+    """All texts within share `MARKDOWN_BUDGET`, as those of one request do; without, each has its own."""
+    token = _left.set(MARKDOWN_BUDGET)
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
 @register.filter
 def markdown(text: str | None) -> SafeString:
     """Markdown as safe HTML: no raw HTML, no pictures, an allow-list of tags, links without referrer or rank.
 
-    Headings start at h3, below the page's own. A text over 200,000 characters is shown as plain text,
-    because laying it out would hold up the page.
+    Headings start at h3, below the page's own. A text that costs more than is left of `MARKDOWN_BUDGET` is
+    shown whole as plain text after a sentence that says so, because laying it out would hold up the page.
     """
-    if not text:
-        return SafeString("")
-    if len(text) > MARKDOWN_MAX_CHARACTERS:
-        return format_html('<pre class="code">{}</pre>', text)
-    tokens = MARKDOWN.parse(text)
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
-    clean = nh3.clean(
-        MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
-        tags=_TAGS,
-        attributes={"a": {"href", "title"}, "ol": {"start"}},
-        url_schemes={"http", "https", "mailto"},
-        link_rel="nofollow noopener noreferrer",
-    )
-    return mark_safe(clean)  # noqa: S308 nh3 has just cleaned it
+    note, html = _noted_markdown(text)
+    return format_html("{}{}", note, html)
 
 
 @register.simple_tag
@@ -275,14 +286,15 @@ def body(value: Any, field: str = "") -> SafeString:
     """A submission or prompt as it is meant: a chat array as turns, JSON as code, anything else as Markdown.
 
     Strings that hold a JSON array or object are read first, so both stored forms look the same. `field` marks
-    every text as a place that can be quoted, by the names of `selectors.evidence`.
+    every text as a place that can be quoted, by the names of `selectors.reviews.evidence`.
     """
     if value is None or value == "":
         return format_html('<p class="text-muted">{}</p>', "Empty.")
     if isinstance(value, str):
         parsed = _json_container(value)
         if parsed is None:
-            return format_html('<div class="prose"{}>{}</div>', _place(field), markdown(value))
+            note, html = _noted_markdown(value)
+            return format_html('{}<div class="prose"{}>{}</div>', note, _place(field), html)
         value = parsed
     if _is_chat(value):
         turns = ((_turn(turn, f"{field}[{at}]" if field else ""),) for at, turn in enumerate(value))
@@ -302,19 +314,19 @@ def interval_svg(
     mark: float | None = None,
 ) -> SafeString:
     """A point with its interval on a line from `minimum` to `maximum`; `mark` is a dashed rule beside it."""
-    if _is_missing(point):
+    if not is_number(point):
         return format_html('<span class="text-muted">{}</span>', MISSING)
     words = f"{label} {score(point, 2)}".strip()
     span = rule = SafeString("")
-    if not _is_missing(low) and not _is_missing(high):
+    if is_number(low) and is_number(high):
         left, right = _share(low, minimum, maximum), _share(high, minimum, maximum)
-        words += f", from {score(low, 2)} to {score(high, 2)}"
+        words += f" {number_format.interval_text(low, high)}"
         span = format_html(
             '<rect class="interval__span" x="{}%" y="6" width="{}%" height="6" rx="3"></rect>',
             _number(left),
             _number(right - left),
         )
-    if not _is_missing(mark):
+    if is_number(mark):
         words += f", mark at {score(mark, 2)}"
         at = _number(_share(mark, minimum, maximum))
         rule = format_html('<line class="interval__mark" x1="{}%" x2="{}%" y1="0" y2="18"></line>', at, at)
@@ -342,7 +354,7 @@ def bar_svg(
         '<rect class="bars__track" x="0" y="{}" width="100%" height="8" rx="2"></rect>'
         '<rect class="{}" x="0" y="{}" width="{}%" height="8" rx="2"></rect>',
         (
-            (10 * row, look, 10 * row, _number(0 if _is_missing(number) else _share(number, 0, maximum)))
+            (10 * row, look, 10 * row, _number(_share(number, 0, maximum) if is_number(number) else 0))
             for row, (look, number) in enumerate(rows)
         ),
     )
@@ -434,7 +446,7 @@ def spark_svg(
     points = [
         (_number(3 + 90 * index / last), _number(21 - 0.18 * _share(value, minimum, maximum)))
         for index, value in enumerate(values)
-        if not _is_missing(value)
+        if is_number(value)
     ]
     if not points:
         return format_html('<span class="text-muted">{}</span>', MISSING)
@@ -449,19 +461,6 @@ def spark_svg(
 
 
 # ── What the above is made of ────────────────────────────────────────────────────────────────────
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
-def _minus(number: str) -> str:
-    return number.replace("-", MINUS, 1)
-
-
-def _plain_zero(value: float, digits: int) -> float:
-    """Keep "−0.000" off the page."""
-    return 0.0 if round(value, digits) == 0 else value
-
-
 def _share(value: float, minimum: float, maximum: float) -> float:
     """Where `value` stands between the ends, in per cent, kept inside them."""
     return 100 * min(1.0, max(0.0, (float(value) - minimum) / (maximum - minimum)))
@@ -528,14 +527,14 @@ def _content(content: Any, field: str = "") -> SafeString:
     if content is None:
         return SafeString("")
     if isinstance(content, str):
-        return _quotable(markdown(content), field)
+        return _quotable(*_noted_markdown(content), field)
     if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
         return format_html_join(
             "",
             "{}",
             (
                 (
-                    _quotable(markdown(part["text"]), f"{field}[{at}]" if field else "")
+                    _quotable(*_noted_markdown(part["text"]), f"{field}[{at}]" if field else "")
                     if isinstance(part.get("text"), str)
                     else format_html(
                         '<p class="text-muted">[{}: not shown]</p>', part.get("type", "attachment")
@@ -547,8 +546,62 @@ def _content(content: Any, field: str = "") -> SafeString:
     return _code(content)
 
 
-def _quotable(html: SafeString, field: str) -> SafeString:
-    return format_html("<div{}>{}</div>", _place(field), html) if field else html
+def _quotable(note: SafeString, html: SafeString, field: str) -> SafeString:
+    """The note stands outside the place: only the text itself can be quoted."""
+    quoted = format_html("<div{}>{}</div>", _place(field), html) if field else html
+    return format_html("{}{}", note, quoted)
+
+
+def _noted_markdown(text: str | None) -> tuple[SafeString, SafeString]:
+    """What is to be said about a text, if anything, and its HTML: laid out while the budget lasts."""
+    if not text:
+        return SafeString(""), SafeString("")
+    left = _left.get()
+    budget = MARKDOWN_BUDGET if left is None else left
+    cost = markdown_cost(text, budget)
+    if cost > budget:
+        note = format_html(
+            '<p class="text-muted text-small">{}</p>',
+            "Shown as plain text: there is too much of it to be laid out as Markdown.",
+        )
+        return note, format_html('<pre class="code">{}</pre>', text)
+    if left is not None:
+        _left.set(left - cost)
+    return SafeString(""), _laid_out(text)
+
+
+def markdown_cost(text: str, most: int = MARKDOWN_BUDGET) -> int:
+    """What laying out `text` costs at most, in plain characters; once it is over `most`, only that it is.
+
+    A line of a table has as many cells as its widest row, written or not, and a table ends at an empty line.
+    So every line between two empty ones counts once more for each "|" of the line with most: "|a|b|", "|-|-|"
+    and "x" are 13 characters, 6 marks and 3 · 4 lines and cells, 13 + 8 · 6 + 30 · 12 = 421.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    cost = len(text) + LINE_COST * (lines.count("\n") + 1)
+    if cost > most:
+        return cost
+    cost += MARK_COST * sum(text.count(mark) for mark in _MARKS)
+    for block in lines.split("\n\n"):
+        if "|" in block:
+            rows = block.split("\n")
+            cost += LINE_COST * len(rows) * max(row.count("|") for row in rows)
+    return cost
+
+
+def _laid_out(text: str) -> SafeString:
+    tokens = MARKDOWN.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    clean = nh3.clean(
+        MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
+        tags=_TAGS,
+        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        link_rel="nofollow noopener noreferrer",
+    )
+    return mark_safe(clean)  # noqa: S308 nh3 has just cleaned it
 
 
 def _code(value: Any) -> SafeString:

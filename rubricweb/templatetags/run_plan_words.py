@@ -2,8 +2,8 @@
 
 from django import template
 
-from rubricweb.selectors.run_forecasts import Forecast, Range
-from rubricweb.services import prices
+from rubricweb.selectors.runs.planning.forecasts import Forecast, Range
+from rubricweb.services.endpoints import prices
 from rubricweb.templatetags.display import count, duration, usd
 
 register = template.Library()

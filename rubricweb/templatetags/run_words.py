@@ -7,12 +7,12 @@ from typing import Any
 from django import template
 
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.engine.autograders.cascade import CONDITIONS
-from rubricweb.engine.vote_rules import DEFAULT_RULES
-from rubricweb.selectors.run_errors import ERROR_KINDS
-from rubricweb.selectors.run_progress import Progress
-from rubricweb.selectors.run_results import VerdictCounts
-from rubricweb.services.run_events import EVENT_KINDS
+from rubricweb.engine.autograders.panels.cascade import CONDITIONS
+from rubricweb.engine.panels.vote_rules import DEFAULT_RULES
+from rubricweb.selectors.runs.errors import ERROR_KINDS
+from rubricweb.selectors.runs.progress import Progress
+from rubricweb.selectors.runs.results import VerdictCounts
+from rubricweb.services.runs.events import EVENT_KINDS
 
 register = template.Library()
 
@@ -48,8 +48,10 @@ def error_words(kind: str) -> str:
 
 @register.filter
 def counts_words(counts: VerdictCounts) -> str:
-    """The verdicts on one item: "2 met · 1 unmet · 1 chosen"; errors have a column of their own."""
-    parts = [f"{counts.met} met", f"{counts.unmet} unmet"] if counts.met or counts.unmet else []
+    """The answers on one item: "2 helped · 1 hurt · 1 chosen"; errors have a column of their own."""
+    parts = [f"{counts.helped} helped", f"{counts.hurt} hurt"] if counts.helped or counts.hurt else []
+    if counts.idle:
+        parts.append(f"{counts.idle} moved nothing")
     for name in ("chosen", "measured", "cannot_assess"):
         if number := getattr(counts, name):
             parts.append(f"{number} {name.replace('_', ' ')}")

@@ -7,7 +7,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django_htmx.middleware import HtmxDetails
@@ -15,8 +15,11 @@ from django_htmx.middleware import HtmxDetails
 from rubricweb import access
 from rubricweb.errors import Invalid, TooLarge
 from rubricweb.models import Membership, Role, Team, User
-from rubricweb.selectors import notices, queues
-from rubricweb.services import endpoints
+from rubricweb.selectors.reviews import queues
+from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
+from rubricweb.selectors.teams import notices
+from rubricweb.services.endpoints import endpoints
+from rubricweb.templatetags.display import one_markdown_budget
 
 P = ParamSpec("P")
 
@@ -42,17 +45,45 @@ class SignedInByDefault(LoginRequiredMiddleware):
         return super().process_view(request, view_func, view_args, view_kwargs)
 
 
+class NothingStaysInCaches:
+    """Answers say that no cache may keep them: they show a team's data, also after a sign-out or a removal.
+
+    A view that says something itself is left alone. Static files are answered before this.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+
+class MarkdownIsBudgeted:
+    """The texts of one page share one budget for being laid out, so that no request takes long over them."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with one_markdown_budget():
+            return self.get_response(request)
+
+
 def team_page(
     role: Role, post: Role | None = None
-) -> Callable[[Callable[Concatenate[TeamRequest, P], HttpResponse]], Callable[..., HttpResponse]]:
+) -> Callable[[Callable[Concatenate[TeamRequest, P], HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Opens a view at `/t/<slug>/…` to members with at least `role` (`post` for changes, when that is more).
 
     The roles stay readable on the view, so that a test can walk every route with every role.
     """
 
-    def decorate(view: Callable[Concatenate[TeamRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
+    def decorate(
+        view: Callable[Concatenate[TeamRequest, P], HttpResponseBase],
+    ) -> Callable[..., HttpResponseBase]:
         @wraps(view)
-        def opened(request: TeamRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        def opened(request: TeamRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             needed = post if post is not None and request.method not in ("GET", "HEAD") else role
             request.membership = access.membership_for(request.user, slug, needed)
             request.team = request.membership.team
@@ -82,6 +113,13 @@ def uploaded(request: HttpRequest, name: str = "file") -> tuple[bytes, str]:
     return file.read(), file.name or "upload"
 
 
+def text_of(given: QueryDict, name: str) -> str:
+    """A text of the query string or a form, "" when absent; without NUL, which PostgreSQL neither stores nor
+    compares.
+    """
+    return given.get(name, "").replace("\0", "")
+
+
 def whole_number(text: str | None, what: str) -> int | None:
     """A number from the query string, None when absent. Raises Invalid for anything else."""
     if text is None or text == "":
@@ -91,16 +129,25 @@ def whole_number(text: str | None, what: str) -> int | None:
     return int(text)
 
 
+def searched(query: QueryDict) -> str:
+    """The text a list is searched for, "" for none. Raises Invalid for more than SEARCH_CHARACTERS."""
+    text = text_of(query, "q").strip()
+    if len(text) > SEARCH_CHARACTERS:
+        raise Invalid(f"Search for at most {SEARCH_CHARACTERS} characters, not {len(text)}.")
+    return text
+
+
 def frame(request: HttpRequest) -> dict[str, Any]:
     """Navigation, teams and the judge banner for base.html; nothing for people who are not signed in."""
     team: Team | None = getattr(request, "team", None)
-    if not isinstance(getattr(request, "user", None), User):
+    user = getattr(request, "user", None)
+    if not isinstance(user, User):
         return {}
     if getattr(request, "htmx", None) and not request.htmx.boosted:  # type: ignore[attr-defined]  # set by django_htmx
         return {"team": team, "membership": getattr(request, "membership", None), "Role": Role}
     teams = [
         {"name": one.name, "url": reverse("dashboard", args=[one.slug]), "active": one == team}
-        for one in access.teams_for(request.user)
+        for one in access.teams_for(user)
     ]
     if team is None:
         return {"teams": teams}
@@ -114,14 +161,14 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "may_adjudicate": membership.role >= Role.REVIEWER,
         "teams": teams,
         "settings_url": reverse("settings", args=[team.slug]),
-        "nav": _navigation(request, team),
-        "unread": notices.unread_count(team, request.user),
+        "nav": _navigation(request, team, user),
+        "unread": notices.unread_count(team, user),
         "banner": _banner(team),
     }
 
 
-def _navigation(request: HttpRequest, team: Team) -> list[dict[str, Any]]:
-    waiting = queues.open_reviews_count(team, request.user, at_most=WAITING_SHOWN + 1)
+def _navigation(request: HttpRequest, team: Team, user: User) -> list[dict[str, Any]]:
+    waiting = queues.open_reviews_count(team, user, at_most=WAITING_SHOWN + 1)
     rooms = [
         ("Dashboard", "dashboard", 0),
         ("Rubrics", "rubrics", 0),

@@ -85,7 +85,7 @@ class JoinsTheStylesheet:
         yield from super().post_process(paths, dry_run=dry_run, **options)  # type: ignore[misc]  # the storage's
 
 
-class HashedFiles(JoinsTheStylesheet, ManifestStaticFilesStorage):
+class HashedFiles(JoinsTheStylesheet, ManifestStaticFilesStorage):  # type: ignore[misc]  # as Django's own
     """One machine: hashed names; compressing (half a minute at first start) would save nothing."""
 
 

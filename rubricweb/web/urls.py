@@ -2,30 +2,22 @@
 
 from django.urls import URLPattern, path
 
-from rubricweb.web import (
-    adjudication,
-    agreement_board,
-    calibration,
-    comments,
-    comparison,
-    dashboard,
-    datasets,
-    exports,
-    judges,
-    notices,
-    queues,
-    reveals,
-    reviews,
-    rubric_editor,
-    rubrics,
-    run_calls,
-    run_control,
-    run_diff,
-    run_launch,
-    runs,
-    spending,
-    teams,
-)
+from rubricweb.web.adjudication import views
+from rubricweb.web.comparison import agreement_board
+from rubricweb.web.comparison import views as comparison
+from rubricweb.web.dashboard import views as dashboard
+from rubricweb.web.datasets import views as datasets
+from rubricweb.web.exports import views as exports
+from rubricweb.web.judges import views as judges
+from rubricweb.web.reviews import calibration, comments, queues, reveals
+from rubricweb.web.reviews import views as reviews
+from rubricweb.web.rubrics import editor
+from rubricweb.web.rubrics import views as rubrics
+from rubricweb.web.runs import calls, control, diff, launch
+from rubricweb.web.runs import views as runs
+from rubricweb.web.spending import views as spending
+from rubricweb.web.teams import notices
+from rubricweb.web.teams import views as teams
 
 team_urls: list[URLPattern] = [
     path("", dashboard.dashboard, name="dashboard"),
@@ -34,11 +26,11 @@ team_urls: list[URLPattern] = [
     path("rubrics/new/", rubrics.new, name="rubric_new"),
     path("rubrics/import/", rubrics.import_file, name="rubric_import"),
     path("rubrics/<int:rubric_id>/", rubrics.rubric, name="rubric"),
-    path("rubrics/<int:rubric_id>/edit/", rubric_editor.edit, name="rubric_edit"),
-    path("rubrics/<int:rubric_id>/preview/", rubric_editor.preview, name="rubric_preview"),
-    path("rubrics/<int:rubric_id>/check/", rubric_editor.check_fields, name="rubric_check"),
-    path("rubrics/<int:rubric_id>/try/", rubric_editor.try_out, name="rubric_try"),
-    path("rubrics/<int:rubric_id>/source/", rubric_editor.source, name="rubric_source"),
+    path("rubrics/<int:rubric_id>/edit/", editor.edit, name="rubric_edit"),
+    path("rubrics/<int:rubric_id>/preview/", editor.preview, name="rubric_preview"),
+    path("rubrics/<int:rubric_id>/check/", editor.check_fields, name="rubric_check"),
+    path("rubrics/<int:rubric_id>/try/", editor.try_out, name="rubric_try"),
+    path("rubrics/<int:rubric_id>/source/", editor.source, name="rubric_source"),
     path("rubrics/<int:rubric_id>/publish/", rubrics.publish, name="rubric_publish"),
     path("rubrics/<int:rubric_id>/v<int:number>/", rubrics.version, name="rubric_version"),
     path("rubrics/<int:rubric_id>/v<int:number>/<str:format>", rubrics.download, name="rubric_download"),
@@ -48,6 +40,7 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
     path("datasets/<int:dataset_id>/add/", datasets.add_items, name="dataset_add"),
     path("datasets/<int:dataset_id>/labels/", datasets.import_labels, name="labels_import"),
+    path("datasets/<int:dataset_id>/raters/<int:rater_id>/", datasets.rater_kind, name="rater_kind"),
     path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
     path("items/<int:item_id>/", datasets.item, name="item"),
     # Comments
@@ -57,22 +50,22 @@ team_urls: list[URLPattern] = [
     path("notices/<int:notice_id>/", notices.notice, name="notice"),
     # Runs
     path("runs/", runs.runs, name="runs"),
-    path("runs/new/", run_launch.new, name="run_new"),
+    path("runs/new/", launch.new, name="run_new"),
     path("runs/<int:run_id>/", runs.run, name="run"),
     path("runs/<int:run_id>/live/", runs.live, name="run_live"),
     path("runs/<int:run_id>/log/", runs.log, name="run_log"),
-    path("runs/<int:run_id>/pause/", run_control.pause, name="run_pause"),
-    path("runs/<int:run_id>/resume/", run_control.resume, name="run_resume"),
-    path("runs/<int:run_id>/cancel/", run_control.cancel, name="run_cancel"),
-    path("runs/<int:run_id>/extend/", run_control.extend, name="run_extend"),
-    path("runs/<int:run_id>/budget/", run_control.budget, name="run_budget"),
+    path("runs/<int:run_id>/pause/", control.pause, name="run_pause"),
+    path("runs/<int:run_id>/resume/", control.resume, name="run_resume"),
+    path("runs/<int:run_id>/cancel/", control.cancel, name="run_cancel"),
+    path("runs/<int:run_id>/extend/", control.extend, name="run_extend"),
+    path("runs/<int:run_id>/budget/", control.budget, name="run_budget"),
     path("runs/<int:run_id>/items/<int:item_id>/", runs.item, name="run_item"),
-    path("runs/<int:run_id>/items/<int:item_id>/calls/<int:call_id>/", run_calls.call, name="run_call"),
-    path("runs/<int:run_id>/against/", run_diff.choose, name="run_against"),
-    path("runs/<int:run_id>/against/<int:baseline_id>/", run_diff.diff, name="run_diff"),
+    path("runs/<int:run_id>/items/<int:item_id>/calls/<int:call_id>/", calls.call, name="run_call"),
+    path("runs/<int:run_id>/against/", diff.choose, name="run_against"),
+    path("runs/<int:run_id>/against/<int:baseline_id>/", diff.diff, name="run_diff"),
     path(
         "runs/<int:run_id>/against/<int:baseline_id>/items/<int:item_id>/",
-        run_diff.item,
+        diff.item,
         name="run_diff_item",
     ),
     # Review
@@ -118,18 +111,18 @@ team_urls: list[URLPattern] = [
         name="review_revision",
     ),
     # Adjudicate
-    path("adjudication/", adjudication.inbox, name="adjudication"),
+    path("adjudication/", views.inbox, name="adjudication"),
     path(
         "adjudication/items/<int:item_id>/criteria/<int:criterion_id>/",
-        adjudication.unit,
+        views.unit,
         name="adjudication_unit",
     ),
     path(
         "adjudication/items/<int:item_id>/criteria/<int:criterion_id>/undo/",
-        adjudication.undo,
+        views.undo,
         name="adjudication_undo",
     ),
-    path("adjudication/queues/<int:queue_id>/accept/", adjudication.accept, name="queue_accept"),
+    path("adjudication/queues/<int:queue_id>/accept/", views.accept, name="queue_accept"),
     # Compare
     path("compare/", comparison.compare, name="compare"),
     path("compare/disagreements/", comparison.disagreements, name="disagreements"),
@@ -143,6 +136,7 @@ team_urls: list[URLPattern] = [
     # Team settings
     path("settings/", teams.settings_page, name="settings"),
     path("settings/members/", teams.members, name="settings_members"),
+    path("settings/invitations/<int:invitation_id>/", teams.invitation, name="settings_invitation"),
     path("settings/members/<int:user_id>/", teams.member, name="settings_member"),
     path("settings/judges/", judges.judges, name="settings_judges"),
     path("settings/judges/new/", judges.new, name="settings_judge_new"),

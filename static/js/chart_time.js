@@ -75,6 +75,7 @@
     );
     charts.set(holder, { plot, data });
     readOut(holder, data, null);
+    holder.classList.toggle("chart__plot--opens", Boolean(data.runs));
   };
 
   // A little air around the data, never past the ends of the scale the server named.
@@ -159,25 +160,61 @@
         const swatch = document.createElement("span");
         swatch.className = `swatch swatch--${each.kind ?? "other"}`;
         const value = index == null ? null : each.values[index];
+        item.hidden = Boolean(data.runs) && index != null && value == null;
         item.append(swatch, ` ${each.label}${value == null ? "" : ` ${value.toFixed(3)}`}`);
         return item;
       }),
     );
     if (index == null) return;
+    if (data.runs) {
+      const name = document.createElement("strong");
+      name.textContent = data.runs[index].name;
+      line.prepend(name, " ");
+    }
     const when = document.createElement("time");
     when.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(data.times[index] * 1000);
     line.append(when);
   };
 
+  const goTo = ({ plot, data }, index) =>
+    plot.setCursor({ left: plot.valToPos(data.times[index], "x"), top: 10 });
+
+  // Where the points are runs, the one that is read out opens.
+  const openRun = ({ plot, data }) => {
+    const run = data.runs?.[plot.cursor.idx];
+    if (run) location.assign(run.url);
+  };
+
   document.addEventListener("keydown", (event) => {
     const chart = charts.get(event.target);
+    if (!chart || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter") {
+      openRun(chart);
+      return;
+    }
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!chart || !step) return;
+    if (!step) return;
     event.preventDefault();
     const last = chart.data.times.length - 1;
     const at = chart.plot.cursor.idx ?? (step > 0 ? -1 : last + 1);
-    const index = Math.min(last, Math.max(0, at + step));
-    chart.plot.setCursor({ left: chart.plot.valToPos(chart.data.times[index], "x"), top: 10 });
+    goTo(chart, Math.min(last, Math.max(0, at + step)));
+  });
+
+  // Whoever comes by keyboard hears of the newest first.
+  document.addEventListener("focusin", (event) => {
+    const chart = charts.get(event.target);
+    if (chart?.data.runs?.length && event.target.matches(":focus-visible")) goTo(chart, chart.data.runs.length - 1);
+  });
+
+  document.addEventListener("click", (event) => {
+    const holder = event.target.closest?.("[data-chart-time]");
+    const chart = charts.get(holder);
+    if (!chart) return;
+    // A finger cannot hover: the first touch of a point reads it out, the second opens it.
+    const told = holder.dataset.told;
+    holder.dataset.told = chart.plot.cursor.idx;
+    if (event.pointerType === "touch" && told !== holder.dataset.told) return;
+    openRun(chart);
   });
 
   const resizer = new ResizeObserver((entries) => {

@@ -7,6 +7,7 @@ import zipfile
 from functools import cache
 from typing import Any
 
+import jsonschema_rs
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -32,16 +33,61 @@ def _description() -> Any:
     return api.get_openapi_schema()
 
 
-def declared_statuses(method: str, path: str) -> set[int] | None:
-    """The statuses the OpenAPI description names for an address; None when no operation has it."""
+def declared(method: str, path: str) -> dict[int, Any] | None:
+    """The responses the OpenAPI description has for an address, by status; None when no operation has it."""
     for template, methods in _description()["paths"].items():
         if re.fullmatch(re.sub(r"{\w+}", r"\\d+", template), path) and method.lower() in methods:
-            return {int(status) for status in methods[method.lower()]["responses"]}
+            responses = methods[method.lower()]["responses"]
+            return {int(status): _resolved(response) for status, response in responses.items()}
     return None
 
 
+def _resolved(response: Any) -> Any:
+    _, is_shared, name = response.get("$ref", "").partition("#/components/responses/")
+    return _description()["components"]["responses"][name] if is_shared else response
+
+
+@cache
+def _validator(schema: str) -> jsonschema_rs.Validator:
+    """What tells whether a JSON is as a schema of the description, given as JSON, says."""
+    everything = {**json.loads(schema), "components": {"schemas": _description()["components"]["schemas"]}}
+    return jsonschema_rs.Draft202012Validator(everything, validate_formats=True)
+
+
+def faults_of(kind: str, body: Any, described: Any) -> list[str]:
+    """Where an answer is not as described: its media type ("" for no body), and the body if that is JSON."""
+    content = described.get("content", {})
+    if kind not in (content or [""]):
+        return [f"{kind or 'no body'}, described are {', '.join(content) or 'no body'}"]
+    if not is_json(kind):
+        return []
+    validator = _validator(json.dumps(content[kind].get("schema", {})))
+    return [
+        f"{'.'.join(map(str, error.instance_path)) or 'the body'}: {error.message[:300]}"
+        for error in validator.iter_errors(body)
+    ]
+
+
+def answered(response: Any) -> tuple[str, Any]:
+    """The media type of an answer, "" for one without a body, and the body if that is JSON."""
+    if not response.streaming and not response.content:
+        return "", None
+    kind = response.get("Content-Type", "").partition(";")[0]
+    if not is_json(kind):
+        return kind, None
+    if not response.streaming:
+        return kind, response.json()
+    body = b"".join(response.streaming_content)
+    response.streaming_content = [body]  # for the test to read
+    return kind, json.loads(body)
+
+
+def is_json(kind: str) -> bool:
+    return kind == "application/json" or kind.endswith("+json")
+
+
 class ApiClient:
-    """Sends requests with a token. Every answer must be declared, every refusal a problem."""
+    """Sends requests with a token. Every answer must be as described, every refusal a problem."""
 
     def __init__(self, secret: str | None) -> None:
         self.secret = secret
@@ -66,11 +112,14 @@ class ApiClient:
             text = body if isinstance(body, str | bytes) else json.dumps(body) if body is not None else ""
             options |= {"data": text, "content_type": "application/json"}
         response = getattr(self.client, method.lower())(ROOT + path, **options)
-        declared = declared_statuses(method, ROOT + path)
-        assert declared is None or response.status_code in declared, (
-            f"{method} {path} answered {response.status_code}, declared are {sorted(declared)}: "
-            f"{text_of(response)[:500]}"
-        )
+        answers = declared(method, ROOT + path)
+        if answers is not None:
+            assert response.status_code in answers, (
+                f"{method} {path} answered {response.status_code}, declared are {sorted(answers)}: "
+                f"{text_of(response)[:500]}"
+            )
+            kind, said = answered(response)
+            assert faults_of(kind, said, answers[response.status_code]) == [], f"{method} {path}"
         if response.status_code >= 400:
             assert response["Content-Type"] == "application/problem+json"
             assert response.json()["status"] == response.status_code

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run, Team, User
-from rubricweb.services import teams
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast

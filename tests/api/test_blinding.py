@@ -14,16 +14,18 @@ from rubricweb.engine.formats import EXPORT_FORMATS
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import ReviewQueue, Role, RubricVersion, Run
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.services import adjudications, comments, queues, retention, reviews
-from rubricweb.services.splits import split_dataset
+from rubricweb.services import adjudications, comments
+from rubricweb.services.datasets.splits import split_dataset
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.teams import retention
 from tests import factories
 from tests.api.client import ApiClient, operations, text_of
 from tests.api.conftest import World, by_the_book
+from tests.api.reviews.test_reviews import answer
 from tests.api.test_access import address, request_for
-from tests.api.test_reviews import answer
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
-from tests.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
+from tests.two_worlds import CascadeWorld, cascade_world, copies_world, in_both_worlds, told_apart
 
 JUDGE_SAYS = "SECRET-OF-THE-JUDGE"
 PEER_SAYS = "SECRET-OF-A-PEER"
@@ -93,7 +95,7 @@ def everything_readable(
             "dataset_id": world.dataset.pk,
             "item_id": item.pk,
             "run_id": world.run.pk,
-            "baseline_id": world.dataset.runs.exclude(pk=world.run.pk)[0].pk,
+            "baseline_id": getattr(world.dataset.runs.exclude(pk=world.run.pk).first(), "pk", 0),
             "queue_id": world.queue.pk,
             "rater_id": world.queue.raters.all()[0].pk,
             "review_id": review_id,
@@ -167,7 +169,7 @@ def test_no_figure_of_a_run_tells_the_score_of_an_item_still_to_review(
     listed = alice.get("/runs")["items"]
     assert [(run["summary"], run["withheld"]) for run in listed] == [(None, True)] * 2
     run = alice.get(f"/runs/{telling.run.pk}")
-    assert (run["score"], run["hidden_items"]) == ({"value": None, "low": None, "high": None, "n": 0}, 1)
+    assert (run["score"]["value"], run["score"]["n"], run["hidden_items"]) == (None, 0, 1)
     answer(alice, draft)
     alice.send("POST", f"/reviews/{draft['id']}/submit")
     for reader in (alice, as_member(people.bob)):
@@ -319,7 +321,7 @@ def test_who_rates_a_half_blind_reads_the_original_of_the_other_half_only(
     assert keys(as_member(people.bob), halves.whole) > other_half
 
 
-def test_hidden_items_are_one_query_that_finds_copies_by_their_words(
+def test_hidden_items_are_one_query_and_of_one_item_its_copies_are_found_by_their_words(
     people: Cast, halves: Halves, django_assert_num_queries
 ) -> None:
     blind_queue(people, halves, halves.whole)
@@ -327,7 +329,7 @@ def test_hidden_items_are_one_query_that_finds_copies_by_their_words(
     with django_assert_num_queries(1):
         assert len(hidden) == 6
     if connection.vendor == "sqlite":
-        plan = hidden.explain()
+        plan = hidden_items(people.alice, people.team, item=halves.whole.dataset.items.all()[0].pk).explain()
         assert "USING INDEX item_content_hash" in plan
         assert "SCAN U" not in plan
 
@@ -351,6 +353,36 @@ def cascade_answers(people: Cast, client: ApiClient, *, unsure: bool) -> dict[st
     retention.prune(people.team, now=timezone.now() + timedelta(days=2))
     found |= {path: text_of(client.call("GET", path)) for path in ("/journal", "/retention")}
     return found
+
+
+# ── The same words elsewhere ─────────────────────────────────────────────────────────────────────
+
+
+def copies_answers(people: Cast, client: ApiClient, *, met: bool) -> dict[str, str]:
+    """Everything the API tells of words that are in several places: item and operation → answer."""
+    world = copies_world(people, met=met)
+    found: dict[str, str] = {}
+    for run, item in world.places:
+        one = World(world.version, item.dataset, run, world.queue)
+        answers = everything_readable(client, one, world.draft.pk, [item.key])
+        found |= {f"{item} {place}": text for place, text in answers.items()}
+    return found
+
+
+def test_no_answer_tells_a_blind_rater_what_was_said_of_the_same_words(people: Cast, as_member) -> None:
+    """Two worlds that differ in one verdict on words still to review: in their queue, a second time in that
+    dataset, and in a subset. The rater owns the team.
+    """
+    alice = as_member(people.alice)
+    told = told_apart(*in_both_worlds(lambda met: copies_answers(people, alice, met=met), at=timezone.now()))
+    assert not told, "\n".join(told)
+
+
+def test_who_does_not_rate_is_told_what_was_said_of_the_same_words(people: Cast, as_member) -> None:
+    ed = as_member(people.ed)
+    told = told_apart(*in_both_worlds(lambda met: copies_answers(people, ed, met=met), at=timezone.now()))
+    for key in ("bad again", "of the subset"):
+        assert [line for line in told if line.startswith(f"{key} get_report")], key
 
 
 def new_run(world: CascadeWorld) -> dict[str, Any]:

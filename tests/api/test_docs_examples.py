@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import ReviewState
-from rubricweb.services import teams
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.api.client import ApiClient
 

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from rubricweb import tasks
 from rubricweb.models import IdempotencyKey, Run, RunState
-from rubricweb.services import datasets, idempotency
-from rubricweb.services import runs as services
+from rubricweb.services.datasets import datasets
+from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.shared import idempotency
 from tests.api.client import ApiClient
 from tests.api.conftest import by_the_book
 from tests.factories import Cast

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from rubricweb.api import rubrics as room
+from rubricweb.api.rubrics import routes as room
+from tests import factories
 from tests.api.client import ApiClient, upload
 from tests.factories import Cast
 
@@ -132,6 +133,8 @@ CURSORS = [
     "W1sxXSxbMV1d",  # [[1], [1]]
     "WzFlOTk5LCAxZTk5OV0",  # [1e999, 1e999]
     "W3siYSI6MX0sMV0",  # [{"a": 1}, 1]
+    "W251bGwsIDFlOTk5XQ",  # [null, 1e999]
+    "W251bGwsIDk5OTk5OTk5OV0",  # [null, 999999999], a row that is not there
 ]
 
 
@@ -139,6 +142,21 @@ CURSORS = [
 @pytest.mark.parametrize("path", ["/rubrics", "/runs", "/queues", "/datasets"])
 def test_a_cursor_nobody_gave_out_is_refused(ed: ApiClient, world: Any, path: str, cursor: str) -> None:
     ed.refused(422, "GET", path, query={"cursor": cursor})
+
+
+def test_a_cursor_of_items_nobody_gave_out_is_refused(people: Cast, ed: ApiClient) -> None:
+    path = f"/datasets/{factories.dataset(people.team, people.ed).pk}/items"
+    for cursor in (*CURSORS, "WyJiYWQiLCAxXQ", "WzFlOTk5XQ"):  # ["bad", 1], [1e999]
+        for sort in ("key", "-key", "position"):
+            if (cursor, sort) != ("WzFd", "position"):  # [1], which is one
+                ed.refused(422, "GET", path, query={"cursor": cursor, "sort": sort})
+
+
+def test_a_cursor_of_an_earlier_release_says_to_start_again(ed: ApiClient, world: Any) -> None:
+    """It held the key of the last item: ["bad", 2]."""
+    query = {"cursor": "WyJiYWQiLCAyXQ", "sort": "key"}
+    problem = ed.refused(422, "GET", f"/datasets/{world.dataset.pk}/items", query=query)
+    assert "an earlier release; start from the first page" in problem["detail"]
 
 
 @pytest.mark.parametrize(

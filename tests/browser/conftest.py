@@ -55,7 +55,7 @@ def _requests_end_before_the_rows_go(_django_db_helper: None) -> Iterator[None]:
     request_finished.connect(finished)
     yield
     answering.discard(threading.get_ident())
-    wait_for(lambda: not answering, seconds=30)
+    wait_for(lambda: not answering)
     request_started.disconnect(started)
     request_finished.disconnect(finished)
 
@@ -76,8 +76,8 @@ def open_as(live_server: LiveServer, page: Page, violations: list[str]) -> Open:
 
     page.on("console", listen)
     page.on("pageerror", lambda error: violations.append(str(error)))
-    page.set_default_timeout(15_000)
-    expect.set_options(timeout=15_000)
+    page.set_default_timeout(90_000)
+    expect.set_options(timeout=90_000)
 
     def go(user: User, path: str, on: Page = page) -> Page:
         on.context.add_cookies([session(user, live_server)])

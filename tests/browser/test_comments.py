@@ -9,11 +9,12 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from rubricweb.models import Comment, Notice, Review, User
-from rubricweb.services import comments, queues, reviews
+from rubricweb.services import comments
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

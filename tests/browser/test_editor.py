@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
 from tests.processes.conftest import Serve
 
-pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def violations(page: Page) -> list[str]:
 
 def sign_in(page: Page, server: Serve) -> str:
     """Signs in with the one-time link; gives the address of the team."""
-    page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
+    page.set_default_timeout(90_000)
+    expect.set_options(timeout=90_000)
     page.goto(server.link)
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
     return page.url

@@ -10,13 +10,13 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from rubricweb.models import Judgement, QueueState, Review, ReviewQueue, ReviewState, User
-from rubricweb.services import queues, reviews
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.browser.conftest import Open
 from tests.factories import Cast
 from tests.processes.conftest import wait_for
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 CRITERIA: list[dict[str, Any]] = [
     {"name": "capital", "weight": 10, "requirement": "Names Paris."},
@@ -102,7 +102,7 @@ def test_ten_items_are_labelled_by_keyboard_with_the_network_gone_for_a_while(
             assert submitted.count() == number
             page.keyboard.press("u")  # to be corrected below
             page.context.set_offline(False)
-            wait_for(lambda number=number: submitted.count() == number + 1, 15)
+            wait_for(lambda number=number: submitted.count() == number + 1)
             page.keyboard.press("z")
     page.wait_for_url(re.compile(r"/next/$"))
     assert submitted.count() == 10
@@ -184,7 +184,7 @@ def test_a_reason_is_asked_for_where_the_queue_wants_one(
     page.keyboard.type("Nowhere.")
     page.keyboard.press("Control+Enter")
     expect(page.locator(".panes__main .pane__title")).to_have_text("item 1")
-    wait_for(lambda: Review.objects.get(pk=review.pk).state == ReviewState.SUBMITTED, 10)
+    wait_for(lambda: Review.objects.get(pk=review.pk).state == ReviewState.SUBMITTED)
 
 
 def test_an_answer_given_in_another_tab_is_shown_beside_mine(
@@ -245,7 +245,7 @@ def test_what_was_taken_ahead_is_given_back_when_one_leaves(
     is_ahead(page)
     assert Review.objects.filter(queue=queue, rater__user=people.ann).count() == 2
     page.get_by_role("link", name="Datasets").click()
-    wait_for(lambda: Review.objects.filter(queue=queue, rater__user=people.ann).count() == 1, 10)
+    wait_for(lambda: Review.objects.filter(queue=queue, rater__user=people.ann).count() == 1)
     assert queue.queue_items.get(item__key="item 1").room == 1
 
 
@@ -292,7 +292,7 @@ def test_json_is_quoted_as_it_is_stored_however_it_is_shown(people: Cast, open_a
         select(page, words)
         page.keyboard.press("h")
     expect(page.locator(".quoted__words")).to_have_count(len(quoted))
-    wait_for(lambda: len(stored_evidence(review, "capital") or []) == len(quoted), 15)
+    wait_for(lambda: len(stored_evidence(review, "capital") or []) == len(quoted))
     spans = stored_evidence(review, "capital")
     assert [span["text"] for span in spans] == list(quoted.values())
     assert [stored[span["start"] : span["end"]] for span in spans] == list(quoted.values())

@@ -12,7 +12,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect
 
 from tests.processes.conftest import Serve
 
-pytestmark = [pytest.mark.browser, pytest.mark.processes, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 JUDGE_SAYS = "— offline judge (not an LLM)"  # how every reason of the offline judge ends
 QUESTION = "What is the capital of France?"
@@ -39,8 +39,8 @@ def test_from_sign_in_to_export(
     page: Page, serve: Callable[..., Serve], violations: list[str], tmp_path: Path
 ) -> None:
     server = serve("--owner", "olga")
-    page.set_default_timeout(20_000)
-    expect.set_options(timeout=20_000)
+    page.set_default_timeout(90_000)
+    expect.set_options(timeout=90_000)
     stylesheets: list[str] = []
     page.on("request", lambda asked: stylesheets.append(asked.url) if ".css" in asked.url else None)
 

@@ -9,7 +9,7 @@ import pytest
 from rubricweb.management import console
 from rubricweb.models import Role
 from tests.factories import Cast
-from tests.test_access import furnished
+from tests.furnished import Furnished
 
 Path = tuple[str, ...]
 
@@ -25,6 +25,8 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "list"): (Role.VIEWER, ""),
     ("datasets", "items"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "split"): (Role.EDITOR, "{dataset_name} --dev 1"),
+    ("datasets", "raters"): (Role.VIEWER, "{dataset_name}"),
+    ("datasets", "rater-kind"): (Role.EDITOR, "{dataset_name} ann human"),
     ("import-rubric",): (Role.EDITOR, "missing.yaml"),
     ("import-dataset",): (Role.EDITOR, "missing.jsonl"),
     ("add-items",): (Role.EDITOR, "missing.jsonl --dataset {dataset_name}"),
@@ -89,6 +91,8 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("lint",): (Role.VIEWER, "{version}"),
     ("members", "list"): (Role.VIEWER, ""),
     ("members", "invite"): (Role.OWNER, "somebody-new"),
+    ("members", "invitations"): (Role.OWNER, ""),
+    ("members", "withdraw"): (Role.OWNER, "a-newcomer"),
     ("members", "role"): (Role.OWNER, "{person} viewer"),
     ("members", "link"): (Role.OWNER, "{person}"),
     ("members", "remove"): (Role.OWNER, "{person}"),
@@ -99,6 +103,11 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
 }
 NAMING = {path: case for path, case in COMMANDS.items() if "{" in case[1]}
 TOO_LOW = "; this needs a"
+
+
+@pytest.fixture
+def people(furnished: Furnished) -> Cast:
+    return furnished.people
 
 
 def leaves(parser: argparse.ArgumentParser, *path: str) -> Iterator[Path]:
@@ -155,9 +164,10 @@ IDS = (
 
 
 @pytest.mark.parametrize(("path", "case"), NAMING.items(), ids=map(" ".join, NAMING))
-def test_another_teams_rows_are_not_found(path: Path, case: Any, people: Cast, at_terminal) -> None:
-    theirs = furnished(people.other_team, people.charlie)
-    said = case[1].format(**names(theirs)).split()
+def test_another_teams_rows_are_not_found(
+    path: Path, case: Any, furnished: Furnished, people: Cast, at_terminal
+) -> None:
+    said = case[1].format(**names(furnished.theirs)).split()
     ended = at_terminal(people.alice)(*path, *said)
     assert (ended.code, ended.out) == (1, ""), ended
     assert any(words in ended.err for words in ("There is no", "cannot be read", "has no token")), ended.err

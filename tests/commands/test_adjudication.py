@@ -10,8 +10,8 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.management.arguments import discussion, team
 from rubricweb.models import Adjudication, Cause, Criterion, Item, JournalEntry, ReviewQueue, Role, User
-from rubricweb.selectors import adjudication_inbox
-from rubricweb.services import queues, reviews
+from rubricweb.selectors.adjudication import inbox
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -84,7 +84,7 @@ def test_what_people_differ_on_is_listed_shown_without_names_and_decided(place: 
     assert {voice["name"] for voice in named["voices"]} >= {"Rae", "Ann"}
     assert JournalEntry.objects.filter(verb="looked at the names on", actor=place.people.rae).count() == 1
     decided = rae("adjudication", "decide", *place.unit, "unmet", "--cause", "human_wrong")
-    assert decided.out == "UNMET stands for concise of good: human wrong.\n"
+    assert decided.out == "UNMET (hurt) stands for concise of good: human wrong.\n"
     empty = rae("adjudication", "list")
     assert (empty.out, "Nothing of that waits" in empty.err) == ("", True)
     assert json.loads(rae("adjudication", "list", "--decided", "--json").out)["decided"]["verdict"] == "UNMET"
@@ -160,7 +160,7 @@ def test_an_item_whose_key_two_datasets_have_is_named_by_its_number(place: Place
 
 
 def test_the_lists_the_command_line_knows_are_those_of_the_app() -> None:
-    assert discussion.KINDS == adjudication_inbox.KINDS
+    assert discussion.KINDS == inbox.KINDS
     assert list(discussion.CAUSES) == Cause.values
     assert list(team.ROLES) == [role.label for role in Role]
 

@@ -5,11 +5,12 @@ import importlib
 import pytest
 from django.utils import timezone
 
-from rubricweb.management import console, grade_tables
-from rubricweb.management.who import Who
+from rubricweb.management import console
+from rubricweb.management.runs import grade_tables
+from rubricweb.management.terminal.who import Who
 from rubricweb.models import Run, User
-from rubricweb.selectors import run_results
-from rubricweb.services.run_planning import plan_run
+from rubricweb.selectors.runs import results
+from rubricweb.services.runs.planning import plan_run
 from tests.factories import Cast
 from tests.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
 
@@ -29,7 +30,7 @@ def said(
 
 def summary(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, run: Run) -> str:
     """What `rubricweb grade` prints at its end."""
-    grade_tables.print_summary(run, run_results.result(run, viewer=viewer), Who(people.team, viewer))
+    grade_tables.print_summary(run, results.result(run, viewer=viewer), Who(people.team, viewer))
     return capsys.readouterr().out
 
 

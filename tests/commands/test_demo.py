@@ -4,7 +4,7 @@ import pytest
 
 from rubricweb.management import console
 from rubricweb.models import Run, Team
-from rubricweb.selectors import workers
+from rubricweb.selectors.shared import workers
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,8 +10,8 @@ from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeEndpoint
-from rubricweb.services import endpoints
-from rubricweb.services.endpoint_options import OPTIONS
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints.options import OPTIONS
 from tests.factories import Cast
 
 KEY = "sk-very-secret-0123456789"

@@ -73,7 +73,7 @@ def test_compare_prints_the_figures_of_the_stored_verdicts(compared: Installatio
     assert found["criteria"][1]["kappa"]["value"] is None  # everybody says MET: nothing to agree about
 
     printed = compared.run("compare", str(run_id), "--queue", "two people").stdout
-    assert f"{agreed / 8:.4f}" in printed
+    assert f"{agreed / 8:.2f}" in printed
     for heading in ("accuracy", "balanced acc.", "κ", "MCC", "people's α", "coverage", "errors"):
         assert heading in printed
 
@@ -113,6 +113,19 @@ def test_export_holds_judge_and_people_in_one_list(compared: Installation) -> No
     assert len(rows) == len(LABELS) + 8
 
 
+def test_labels_of_a_machine_are_no_peoples_labels(compared: Installation, tmp_path: Path) -> None:
+    file = tmp_path / "model.csv"
+    file.write_text("item_id,criterion,rater,verdict\na,capital,gpt,UNMET\n")
+    stored = compared.run(
+        "import-labels", file, "--dataset", "answers", "--rubric", "id:1", "--rater-kind", "machine"
+    )
+    assert stored.returncode == 0, stored.stderr
+    exported = compared.run("export", "--dataset", "answers", "--what", "verdicts", "--format", "csv")
+    kinds = {(row["rater"], row["rater_kind"]) for row in csv.DictReader(exported.stdout.splitlines())}
+    assert ("gpt", "machine") in kinds
+    assert {kind for rater, kind in kinds if rater != "gpt"} == {"human"}
+
+
 def test_export_of_something_unknown_leaves_no_file(compared: Installation, tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     ended = compared.run("export", "--dataset", "answers", "--what", "secrets", "-o", path)
@@ -126,7 +139,7 @@ def test_changed_files_are_stored_beside_the_old_ones(compared: Installation, tm
     rubric = tmp_path / "rubric.json"
     rubric.write_text(json.dumps(RUBRIC))
     assert "Already there: Capitals v1" in compared.run("import-rubric", rubric).stderr
-    changed = {**RUBRIC, "criteria": [{**RUBRIC["criteria"][0], "weight": 11}, RUBRIC["criteria"][1]]}  # type: ignore[dict-item, index]  plain JSON
+    changed = {**RUBRIC, "criteria": [{**RUBRIC["criteria"][0], "weight": 11}, RUBRIC["criteria"][1]]}  # type: ignore[dict-item, index]  # plain JSON
     rubric.write_text(json.dumps(changed))
     assert "Published Capitals v2" in compared.run("import-rubric", rubric).stderr
 
@@ -161,3 +174,20 @@ def test_a_sign_in_link_names_the_site_and_an_unknown_person_nobody(compared: In
     ended = compared.run("sign-in-link", "mallory")
     assert ended.returncode == 1
     assert "There is nobody called 'mallory'. Known: alice." in ended.stderr
+
+
+def test_a_refused_label_file_leaves_no_rubric_behind(compared: Installation, tmp_path: Path) -> None:
+    rubric, labels = tmp_path / "other.json", tmp_path / "labels.csv"
+    rubric.write_text(json.dumps(RUBRIC | {"title": "Not to be kept"}))
+    labels.write_text("item_id,criterion,rater,verdict,reason\na,capital,ann,MAYBE,\n")
+    where = ("--dataset", "answers", "--rubric", rubric, "--team", "capitals")
+    before = compared.number("SELECT count(*) FROM rubricweb_rubric")
+    ended = compared.run("import-labels", labels, *where)
+    assert ended.returncode == 1
+    assert "nothing was imported" in ended.stderr
+    assert "Rubric:" not in ended.stderr
+    assert compared.number("SELECT count(*) FROM rubricweb_rubric") == before
+    labels.write_text("item_id,criterion,rater,verdict,reason\na,capital,ann,MET,\n")
+    mended = compared.run("import-labels", labels, *where, "--name", "m")
+    assert "Rubric: Not to be kept v1" in mended.stderr
+    assert compared.number("SELECT count(*) FROM rubricweb_rubric") == before + 1

@@ -55,10 +55,35 @@ def test_an_unknown_price_needs_no_cap(
     installation: Installation, rubric: Path, dataset: Path, judge: tuple[Script, str]
 ) -> None:
     script, url = judge
-    ended = installation.run("grade", rubric, dataset, "--base-url", url, "--model", "tiny")
-    assert ended.returncode == 1
-    assert "no price for 'tiny'" in ended.stderr
+    refused = installation.run("grade", rubric, dataset, "--base-url", url, "--model", "tiny")
+    assert refused.returncode == 1
+    assert "no price for 'tiny'" in refused.stderr
     assert script.count == 0
+
+
+def test_a_refused_start_keeps_neither_dataset_nor_rubric_and_announces_none(
+    installation: Installation, tmp_path: Path
+) -> None:
+    (tmp_path / "rivers.json").write_text(json.dumps({"title": "Rivers", "criteria": CRITERIA}))
+    (tmp_path / "rivers.jsonl").write_text(json.dumps({"id": "one", "submission": "The Seine."}))
+
+    def stored() -> list[int]:
+        tables = ("run", "dataset", "item", "rubric", "rubricversion", "journalentry")
+        return [installation.number(f"SELECT count(*) FROM rubricweb_{table}") for table in tables]
+
+    before = stored()
+    asked = (
+        "grade",
+        tmp_path / "rivers.json",
+        tmp_path / "rivers.jsonl",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+    )
+    for wrong in (["--model", "tiny"], ["--model", "tiny", "--no-cap", "--examples", "nowhere"]):
+        refused = installation.run(*asked, *wrong)
+        assert refused.returncode == 1
+        assert "Dataset:" not in refused.stderr
+        assert stored() == before
 
 
 def test_a_sample_grades_a_few_items_and_earlier_answers_are_used_unless_told(

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from rubricweb.models import Run, User
-from rubricweb.services import runs
+from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.commands.terminal import Terminal
 from tests.factories import Cast
 from tests.installation import COMMAND, ROOT, Installation
 
-pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.django_db]
 
 # Clears the screen, names the window, goes red by the one-byte form, overwrites what stands there.
 NAME = "Run\x1b[2J\x1b]0;owned\x07\x9b31m\x08\x7f one"
@@ -57,7 +57,7 @@ def test_a_refused_argument_is_repeated_without_its_control_characters(ed: Termi
 
 
 def test_what_is_watched_and_listed_steers_no_terminal(ed: Terminal, people: Cast, run: Run) -> None:
-    runs.give_up(run, f"The judge said {NAME}.", run.created_at)
+    lifecycle.give_up(run, f"The judge said {NAME}.", run.created_at)
     watched = ed("runs", "watch", run.pk)
     assert f"The judge said {SHOWN}." in watched.out
     assert f"The run is failed: The judge said {SHOWN}." in watched.err
@@ -70,7 +70,7 @@ def test_what_is_watched_and_listed_steers_no_terminal(ed: Terminal, people: Cas
 def test_json_keeps_every_character_and_sends_none_of_them(
     ed: Terminal, people: Cast, run: Run, command: tuple[str, ...]
 ) -> None:
-    runs.cancel_run(run, by=people.ed, now=run.created_at)
+    lifecycle.cancel_run(run, by=people.ed, now=run.created_at)
     ended = ed(*command, run.pk, "--json")
     assert json.loads(ended.out)["name"] == NAME
     assert not controls(ended.out)

@@ -2,7 +2,7 @@
 
 import json
 
-from rubricweb.services import teams
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
 

@@ -4,9 +4,11 @@ import json
 import re
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.urls import reverse
 
 from rubricweb.models import ApiToken, Membership, Role, User
+from rubricweb.services.teams import teams
 from tests.api.client import ApiClient
 from tests.factories import Cast
 
@@ -18,33 +20,63 @@ def address(monkeypatch: pytest.MonkeyPatch, settings) -> None:
 
 
 def test_somebody_new_is_invited_and_comes_in_by_the_link_once(people: Cast, at_terminal, client) -> None:
-    invited = at_terminal(people.alice)(
-        "members", "invite", "zoe@example.org", "--role", "reviewer", "--name", "Zoe"
-    )
+    alice = at_terminal(people.alice)
+    invited = alice("members", "invite", "zoe@example.org", "--role", "reviewer", "--name", "Zoe")
     link = invited.out.strip()
-    assert link.startswith("https://rubrics.example/sign-in/?token=")
-    assert "works once, for 30 min" in invited.err
-    membership = Membership.objects.get(team=people.team, user__email="zoe@example.org")
+    assert link.startswith("https://rubrics.example/invitation/?token=")
+    assert "works once, for 7 days" in invited.err
+    [waiting] = map(json.loads, alice("members", "invitations", "--json").out.splitlines())
+    assert (waiting["email"], waiting["role"], waiting["mailed"]) == ("zoe@example.org", "reviewer", False)
+    assert "zoe@example.org" in alice("members", "invitations").out
+    sent = {
+        "token": link.partition("token=")[2],
+        "username": "zoe",
+        "name": "Zoe",
+        "password": "a" * 9 + "bcd1",
+    }
+    client.post(reverse("invitation"), sent)
+    membership = Membership.objects.get(team=people.team, user__username="zoe")
     assert (membership.role, str(membership.user)) == (Role.REVIEWER, "Zoe")
-    assert client.post(reverse("one_time_link"), {"token": link.partition("token=")[2]})["Location"] == "/"
     assert client.session["_auth_user_id"] == str(membership.user.pk)
-    again = at_terminal(people.alice)("members", "link", "zoe")
+    again = alice("members", "link", "zoe")
     assert (again.code, "rubricweb sign-in-link zoe" in again.err) == (1, True)
 
 
-def test_a_lost_link_is_made_again_for_who_has_never_been_here(people: Cast, at_terminal) -> None:
+def test_a_lost_link_is_made_again_until_the_invitation_is_withdrawn(people: Cast, at_terminal) -> None:
     alice = at_terminal(people.alice)
     first = json.loads(alice("members", "invite", "zoe", "--json").out)
     second = json.loads(alice("members", "link", "zoe", "--json").out)
-    assert (first["role"], first["link_expires_in_seconds"]) == ("annotator", 1800)
-    assert second["link"].startswith("https://rubrics.example/sign-in/?token=")
+    assert (first["role"], second["id"] == first["id"]) == ("annotator", True)
+    assert second["link"] != first["link"]
+    assert "is withdrawn" in alice("members", "withdraw", "zoe").out
+    gone = alice("members", "withdraw", "zoe")
+    assert (gone.code, "no open invitation" in gone.err) == (1, True)
 
 
-def test_who_is_known_already_joins_without_a_link(people: Cast, at_terminal) -> None:
+def test_a_member_who_was_never_here_gets_a_link_by_which_they_choose_a_password(
+    people: Cast, at_terminal, client
+) -> None:
+    teams.add_member(people.team, teams.create_person("zoe"), Role.VIEWER, by=people.alice)
+    link = at_terminal(people.alice)("members", "link", "zoe").out.strip()
+    client.post(reverse("invitation"), {"token": link.partition("token=")[2], "password": "a" * 9 + "bcd1"})
+    assert client.session["_auth_user_id"] == str(User.objects.get(username="zoe").pk)
+
+
+def test_who_is_known_already_is_asked_too(people: Cast, at_terminal) -> None:
     alice = at_terminal(people.alice)
-    assert "Charlie (charlie) is now viewer" in alice("members", "invite", "charlie", "--role", "viewer").out
-    twice = alice("members", "invite", "charlie")
+    assert "token=" in alice("members", "invite", "charlie", "--role", "viewer").out
+    assert not Membership.objects.filter(team=people.team, user=people.charlie).exists()
+    twice = alice("members", "invite", "ann")
     assert (twice.code, "already in" in twice.err) == (1, True)
+
+
+def test_people_are_found_by_a_proven_address_only(people: Cast, at_terminal) -> None:
+    alice = at_terminal(people.alice)
+    User.objects.filter(pk=people.bob.pk).update(email="ceo@victim.example")
+    claimed = alice("members", "role", "ceo@victim.example", "owner")
+    assert (claimed.code, "There is no member" in claimed.err) == (1, True)
+    EmailAddress.objects.create(user=people.ann, email="ceo@victim.example", verified=True, primary=True)
+    assert "Ann (ann) is now editor" in alice("members", "role", "CEO@victim.example", "editor").out
 
 
 def test_members_are_listed_with_addresses_for_owners_only(people: Cast, at_terminal) -> None:

@@ -3,11 +3,7 @@
 import json
 from typing import Any
 
-import pytest
-
 from tests.installation import Installation
-
-pytestmark = pytest.mark.timeout(300)
 
 
 def said(installation: Installation, *arguments: Any) -> str:
@@ -50,6 +46,8 @@ def test_the_cap_of_a_month_is_shown_and_changed(installation: Installation) -> 
     shown = json.loads(said(installation, "spending", "show", "--json"))
     assert (shown["monthly_budget_usd"], shown["spending"]["left_usd"]) == (25.0, 25.0)
     assert "$25.00" in said(installation, "spending", "show")
+    assert (shown["spending"]["lost_calls"], shown["spending"]["lost_at_most_usd"]) == (0, 0.0)
+    assert "perhaps spent" not in said(installation, "spending", "show")
     assert "has no cap" in said(installation, "spending", "cap", "none")
     assert "no amount" in refused(installation, 2, "spending", "cap", "much")
 

@@ -4,13 +4,10 @@ import io
 import json
 import subprocess
 
-import pytest
 from rich.console import Console
 
-from rubricweb.management.printed import Table
+from rubricweb.management.terminal.printed import Table
 from tests.installation import COMMAND, ROOT, Installation
-
-pytestmark = pytest.mark.timeout(300)
 
 
 def shown(table: Table, width: int) -> list[str]:

@@ -8,8 +8,6 @@ import pytest
 
 from tests.installation import Installation
 
-pytestmark = pytest.mark.timeout(300)
-
 RUBRIC = (
     "title: Capitals\ncriteria:\n  - {name: capital, weight: 10, requirement: Names Paris as the capital.}\n"
 )

@@ -6,8 +6,9 @@ from django.utils import timezone
 
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
-from rubricweb.selectors.datasets import ITEM_ORDERS
-from rubricweb.services import queues, reviews
+from rubricweb.models import JournalEntry, Rater
+from rubricweb.selectors.datasets.items import ITEM_ORDERS
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -78,3 +79,54 @@ def test_a_labelled_dataset_is_split_in_two_sealed_halves(people: Cast, at_termi
     assert (again.code, again.out) == (1, "")
     none = ed("datasets", "split", dev["name"], "--dev", "5")
     assert (none.code, "cannot be split off" in none.err) == (1, True)
+
+
+def test_who_labelled_in_a_file_is_said_to_be_a_person_or_a_machine(people: Cast, at_terminal) -> None:
+    dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
+    lines = "item_id,criterion,rater,verdict,rater_kind\ngood,concise,gpt,MET,\nbad,concise,sam,MET,\n"
+    lines += "good,concise,sam,UNMET,machine\n"
+    reviews.import_labels(dataset, version, by=people.ed, data=lines.encode(), filename="labels.csv")
+    ed, bob = at_terminal(people.ed), at_terminal(people.bob)
+    listed = [json.loads(line) for line in bob("datasets", "raters", dataset.name, "--json").out.splitlines()]
+    assert [(row["name"], row["rater_kind"], row["labels"]) for row in listed] == [
+        ("gpt", "human", 1),
+        ("sam", "human", 1),
+        ("sam", "machine", 1),
+    ]
+    shown = ed("datasets", "rater-kind", dataset.name, "gpt", "machine")
+    assert (shown.code, shown.out.split().count("machine")) == (0, 2)
+    assert Rater.objects.get(name="gpt").kind == "machine"
+    again = ed("datasets", "rater-kind", dataset.name, f"id:{listed[0]['id']}", "human", "--json")
+    assert [json.loads(line)["rater_kind"] for line in again.out.splitlines()] == [
+        "human",
+        "human",
+        "machine",
+    ]
+    # Two are called sam, and nobody robot: nothing is changed, and there is no entry in the journal for it.
+    for name, said in (("sam", f"has 2 raters from a file called 'sam'. Known: id:{listed[0]['id']} (gpt"),
+                       ("robot", "has no rater from a file called 'robot'")):  # fmt: skip
+        refused = ed("datasets", "rater-kind", dataset.name, name, "machine")
+        assert (refused.code, said in " ".join(refused.err.split())) == (1, True)
+    assert JournalEntry.objects.filter(verb="said what a rater is").count() == 2
+    factories.dataset(people.team, people.ed, name="empty")
+    assert "Nobody labelled empty in a file." in bob("datasets", "raters", "empty").err
+
+
+def test_a_file_of_labels_is_looked_at_without_storing_it(people: Cast, at_terminal, tmp_path) -> None:
+    dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
+    path = tmp_path / "labels.csv"
+    path.write_text("item_id,criterion,rater,verdict\ngood,concise,gpt,MET\nbad,concise,gpt,MET\n")
+    asked = ["import-labels", path, "--dataset", dataset.name, "--rubric", f"id:{version.pk}"]
+    asked += ["--rater-kind", "machine", "--plan"]
+    ed = at_terminal(people.ed)
+    shown = ed(*asked)
+    assert (shown.code, shown.out.split()[-3:]) == (0, ["gpt", "machine", "2"])
+    assert "2 labels of 2 items would become the closed queue labels. Nothing was stored." in shown.err
+    assert json.loads(ed(*asked, "--json").out) == {
+        "queue_name": "labels",
+        "labels": 2,
+        "items": 2,
+        "raters": [{"name": "gpt", "rater_kind": "machine", "labels": 2}],
+    }
+    assert not Rater.objects.filter(name__in=["gpt", "kim"]).exists()
+    assert not JournalEntry.objects.filter(verb="imported labels").exists()

@@ -11,8 +11,7 @@ import pytest
 from rubricweb.judges.offline.script import Action, Fail, Lexical, Request, Script
 from rubricweb.judges.offline.server import running_server
 from tests.installation import COMMAND, ROOT, Installation
-
-pytestmark = pytest.mark.timeout(300)
+from tests.waiting import PATIENCE_SECONDS
 
 RUBRIC = """\
 title: Capitals
@@ -107,7 +106,7 @@ def test_a_run_is_retried_paused_and_cancelled_while_somebody_watches(
         cancelled = installation.run("runs", "cancel", str(trial.run), "--break-off")
         assert cancelled.stdout == f"Run {trial.run} is cancelled.\n"
         assert json.loads(watching.stdout.readline())["state"] == "cancelled"
-        assert watching.wait(timeout=30) == 1
+        assert watching.wait(timeout=PATIENCE_SECONDS) == 1
     finally:
         watching.kill()
         watching.wait()
@@ -131,7 +130,7 @@ def _ctrl_c_at_a_watcher(installation: Installation, trial: Trial) -> None:
     while not (line := watching.stdout.readline()).startswith("paused: 3 of 4 items graded"):
         assert line, "the watcher ended"
     watching.send_signal(signal.SIGINT)
-    _, said = watching.communicate(timeout=30)
+    _, said = watching.communicate(timeout=PATIENCE_SECONDS)
     assert watching.returncode == 130
     assert "Watching has stopped; the run goes on." in said
     assert installation.query(f"SELECT state FROM rubricweb_run WHERE id = {trial.run}") == [("paused",)]

@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from rubricweb.engine import Criterion, InvalidRubric, LengthPenalty, Option, PassRule, Rubric
 from rubricweb.engine.checks import describe_check
-from rubricweb.engine.criterion import AGGREGATIONS
-from rubricweb.engine.frozen_params import FrozenParams
 from rubricweb.engine.lint.draft import read_draft
-from rubricweb.engine.voting import VOTE_RULES
+from rubricweb.engine.panels.voting import VOTE_RULES
+from rubricweb.engine.rubric.criterion import AGGREGATIONS
+from rubricweb.engine.rubric.frozen_params import FrozenParams
 
 LOW_HIGH = [{"label": "Low", "value": 0.0}, {"label": "High", "value": 1.0}]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rubricweb.judges.base import ERROR_KINDS, RETRYABLE_KINDS, JudgeConfig, JudgeError
-from rubricweb.judges.failures import FALLBACK_KINDS
+from rubricweb.judges.client.failures import FALLBACK_KINDS
 
 
 def config(**changed):

@@ -5,13 +5,13 @@ import gc
 import itertools
 import multiprocessing
 import threading
-import time
 import warnings
 
 import pytest
 
 from rubricweb.judges.offline.script import Fail, Hang, Rule, Say, Script
 from rubricweb.judges.pool import ask_all, ask_one
+from tests.waiting import wait_for
 
 
 def test_every_question_is_answered_under_its_own_key(serve, config, question):
@@ -55,20 +55,20 @@ def test_one_failure_costs_one_question(serve, config, question):
 
 
 def test_closing_the_generator_cancels_what_is_outstanding(serve, config, question, met):
-    script = Script(rules=[Rule([Say(met)], submission="quick"), Rule([Hang(30)])])
+    script = Script(rules=[Rule([Say(met)], submission="quick"), Rule([Hang(3600)])])
     replies = ask_all(
         config(serve(script), concurrency=4),
         [question("quick", submission="quick"), *(question(n, submission="slow") for n in range(20))],
     )
     assert next(replies).key == "quick"
-    wait_until(lambda: script.in_flight >= 3)
+    wait_for(lambda: script.in_flight >= 3)
     replies.close()
-    wait_until(lambda: script.in_flight == 0)
+    wait_for(lambda: script.in_flight == 0)
     assert script.count <= 1 + 4  # nothing queued was begun
 
 
 def test_stop_ends_promptly_and_asking_again_continues(serve, config, question, met):
-    script = Script(rules=[Rule([Say(met)], submission="quick"), Rule([Hang(30)])])
+    script = Script(rules=[Rule([Say(met)], submission="quick"), Rule([Hang(3600)])])
     stop = threading.Event()
     read = []
 
@@ -77,12 +77,10 @@ def test_stop_ends_promptly_and_asking_again_continues(serve, config, question, 
             read.append(number)
             yield question(number, submission="quick" if number == 0 else "slow")
 
-    started = time.monotonic()
     replies = []
     for reply in ask_all(config(serve(script), concurrency=2), questions(), stop=stop):
         replies.append(reply)
         stop.set()
-    assert time.monotonic() - started < 3
     assert replies[0].error is None
     assert {reply.error.kind for reply in replies[1:]} <= {"stopped"}
     assert all(reply.error.retryable for reply in replies[1:])
@@ -107,10 +105,8 @@ def test_stop_ends_a_long_pause_at_once(serve, config, question):
     script = Script(Fail(503, headers={"Retry-After": "30"}))
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
-    started = time.monotonic()
     (reply,) = ask_all(config(serve(script)), [question()], stop=stop)
     assert reply.error.kind == "stopped"
-    assert time.monotonic() - started < 3
 
 
 def test_stop_before_the_start_asks_nothing(serve, config, question):
@@ -178,10 +174,3 @@ def test_only_the_key_of_the_config_is_sent(serve, ask, monkeypatch):
     assert with_key["Authorization"] == "Bearer sk-given"
     for headers in (without, with_key):
         assert "from-the-environment" not in str(dict(headers))
-
-
-def wait_until(holds, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)

@@ -15,7 +15,10 @@ django.setup()
 from django.utils import timezone  # noqa: E402  tables need Django
 
 from rubricweb.models import Run, RunItem  # noqa: E402  tables need Django
-from rubricweb.services import datasets, runs, teams  # noqa: E402  tables need Django
+from rubricweb.services.datasets import datasets  # noqa: E402  tables need Django
+from rubricweb.services.grading import reaper  # noqa: E402  tables need Django
+from rubricweb.services.runs import lifecycle  # noqa: E402  tables need Django
+from rubricweb.services.teams import teams  # noqa: E402  tables need Django
 from tests import factories  # noqa: E402  tables need Django
 from tests.api.client import ApiClient  # noqa: E402  tables need Django
 
@@ -64,19 +67,19 @@ def click(action: str, run: Run) -> object:
     now = timezone.now()
     bells = factories.Bells()
     if action == "pause":
-        return runs.pause_run(run, by=None, now=now)
+        return lifecycle.pause_run(run, by=None, now=now)
     if action == "cancel":
-        return runs.cancel_run(run, by=None, now=now)
+        return lifecycle.cancel_run(run, by=None, now=now)
     if action == "resume":
-        return [runs.resume_run(run, by=None, enqueue=bells), len(bells.rung)]
+        return [lifecycle.resume_run(run, by=None, enqueue=bells), len(bells.rung)]
     if action == "extend":
-        return runs.extend_run(run, by=None, enqueue=bells)
+        return lifecycle.extend_run(run, by=None, enqueue=bells)
     if action == "finish":
-        return runs.finish_if_done(run, now)
+        return lifecycle.finish_if_done(run, now)
     if action == "give-up":
-        return runs.give_up(run, "The judge did not answer.", now)
+        return lifecycle.give_up(run, "The judge did not answer.", now)
     if action == "sweep":
-        return len(runs.sweep(enqueue=bells, now=now))
+        return len(reaper.sweep(enqueue=bells, now=now))
     return add(run)
 
 

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from tests import waiting
 from tests.installation import COMMAND, ROOT, Installation, scratch_installation
+from tests.waiting import PATIENCE_SECONDS
 
 
 class Serve:
@@ -48,7 +49,7 @@ class Serve:
         return str(link)
 
     def wait_until_up(self) -> "Serve":
-        wait_for(lambda: "Ctrl+C stops everything" in self.said or self.process.poll() is not None, 90, self)
+        wait_for(lambda: "Ctrl+C stops everything" in self.said or self.process.poll() is not None, self)
         assert self.process.poll() is None, self.said
         return self
 
@@ -78,7 +79,7 @@ class Serve:
     def stop(self) -> int:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=PATIENCE_SECONDS)
 
 
 class SlowJudge:
@@ -94,19 +95,17 @@ class SlowJudge:
             {"Content-Type": "application/json"},
             method="PUT",
         )
-        urllib.request.urlopen(request, timeout=10).close()
+        urllib.request.urlopen(request, timeout=PATIENCE_SECONDS).close()
 
     def asked(self) -> int:
         """Requests since the last script was set."""
-        with urllib.request.urlopen(f"{self.root}/script", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.root}/script", timeout=PATIENCE_SECONDS) as answer:
             return int(json.load(answer)["count"])
 
 
-def wait_for(happened: Callable[[], object], seconds: float, serve: Serve | None = None) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline, f"not within {seconds} s" + (f"\n{serve.said}" if serve else "")
-        time.sleep(0.1)
+def wait_for(happened: Callable[[], object], serve: Serve | None = None) -> None:
+    """Waits; says what the server wrote when it was in vain."""
+    waiting.wait_for(happened, log=lambda: serve.said if serve else "")
 
 
 @pytest.fixture
@@ -117,17 +116,19 @@ def judge(tmp_path: Path) -> Iterator[SlowJudge]:
         cwd=ROOT,
     )
     try:
-        wait_for(port_file.exists, 20)
+        wait_for(port_file.exists)
         yield SlowJudge(int(port_file.read_text()))
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=PATIENCE_SECONDS)
 
 
 @pytest.fixture
 def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
     """A prepared one; with the parameter "empty" one where nothing is yet, as at the first start."""
-    with scratch_installation(empty=getattr(request, "param", "") == "empty", SWEEP_SECONDS="1") as one:
+    # Programs of these tests ask as fast as they can: how often a token may be used is tested by itself.
+    more = {"SWEEP_SECONDS": "1", "API_REQUESTS_PER_MINUTE": "0"}
+    with scratch_installation(empty=getattr(request, "param", "") == "empty", **more) as one:
         yield one
 
 

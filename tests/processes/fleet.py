@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import amqp
 import psycopg
 
+from tests import waiting
 from tests.installation import ROOT
 
 
@@ -110,7 +110,7 @@ class Postgres(Kept):
             argv += ["-c", setting]
         self.url = f"postgres://postgres@127.0.0.1:{port}/postgres"
         super().__init__("postgres", argv, os.environ, folder, user=user)
-        wait_until(self.answers, 30, self)
+        wait_until(self.answers, self)
 
     def answers(self) -> bool:
         with suppress(psycopg.OperationalError), psycopg.connect(self.url, connect_timeout=2):
@@ -161,7 +161,7 @@ class RabbitMQ(Kept):
         self._port = port
         self.url = f"amqp://guest:guest@127.0.0.1:{port}//"
         super().__init__("rabbitmq", [str(self.PROGRAM)], env, folder)
-        wait_until(self.answers, 60, self)
+        wait_until(self.answers, self)
 
     def answers(self) -> bool:
         with suppress(OSError), amqp.Connection(f"127.0.0.1:{self._port}", connect_timeout=2):
@@ -184,13 +184,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until(happened: Callable[[], object], seconds: float, *kept: Kept) -> None:
-    """Waits, looking after what must run meanwhile; says the end of its logs when it was too long."""
-    deadline = time.monotonic() + seconds
-    while not happened():
-        if time.monotonic() > deadline:
-            ends = "\n".join(f"── {one.name}\n{one.log.read_text(errors='replace')[-3000:]}" for one in kept)
-            raise AssertionError(f"not within {seconds} s\n{ends}")
+def wait_until(happened: Callable[[], object], *kept: Kept) -> None:
+    """Waits, looking after what must run meanwhile; says the end of its logs when it was in vain."""
+
+    def look_after() -> None:
         for one in kept:
             one.look_after()
-        time.sleep(0.05)
+
+    def log() -> str:
+        return "\n".join(f"── {one.name}\n{one.log.read_text(errors='replace')[-3000:]}" for one in kept)
+
+    waiting.wait_for(happened, meanwhile=look_after, log=log)

@@ -13,6 +13,8 @@ import sys
 import time
 from typing import Any
 
+from tests.waiting import PATIENCE_SECONDS
+
 CUT_OFF = 0.04
 LABELS = ("MET", "UNMET", "CANNOT_ASSESS")
 
@@ -39,7 +41,7 @@ class Desk:
 
     def _once(self, method: str, path: str, body: Any) -> tuple[int, Any]:
         if self._connection is None:
-            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
+            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_SECONDS)
             self._connection.connect()
             self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}

@@ -36,8 +36,8 @@ def spend(run_id: int, estimate: float, cost: float) -> None:
     from django.utils import timezone
 
     from rubricweb.models import Run, RunTally
-    from rubricweb.selectors.spending import month_of
-    from rubricweb.services.budgets import Purse
+    from rubricweb.selectors.spending.spending import month_of
+    from rubricweb.services.runs.budgets import Purse
 
     run = Run.objects.select_related("team").get(pk=run_id)
     worker = f"spender:{os.getpid()}"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.installation import ROOT, Installation
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.processes]
 
 SPENDER = (sys.executable, "-m", "tests.processes.spender")
 ESTIMATE, COST = 0.05, 0.06  # every call turns out a fifth dearer than thought

@@ -21,14 +21,14 @@ import pytest
 
 from tests.installation import DATABASE_URL, OWN, ROOT, Installation
 from tests.processes.fleet import Kept, Postgres, Redis, free_port, postgres_programs, wait_until
+from tests.waiting import PATIENCE_SECONDS
 
 ITEMS, CRITERIA, BAD_ITEMS = 200, 10, 3
 QUESTIONS = ITEMS * CRITERIA
 # Of all together. On the embedded form every second one hits the worker, which takes seconds to come back.
 KILLS, KILLS_EMBEDDED = int(os.environ.get("CHAOS_KILLS", "20")), 8
-SECONDS = max(300, 15 * KILLS)
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(SECONDS + 180)]
+pytestmark = [pytest.mark.processes]
 
 SEED = 4
 BAD = "refused-by-the-judge"
@@ -56,7 +56,10 @@ from django.utils import timezone
 from rubricweb import tasks
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Membership
-from rubricweb.services import datasets, rubrics, runs, teams
+from rubricweb.services.datasets import datasets
+from rubricweb.services.rubrics import rubrics
+from rubricweb.services.runs import lifecycle as runs
+from rubricweb.services.teams import teams
 url, items, criteria, bad_items, bad, attempts = json.loads(sys.argv[1])
 owner = teams.create_person("olga")
 team = teams.create_team("Chaos", owner=owner)
@@ -101,7 +104,7 @@ class Fleet:
 
     def count(self) -> dict[str, Any]:
         """What the judge has seen so far."""
-        with urllib.request.urlopen(f"{self.judge_root}/count", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.judge_root}/count", timeout=PATIENCE_SECONDS) as answer:
             return dict(json.load(answer))
 
     def has_answered(self, questions: int) -> bool:
@@ -125,7 +128,7 @@ class Fleet:
                 answered.append(self.installation.number(sql))
             return bool(answered)
 
-        wait_until(ask, 30, *self.mortal)
+        wait_until(ask, *self.mortal)
         return answered[-1]
 
     def kill(self, victim: Kept) -> None:
@@ -198,7 +201,7 @@ def fleet() -> Iterator[Fleet]:
         judge = start("judge", "benchmarks.judge_server", "--port", str(judge_port), "--settings", settings)
         bind = ["--bind", f"127.0.0.1:{web_port}", "--workers", "2", "--threads", "4", "--no-control-socket"]
         web = start("web", "gunicorn", "rubricweb.wsgi", "--worker-class", "gthread", *bind)
-        worker = start("worker", "rubricweb.management.worker", "--concurrency", "2")
+        worker = start("worker", "rubricweb.management.serving.worker", "--concurrency", "2")
         judge_root, web_root = f"http://127.0.0.1:{judge_port}", f"http://127.0.0.1:{web_port}"
         yield Fleet(installation, judge, judge_root, web, web_root, worker, postgres, redis)
     finally:
@@ -217,10 +220,10 @@ def test_killed_at_random_with_a_judge_that_misbehaves_every_verdict_is_there_on
     # When so many questions have been answered, the next is killed; all within the first nine tenths.
     moments = sorted(lot.sample(range(20, QUESTIONS * 9 // 10), kills))
     for victim, moment in zip(victims, moments, strict=True):
-        wait_until(lambda moment=moment: fleet.has_answered(moment), 120, *fleet.mortal)
+        wait_until(lambda moment=moment: fleet.has_answered(moment), *fleet.mortal)
         fleet.kill(victim)
         time.sleep(lot.uniform(0, 0.5))
-    wait_until(lambda: fleet.state(run_id, secret) not in ("", "running"), 120, *fleet.mortal)
+    wait_until(lambda: fleet.state(run_id, secret) not in ("", "running"), *fleet.mortal)
     took = time.monotonic() - began
     seen = fleet.count()
     lost = sum(fleet.unstored)
@@ -250,7 +253,6 @@ def test_killed_at_random_with_a_judge_that_misbehaves_every_verdict_is_there_on
     # Every call that was stored is counted once, in the same transaction.
     calls = installation.number("SELECT count(*) FROM rubricweb_judgecall")
     assert installation.number("SELECT sum(calls) FROM rubricweb_runtally") == calls
-    assert took < SECONDS
 
 
 def plan(fleet: Fleet) -> tuple[int, str]:

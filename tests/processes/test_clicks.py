@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.installation import ROOT, Installation, scratch_installation
+from tests.waiting import PATIENCE_SECONDS
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.processes]
 
 
 OURS = {
@@ -51,7 +52,7 @@ class Clickers:
     def go(self) -> None:
         for person in self._people:
             person.stdin.close()
-            person.wait(timeout=20)
+            person.wait(timeout=PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from tests.processes.test_ttcw import Browserless, api, plain, prepared, secret
 DATA = os.environ.get("RUBRICWEB_REAL_DATA", "")
 pytestmark = [
     pytest.mark.processes,
-    pytest.mark.timeout(240),
     pytest.mark.skipif(
         not DATA, reason="RUBRICWEB_REAL_DATA is not set: point it at the folder of prepared/ and llm_rubric/"
     ),
@@ -49,13 +48,13 @@ def test_eleven_experts_on_stories(serve: Callable[..., Serve], installation: In
     )
     page, found = shown(server)
     # 504 units, α (nominal) 0.1416, from independent tools.
-    assert "Krippendorff α 0.1416" in page
+    assert "Krippendorff α 0.14" in page  # its interval allows no more digits
     assert round(found["overall"]["alpha"]["value"], 4) == 0.1416
     assert (found["overall"]["alpha"]["n"], found["raters_total"], found["reviews"]) == (504, 11, 108)
     assert len(found["criteria"]) == 14
     printed = installation.run("agreement", "1")
     assert printed.returncode == 0, printed.stderr
-    assert "0.1416" in printed.stdout
+    assert "0.14" in printed.stdout
     as_json = json.loads(installation.run("agreement", "1", "--json").stdout)
     assert as_json["overall"]["alpha"] == found["overall"]["alpha"]
 
@@ -95,5 +94,5 @@ def test_three_raters_of_conversations(
     assert {row["name"]: row["alpha"]["value"] for row in as_json["criteria"]} == by_name
     printed = installation.run("agreement", "1").stdout
     for value in by_name.values():
-        assert f"{value:.4f}" in page
-        assert f"{value:.4f}" in printed
+        assert f"{value:.2f}" in page
+        assert f"{value:.2f}" in printed

@@ -10,7 +10,6 @@ from tests.processes.test_ttcw import DATA, Browserless, api, prepared, secret
 
 pytestmark = [
     pytest.mark.processes,
-    pytest.mark.timeout(240),
     pytest.mark.skipif(
         not DATA, reason="RUBRICWEB_REAL_DATA is not set: point it at the folder of prepared/"
     ),
@@ -30,7 +29,7 @@ def test_a_run_over_items_with_their_own_rubrics_judges_every_criterion_once(
     browser = Browserless(server)
     token = secret(browser.send("/t/my-team/settings/tokens/", name="ci", may_write="write", days="1"))
     run = api(server, token, "runs", judge="offline", dataset_id=1)
-    wait_for(lambda: api(server, token, f"runs/{run['id']}")["state"] != "running", 150, server)
+    wait_for(lambda: api(server, token, f"runs/{run['id']}")["state"] != "running", server)
 
     ended = api(server, token, f"runs/{run['id']}")
     assert ended["state"] == "finished"

@@ -15,6 +15,7 @@ import pytest
 
 from tests.installation import Installation
 from tests.processes.conftest import Serve, wait_for
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.processes
 Start = Callable[..., Serve]
@@ -28,14 +29,14 @@ class Visitor:
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
 
     def get(self, url: str) -> tuple[str, str]:
-        with self._opener.open(url, timeout=20) as answer:
+        with self._opener.open(url, timeout=PATIENCE_SECONDS) as answer:
             return answer.url, answer.read().decode()
 
     def press_sign_in(self, link: str) -> tuple[str, str]:
         _, page = self.get(link)
         fields = dict(re.findall(r'name="(csrfmiddlewaretoken|token)" value="([^"]*)"', page))
         data = urllib.parse.urlencode(fields).encode()
-        with self._opener.open(link.partition("?")[0], data, timeout=20) as answer:
+        with self._opener.open(link.partition("?")[0], data, timeout=PATIENCE_SECONDS) as answer:
             return answer.url, answer.read().decode()
 
 
@@ -55,7 +56,7 @@ def test_it_starts_from_nothing_lets_the_owner_in_once_and_stops_cleanly(
     assert refused.value.code == 400
 
     # Three programs and what they start: web and its two processes, worker and its pool of two, judge.
-    wait_for(lambda: len(running.descendants()) == 7, 20, running)
+    wait_for(lambda: len(running.descendants()) == 7, running)
     assert running.stop() == 0
     assert running.survivors() == set()
     assert "Traceback" not in running.said
@@ -83,13 +84,13 @@ def test_a_taken_port_is_refused_when_it_was_asked_for(installation: Installatio
 
 def test_what_crashes_is_started_again(serve: Start) -> None:
     running = serve()
-    for program in ("gunicorn", "rubricweb.management.worker", "rubricweb.judges.offline"):
+    for program in ("gunicorn", "rubricweb.management.serving.worker", "rubricweb.judges.offline"):
         before = running.descendants(running=program)
         os.kill(min(before), signal.SIGKILL)
-        wait_for(lambda: running.descendants(running=program) - before, 20, running)  # noqa: B023  called at once
+        wait_for(lambda: running.descendants(running=program) - before, running)  # noqa: B023  called at once
         # What the killed one had started is gone as well.
-        wait_for(lambda: not before & running.survivors(), 10, running)  # noqa: B023  called at once
-    wait_for(running.healthy, 20, running)
+        wait_for(lambda: not before & running.survivors(), running)  # noqa: B023  called at once
+    wait_for(running.healthy, running)
     assert "was ended by signal 9; starting it again" in running.said
     assert running.stop() == 0
     assert running.survivors() == set()
@@ -100,7 +101,7 @@ def test_children_end_with_a_killed_supervisor(serve: Start) -> None:
     assert running.descendants()
     running.process.kill()
     running.process.wait()
-    wait_for(lambda: not running.survivors(), 20, running)
+    wait_for(lambda: not running.survivors(), running)
 
 
 @pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT, signal.SIGINT]], ids=["TERM", "twice"])
@@ -109,5 +110,5 @@ def test_any_way_of_asking_stops_everything(serve: Start, signals: list[signal.S
     running.descendants()
     for number in signals:
         running.process.send_signal(number)
-    assert running.process.wait(timeout=30) == 0
+    assert running.process.wait(timeout=PATIENCE_SECONDS) == 0
     assert running.survivors() == set()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rubricweb.management.supervisor import Child, GaveUp, Supervisor
+from rubricweb.management.serving.supervisor import Child, GaveUp, Supervisor
 from tests.processes.conftest import wait_for
 
 pytestmark = pytest.mark.processes
@@ -56,10 +56,10 @@ def test_a_child_deaf_to_term_is_killed_after_the_grace(tmp_path: Path) -> None:
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True);"
         "time.sleep(60)"
     )
-    wait_for(lambda: "deaf" in child.tail(), 10)
+    wait_for(lambda: "deaf" in child.tail())
     began = time.monotonic()
     small.supervisor.stop()
-    assert 0.5 <= time.monotonic() - began < 5
+    assert time.monotonic() - began >= 0.5
     assert child.process is not None
     assert child.process.returncode == -9
 
@@ -68,18 +68,18 @@ def test_what_a_crashed_child_left_behind_is_killed(small: Small) -> None:
     child = small.start(
         "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.exit(1)"
     )
-    wait_for(lambda: child.tail().strip(), 10)
+    wait_for(lambda: child.tail().strip())
     left_behind = int(child.tail().split()[0])
-    wait_for(lambda: child.process is not None and child.process.poll() is not None, 10)
+    wait_for(lambda: child.process is not None and child.process.poll() is not None)
     assert is_alive(left_behind)
     small.supervisor.look_after()
-    wait_for(lambda: not is_alive(left_behind), 5)
+    wait_for(lambda: not is_alive(left_behind))
     small.supervisor.stop()
 
 
 def test_not_getting_ready_in_time_is_told_with_the_log(small: Small) -> None:
     child = small.start("import time; print('still warming up', flush=True); time.sleep(60)")
-    wait_for(lambda: child.tail(), 10)
+    wait_for(lambda: child.tail())
     with pytest.raises(GaveUp, match=r"small was not ready after 0 s(?s:.*)still warming up"):
         small.supervisor.wait_until(child, lambda: False, timeout_seconds=0.2)
     small.supervisor.stop()
@@ -88,7 +88,7 @@ def test_not_getting_ready_in_time_is_told_with_the_log(small: Small) -> None:
 def test_a_long_log_is_put_aside_at_the_next_start(small: Small, tmp_path: Path) -> None:
     (tmp_path / "small.log").write_bytes(b"x" * (5 * 1024 * 1024 + 1))
     child = small.start("print('fresh')")
-    wait_for(lambda: "fresh" in child.tail(), 10)
+    wait_for(lambda: "fresh" in child.tail())
     assert (tmp_path / "small.log").stat().st_size < 100
     assert (tmp_path / "small.log.1").exists()
     small.supervisor.stop()

@@ -3,23 +3,29 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
+from django.core import mail
 from django.test import Client
 from django.urls import URLPattern, reverse
 from django.utils import timezone
 
+from rubricweb import tasks
 from rubricweb.engine.formats import EXPORT_FORMATS
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Cause, JudgeCall, Judgement, Notice, Review, ReviewQueue, Run, User
-from rubricweb.services import adjudications, comments, endpoints, queues, retention, reviews, teams
+from rubricweb.services import adjudications, comments, notices
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.teams import retention, teams
 from rubricweb.web.urls import team_urls
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
-from tests.two_worlds import cascade_world, in_both_worlds, told_apart
+from tests.two_worlds import cascade_world, copies_world, in_both_worlds, told_apart
 
 # Words nobody else writes: wherever one of them appears, somebody's verdict was on the page.
 JUDGE_SAYS = "zebrafinch-by-the-judge"
@@ -135,6 +141,7 @@ def addresses(stage: Stage, rater: User, review: Review) -> Iterator[str]:
         "user_id": rater.pk,
         "token_id": token.pk,
         "notice_id": notice.pk,
+        "invitation_id": 1,
     }
     narrowed = f"run={stage.run.pk}&queue={stage.queue.pk}"
     queues = f"{narrowed}&queue={stage.other_queue.pk}"
@@ -381,6 +388,98 @@ def cascade_pages(people: Cast, sign_in, viewer: User, *, unsure: bool) -> dict[
     for name in ("settings_retention", "settings_journal"):
         found |= {f"pruned {url}": text for url, text in pages(client, reverse(name, args=[slug])).items()}
     return found
+
+
+# ── The same words elsewhere ─────────────────────────────────────────────────────────────────────
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool) -> dict[str, str]:
+    """Everything the pages and mails tell this person of words that are in several places."""
+    world = copies_world(people, met=met)
+    EmailAddress.objects.create(user=viewer, email=viewer.email, primary=True, verified=True)
+    client, found = sign_in(viewer), {}
+    comment = world.draft.item.comments.get()
+    for run, item in world.places:
+        ids = {
+            "rubric_id": world.version.rubric_id,
+            "number": 1,
+            "format": "yaml",
+            "dataset_id": item.dataset_id,
+            "item_id": item.pk,
+            "run_id": run.pk,
+            "baseline_id": world.again.pk,
+            "queue_id": world.queue.pk,
+            "rater_id": world.draft.rater_id,
+            "comment_id": comment.pk,
+            "criterion_id": world.version.criteria.all()[0].pk,
+            "endpoint_id": 0,
+            "call_id": JudgeCall.objects.filter(run=run, item=item).values_list("pk", flat=True)[0],
+        }
+        stage = Stage(people, run, world.queue, world.shared, ids)
+        about = (f"/items/{item.pk}/", f"/runs/{run.pk}/", f"/datasets/{item.dataset_id}/", "format=csv")
+        for url in addresses(stage, people.alice, world.draft):
+            of_this = any(part in url for part in about) and ("?" not in url or "dataset=" in url)
+            # All pages once, then those that are about this place.
+            if of_this or ("?" not in url and item.key == "bad again"):
+                found[f"{item} {url}"] = text_of(client.get(url))
+    ahead = reverse("review_ahead", args=[people.team.slug, world.draft.pk])
+    found["taken ahead"] = text_of(client.post(ahead))
+    notices.send_mails(now=lambda: NOON + timedelta(minutes=5), link=tasks._link)
+    found["mails"] = "\n".join(
+        f"{one.to} {one.subject} {one.body}" for one in mail.outbox if viewer.email in one.to
+    )
+    mail.outbox.clear()
+    return found
+
+
+def test_no_page_or_mail_tells_a_blind_rater_what_was_said_of_the_same_words(
+    people: Cast, sign_in, settings
+) -> None:
+    """Two worlds that differ in one verdict on words still to review: in their queue, a second time in that
+    dataset, and in a subset. The rater owns the team. The clock stands still, so every time stamp, ETag and
+    Last-Modified is compared too.
+    """
+    settings.SENDS_MAIL = True
+    found = in_both_worlds(lambda met: copies_pages(people, sign_in, people.alice, met=met), at=NOON)
+    assert "asks you to review" in found[0]["mails"]
+    told = told_apart(*found)
+    assert not told, "\n".join(told)
+
+
+def test_who_does_not_rate_sees_what_was_said_of_the_same_words(people: Cast, sign_in) -> None:
+    told = told_apart(*in_both_worlds(lambda met: copies_pages(people, sign_in, people.ed, met=met), at=NOON))
+    places = [line.split(": ")[0] for line in told]
+    for key in ("bad again", "of the subset"):
+        assert [place for place in places if place.startswith(f"{key} ") and "/items/" in place], key
+
+
+def test_an_item_that_was_submitted_stays_hidden_while_its_copy_waits(people: Cast, sign_in) -> None:
+    """Who submits one of two equal items in one queue sees what the judge said once both are submitted."""
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(
+        people.team, people.ed, items=[{"id": key, "submission": "Paris."} for key in ("one", "two")]
+    )
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    grade(run, InProcessJudge(lambda *_: f'{{"explanation": "{JUDGE_SAYS}", "criterion_status": "MET"}}'))
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann], run=run
+    )
+    first, second = (queues.start_review(queue, item, people.ann) for item in dataset.items.all())
+    client, stage = sign_in(people.ann), Stage(people, run, queue, queue, {})
+    slug = people.team.slug
+    pages_of_first = [
+        reverse("review_reveal", args=[slug, first.pk]),
+        reverse("run_item", args=[slug, run.pk, first.item_id]),
+    ]
+    assert not client.get(reverse("review", args=[slug, first.pk])).context["reveals"]
+    stage.submit(first)
+    for page in pages_of_first:
+        assert JUDGE_SAYS not in text_of(client.get(page))
+    stage.submit(second)
+    for page in pages_of_first:
+        assert JUDGE_SAYS in text_of(client.get(page))
 
 
 def pages(client: Client, url: str) -> dict[str, str]:

@@ -1,15 +1,17 @@
 """What templates print, and that nobody's text becomes our HTML."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from django.template import Context, Template
 from django.test import RequestFactory
 
+from rubricweb.engine import number_format
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.verdict import Verdict
-from rubricweb.selectors.run_results import VerdictCounts
+from rubricweb.selectors.runs.results import VerdictCounts
 from rubricweb.templatetags import display, run_words
 
 HOSTILE = [
@@ -74,6 +76,56 @@ def test_small_sums_keep_two_significant_digits(value, expected):
     assert display.usd(value) == expected
 
 
+def test_amounts_that_are_written_in_different_places_are_written_alike():
+    # Five cents were "$0.05" on pages, "$0.0500" in commands and in a paused run's reason.
+    assert display.usd(0.05) == number_format.money(0.05) == "$0.05"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "n", "digits"),
+    [
+        (0.61, 0.74, 177, 2),  # half 0.065
+        (0.681, 0.687, 9_000, 3),  # half 0.003
+        (0.6812, 0.6814, 10**6, 4),  # half 0.0001
+        (0.68121, 0.68122, 10**9, 4),  # never more
+        (0.1, 0.9, 11, 2),  # half 0.4, never fewer
+        (0.5, 0.52, 300, 2),  # half is 0.01 itself
+        (None, None, 11, 2),  # 1/√11 = 0.3
+        (None, None, 20_000, 3),  # 1/√20,000 = 0.007
+        (0.5, 0.5, 4, 2),  # no width says nothing of precision
+        (None, None, None, 3),  # known exactly, as a score
+    ],
+)
+def test_a_figure_has_the_digits_its_interval_allows(low, high, n, digits):
+    assert number_format.figure_digits(low, high, n) == digits
+
+
+def test_an_interval_is_written_one_way():
+    kappa = Figure(0.67891, 0.6101, 0.7399, 177)
+    assert number_format.text_of(kappa) == "0.68 [0.61, 0.74]"
+    assert number_format.text_of(kappa, percent=True) == "68% [61%, 74%]"
+    assert number_format.text_of(Figure(-0.0565, -0.1, 0.01, 40), signed=True) == "−0.06 [−0.10, 0.01]"
+    assert number_format.value_of(Figure(0.0312, 0.01, 0.05, 40), signed=True) == "+0.03"
+    assert number_format.text_of(Figure(None, None, None, 0)) == "–"
+    assert number_format.text_of(Figure(1.0, None, None, 1)) == "1.00"
+
+
+def test_a_figure_on_few_units_is_grey_and_says_why():
+    few = SimpleNamespace(value=0.4, low=-0.1, high=0.86, n=9, small=True, reason="needs 10 of each class")
+    shown = display.figure(few)
+    assert "figure--small" in shown
+    assert 'title="needs 10 of each class"' in shown
+    assert "(needs 10 of each class)" in shown  # for those who do not hover
+    assert "figure--small" not in display.figure(Figure(0.4, -0.1, 0.86, 9))
+
+
+def test_an_undefined_figure_says_why():
+    assert "not defined for these answers" in display.figure(Figure(None, None, None, 5))
+    assert "nothing to measure" in display.figure(Figure(None, None, None, 0), look="stacked")
+    unpriced = SimpleNamespace(value=None, low=None, high=None, n=3, reason="only one label was used")
+    assert "only one label was used" in display.figure(unpriced)
+
+
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [
@@ -129,6 +181,24 @@ def test_a_verdict_says_its_word_beside_its_glyph(verdict, word):
     assert "<svg" in html
 
 
+@pytest.mark.parametrize(
+    ("verdict", "weight", "word", "look", "glyph"),
+    [
+        ("MET", 5, "Met", "helped", "check"),
+        ("UNMET", 5, "Unmet", "hurt", "x"),
+        ("MET", -5, "Error present", "hurt", "x"),
+        ("UNMET", -5, "Error absent", "helped", "check"),
+        ("CANNOT_ASSESS", -5, "Cannot assess", "cannot", "minus"),
+        ("MET", 0, "Met", "cannot", "circle-dot"),  # moves no score
+    ],
+)
+def test_colour_and_glyph_of_a_verdict_say_what_it_did_to_the_score(verdict, weight, word, look, glyph):
+    html = display.verdict_chip(verdict, weight=weight)
+    assert f"chip--{look}" in html
+    assert f"#{glyph}" in html
+    assert html.endswith(f">{word}</span>")
+
+
 def test_chips_escape_what_they_are_given():
     for html in (
         display.verdict_chip("MET", label=HOSTILE[0], title=HOSTILE[6]),
@@ -175,9 +245,44 @@ def test_markdown_keeps_structure_and_marks_links():
     assert 'rel="nofollow noopener noreferrer"' in html
 
 
-def test_a_huge_text_is_shown_plain():
-    html = display.markdown("*a* " * (display.MARKDOWN_MAX_CHARACTERS // 4 + 1))
-    assert html.startswith('<pre class="code">*a* ')
+PLAIN = "Shown as plain text"
+
+
+def test_what_markdown_costs_is_told_from_its_characters_marks_lines_and_cells():
+    # 13 characters, 6 marks at 8, and 3 lines with 1 + 3 cells each, a row that is not written too, at 30.
+    assert display.markdown_cost("|a|b|\n|-|-|\nx") == 13 + 6 * 8 + 3 * 4 * 30
+    # The empty line ends the table: 5 lines, of which 2 have 1 + 2 cells. "\r" is a line too.
+    assert display.markdown_cost("|a|\n|-|\n\nx\ry") == 12 + 4 * 8 + (5 + 2 * 2) * 30
+
+
+@pytest.mark.parametrize("part", ["word ", "*a* ", "[", "- a\n", "a\r", "a\n\n"])
+def test_a_text_that_costs_more_than_the_budget_is_shown_plain_and_whole(part):
+    most = display.MARKDOWN_BUDGET // display.markdown_cost(part)
+    few, many = part * (most // 2), part * (display.MARKDOWN_BUDGET // len(part) + 1)
+    assert PLAIN not in display.markdown(few)
+    html = display.markdown(many)
+    assert html.count(PLAIN) == 1
+    assert html.endswith(f'<pre class="code">{many}</pre>')
+
+
+def test_a_table_is_counted_with_the_cells_it_does_not_write():
+    columns, rows = 100, 100  # 10,000 cells at 30 are 300,000
+    text = "|a" * columns + "|\n" + "|-" * columns + "|\n" + "x\n" * rows
+    assert len(text) < 1000
+    assert PLAIN in display.markdown(text)
+    assert "<table>" in display.markdown("|a|b|\n|-|-|\n|1|2|")
+
+
+def test_the_turns_of_a_page_share_one_budget_and_a_short_one_is_still_laid_out():
+    long = "word " * (display.MARKDOWN_BUDGET // 8)  # five eighths: one fits, two do not
+    turns = [{"role": "user", "content": text} for text in (long, f"{long}<", "*short*")]
+    with display.one_markdown_budget():
+        html = display.body(turns, "prompt")
+        assert PLAIN in display.markdown(long)
+    assert html.count(PLAIN) == 1
+    assert f'</p><div data-field="prompt[1]"><pre class="code">{long}&lt;</pre></div>' in html
+    assert "<em>short</em>" in html
+    assert PLAIN not in display.body(turns[0:1])
 
 
 def test_a_chat_is_shown_turn_by_turn_from_a_list_or_its_json():
@@ -235,7 +340,7 @@ def test_an_interval_stands_where_its_numbers_say():
     span = root.find("rect[@class='interval__span']")
     assert span is not None
     assert (span.get("x"), span.get("width")) == ("25%", "75%")
-    assert root.get("aria-label") == "0.50, from 0.25 to 1.00"
+    assert root.get("aria-label") == "0.50 [0.25, 1.00]"
 
 
 def test_segments_share_the_bar_in_proportion_to_their_counts():
@@ -245,7 +350,10 @@ def test_segments_share_the_bar_in_proportion_to_their_counts():
 
 
 def test_the_verdicts_on_an_item_are_those_there_are_whichever_comes_first():
-    assert run_words.counts_words(VerdictCounts(met=2, chosen=1, errors=1)) == "2 met · 0 unmet · 1 chosen"
+    assert run_words.counts_words(VerdictCounts(met=2, helped=1, hurt=1, chosen=1, errors=1)) == (
+        "1 helped · 1 hurt · 1 chosen"
+    )
+    assert run_words.counts_words(VerdictCounts(unmet=2)) == "2 moved nothing"
     assert run_words.counts_words(VerdictCounts(chosen=1, cannot_assess=3)) == "1 chosen · 3 cannot assess"
     assert run_words.counts_words(VerdictCounts(errors=4)) == ""
 

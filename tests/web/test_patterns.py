@@ -3,7 +3,7 @@
 import pytest
 from django.test import RequestFactory
 
-from rubricweb.web.patterns import patterns
+from rubricweb.web.patterns.views import patterns
 
 
 @pytest.fixture

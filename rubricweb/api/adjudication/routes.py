@@ -5,19 +5,19 @@ from typing import Any
 from ninja import Query
 
 from rubricweb import access
+from rubricweb.api.adjudication import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import cut
-from rubricweb.api.schemas import adjudication as schemas
-from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.api.schemas import With, list_of
 from rubricweb.models import ReviewQueue, Role
-from rubricweb.selectors import adjudication_inbox as selected
-from rubricweb.selectors.adjudication_units import unit_to_decide
-from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.adjudication import inbox as selected
+from rubricweb.selectors.adjudication.units import unit_to_decide
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.comparable import queues_to_compare
-from rubricweb.selectors.provenance import item_provenance
-from rubricweb.selectors.revision_rates import revision_rates
-from rubricweb.selectors.rubric_todo import rubric_todo
+from rubricweb.selectors.labels.adjudications import criterion_for
+from rubricweb.selectors.labels.comparable import queues_to_compare
+from rubricweb.selectors.labels.provenance import item_provenance
+from rubricweb.selectors.reviews.revision_rates import revision_rates
+from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.services import adjudications as services
 
 adjudication = Room("adjudication")

@@ -6,14 +6,15 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import AwareDatetime, BaseModel, Field
 
+from rubricweb.api.comparison.schemas import Vote, counted
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.comparison import Vote
-from rubricweb.api.schemas.reviews import Quote
-from rubricweb.api.schemas.rubrics import Criterion
-from rubricweb.api.schemas.shared import Answered, Figure, Id, Input, OneOf, Username
+from rubricweb.api.reviews.schemas import Quote
+from rubricweb.api.rubrics.schemas import Criterion
+from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, Input, OneOf, Username, With
 from rubricweb.engine.ground_truth import RULES
 from rubricweb.models import Cause
-from rubricweb.selectors.adjudication_inbox import KINDS
+from rubricweb.selectors.adjudication.inbox import KINDS
+from rubricweb.selectors.labels.stored_answers import label_effect
 
 CauseOrNone = Annotated[
     str,
@@ -37,16 +38,22 @@ class Adjudication(Schema):
     item_id: int
     criterion_id: int
     verdict: Answered
+    effect: EffectOrNone
     cause: CauseOrNone
     reason: str
     decided_by: Username
     decided_at: datetime
 
+    @staticmethod
+    def resolve_effect(row: Any) -> Any:
+        return label_effect(row.criterion, row.verdict)
+
 
 class InboxUnit(Schema):
     """One criterion of one item to look at; `kinds` say why, the most telling first.
 
-    `votes` are people's final labels, `judged` those of the judges beside them.
+    `votes` are people's final labels, `judged` those of the judges beside them, each with its effect in
+    `judged_effects`.
     """
 
     item_id: int
@@ -55,11 +62,16 @@ class InboxUnit(Schema):
     kinds: list[Annotated[str, OneOf(KINDS)]]
     votes: list[Vote]
     judged: list[Answered]
+    judged_effects: list[EffectOrNone]
     decided: Adjudication | None
 
     @staticmethod
     def resolve_votes(row: Any) -> list[Vote]:
-        return [Vote(verdict=verdict, count=count) for verdict, count in row.votes]
+        return counted(row.criterion, row.votes)
+
+    @staticmethod
+    def resolve_judged_effects(row: Any) -> list[Any]:
+        return [label_effect(row.criterion, label) for label in row.judged]
 
 
 class UnitQuery(BaseModel):
@@ -78,6 +90,7 @@ class UnitVoice(Schema):
     name: str
     is_judge: bool
     verdict: Answered | None
+    effect: EffectOrNone
     initial: Answered | None
     reason: str
     later: str
@@ -85,10 +98,6 @@ class UnitVoice(Schema):
     error: str
     evidence: list[Quote]
     votes: list[Vote]
-
-    @staticmethod
-    def resolve_votes(row: Any) -> list[Vote]:
-        return [Vote(verdict=verdict, count=count) for verdict, count in row.votes]
 
 
 class Unit(Schema):
@@ -103,6 +112,17 @@ class Unit(Schema):
     @staticmethod
     def resolve_item_id(row: Any) -> int:
         return int(row.item.pk)
+
+    @staticmethod
+    def resolve_voices(row: Any) -> list[With]:
+        return [
+            With(
+                one,
+                effect=label_effect(row.criterion, one.verdict),
+                votes=counted(row.criterion, one.votes),
+            )
+            for one in row.voices
+        ]
 
 
 class NewAdjudication(Input):
@@ -140,6 +160,7 @@ class SaidLabel(Schema):
     rater: str
     is_judge: bool
     verdict: Answered
+    effect: EffectOrNone
 
 
 class GroundTruth(Schema):
@@ -151,12 +172,21 @@ class GroundTruth(Schema):
 
     criterion: Criterion
     verdict: Answered | None
+    effect: EffectOrNone
     rule: Annotated[str, OneOf(RULES)]
     decided_by: Username
     decided_at: datetime | None
     cause: CauseOrNone
     reason: str
     labels: list[SaidLabel]
+
+    @staticmethod
+    def resolve_effect(row: Any) -> Any:
+        return label_effect(row.criterion, row.verdict)
+
+    @staticmethod
+    def resolve_labels(row: Any) -> list[With]:
+        return [With(one, effect=label_effect(row.criterion, one.verdict)) for one in row.labels]
 
 
 class GroundTruthOfItem(Schema):

@@ -5,10 +5,10 @@ from typing import Any
 from ninja import Query
 
 from rubricweb import access
+from rubricweb.api.comparison import agreement_board_schemas as schemas
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import agreement_board as schemas
 from rubricweb.models import Role
-from rubricweb.selectors import agreement_board as selected
+from rubricweb.selectors.comparison import agreement_board as selected
 
 agreement = Room("agreement")
 

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BaseModel, Field
 
-from rubricweb.api.schemas.comparison import HumanCeiling
-from rubricweb.api.schemas.rubrics import Criterion
-from rubricweb.api.schemas.shared import Figure, Id
+from rubricweb.api.comparison.schemas import HumanCeiling, Lacking
+from rubricweb.api.rubrics.schemas import Criterion
+from rubricweb.api.schemas import Figure, Id
 
 
 class BoardQuery(BaseModel):
@@ -130,6 +130,9 @@ class AgreementBoard(Schema):
     mine_waits: bool
     resamples: int
     too_few_below: int
+    lacking: Annotated[
+        Lacking | None, Field(description="Why there is no agreement yet; null where there is.")
+    ]
 
     @staticmethod
     def resolve_queue_id(board: Any) -> int:

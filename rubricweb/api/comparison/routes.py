@@ -5,12 +5,12 @@ from typing import Any
 from ninja import Query
 
 from rubricweb import access
+from rubricweb.api.comparison import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import cut
-from rubricweb.api.schemas import comparison as schemas
-from rubricweb.api.schemas.shared import list_of
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
-from rubricweb.selectors import comparison as selected
+from rubricweb.selectors.comparison import comparison as selected
 
 comparison = Room("comparison")
 

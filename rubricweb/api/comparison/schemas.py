@@ -1,15 +1,19 @@
 """Shapes of agreement, disagreements and adjudications."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import BaseModel, Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.rubrics import Criterion
-from rubricweb.api.schemas.shared import Answered, Figure, Id, OneOf, Share
+from rubricweb.api.rubrics.schemas import Criterion
+from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, OneOf, Share
 from rubricweb.engine.ground_truth import RULES
-from rubricweb.selectors.comparison import DISAGREEMENT_KINDS
+from rubricweb.selectors.comparison.comparison import DISAGREEMENT_KINDS
+from rubricweb.selectors.labels.stored_answers import label_effect
+from rubricweb.selectors.reviews.sampling import DESCRIBED
+from rubricweb.selectors.shared.lacking import CODES
 
 Queues = Annotated[
     list[Id],
@@ -31,7 +35,11 @@ class Confusion(Schema):
 
 
 class Agreement(Schema):
-    """Judge against ground truth over the `n` units where both said MET or UNMET."""
+    """Judge against ground truth over the `n` units where both said MET or UNMET.
+
+    Where criteria are pooled, as in `overall`, MET stands for an answer that helps the score: of a criterion
+    with a negative weight that is the verdict UNMET.
+    """
 
     n: int
     confusion: Confusion
@@ -113,24 +121,42 @@ class OptionAgreement(Schema):
     value_error: Figure | None
 
 
+class JudgeSeat(Schema):
+    """The judge in a person's seat: against the majority of the others, each person left out in turn.
+
+    These figures, and no others, can be held against the ceiling's. The differences are the judge's less
+    the people's; a judge exactly as good as one of them has 0.
+    """
+
+    accuracy: Figure
+    kappa: Figure
+    accuracy_difference: Figure
+    kappa_difference: Figure
+
+
 class HumanCeiling(Schema):
-    """One person against the others: what a judge can be asked for at most.
+    """One of these `raters` people against the others: what a judge can be asked for at most.
 
     `accuracy` and `kappa` hold one person against the majority of the others, the `pair_` figures people
-    against each other, over `n` units with two labels or more.
+    against each other, over `n` units with two labels or more; beside a judge, of those it answered. `tied`
+    is the share of majorities shared between labels. `judge` is null where no judge is compared.
     """
 
     n: int
+    raters: int
     accuracy: Figure
     kappa: Figure
+    tied: Share
     pair_accuracy: Figure
     pair_kappa: Figure
+    judge: JudgeSeat | None
 
 
 class CriterionComparison(Schema):
     """One criterion by its kind: `agreement` of a binary one, `options` of a choice, `mean_value` of a check.
 
-    What is of another kind is null. `value_bias` is the mean value of the judge's options less people's.
+    What is of another kind is null. `bias` is how the judge's answers
+    move the score beside people's as a share of the weight; `value_bias` is that of a choice alone.
     """
 
     criterion: Criterion
@@ -138,6 +164,7 @@ class CriterionComparison(Schema):
     options: OptionAgreement | None
     mean_value: Figure | None
     value_bias: Annotated[float | None, Field(description="−1 to 1; positive is a lenient judge.")]
+    bias: Annotated[Figure, Field(description="−1 to 1; positive is a lenient judge, whatever the weight.")]
     human_alpha: Annotated[
         Figure,
         Field(description="Krippendorff's α of people, ordinal where options are steps."),
@@ -178,19 +205,158 @@ class ScoreAgreement(Schema):
     bias_t: PairedTest
 
 
-class MeanScore(Schema):
-    """The mean score over all graded items, by people on some and the judge on all (PPI++).
+class SampleAsked(Schema):
+    """A random queue that would do, as `POST /queues` takes it; add people."""
 
-    `estimate` corrects the judge by the labelled items; it asks that these were drawn at random. `trust` is
-    0 where the judge is ignored, 1 where it is corrected in full.
+    name: str
+    dataset_id: int
+    rubric_version_id: int | None
+    source: Annotated[dict[str, Any], Field(examples=[{"kind": "sample", "size": 20}])]
+
+    @staticmethod
+    def resolve_source(asked: Any) -> dict[str, Any]:
+        return {"kind": "sample", "size": asked.size}
+
+
+class Lacking(Schema):
+    """Why there is nothing, and what to do next, a sentence each.
+
+    `queue_id` is where to go on labelling, `sample` the queue to open, where that is what to do; `command` is
+    the same at the terminal.
     """
 
-    estimate: Figure
-    labelled_only: Figure
-    judged_only: Figure
-    trust: float
-    labelled: int
-    unlabelled: int
+    code: Annotated[str, OneOf(CODES)]
+    why: str
+    next_step: str
+    queue_id: int | None
+    run_id: int | None
+    sample: SampleAsked | None
+    command: str
+
+
+class PeopleMean(Schema):
+    """What people would say on average, from `n` labelled of `population_size` items, with a 95 % interval.
+
+    `trust` is 0 where the judge is ignored, 1 where it is corrected in full, null where it tells nothing or
+    everything is labelled. `missing` items were drawn and have no label; above a tenth of the draw `worst`
+    and `best` are where the interval would end with all of them at that end. `reason` says why there is no
+    interval.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    population_size: int
+    trust: float | None
+    missing: int
+    worst: float | None
+    best: float | None
+    reason: str
+
+    @staticmethod
+    def resolve_trust(found: Any) -> float | None:
+        return None if found.lam is None else float(found.lam)
+
+
+class LabelsNeeded(Schema):
+    """How many random labels in all tell a mean from one 0.05 away; null where it takes more cases."""
+
+    labels: int | None
+    cases: int | None
+    reason: str
+
+
+class MeanScore(Schema):
+    """The mean score that people would give to all items, from a random sample of labels and the judge.
+
+    `these` tells of the `population`, `like_these` of cases like them. Both are null where the labelled items
+    are no random sample: `lacking` says why, and which queue would allow an estimate. People's answers are
+    the means of raters, a tie is ½. `labelled` and `judged_labelled` are the plain means of people and judge
+    over the items people labelled and tell of no others; `judged` is the judge's over all `items`. `left_out`
+    are labelled items that are no part of the random sample.
+    """
+
+    items: int
+    population: str
+    is_census: Annotated[bool, Field(description="Whether people were asked about every item.")]
+    these: PeopleMean | None
+    like_these: PeopleMean | None
+    lacking: Lacking | None
+    labelled: Figure
+    judged_labelled: Figure
+    judged: Figure
+    left_out: int
+    needed: LabelsNeeded | None
+
+
+class MemberOnCriterion(Schema):
+    """One member on one criterion: `agreement` of a binary one, `options` of a choice; the other is null."""
+
+    criterion_id: int
+    name: str
+    agreement: Agreement | None
+    options: OptionAgreement | None
+
+    @staticmethod
+    def resolve_criterion_id(row: Any) -> int:
+        return int(row.criterion.pk)
+
+    @staticmethod
+    def resolve_name(row: Any) -> str:
+        return str(row.criterion.name)
+
+    @staticmethod
+    def resolve_agreement(row: Any) -> Any:
+        return row.pair
+
+
+class ComparedMember(Schema):
+    """One judge of a panel against people, by the rules for the panel's verdict; its first vote counts.
+
+    `overall` pools the units of binary criteria. On `failed` units with a ground truth its vote was an error,
+    on `unasked` it has none: a later stage of a cascade is asked only where an earlier one was unsure.
+    """
+
+    name: str
+    weight: float
+    stage: int
+    overall: Agreement
+    criteria: list[MemberOnCriterion]
+    failed: int
+    unasked: int
+
+
+class MembersAlpha(Schema):
+    """Krippendorff's α among the members on one criterion, ordinal where options are steps."""
+
+    criterion_id: int
+    name: str
+    alpha: Figure
+
+
+class ComparedPanel(Schema):
+    """The judges of a panel: `alpha` among them over the labelled units of binary criteria (null with fewer
+    than two), `alphas` by criterion, and each against people.
+    """
+
+    alpha: Figure
+    alphas: list[MembersAlpha]
+    members: list[ComparedMember]
+
+    @staticmethod
+    def resolve_alphas(row: Any) -> list[MembersAlpha]:
+        return [
+            MembersAlpha(criterion_id=criterion.pk, name=criterion.name, alpha=alpha)
+            for criterion, alpha in row.alphas
+        ]
+
+
+class Described(Schema):
+    """Which items the figures describe, in which each label counts once; `sentence` says it to people."""
+
+    code: Annotated[str, OneOf(DESCRIBED)]
+    sentence: str
 
 
 class Comparison(Schema):
@@ -199,13 +365,23 @@ class Comparison(Schema):
     `overall`, `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria: options of different
     criteria are no common scale. `scores` and `mean_score` are about whole items of any kind. `units` have a
     ground truth; on `judged` of them the judge gave a label (`coverage`), on `errors` it failed. `undecided`
-    counts units where people are tied, `hidden_items` what you are still to review blind.
+    counts units where people are tied (`tied_share` of all), `hidden_items` what you are still to review
+    blind, `on_other_versions` units people labelled by another version than the run's: the run was never
+    asked them.
     """
 
     run_id: int
     queue_ids: list[int]
     overall: Agreement
     n_binary: int
+    bias: Annotated[
+        Figure, Field(description="Of all units with a value on both sides: Σ w·(judge − people) / Σ|w|.")
+    ]
+    leaning: Annotated[
+        str,
+        OneOf(["lenient", "strict", ""]),
+        Field(description="Empty where the interval of the bias holds 0, or the bias of scores differs."),
+    ]
     human_alpha: Annotated[Figure, Field(description="Krippendorff's α of people among themselves.")]
     ceiling: HumanCeiling
     scores: ScoreAgreement
@@ -216,9 +392,19 @@ class Comparison(Schema):
     coverage: Share
     errors: int
     undecided: int
+    tied_share: Share
     adjudicated: int
     hidden_items: int
+    on_other_versions: int
+    lacking: Annotated[
+        Lacking | None, Field(description="Why no unit has an answer of both sides; null where one has.")
+    ]
+    describes: Annotated[
+        Described | None,
+        Field(description="Null without labels. People's mean in `mean_score` has a population of its own."),
+    ]
     criteria: list[CriterionComparison]
+    panel: Annotated[ComparedPanel | None, Field(description="Null for a single judge asked once.")]
 
     @staticmethod
     def resolve_run_id(row: Any) -> int:
@@ -253,7 +439,13 @@ class DisagreementQuery(ListQuery):
 
 class Vote(Schema):
     verdict: Answered
+    effect: EffectOrNone
     count: int
+
+
+def counted(criterion: Any, votes: Iterable[tuple[str, int]]) -> list[Vote]:
+    """Labels of a criterion with their numbers, as votes."""
+    return [Vote(verdict=label, effect=label_effect(criterion, label), count=count) for label, count in votes]
 
 
 class Disagreement(Schema):
@@ -268,4 +460,4 @@ class Disagreement(Schema):
 
     @staticmethod
     def resolve_votes(row: Any) -> list[Vote]:
-        return [Vote(verdict=verdict, count=count) for verdict, count in row.votes]
+        return counted(row.criterion, row.votes)

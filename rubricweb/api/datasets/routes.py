@@ -6,16 +6,15 @@ from ninja import File, Form, Query, UploadedFile
 
 from rubricweb import access
 from rubricweb.api import uploads
+from rubricweb.api.datasets import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
-from rubricweb.api.schemas import datasets as schemas
-from rubricweb.api.schemas.queues import Queue
-from rubricweb.api.schemas.shared import Id, With, list_of
+from rubricweb.api.schemas import With, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team, User
-from rubricweb.selectors import datasets as selected
-from rubricweb.selectors.exports import withheld_from
-from rubricweb.services import datasets as services
-from rubricweb.services import reviews, splits
+from rubricweb.selectors.datasets import items as selected
+from rubricweb.selectors.exports.exports import withheld_from
+from rubricweb.services.datasets import datasets as services
+from rubricweb.services.datasets import raters, splits
 
 datasets = Room("datasets")
 
@@ -83,25 +82,30 @@ def get_item(request: TokenRequest, item_id: int) -> Any:
     return access.item_for(request.auth.team, item_id)
 
 
-@datasets.write("POST", "/datasets/{int:dataset_id}/labels", Role.EDITOR, Queue, status=201)
-def import_labels(
-    request: TokenRequest,
-    dataset_id: int,
-    file: File[UploadedFile],
-    rubric_version_id: Form[Id | None] = None,
-    name: Form[str] = "",
-) -> Any:
-    """Import people's labels.
+@datasets.read("/datasets/{int:dataset_id}/raters", Role.VIEWER, list[schemas.ImportedRater])
+def list_imported_raters(request: TokenRequest, dataset_id: int) -> Any:
+    """Who labelled in files, and whether they count as people."""
+    return selected.imported_raters(access.dataset_for(request.auth.team, dataset_id))
 
-    A CSV or JSONL file with item_id, criterion, rater, verdict and reason becomes a closed review queue
-    called `name`. Without `rubric_version_id` the version that came with the dataset is meant.
+
+@datasets.write(
+    "PATCH",
+    "/datasets/{int:dataset_id}/raters/{int:rater_id}",
+    Role.EDITOR,
+    list[schemas.ImportedRater],
+)
+def change_imported_rater(
+    request: TokenRequest, dataset_id: int, rater_id: int, body: schemas.ChangedRater
+) -> Any:
+    """Say what a rater is.
+
+    Everything this rater labelled in files of the team counts accordingly from now on. Refused (409) for
+    people who labelled here.
     """
     dataset = access.dataset_for(request.auth.team, dataset_id)
-    version = version_or_own(request.auth.team, rubric_version_id, dataset)
-    data, filename = uploads.read(file)
-    return reviews.import_labels(
-        dataset, version, by=request.auth.user, data=data, filename=filename, queue_name=name
-    )
+    rater = access.imported_rater_for(dataset, rater_id)
+    raters.change_kind(rater, body.rater_kind, by=request.auth.user)
+    return selected.imported_raters(dataset)
 
 
 @datasets.write("POST", "/datasets/{int:dataset_id}/split", Role.EDITOR, schemas.Split, status=201)

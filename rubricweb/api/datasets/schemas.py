@@ -7,10 +7,12 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.rubrics import VersionReference
-from rubricweb.api.schemas.shared import Id, Input, OneOf, Prompt, Share, Username
+from rubricweb.api.rubrics.schemas import VersionReference
+from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username
+from rubricweb.models import RaterKind
 from rubricweb.models.datasets import SEALS
-from rubricweb.selectors.datasets import ITEM_ORDERS
+from rubricweb.selectors.datasets.items import ITEM_ORDERS
+from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 
 Sealed = Annotated[
     Annotated[str, OneOf(SEALS)] | None,
@@ -18,8 +20,24 @@ Sealed = Annotated[
 ]
 
 
+RaterKindName = Annotated[str, OneOf(RaterKind.values)]
+
+
+class ImportedRater(Schema):
+    """Somebody whose labels of the dataset came in files; machines count in no figure about people."""
+
+    id: int
+    name: str
+    rater_kind: RaterKindName
+    labels: int
+
+
+class ChangedRater(Input):
+    rater_kind: RaterKindName
+
+
 class DatasetQuery(ListQuery):
-    search: Annotated[str, Field(max_length=200, description="Part of the name.")] = ""
+    search: Annotated[str, Field(max_length=SEARCH_CHARACTERS, description="Part of the name.")] = ""
 
 
 class DatasetInList(Schema):
@@ -103,6 +121,21 @@ class Dataset(Schema):
         return row.seal or None
 
 
+class RaterInFile(Schema):
+    name: str
+    rater_kind: RaterKindName
+    labels: int
+
+
+class LabelsPlan(Schema):
+    """What a file of labels would become: a closed queue of this name, with labels of these raters."""
+
+    queue_name: str
+    labels: int
+    items: Annotated[int, Field(description="Items with at least one of the labels.")]
+    raters: list[RaterInFile]
+
+
 class NewSplit(Input):
     """`n_dev` labelled items become examples, all others the test; `seed` makes the split repeatable."""
 
@@ -126,7 +159,8 @@ class AddedItems(Schema):
 
 class ItemQuery(ListQuery):
     search: Annotated[
-        str, Field(max_length=200, description="Part of the id, description or submission.")
+        str,
+        Field(max_length=SEARCH_CHARACTERS, description="Part of the id, description or submission."),
     ] = ""
     sort: Annotated[str, OneOf(ITEM_ORDERS)] = "position"
 

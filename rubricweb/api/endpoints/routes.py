@@ -6,12 +6,12 @@ from django.utils import timezone
 from ninja import Status
 
 from rubricweb import access
+from rubricweb.api.endpoints import schemas
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import endpoints as schemas
-from rubricweb.api.schemas.shared import list_of
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
-from rubricweb.services import endpoints as services
-from rubricweb.services.judge_trials import try_judge
+from rubricweb.services.endpoints import endpoints as services
+from rubricweb.services.endpoints.trials import try_judge
 
 endpoints = Room("endpoints")
 

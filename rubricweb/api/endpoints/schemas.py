@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.runs import JudgeError
-from rubricweb.api.schemas.shared import Input
-from rubricweb.services import endpoints
+from rubricweb.api.runs.schemas import JudgeError
+from rubricweb.api.schemas import Input
+from rubricweb.services.endpoints import endpoints
 
 Usd = Annotated[
     float | None, Field(description="US dollars per million tokens; null goes by the team's price list.")

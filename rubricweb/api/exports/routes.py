@@ -6,9 +6,10 @@ from django.http import StreamingHttpResponse
 from ninja import Query
 
 from rubricweb import access
+from rubricweb.api.exports import schemas
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import exports as schemas
 from rubricweb.models import Role
+from rubricweb.selectors.exports import exports as selected
 from rubricweb.services import exports as services
 
 exports = Room("exports")
@@ -23,8 +24,9 @@ def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> Streamin
     """Export ground truth or verdicts as a file.
 
     Ground truth comes from the people of `queue`; verdicts are those of `queue` and `run`. A bundle is an
-    archive of the verdicts with items, ground truth, adjudications and agreement. Withheld (403)
-    while you are still to review items of the dataset blind.
+    archive of the verdicts with items, ground truth, adjudications and agreement. Items you are
+    still to review blind are left out: the header `X-Withheld-Items` counts them, `GET /exports/withheld`
+    names them; where that is every item the answer is 403.
     """
     team = request.auth.team
     made = services.export(
@@ -38,4 +40,16 @@ def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> Streamin
     )
     response = StreamingHttpResponse(made.chunks, content_type=made.content_type)
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(made.filename)}"
+    if made.withheld.keys:
+        response["X-Withheld-Items"] = str(len(made.withheld.keys))
     return response
+
+
+@exports.read("/exports/withheld", Role.VIEWER, schemas.WithheldItems, names_rows=True)
+def withheld_items(request: TokenRequest, asked: Query[schemas.WithheldQuery]) -> schemas.WithheldItems:
+    """Items an export leaves out for you.
+
+    You are still to review them, or the same words elsewhere, blind: by id, in the order of the dataset.
+    """
+    found = selected.withheld_items(request.auth.user, access.dataset_for(request.auth.team, asked.dataset))
+    return schemas.WithheldItems(items=list(found.keys), why=found.why)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from rubricweb.api.schemas.shared import Id, OneOf
+from rubricweb.api.schemas import Id, OneOf
 from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
 
 
@@ -14,3 +14,12 @@ class ExportQuery(BaseModel):
     dataset: Id
     queue: Annotated[list[Id], Field(max_length=100, description="Queues of labels; repeat it.")] = []
     run: Annotated[Id | None, Field(description="The run whose verdicts go in as well.")] = None
+
+
+class WithheldQuery(BaseModel):
+    dataset: Id
+
+
+class WithheldItems(BaseModel):
+    items: Annotated[list[str], Field(description="Ids of the items as files hold them, in dataset order.")]
+    why: Annotated[str, Field(description="What is left out and what to do; empty where nothing is.")]

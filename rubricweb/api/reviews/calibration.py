@@ -4,10 +4,10 @@ from typing import Any
 
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import calibration as schemas
+from rubricweb.api.reviews import calibration_schemas as schemas
 from rubricweb.models import ReviewQueue, Role, User
-from rubricweb.selectors import calibration as selected
-from rubricweb.services import calibration as services
+from rubricweb.selectors.reviews import calibration as selected
+from rubricweb.services.reviews import calibration as services
 
 calibration = Room("reviews")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.shared import Answered, Id, Input, OneOf, Share
-from rubricweb.selectors.calibration import Stage
+from rubricweb.api.schemas import Answered, Id, Input, OneOf, Share
+from rubricweb.selectors.reviews.calibration import Stage
 
 Asked = Annotated[float | None, Field(gt=0, le=1, description="0 to 1; null asks for nothing.")]
 

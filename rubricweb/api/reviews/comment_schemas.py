@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field, model_validator
 
-from rubricweb.api.schemas.shared import Answered, Id, Input, Named, OneOf, Username
+from rubricweb.api.schemas import Answered, Id, Input, Named, OneOf, Username
 from rubricweb.models import NoticeKind
 
 Text = Annotated[
@@ -105,7 +105,7 @@ class MailChoice(Input):
 
 
 class MailWish(Schema):
-    """Whether unread notices come by e-mail: you want them, you have an address, mail is set up here."""
+    """Whether unread notices come by e-mail: you want them, your address is proven, mail is set up."""
 
     wanted: bool
     address: str

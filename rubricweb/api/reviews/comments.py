@@ -9,11 +9,11 @@ from ninja.responses import Status
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas import comments as schemas
-from rubricweb.api.schemas.shared import list_of
+from rubricweb.api.reviews import comment_schemas as schemas
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
-from rubricweb.selectors import comments as selected
-from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.labels.adjudications import criterion_for
+from rubricweb.selectors.reviews import comments as selected
 from rubricweb.services import comments as services
 
 comments = Room("comments")

@@ -1,15 +1,15 @@
 """Shapes of review queues: how they are made, changed, and how far they are."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.rubrics import VersionReference
-from rubricweb.api.schemas.shared import Id, Input, Named, OneOf
+from rubricweb.api.rubrics.schemas import VersionReference
+from rubricweb.api.schemas import Id, Input, Named, OneOf
 from rubricweb.models import Blind, Order, QueueState, Rationale
-from rubricweb.selectors.informative import REASONS
+from rubricweb.selectors.reviews.informative import REASONS
 
 Reason = Annotated[str, OneOf(REASONS)]
 Usernames = Annotated[list[str], Field(max_length=500, examples=[["ann", "rae"]])]
@@ -108,7 +108,13 @@ class NewQueue(Input):
     blind: Annotated[
         Blind, Field(description="Whose verdicts reviewers do not see before they submit their own.")
     ] = Blind.BOTH
-    order: Annotated[Order, Field(description="Which item is handed out next.")] = Order.DATASET
+    order: Annotated[
+        Order | None,
+        Field(
+            description="Which item is handed out next. Without one a sample is handed out as `drawn`: "
+            "what is done of it is a random sample too. Everything else as in the dataset."
+        ),
+    ] = None
     rationale: Annotated[Rationale, Field(description="Which verdicts need a reason.")] = Rationale.NEVER
     hold_minutes: Annotated[
         int, Field(ge=1, description="So long a place is kept for somebody of whom nothing is heard.")
@@ -220,6 +226,27 @@ class Pace(Schema):
     mine_left: float | None
 
 
+class Stratum(Schema):
+    """`drawn` of `size` items, each with probability drawn / size; `value` is "" without strata."""
+
+    value: str
+    size: int
+    drawn: int
+
+
+class Draw(Schema):
+    """Items drawn at random: with which seed, and from how many items the dataset had then."""
+
+    id: int
+    seed: int
+    dataset_size: Annotated[int | None, Field(description="Null where an earlier release did not say.")]
+    strata: list[Stratum]
+
+    @staticmethod
+    def resolve_strata(draw: Any) -> list[Any]:
+        return list(draw.strata.all())
+
+
 class QueueInFull(Queue):
     progress: QueueProgress
     pace: Pace
@@ -227,6 +254,10 @@ class QueueInFull(Queue):
     source: Annotated[
         list[str],
         Field(description="How its items were chosen, in words; less is said while you review them blind."),
+    ]
+    draws: Annotated[
+        list[Draw],
+        Field(description="The random draws its items come from; none while you review them blind."),
     ]
 
 

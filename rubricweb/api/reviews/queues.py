@@ -6,20 +6,20 @@ from typing import Any
 from ninja import Query
 
 from rubricweb import access
-from rubricweb.api.datasets import version_or_own
+from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, cut
-from rubricweb.api.schemas import queues as schemas
-from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.api.reviews import queue_schemas as schemas
+from rubricweb.api.schemas import With, list_of
 from rubricweb.engine.errors import Fault, shown
 from rubricweb.errors import Invalid
 from rubricweb.models import ReviewQueue, Role, Team, User
-from rubricweb.selectors import queue_plans
-from rubricweb.selectors import queues as selected
-from rubricweb.selectors.queue_sources import Source
-from rubricweb.selectors.teams import members
-from rubricweb.services import queue_changes
-from rubricweb.services import queues as services
+from rubricweb.selectors.reviews import queue_plans
+from rubricweb.selectors.reviews import queues as selected
+from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
+from rubricweb.selectors.teams.members import members
+from rubricweb.services.reviews import queue_changes
+from rubricweb.services.reviews import queues as services
 
 queues = Room("reviews")
 
@@ -61,7 +61,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
         run=None if body.run_id is None else access.run_for(team, body.run_id),
         source=_source(team, body.source),
         blind=body.blind,
-        order=body.order,
+        order=body.order or "",
         rationale=body.rationale,
         hold_minutes=body.hold_minutes,
         instructions=body.instructions,
@@ -94,7 +94,7 @@ def _source(team: Team, asked: Any) -> Source:
         item_ids=tuple(getattr(asked, "item_ids", ())),
         reasons=tuple(getattr(asked, "reasons", ())),
         run=None if run_id is None else access.run_for(team, run_id),
-        seed=SystemRandom().randrange(2**31) if seed is None else seed,
+        seed=SystemRandom().randrange(SEEDS) if seed is None else seed,
     )
 
 
@@ -125,6 +125,7 @@ def _in_full(queue: ReviewQueue, viewer: User) -> With:
         pace=selected.queue_pace(queue, progress, viewer),
         raters=selected.rater_progress(queue),
         source=selected.source_words(queue, viewer),
+        draws=selected.draws(queue, viewer),
     )
 
 

@@ -1,28 +1,31 @@
 """Shapes of what is revealed after submitting, and of what a person then makes of it."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.reviews import Measured, Quote
-from rubricweb.api.schemas.rubrics import Criterion
-from rubricweb.api.schemas.shared import Answered, Input, OneOf
+from rubricweb.api.reviews.schemas import Measured, Quote
+from rubricweb.api.rubrics.schemas import Criterion
+from rubricweb.api.schemas import Answered, EffectOrNone, Input, OneOf, With
 from rubricweb.models import Choice
+from rubricweb.selectors.labels.stored_answers import label_effect
 
 
 class Voice(Schema):
     """What one other rater said: a judge when `is_judge`, a person otherwise.
 
     `changed_to` is a person's final label where they changed theirs. `value` is what a check found in the
-    judge's run.
+    judge's run. `effect` is that of `verdict` or `value`.
     """
 
     name: str
     is_judge: bool
     verdict: Answered | None
+    effect: EffectOrNone
     changed_to: Answered | None
+    changed_effect: EffectOrNone
     value: float | None
     reason: str
     evidence: list[Quote]
@@ -34,6 +37,7 @@ class Revision(Schema):
 
     choice: Annotated[str, OneOf(Choice.values)]
     verdict: Answered
+    effect: EffectOrNone
     reason: str
     revised_at: datetime
 
@@ -47,14 +51,42 @@ class RevealedCriterion(Schema):
 
     criterion: Criterion
     mine: Answered | None
+    my_effect: EffectOrNone
     my_reason: str
     my_evidence: list[Quote]
     revision: Revision | None
     others: list[Voice]
     decided: Answered | None
+    decided_effect: EffectOrNone
     by_adjudication: bool
     measured: Measured | None
     disagrees: bool
+
+    @staticmethod
+    def resolve_my_effect(row: Any) -> Any:
+        found = row.measured.value if row.measured else None
+        return label_effect(row.criterion, row.mine, found)
+
+    @staticmethod
+    def resolve_decided_effect(row: Any) -> Any:
+        return label_effect(row.criterion, row.decided)
+
+    @staticmethod
+    def resolve_revision(row: Any) -> With | None:
+        if row.revision is None:
+            return None
+        return With(row.revision, effect=label_effect(row.criterion, row.revision.verdict))
+
+    @staticmethod
+    def resolve_others(row: Any) -> list[With]:
+        return [
+            With(
+                one,
+                effect=label_effect(row.criterion, one.verdict, one.value),
+                changed_effect=label_effect(row.criterion, one.changed_to),
+            )
+            for one in row.others
+        ]
 
 
 class Reveal(Schema):

@@ -3,11 +3,11 @@
 from typing import Any
 
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import reveals as schemas
+from rubricweb.api.reviews import reveal_schemas as schemas
 from rubricweb.models import Review, Role
-from rubricweb.selectors import reveals as selected
-from rubricweb.selectors.reviews import review_for
-from rubricweb.services import revisions
+from rubricweb.selectors.reviews import reveals as selected
+from rubricweb.selectors.reviews.reviews import review_for
+from rubricweb.services.reviews import revisions
 
 reveals = Room("reviews")
 

@@ -7,13 +7,13 @@ from ninja.responses import Status
 
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import reviews as schemas
-from rubricweb.api.schemas.shared import With
+from rubricweb.api.reviews import schemas
+from rubricweb.api.schemas import With
 from rubricweb.models import Review, Role
-from rubricweb.selectors import reviews as selected
-from rubricweb.services import ahead, places, queues
-from rubricweb.services import reviews as services
-from rubricweb.services.evidence import Span
+from rubricweb.selectors.reviews import reviews as selected
+from rubricweb.services.reviews import ahead, places, queues
+from rubricweb.services.reviews import reviews as services
+from rubricweb.services.reviews.evidence import Span
 
 reviews = Room("reviews")
 

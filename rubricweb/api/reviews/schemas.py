@@ -1,15 +1,16 @@
 """Shapes of queues, reviews and what they reveal."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.datasets import Item
-from rubricweb.api.schemas.rubrics import Criterion
-from rubricweb.api.schemas.shared import Answered, Input, OneOf
+from rubricweb.api.datasets.schemas import Item
+from rubricweb.api.rubrics.schemas import Criterion
+from rubricweb.api.schemas import Answered, EffectOrNone, Input, OneOf
 from rubricweb.models import ReviewState
+from rubricweb.selectors.labels.stored_answers import label_effect
 
 
 class Measured(Schema):
@@ -35,6 +36,7 @@ class Question(Schema):
 
     criterion: Criterion
     verdict: Answered | None
+    effect: EffectOrNone
     reason: str
     evidence: list[Quote]
     seconds: Annotated[float | None, Field(description="How long you had it open, where that was measured.")]
@@ -42,6 +44,11 @@ class Question(Schema):
         list[str], Field(description="The labels that need a reason before the review can be submitted.")
     ]
     measured: Measured | None
+
+    @staticmethod
+    def resolve_effect(row: Any) -> Any:
+        found = row.measured.value if row.measured else None
+        return label_effect(row.criterion, row.verdict, found)
 
 
 class Review(Schema):

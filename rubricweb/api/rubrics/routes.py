@@ -8,15 +8,15 @@ from rubricweb import access
 from rubricweb.api import uploads
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, listed
-from rubricweb.api.schemas import rubrics as schemas
-from rubricweb.api.schemas.shared import list_of
+from rubricweb.api.rubrics import schemas
+from rubricweb.api.schemas import list_of
 from rubricweb.engine import lint
 from rubricweb.engine.checks import CHECKS
 from rubricweb.models import Role
-from rubricweb.selectors import rubrics as selected
-from rubricweb.selectors.label_evidence import label_evidence
-from rubricweb.selectors.pages import keyset_page
-from rubricweb.services import rubrics as services
+from rubricweb.selectors.labels.label_evidence import label_evidence
+from rubricweb.selectors.rubrics import versions as selected
+from rubricweb.selectors.shared.pages import keyset_page
+from rubricweb.services.rubrics import rubrics as services
 
 rubrics = Room("rubrics")
 

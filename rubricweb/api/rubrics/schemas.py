@@ -7,15 +7,16 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.shared import Input, OneOf, Share, Username
-from rubricweb.engine.criterion import KINDS, MAX_OPTIONS, SCALE_TYPES
+from rubricweb.api.schemas import Input, OneOf, Share, Username
 from rubricweb.engine.lint import RULES, Severity
 from rubricweb.engine.rubric import MAX_CRITERIA
-from rubricweb.engine.rubric_rules import COUNTS
+from rubricweb.engine.rubric.criterion import KINDS, MAX_OPTIONS, SCALE_TYPES
+from rubricweb.engine.rubric.rules import COUNTS
+from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 
 
 class RubricQuery(ListQuery):
-    search: Annotated[str, Field(max_length=200, description="Part of the title.")] = ""
+    search: Annotated[str, Field(max_length=SEARCH_CHARACTERS, description="Part of the title.")] = ""
 
 
 class RubricInList(Schema):

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.runs import JudgeError
+from rubricweb.api.runs.schemas import JudgeError
 
 
 class Message(Schema):

@@ -7,10 +7,10 @@ from ninja import Query
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas import run_calls as schemas
-from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.api.runs import call_schemas as schemas
+from rubricweb.api.schemas import With, list_of
 from rubricweb.models import Role
-from rubricweb.selectors import run_calls as selected
+from rubricweb.selectors.runs import calls as selected
 
 run_calls = Room("runs")
 

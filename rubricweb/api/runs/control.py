@@ -7,12 +7,12 @@ from django.utils import timezone
 from rubricweb import access, tasks
 from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.runs import shown
-from rubricweb.api.schemas import run_control as schemas
-from rubricweb.api.schemas.runs import Run
+from rubricweb.api.runs import control_schemas as schemas
+from rubricweb.api.runs.routes import shown
+from rubricweb.api.runs.schemas import Run
 from rubricweb.models import Role
-from rubricweb.services import runs as services
-from rubricweb.services.idempotency import Done
+from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.shared.idempotency import Done
 
 run_control = Room("runs")
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.runs import Run
-from rubricweb.api.schemas.shared import Id, Input, OneOf
-from rubricweb.selectors.run_errors import ERROR_KINDS
-from rubricweb.services.run_starting import MAX_CHOSEN
+from rubricweb.api.runs.schemas import Run
+from rubricweb.api.schemas import Id, Input, OneOf
+from rubricweb.selectors.runs.errors import ERROR_KINDS
+from rubricweb.services.runs.starting import MAX_CHOSEN
 
 
 class Stop(Input):

@@ -5,16 +5,16 @@ from typing import Annotated, Literal
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.runs import Rule, RuleByScale
-from rubricweb.api.schemas.shared import Id, Input, OneOf
+from rubricweb.api.runs.schemas import Rule, RuleByScale
+from rubricweb.api.schemas import Id, Input, OneOf
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.models import RunMode
-from rubricweb.services.budgets import MAX_BUDGET_USD
-from rubricweb.services.few_shot import MAX_EXAMPLES
-from rubricweb.services.panels import MAX_MEMBERS
-from rubricweb.services.run_starting import MAX_CHOSEN
+from rubricweb.services.runs.budgets import MAX_BUDGET_USD
+from rubricweb.services.runs.few_shot import MAX_EXAMPLES
+from rubricweb.services.runs.panels import MAX_MEMBERS
+from rubricweb.services.runs.starting import MAX_CHOSEN
 
 
 class NewMember(Input):
@@ -139,13 +139,15 @@ class JudgePlan(Schema):
 
 
 class MonthSpending(Schema):
-    """What the team's runs cost this calendar month (UTC). Calls in `unpriced` are not in it."""
+    """What the team's runs cost this calendar month (UTC), without `unpriced` and lost calls."""
 
     cap_usd: float | None
     spent_usd: float
     held_usd: Annotated[float, Field(description="Set aside for calls in flight.")]
     left_usd: Annotated[float | None, Field(description="Null without a cap.")]
     unpriced: int
+    lost_calls: Annotated[int, Field(description="Calls cut off by a kill or a stop; perhaps paid for.")]
+    lost_at_most_usd: float
 
 
 class RunPlan(Schema):

@@ -1,13 +1,13 @@
 """The body of a request to start a run as the services take it."""
 
 from rubricweb import access
-from rubricweb.api.schemas import run_launch as schemas
+from rubricweb.api.runs import launch_schemas as schemas
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, Team
-from rubricweb.selectors.run_samples import spread_ids
-from rubricweb.services.few_shot import FewShot
-from rubricweb.services.panels import Member, Panel
-from rubricweb.services.run_starting import RunOptions
+from rubricweb.selectors.runs.planning.samples import spread_ids
+from rubricweb.services.runs.few_shot import FewShot
+from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.starting import RunOptions
 
 
 def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOptions:

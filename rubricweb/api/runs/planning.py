@@ -5,13 +5,13 @@ from typing import Any
 from django.utils import timezone
 
 from rubricweb import access
-from rubricweb.api.datasets import version_or_own
+from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.run_options import run_options
-from rubricweb.api.schemas import run_launch as schemas
-from rubricweb.api.schemas.shared import With
+from rubricweb.api.runs import launch_schemas as schemas
+from rubricweb.api.runs.options import run_options
+from rubricweb.api.schemas import With
 from rubricweb.models import Role
-from rubricweb.services import run_planning as services
+from rubricweb.services.runs import planning as services
 
 run_planning = Room("runs")
 

@@ -5,24 +5,25 @@ from typing import Any
 from ninja import Query
 
 from rubricweb import access, tasks
-from rubricweb.api.datasets import version_or_own
+from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
-from rubricweb.api.run_options import run_options
-from rubricweb.api.schemas import runs as schemas
-from rubricweb.api.schemas.run_launch import NewRun
-from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.api.runs import schemas
+from rubricweb.api.runs.launch_schemas import NewRun
+from rubricweb.api.runs.options import run_options
+from rubricweb.api.schemas import With, list_of
 from rubricweb.errors import NotFound
 from rubricweb.models import Role, Run, User
-from rubricweb.selectors import run_errors, run_progress, run_reports, run_results, run_votes
-from rubricweb.selectors import runs as selected
 from rubricweb.selectors.blinding import is_withheld
-from rubricweb.selectors.clock import database_now
+from rubricweb.selectors.runs import errors, progress, reports, results, votes
+from rubricweb.selectors.runs import listing as selected
+from rubricweb.selectors.runs.group_means import no_groups
+from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
-from rubricweb.services import endpoints
-from rubricweb.services import runs as services
-from rubricweb.services.idempotency import Done
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.shared.idempotency import Done
 
 runs = Room("runs")
 
@@ -108,16 +109,20 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
 def get_run(request: TokenRequest, run_id: int) -> Any:
     """A run: how far it is, what came out, what went wrong."""
     run, viewer = access.run_for(request.auth.team, run_id), request.auth.user
-    result = run_results.result(run, viewer=viewer)
+    result = results.result(run, viewer=viewer)
     return With(
         shown(run, viewer),
-        progress=run_progress.progress(run, viewer=viewer, now=database_now()),
+        progress=progress.progress(run, viewer=viewer, now=database_now()),
         score=result.mean,
         coverage=result.coverage,
-        error_classes=run_errors.error_classes(run, viewer=viewer),
+        error_classes=errors.error_classes(run, viewer=viewer),
         criteria=result.rates,
         pass_rate=result.passed,
-        votes=run_votes.run_votes(run, viewer=viewer),
+        fully_judged=result.fully_judged,
+        errored=result.errored,
+        groups=result.groups,
+        no_groups=no_groups(run),
+        votes=votes.run_votes(run, viewer=viewer),
         hidden_items=result.hidden,
     )
 
@@ -127,7 +132,7 @@ def list_run_items(request: TokenRequest, run_id: int, asked: Query[schemas.RunI
     """The graded items of a run, worst first; without those you are still to review blind."""
     run = access.run_for(request.auth.team, run_id)
     return listed(
-        run_results.run_items(
+        results.run_items(
             run, viewer=request.auth.user, order=asked.sort, cursor=asked.cursor, size=asked.limit
         )
     )
@@ -141,7 +146,7 @@ def get_report(request: TokenRequest, run_id: int, item_id: int) -> Any:
     """
     run = access.run_for(request.auth.team, run_id)
     item = access.item_for(request.auth.team, item_id)
-    report = run_reports.item_report(run, item, viewer=request.auth.user)
+    report = reports.item_report(run, item, viewer=request.auth.user)
     if report is None:
         raise NotFound("item in this run")
     verdicts = [
@@ -152,6 +157,7 @@ def get_report(request: TokenRequest, run_id: int, item_id: int) -> Any:
             agreement=one.agreement,
             flips=one.flips,
             contribution=one.contribution,
+            effect=one.effect,
         )
         for one in report.criteria
         if one.judgement is not None

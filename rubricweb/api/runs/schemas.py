@@ -7,13 +7,15 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.rubrics import Criterion, VersionReference
-from rubricweb.api.schemas.run_watching import Progress
-from rubricweb.api.schemas.shared import Figure, Id, Named, OneOf, Share, Username, With
+from rubricweb.api.rubrics.schemas import Criterion, VersionReference
+from rubricweb.api.runs.watching_schemas import Progress
+from rubricweb.api.schemas import Figure, Id, Named, OneOf, Share, Username, With
+from rubricweb.engine import agreement
+from rubricweb.engine.panels.vote_rules import VOTE_RULES
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
-from rubricweb.engine.vote_rules import VOTE_RULES
+from rubricweb.engine.scoring.effect import Effect
 from rubricweb.models import RunMode, RunState
-from rubricweb.selectors.run_results import RUN_ITEM_ORDERS
+from rubricweb.selectors.runs.results import RUN_ITEM_ORDERS
 
 
 class Judge(Schema):
@@ -49,27 +51,45 @@ Rule = Annotated[str, OneOf(sorted({name for rules in VOTE_RULES.values() for na
 RuleByScale = dict[Annotated[str, OneOf(VOTE_RULES)], Rule]
 
 
+class GroupMean(Schema):
+    """The mean score of one group of `criteria` criteria, over the fully judged items on which something of
+    it has a value: `score.n` of them. Null is the name of the criteria without a group.
+    """
+
+    name: str | None
+    criteria: int
+    score: Figure
+
+
 class RunSummary(Schema):
-    """What an ended run came to. `score` is the mean over scored items, `verdicts` and `errors` are those of
-    graded ones; `cost_usd` is null when a call had no price.
+    """What an ended run came to. `score` is the mean over the `scored` of the `fully_judged` items; those
+    with an error enter it once they are retried. `verdicts` and `errors` are those of graded items;
+    `cost_usd` is null when a call had no price; calls that were cut off may have cost `lost_at_most_usd` on
+    top.
     """
 
     score: Figure
     items: int
     scored: int
+    fully_judged: int
     coverage: Share
     verdicts: int
     errors: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
+    groups: Annotated[
+        list[GroupMean] | None,
+        Field(description="Null when it was summed up before there were group means; the run has them."),
+    ]
+    lost_at_most_usd: float
 
     @staticmethod
-    def resolve_score(row: Any) -> Figure:
-        return Figure(value=row.score_mean, low=row.score_low, high=row.score_high, n=row.scored)
+    def resolve_score(row: Any) -> Any:
+        return agreement.Figure(row.score_mean, row.score_low, row.score_high, row.scored)
 
 
-class Member(Schema):
+class PanelMember(Schema):
     name: str
     weight: float
     stage: int
@@ -79,7 +99,7 @@ class Member(Schema):
 class Panel(Schema):
     """Who votes and how it is settled; `repeats` has one number per stage."""
 
-    members: list[Member]
+    members: list[PanelMember]
     rule: Rule | RuleByScale | None
     repeats: list[int]
     quorum: float
@@ -239,8 +259,9 @@ class RunInFull(Run):
     """A run with everything counted up to now. All figures leave out the `hidden_items` you are still to
     review blind.
 
-    `pass_rate` is the share that passes by the rubric's rule, null without one; `votes` is null without a
-    panel.
+    Of the graded items `errored` have a failed verdict and `fully_judged` have none. Those with an error are
+    in no `score`, `pass_rate` or rate of `criteria` until they are retried. `pass_rate` is the share that
+    passes by the rubric's rule, null without one; `votes` is null without a panel.
     """
 
     progress: Progress
@@ -249,6 +270,10 @@ class RunInFull(Run):
     error_classes: list[ErrorClass]
     criteria: list[CriterionRate]
     pass_rate: Figure
+    fully_judged: int
+    errored: int
+    groups: list[GroupMean]
+    no_groups: Annotated[str, Field(description="Why `groups` is empty, in a sentence; else empty.")]
     votes: RunVotes | None
     hidden_items: int
 
@@ -256,12 +281,17 @@ class RunInFull(Run):
 class RunItemQuery(ListQuery):
     sort: Annotated[
         Annotated[str, OneOf(RUN_ITEM_ORDERS)],
-        Field(description="`score` is worst first; sorted by score, items without one are left out."),
+        Field(
+            description="`score` is worst first; by score, items without one or with an error are left out."
+        ),
     ] = "score"
 
 
 class RunItem(Schema):
-    """One graded item. `score` is null when nothing could be judged; `errors` counts verdicts that failed."""
+    """One graded item. `score` is null when nothing could be judged; `errors` counts verdicts that failed.
+
+    Unless it is `fully_judged`, without an error, its score stands in no figure of the run.
+    """
 
     item_id: int
     key: str
@@ -273,6 +303,7 @@ class RunItem(Schema):
     passed: Annotated[bool | None, Field(description="By the rubric's pass rule; null without one.")]
     length_penalty: Annotated[float, Field(description="What the submission's length took off the score.")]
     errors: int
+    fully_judged: bool
     graded_at: datetime | None
 
     @staticmethod
@@ -335,6 +366,10 @@ class RunVerdict(FromJudge):
         float | None, Field(description="The number scoring used; null for an abstention or an error.")
     ]
     contribution: Annotated[float | None, Field(description="What it adds to the raw score.")]
+    effect: Annotated[
+        Effect | None,
+        Field(description="What it does to the score: MET of a negative weight hurt. Null without a value."),
+    ]
     confidence: Share
     reason: str
     votes: list[RunVote]

@@ -7,12 +7,12 @@ from ninja import Query
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, listed
-from rubricweb.api.schemas import run_watching as schemas
-from rubricweb.api.schemas.shared import list_of
+from rubricweb.api.runs import watching_schemas as schemas
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
-from rubricweb.selectors.clock import database_now
-from rubricweb.selectors.run_log import run_log
-from rubricweb.selectors.run_progress import progress
+from rubricweb.selectors.runs.log import run_log
+from rubricweb.selectors.runs.progress import progress
+from rubricweb.selectors.shared.clock import database_now
 
 run_watching = Room("runs")
 

@@ -6,10 +6,10 @@ from typing import Annotated
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.shared import OneOf
+from rubricweb.api.schemas import OneOf
 from rubricweb.models import RunState
-from rubricweb.selectors.run_progress import WAITING
-from rubricweb.services.run_events import EVENT_KINDS
+from rubricweb.selectors.runs.progress import WAITING
+from rubricweb.services.runs.events import EVENT_KINDS
 
 
 class AtWork(Schema):
@@ -48,6 +48,13 @@ class Progress(Schema):
     completion_tokens: int | None
     cost_usd: Annotated[float | None, Field(description="What is known to be spent.")]
     unpriced: Annotated[int | None, Field(description="Calls whose cost is unknown; not in `cost_usd`.")]
+    lost_calls: Annotated[
+        int | None,
+        Field(description="Calls cut off by a kill or a stop, perhaps paid for."),
+    ]
+    lost_at_most_usd: Annotated[
+        float | None, Field(description="What the lost calls cost at most; it counts against the caps.")
+    ]
     held_usd: Annotated[
         float | None,
         Field(description="Set aside for calls in flight and batches at a provider; not in `cost_usd`."),

@@ -6,12 +6,13 @@ from django.utils import timezone
 from ninja import Query, Status
 
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import spending as schemas
-from rubricweb.api.schemas.shared import list_of
+from rubricweb.api.schemas import list_of
+from rubricweb.api.spending import schemas
 from rubricweb.models import Role
-from rubricweb.selectors import month_figures
-from rubricweb.services import budgets, retention
-from rubricweb.services import prices as services
+from rubricweb.selectors.spending import month_figures
+from rubricweb.services.endpoints import prices as services
+from rubricweb.services.runs import budgets
+from rubricweb.services.teams import retention
 
 spending = Room("spending")
 

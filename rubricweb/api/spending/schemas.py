@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas.shared import Input, Named
+from rubricweb.api.schemas import Input, Named
 
 Usd = Annotated[float, Field(description="US dollars per million tokens.")]
 CachedUsd = Annotated[
@@ -67,7 +67,8 @@ class PriceQuery(Input):
 
 
 class RunCost(Schema):
-    """What one run cost within the month; `unpriced` calls cost an unknown amount on top.
+    """What one run cost within the month; `unpriced` calls cost an unknown amount on top, and `lost_calls`,
+    which were cut off and may have been paid for, at most `lost_at_most_usd`.
 
     Every figure is null while the run is `withheld`: you are to review some of its items blind.
     """
@@ -77,6 +78,8 @@ class RunCost(Schema):
     calls: int | None
     cached: int | None
     unpriced: int | None
+    lost_calls: int | None
+    lost_at_most_usd: float | None
     withheld: bool
 
     @staticmethod
@@ -88,8 +91,12 @@ class Spent(Schema):
     spent_usd: float
     held_usd: Annotated[float, Field(description="Set aside for calls in flight.")]
     left_usd: Annotated[float | None, Field(description="What may still be set aside; null without a cap.")]
-    share: Annotated[float | None, Field(description="Of the cap; null without one.")]
+    share: Annotated[float | None, Field(description="Spent or lost at most, of the cap; null without one.")]
     unpriced: Annotated[int, Field(description="Calls of unknown cost: with any, more was spent.")]
+    lost_calls: Annotated[int, Field(description="Calls cut off by a kill or a stop; perhaps paid for.")]
+    lost_at_most_usd: Annotated[
+        float, Field(description="What those cost at most; not in `spent_usd`, but counted against the cap.")
+    ]
 
 
 class Spending(Schema):

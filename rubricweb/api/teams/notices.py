@@ -9,10 +9,10 @@ from pydantic import Field
 
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, listed
-from rubricweb.api.schemas import comments as schemas
-from rubricweb.api.schemas.shared import list_of
+from rubricweb.api.reviews import comment_schemas as schemas
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
-from rubricweb.selectors import notices as selected
+from rubricweb.selectors.teams import notices as selected
 from rubricweb.services import notices as services
 
 notices = Room("notices")

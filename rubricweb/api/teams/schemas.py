@@ -7,8 +7,9 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.shared import Input, OneOf
-from rubricweb.selectors.teams import KINDS
+from rubricweb.api.schemas import Input, OneOf, Username
+from rubricweb.models import Role
+from rubricweb.selectors.teams.members import KINDS
 
 
 class Team(Schema):
@@ -35,6 +36,43 @@ class Member(Schema):
     @staticmethod
     def resolve_role(row: Any) -> str:
         return str(row.membership.get_role_display())
+
+
+class NewLink(Input):
+    hand_over: Annotated[
+        bool, Field(description="Answer with the link even where mail is set up; then it is not mailed.")
+    ] = False
+
+
+class NewInvitation(NewLink):
+    """Who is asked into the team; nobody is in before they accept."""
+
+    who: Annotated[str, Field(min_length=1, max_length=150, description="A user name or an e-mail address.")]
+    role: Annotated[str, OneOf(role.label for role in Role)] = "annotator"
+    name: Annotated[str, Field(max_length=120, description="How others see somebody new.")] = ""
+
+
+class Invitation(Schema):
+    """Somebody asked into the team who has not come yet; `email` or `username` is what was typed."""
+
+    id: int
+    email: str
+    username: str
+    name: str
+    role: Annotated[str, Field(examples=["annotator"])]
+    invited_by: Username
+    mailed: bool
+    expires_at: datetime
+
+    @staticmethod
+    def resolve_role(row: Any) -> str:
+        return str(row.get_role_display())
+
+
+class HandedInvitation(Invitation):
+    link: Annotated[
+        str | None, Field(description="To be handed over, shown this once; null where it was mailed.")
+    ]
 
 
 class TeamWithMembers(Team):

@@ -1,23 +1,38 @@
 """Agreement between raters: every figure with its n and 95 % interval, None where undefined."""
 
-from rubricweb.engine.agreement.accuracy import Confusion
-from rubricweb.engine.agreement.ceiling import HumanCeiling, human_ceiling, human_ceilings
-from rubricweb.engine.agreement.correlation import kendall, pearson, spearman
 from rubricweb.engine.agreement.intervals import Figure, wilson
-from rubricweb.engine.agreement.krippendorff import alpha_interval, alpha_nominal, alpha_ordinal, alpha_scores
-from rubricweb.engine.agreement.leniency import RaterLeniency, rater_leniency
-from rubricweb.engine.agreement.many_raters import (
+from rubricweb.engine.agreement.judge.accuracy import Confusion
+from rubricweb.engine.agreement.judge.options import OptionAgreement, OptionShares, compare_options
+from rubricweb.engine.agreement.judge.pairs import PairAgreement, compare_labels
+from rubricweb.engine.agreement.metrics import METRICS, Metric
+from rubricweb.engine.agreement.raters.ceiling import HumanCeiling, JudgeSeat, human_ceiling, human_ceilings
+from rubricweb.engine.agreement.raters.krippendorff import (
+    alpha_interval,
+    alpha_nominal,
+    alpha_ordinal,
+    alpha_scores,
+)
+from rubricweb.engine.agreement.raters.leniency import RaterLeniency, effect_bias, leaning, rater_leniency
+from rubricweb.engine.agreement.raters.many_raters import (
     fleiss_kappa,
     gwet_ac1,
     gwet_ac2,
     raw_agreement,
     unit_agreement,
 )
-from rubricweb.engine.agreement.means import mean_figure
-from rubricweb.engine.agreement.medians import median_figure
-from rubricweb.engine.agreement.metrics import METRICS, Metric
-from rubricweb.engine.agreement.options import OptionAgreement, OptionShares, compare_options
-from rubricweb.engine.agreement.paired_tests import (
+from rubricweb.engine.agreement.raters.rater_pairs import RaterMatrix, mean_pair_kappa, rater_matrix
+from rubricweb.engine.agreement.raters.repeats import (
+    Steadiness,
+    flip_rate,
+    panel_agreement,
+    steadiness,
+    vote_entropy,
+)
+from rubricweb.engine.agreement.ratings import Ratings
+from rubricweb.engine.agreement.scores.correlation import kendall, pearson, spearman
+from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.agreement.scores.medians import median_figure
+from rubricweb.engine.agreement.scores.paired_tests import (
     CochranQ,
     McNemar,
     PairedT,
@@ -28,18 +43,14 @@ from rubricweb.engine.agreement.paired_tests import (
     paired_t,
     wilcoxon,
 )
-from rubricweb.engine.agreement.pairs import PairAgreement, compare_labels
-from rubricweb.engine.agreement.prediction_powered import PredictionPowered, prediction_powered_mean
-from rubricweb.engine.agreement.rater_pairs import RaterMatrix, mean_pair_kappa, rater_matrix
-from rubricweb.engine.agreement.ratings import Ratings
-from rubricweb.engine.agreement.repeats import (
-    Steadiness,
-    flip_rate,
-    panel_agreement,
-    steadiness,
-    vote_entropy,
+from rubricweb.engine.agreement.scores.people_mean import (
+    LabelsNeeded,
+    PeopleMean,
+    estimate_people_mean,
+    labels_needed,
 )
-from rubricweb.engine.agreement.scores import (
+from rubricweb.engine.agreement.scores.report_means import ReportSummary, summarise_reports
+from rubricweb.engine.agreement.scores.scores import (
     RunComparison,
     ScoreAgreement,
     cohen_d,
@@ -53,16 +64,19 @@ __all__ = [
     "Confusion",
     "Figure",
     "HumanCeiling",
+    "JudgeSeat",
+    "LabelsNeeded",
     "McNemar",
     "Metric",
     "OptionAgreement",
     "OptionShares",
     "PairAgreement",
     "PairedT",
-    "PredictionPowered",
+    "PeopleMean",
     "RaterLeniency",
     "RaterMatrix",
     "Ratings",
+    "ReportSummary",
     "RunComparison",
     "ScoreAgreement",
     "Steadiness",
@@ -77,6 +91,8 @@ __all__ = [
     "compare_options",
     "compare_runs",
     "compare_scores",
+    "effect_bias",
+    "estimate_people_mean",
     "fleiss_kappa",
     "flip_rate",
     "gwet_ac1",
@@ -85,6 +101,8 @@ __all__ = [
     "human_ceiling",
     "human_ceilings",
     "kendall",
+    "labels_needed",
+    "leaning",
     "mcnemar",
     "mean_figure",
     "mean_pair_kappa",
@@ -92,12 +110,12 @@ __all__ = [
     "paired_t",
     "panel_agreement",
     "pearson",
-    "prediction_powered_mean",
     "rater_leniency",
     "rater_matrix",
     "raw_agreement",
     "spearman",
     "steadiness",
+    "summarise_reports",
     "unit_agreement",
     "vote_entropy",
     "wilcoxon",

@@ -1,24 +1,43 @@
-"""A figure with its interval: Wilson for plain shares, a seeded bootstrap clustered by item for the rest."""
+"""A figure with its interval: Wilson for shares, t for means, a seeded bootstrap by item for the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rubricweb.engine.agreement.distributions import t_quantile
+
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
 
 CONFIDENCE = 0.95
+
+UNSEEN = 2
+"""Clusters that a bootstrap allows not to have been seen: half a unit in each cell of a table of four."""
+
+FEW_OF_A_CLASS = 10
+"""Units of a class in the reference below which κ, balanced accuracy and MCC tell little."""
+
+FEW_APART = 10
+"""Below so many clusters with a value off the commonest, spread that was not seen is allowed for."""
+
+NOTHING_MEASURED = "nothing to measure"
+UNDEFINED = "not defined for these answers"
+"""Why a figure has no value, where whoever computed it says no more."""
+
 _DRAWS_AT_ONCE = 2_000_000  # bounds the memory of one block of resamples to about 32 MB
 _DRAWS_IN_CACHE = 100_000  # a processor's, until they are counted
 _TERMS_LOOKED_UP = 2  # so few are added up faster draw by draw than by how often each cluster is drawn
 _DRAWS_KEPT = 10_000_000  # of one size, at two bytes each: a board asks for the same again and again
 _DRAWS_KEPT_READY = 4_000_000  # at eight bytes each, as they are multiplied
+_MOST_KINDS = 1000
+_ROUNDING = 1e-12
 _LEAST_DEFINED_SHARE = 0.5  # below this, the interval would describe the lucky resamples only
 
 
@@ -28,19 +47,64 @@ class Figure:
 
     `value` is None when the statistic is undefined for the data, never a stand-in 0 or 1. `low` and `high`
     are both None when there is no interval: the value is undefined, fewer than two clusters were seen, or the
-    statistic is undefined in most resamples. `n` counts units, not labels.
+    statistic is undefined in most resamples. `n` counts units, not labels. `small` is True where n is too
+    small for the statistic to tell much, `reason` says why it has no value (never empty then) or is small.
     """
 
     value: float | None
     low: float | None
     high: float | None
     n: int
+    small: bool = field(default=False, compare=False)
+    reason: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.value is None and not self.reason:
+            object.__setattr__(self, "reason", UNDEFINED if self.n else NOTHING_MEASURED)
 
 
-def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+def simultaneous(intervals: int) -> float:
+    """The confidence of each of so many intervals with which all hold at once at 95 % (Bonferroni).
+
+    Of 14 intervals at 95 % each, one is off 0 in half of all pairs of equal runs. Five: 0.99.
+    """
+    return 1 - (1 - CONFIDENCE) / max(1, intervals)
+
+
+def widened(figure: Figure, confidence: float) -> Figure:
+    """The figure with its 95 % interval stretched to another confidence, on either side as on a normal scale.
+
+    0.5 with 0.3 … 0.6 at 99 %: z 2.5758 / 1.95996 = 1.3142, so 0.2372 … 0.6314.
+    """
+    if figure.value is None or figure.low is None or figure.high is None or confidence == CONFIDENCE:
+        return figure
+    normal = NormalDist()
+    by = normal.inv_cdf(0.5 + confidence / 2) / normal.inv_cdf(0.5 + CONFIDENCE / 2)
+    low, high = figure.low - figure.value, figure.high - figure.value
+    return Figure(figure.value, figure.value + by * low, figure.value + by * high, figure.n)
+
+
+def p_against(figure: Figure, value: float = 0.0) -> float | None:
+    """Two-sided p of the figure's truth being `value`, read off its 95 % interval as `widened` stretches it.
+
+    1 − p is the confidence at which the interval ends there. None without an interval. 0.5 with 0.3 … 0.6
+    against 0.25: z = 1.95996·(0.25/0.2) = 2.45, p = 0.0143; against 0.5: 1.
+    """
+    if figure.value is None or figure.low is None or figure.high is None:
+        return None
+    apart = abs(figure.value - value)
+    reach = figure.value - figure.low if figure.value > value else figure.high - figure.value
+    if apart == 0 or reach == 0:
+        return 1.0 if apart == 0 else 0.0
+    normal = NormalDist()
+    return 2 * normal.cdf(-normal.inv_cdf(0.5 + CONFIDENCE / 2) * apart / reach)
+
+
+def wilson(successes: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
     """Wilson score interval of a share, each end in [0, 1]; None when `n` is 0.
 
-    Wilson (1927), as in Agresti & Coull (1998). 8 of 10 at 95 %: centre (0.8 + 0.19207) / 1.38415 = 0.7167,
+    Both may be fractions, where weights or grouping make units count for less than one. Wilson (1927), as in
+    Agresti & Coull (1998). 8 of 10 at 95 %: centre (0.8 + 0.19207) / 1.38415 = 0.7167,
     half-width 0.2265, so (0.4902, 0.9433).
     """
     if n == 0:
@@ -56,49 +120,117 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> tuple[floa
     return low, high
 
 
-def resampled_sums(contributions: Floats, *, resamples: int, seed: int) -> Floats:
+def resampled_sums(
+    contributions: Floats, *, resamples: int, seed: int, unseen: Floats | None = None
+) -> Floats:
     """Sums of cluster contributions over bootstrap resamples of the clusters.
 
     `contributions` is (clusters × terms): what each cluster adds to each term of a statistic. Returns
     (resamples × terms); row b is the column sum over as many clusters as there are, drawn with replacement.
     The same seed gives the same sums on every machine. Works for any statistic that is a function of sums,
     which is why the pair figures and alpha are written that way.
+
+    `unseen` is (kinds × terms): what a cluster of each kind would add. They are drawn from too, all kinds
+    alike, and together weigh as much as two clusters: a table's draws then come from its counts with ½ added
+    to each of four cells (Agresti & Coull's two successes and two failures), so that a disagreement which
+    happened not to be among thirty units is not taken for impossible.
     """
     clusters, terms = contributions.shape
     if clusters == 0:
         return np.zeros((resamples, terms))
-    sums = np.tile(contributions[0] * clusters, (resamples, 1))  # stays so where all clusters add the same
+    extra = 0 if unseen is None else UNSEEN
+    seen = np.full(resamples, clusters, dtype=np.int64)
+    sums = np.zeros((resamples, terms))
     varying = np.flatnonzero(np.ptp(contributions, axis=0))
-    if len(varying) <= _TERMS_LOOKED_UP and clusters * resamples > _DRAWS_KEPT:
-        columns = np.ascontiguousarray(contributions.T[varying])
+    looked_up = len(varying) <= _TERMS_LOOKED_UP and clusters * resamples > _DRAWS_KEPT
+    if looked_up:
         start = 0
-        for drawn in _draws(clusters, resamples, seed) if len(varying) else ():
+        columns = np.concatenate([contributions, np.zeros((extra, terms))]).T[varying]
+        for drawn in _draws(clusters, resamples, seed, extra):
+            rows = slice(start, start + len(drawn))
+            seen[rows] = (drawn < clusters).sum(axis=1)
             for place, column in zip(varying, columns, strict=True):
-                sums[start : start + len(drawn), place] = column[drawn].sum(axis=1)
+                sums[rows, place] = column[drawn].sum(axis=1)
             start += len(drawn)
     else:
         moving = contributions[:, varying]
-        for start, times in resampled_times(clusters, resamples=resamples, seed=seed):
-            sums[start : start + len(times), varying] = times @ moving
+        for start, times in resampled_times(clusters, resamples=resamples, seed=seed, unseen=extra):
+            rows = slice(start, start + len(times))
+            seen[rows] = np.rint(clusters - times[:, clusters:].sum(axis=1))
+            sums[rows, varying] = times[:, :clusters] @ moving
+    fixed = np.setdiff1d(np.arange(terms), varying)
+    sums[:, fixed] = seen[:, None] * contributions[0, fixed]
+    if unseen is not None:
+        owners = np.repeat(np.arange(resamples), clusters - seen)
+        kinds = np.random.default_rng([seed, UNSEEN]).integers(0, len(unseen), size=len(owners))
+        np.add.at(sums, owners, unseen[kinds])
     return sums
 
 
-def resampled_times(clusters: int, *, resamples: int, seed: int) -> Iterator[tuple[int, Floats]]:
+def unseen_pairs(levels: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of labels that two raters may have given a unit nobody saw: (kinds,) of the one and of the other.
+
+    Half of them are equal, so that of two units that were not seen one is a disagreement, however many labels
+    there are: with two labels each cell of their table once. Of very many labels some pairs are picked.
+    """
+    one, other = np.divmod(np.arange(levels * levels), max(1, levels))
+    places = np.repeat(np.arange(levels * levels), np.where(one == other, max(1, levels - 1), 1))
+    if len(places) > _MOST_KINDS:
+        places = np.random.default_rng(levels).choice(places, _MOST_KINDS, replace=False)
+    return one[places], other[places]
+
+
+def units_together(sums: Floats, totals: Floats, spread: float | None = None) -> float:
+    """How many units of a cluster say what one alone would: the design effect of a share of agreement, ≥ 1.
+
+    `sums` and `totals` are (clusters,): what agrees, and units; `spread` is the variance of one unit,
+    p(1 − p) unless units agree in parts. Σ(sᵢ − p·nᵢ)² / (n·spread); where everything or nothing agrees, the
+    mean size of a cluster: then nothing shows that its units differ.
+    """
+    n, clusters = float(totals.sum()), len(totals)
+    if clusters < 2 or n <= clusters:
+        return 1.0
+    share = float(sums.sum()) / n
+    spread = share * (1 - share) if spread is None else spread
+    if spread <= _ROUNDING:
+        return n / clusters
+    return max(1.0, float(((sums - share * totals) ** 2).sum()) / (n * spread))
+
+
+def table_grouping(counts: Floats) -> float:
+    """`units_together` of (clusters × levels²) counts of a table: how far equal labels fall together."""
+    levels = round(counts.shape[1] ** 0.5)
+    return units_together(counts[:, :: levels + 1].sum(axis=1), counts.sum(axis=1))
+
+
+def unseen_cells(levels: int, size: float = 1.0) -> Floats:
+    """(kinds × levels²): what a cluster of `size` units with `unseen_pairs` would add to a table."""
+    one, other = unseen_pairs(levels)
+    cells = np.zeros((len(one), levels * levels))
+    cells[np.arange(len(one)), one * levels + other] = size
+    return cells
+
+
+def resampled_times(
+    clusters: int, *, resamples: int, seed: int, unseen: int = 0
+) -> Iterator[tuple[int, Floats]]:
     """How often each of `clusters` clusters is drawn in each bootstrap resample, a block at a time.
 
-    Yields (first resample of the block, (rows × clusters) counts, not to be written to); every row adds up to
-    `clusters`. The same seed gives the same draws whatever is computed from them.
+    Yields (first resample of the block, (rows × clusters + unseen) counts, not to be written to); every row
+    adds up to `clusters`. The same seed gives the same draws whatever is computed from them.
     """
     draw = _kept_times if 0 < clusters * resamples <= _DRAWS_KEPT else _drawn_times
     start = 0
-    for times in draw(clusters, resamples, seed):
+    for times in draw(clusters, resamples, seed, unseen):
         yield start, times.astype(np.float64, copy=False)
         start += len(times)
 
 
 @lru_cache(maxsize=1)
-def _kept_times(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.uint16] | Floats, ...]:
-    drawn = _drawn_times(clusters, resamples, seed)
+def _kept_times(
+    clusters: int, resamples: int, seed: int, unseen: int
+) -> tuple[NDArray[np.uint16] | Floats, ...]:
+    drawn = _drawn_times(clusters, resamples, seed, unseen)
     if clusters * resamples > _DRAWS_KEPT_READY:
         return tuple(drawn)
     ready = tuple(times.astype(np.float64) for times in drawn)
@@ -107,11 +239,12 @@ def _kept_times(clusters: int, resamples: int, seed: int) -> tuple[NDArray[np.ui
     return ready
 
 
-def _drawn_times(clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.uint16]]:
+def _drawn_times(clusters: int, resamples: int, seed: int, unseen: int) -> Iterator[NDArray[np.uint16]]:
     waiting: list[NDArray[np.uint16]] = []
-    for drawn in _draws(clusters, resamples, seed):
-        drawn += np.arange(len(drawn))[:, None] * clusters
-        times = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+    width = clusters + unseen
+    for drawn in _draws(clusters, resamples, seed, unseen):
+        drawn += np.arange(len(drawn))[:, None] * width
+        times = np.bincount(drawn.ravel(), minlength=len(drawn) * width).reshape(len(drawn), width)
         # One cluster is drawn 65,536 times or more in no resample that fits in here.
         waiting.append(times.astype(np.uint16))
         if (len(waiting) + 1) * drawn.size > _DRAWS_AT_ONCE:
@@ -121,12 +254,12 @@ def _drawn_times(clusters: int, resamples: int, seed: int) -> Iterator[NDArray[n
         yield np.concatenate(waiting)
 
 
-def _draws(clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """(some resamples × clusters): the clusters that are drawn."""
+def _draws(clusters: int, resamples: int, seed: int, unseen: int) -> Iterator[NDArray[np.int64]]:
+    """(some resamples × clusters): the clusters that are drawn; from `clusters` on, an unseen one."""
     generator = np.random.default_rng(seed)
     rows = max(1, _DRAWS_IN_CACHE // max(1, clusters))
     for start in range(0, resamples, rows):
-        yield generator.integers(0, clusters, size=(min(rows, resamples - start), clusters))
+        yield generator.integers(0, clusters + unseen, size=(min(rows, resamples - start), clusters))
 
 
 def cluster_sums(terms: Floats, clusters: NDArray[np.int64]) -> Floats:
@@ -145,38 +278,53 @@ def cluster_figure(
     clusters: NDArray[np.int64],
     statistic: Statistic,
     *,
+    unseen: Floats,
+    agreement: Floats,
     n: int | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Figure:
     """A statistic of the column sums of `terms` (units × terms), with a bootstrap over the units' clusters.
 
-    `statistic` maps (… × terms) to (…), NaN where undefined; `n` defaults to the number of units. Without
-    units, or undefined: None. With one cluster: no interval.
+    `statistic` maps (… × terms) to (…), NaN where undefined; `unseen` (kinds × terms) is what a unit of each
+    kind would add, see `resampled_sums`; how many of them come at once is told by `agreement` (units,), how
+    far each agrees; `n` defaults to the number of units. Without units, or undefined: None. With one cluster:
+    no interval.
     """
     n = len(terms) if n is None else n
     if len(terms) == 0:
         return Figure(None, None, None, n)
     contributions = cluster_sums(terms, clusters)
     drawn = resamples if len(contributions) > 1 else 0
-    sums = resampled_sums(contributions, resamples=drawn, seed=seed)
+    _, places = np.unique(clusters, return_inverse=True)
+    together = units_together(
+        np.bincount(places, weights=agreement).astype(np.float64),
+        np.bincount(places).astype(np.float64),
+        float(agreement.var()),
+    )
+    sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen * together)
     return bootstrap_figure(contributions, sums, statistic, n=n)
 
 
 def percentile_interval(
-    statistics: Floats, confidence: float = CONFIDENCE
+    statistics: Floats, clusters: int, confidence: float = CONFIDENCE
 ) -> tuple[float, float] | tuple[None, None]:
     """Percentile bootstrap interval of one statistic's resampled values; NaN marks an undefined resample.
 
-    (None, None) when no resample was drawn or fewer than half of them are defined. Efron & Tibshirani (1993),
-    chapter 13. The values 0, 1 … 100 give (2.5, 97.5).
+    The percentiles are widened for few clusters C as t is beside the normal, to Φ(−t·√(C/(C − 1))) with C − 1
+    degrees of freedom (Hesterberg 2015): 1.6 % on either side of twenty. (None, None) when no resample was
+    drawn, when fewer than half of them are defined and when all are the same. Efron & Tibshirani (1993),
+    chapter 13. Of very many clusters the values 0, 1 … 100 give (2.5, 97.5).
     """
     defined = statistics[np.isfinite(statistics)]
     if defined.size == 0 or defined.size < _LEAST_DEFINED_SHARE * statistics.size:
         return None, None
-    tail = (1 - confidence) / 2
+    if clusters < 2:
+        return None, None
+    reach = t_quantile(0.5 + confidence / 2, clusters - 1) * sqrt(clusters / (clusters - 1))
+    tail = NormalDist().cdf(-reach)
     low, high = np.quantile(defined, [tail, 1 - tail])
-    return float(low), float(high)
+    return (float(low), float(high)) if low < high else (None, None)
 
 
 def bootstrap_figure(contributions: Floats, sums: Floats, statistic: Statistic, *, n: int) -> Figure:
@@ -191,54 +339,125 @@ def bootstrap_figure(contributions: Floats, sums: Floats, statistic: Statistic, 
         return Figure(None, None, None, n)
     if contributions.shape[0] < 2:
         return Figure(value, None, None, n)
-    low, high = percentile_interval(statistic(sums))
+    return bracketed(value, percentile_interval(statistic(sums), len(contributions)), n)
+
+
+def explained(figure: Figure, label: str, least: int) -> Figure:
+    """A figure of a table with what a reader must know: why it is undefined, or that a class is small.
+
+    `least` is the number of units of the rarest label in the reference; labels are called `label`.
+    """
+    if figure.n == 0:
+        return replace(figure, reason=f"there is no unit on which both sides gave a {label}")
+    if figure.value is None:
+        return replace(figure, reason=f"a side gave one and the same {label} throughout")
+    if least < FEW_OF_A_CLASS:
+        return replace(figure, small=True, reason=f"only {least} units of a {label}: too few to tell much")
+    return figure
+
+
+def bracketed(value: float, bounds: tuple[float, float] | tuple[None, None], n: int) -> Figure:
+    """The value with its bounds, which hold it: what was not seen pulls all resamples to one side."""
+    low, high = bounds
+    if low is None or high is None:
+        return Figure(value, None, None, n)
+    return Figure(value, min(low, value), max(high, value), n)
+
+
+def share_figure(successes: Floats, totals: Floats, confidence: float = CONFIDENCE) -> Figure:
+    """A share with Wilson's interval, units that fall together counting for less.
+
+    `successes` and `totals` are (clusters,): counts per cluster. With one unit per cluster n is the number of
+    units. With several it is what is left of it by the design effect p(1 − p) / (n·V), V = C/(C − 1)·Σ(sᵢ −
+    p·nᵢ)²/n² over C clusters, times (z/t)² with C − 1 degrees of freedom (Korn & Graubard 1998), at most n;
+    at a share of 0 or 1, where V cannot be told, the number of clusters. None without units; no interval for
+    several units of a single cluster.
+    """
+    totals, successes = totals[totals > 0], successes[totals > 0]
+    n, clusters = float(totals.sum()), len(totals)
+    if n == 0:
+        return Figure(None, None, None, 0)
+    share = float(successes.sum()) / n
+    if clusters == 1 < n:
+        return Figure(share, None, None, round(n))
+    effective = n
+    if n > clusters:
+        effective = _effective_units(successes, totals, share, confidence)
+    low, high = wilson(share * effective, effective, confidence) or (None, None)
+    return Figure(share, low, high, round(n))
+
+
+def _effective_units(successes: Floats, totals: Floats, share: float, confidence: float) -> float:
+    n, clusters = float(totals.sum()), len(totals)
+    if share in (0.0, 1.0):
+        return float(clusters)
+    tail = 0.5 + confidence / 2
+    shrunk = (NormalDist().inv_cdf(tail) / t_quantile(tail, clusters - 1)) ** 2
+    return min(n, n / units_together(successes, totals) * (clusters - 1) / clusters) * shrunk
+
+
+def mean_interval(
+    values: Floats,
+    clusters: NDArray[np.int64],
+    *,
+    limits: tuple[float, float] | None,
+    weights: Floats | None = None,
+    bonett_price: bool = False,
+    confidence: float = CONFIDENCE,
+) -> Figure:
+    """The mean of one number per unit, with Student's t over the units' clusters.
+
+    V = C/(C − 1)·Σeᵢ²/n² with eᵢ the sum of (value − mean) in cluster i of C, t with C − 1 degrees of
+    freedom: with one unit per cluster the t interval of the textbooks. Where fewer than ten clusters hold a
+    value off the commonest, one residual at each end of the scale is added, eᵢ = ±1 of a cluster of average
+    size (after Bonett & Price 2012): forty equal scores do not show that the next is the same.
+    `bonett_price`, for differences of paired yes and no, always adds them, with C degrees of freedom.
+    `limits` are the ends of the scale, widened to what was seen, and cut the interval; None are −1 … 1 for
+    differences, with no cut. `weights` (none below 0) make it Σwx/Σw, n in the formula their sum; units of
+    weight 0 are left out. Zeros and ones alone between limits 0 and 1 have Wilson's interval, see
+    `share_figure`. None without units, no interval with one cluster.
+
+    Worked: 0.2, 0.4, 0.6, 0.8, limits 0 … 1: mean 0.5, Σe² = 0.2, with ±1 added s² = 2.2/5, t of 3 degrees
+    3.1824, half 3.1824·√(0.44/4) = 1.0555, cut to 0 … 1: four scores are few.
+    """
+    if weights is not None:
+        values, clusters, weights = values[weights > 0], clusters[weights > 0], weights[weights > 0]
+    n = len(values)
+    if n == 0:
+        return Figure(None, None, None, 0)
+    w = np.ones(n) if weights is None else weights / weights.mean()
+    _, places = np.unique(clusters, return_inverse=True)
+    totals = np.bincount(places).astype(np.float64)
+    if weights is None and limits == (0.0, 1.0) and bool(np.isin(values, (0.0, 1.0)).all()):
+        return share_figure(np.bincount(places, weights=values).astype(np.float64), totals, confidence)
+    value, count = float((w * values).mean()), len(totals)
+    if count < 2:
+        return Figure(value, None, None, n)
+    errors = np.bincount(places, weights=w * (values - value))
+    squares = float((errors**2).sum()) / (count - 1)
+    reach = max(1.0, float(np.ptp(values)), limits[1] - limits[0] if limits else 0.0)
+    if bonett_price or _clusters_apart(values, places, reach) < FEW_APART:
+        squares = (squares * (count - 1) + 2 * (reach * n / count) ** 2) / (count + 1)
+    df = count if bonett_price else count - 1
+    half = t_quantile(0.5 + confidence / 2, df) * sqrt(count * squares) / n
+    low, high = value - half, value + half
+    if limits is not None:
+        low = max(low, min(limits[0], float(values.min())))
+        high = min(high, max(limits[1], float(values.max())))
     return Figure(value, low, high, n)
 
 
-def share_figure(successes: Floats, totals: Floats, sums: Floats) -> Figure:
-    """A share with the interval that suits how its units are grouped.
-
-    `successes` and `totals` are (clusters,): counts per cluster; `sums` is (resamples × 2), their resampled
-    sums. One unit per cluster: Wilson. Several: the clustered bootstrap, because units of one item fall
-    together. A share of exactly 0 or 1 would give the bootstrap no spread at all, so it gets Wilson over the
-    clusters. Undefined (None) when there are no units.
-    """
-    n = int(totals.sum())
-    if n == 0:
-        return Figure(None, None, None, 0)
-    value = float(successes.sum()) / n
-    clusters = int(np.count_nonzero(totals))
-    if n == clusters or value in (0.0, 1.0):
-        bounds = wilson(round(value * clusters), clusters)
-        low, high = bounds if bounds is not None else (None, None)
-        return Figure(value, low, high, n)
-    if clusters < 2:
-        return Figure(value, None, None, n)
-    with np.errstate(invalid="ignore"):
-        low_high = percentile_interval(sums[:, 0] / sums[:, 1])
-    return Figure(value, low_high[0], low_high[1], n)
+def _clusters_apart(values: Floats, places: NDArray[np.int64], reach: float) -> int:
+    """How many clusters hold a value that is not the commonest."""
+    _, same, times = np.unique(np.round(values / (1e-9 * reach)), return_inverse=True, return_counts=True)
+    return len(np.unique(places[same != int(times.argmax())]))
 
 
-def mean_share_figure(
-    shares: Floats, clusters: NDArray[np.int64], *, resamples: int = 1000, seed: int = 0
-) -> Figure:
-    """Mean of one share per unit, each in [0, 1], with a bootstrap over the units' clusters.
-
-    A mean of exactly 0 or 1 has no spread to resample and gets Wilson's interval over the clusters. Shares
-    1, 0.5, 0 → 0.5. None without units.
-    """
-    terms = np.stack([shares, np.ones(len(shares))], axis=1)
-    figure = cluster_figure(terms, clusters, mean_of_sums, resamples=resamples, seed=seed)
-    return figure_of_shares(figure, clusters)
-
-
-def figure_of_shares(figure: Figure, clusters: NDArray[np.int64]) -> Figure:
-    """A bootstrapped mean share; exactly 0 or 1 with Wilson's interval over the clusters instead."""
-    if figure.value is None or 0 < figure.value < 1:
+def within(figure: Figure, low: float, high: float) -> Figure:
+    """The figure with its interval cut at the ends of what is possible: −1.76 … 1.76 in −1 … 1 is −1 … 1."""
+    if figure.low is None or figure.high is None:
         return figure
-    count = len(np.unique(clusters))
-    bounds = wilson(round(figure.value * count), count)
-    return figure if bounds is None else Figure(figure.value, bounds[0], bounds[1], figure.n)
+    return replace(figure, low=max(low, figure.low), high=min(high, figure.high))
 
 
 def mean_of_sums(sums: Floats) -> Floats:

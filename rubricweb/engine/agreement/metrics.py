@@ -7,20 +7,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from rubricweb.engine.agreement import accuracy, tables
-from rubricweb.engine.agreement.ceiling import human_ceiling
-from rubricweb.engine.agreement.correlation import Scores, kendall, pearson, spearman
-from rubricweb.engine.agreement.intervals import Figure, Floats, Statistic
-from rubricweb.engine.agreement.krippendorff import alpha_interval, alpha_nominal, alpha_ordinal
-from rubricweb.engine.agreement.leniency import rater_leniency
-from rubricweb.engine.agreement.many_raters import fleiss_kappa, gwet_ac1, gwet_ac2, raw_agreement
-from rubricweb.engine.agreement.options import kappa_of, table_figure, table_share
-from rubricweb.engine.agreement.paired_tests import cochran_q, mcnemar, paired_t, wilcoxon
-from rubricweb.engine.agreement.prediction_powered import prediction_powered_mean
-from rubricweb.engine.agreement.rater_pairs import mean_pair_kappa, rater_matrix
-from rubricweb.engine.agreement.ratings import Ratings
-from rubricweb.engine.agreement.repeats import flip_rate, panel_agreement, vote_entropy
-from rubricweb.engine.agreement.scores import cohen_d, mae, mean_difference, rmse
+import numpy as np
+
+from rubricweb.engine.agreement.intervals import Figure, Floats, Statistic, share_figure
+from rubricweb.engine.agreement.judge import accuracy, tables
+from rubricweb.engine.agreement.judge.options import kappa_of, table_figure, table_share, two_rater_counts
+from rubricweb.engine.agreement.raters.ceiling import human_ceiling
+from rubricweb.engine.agreement.raters.krippendorff import alpha_interval, alpha_nominal, alpha_ordinal
+from rubricweb.engine.agreement.raters.leniency import rater_leniency
+from rubricweb.engine.agreement.raters.many_raters import fleiss_kappa, gwet_ac1, gwet_ac2, raw_agreement
+from rubricweb.engine.agreement.raters.rater_pairs import mean_pair_kappa, rater_matrix
+from rubricweb.engine.agreement.raters.repeats import flip_rate, panel_agreement, vote_entropy
+from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
+from rubricweb.engine.agreement.scores.correlation import Scores, kendall, pearson, score_column, spearman
+from rubricweb.engine.agreement.scores.paired_tests import cochran_q, mcnemar, paired_t, wilcoxon
+from rubricweb.engine.agreement.scores.people_mean import estimate_people_mean
+from rubricweb.engine.agreement.scores.scores import cohen_d, mae, mean_difference, rmse
 
 Scale = Literal["binary", "nominal", "ordinal", "score"]
 Between = Literal["raters", "pair", "scores", "runs", "repeats", "panel", "labels"]
@@ -72,11 +74,7 @@ def _of_met(statistic: Statistic) -> Callable[..., Figure]:
 
     def figure(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:
         full = ratings.on_full_scale()
-        verdicts = [label.strip().casefold() for label in full.labels]
-        if sorted(verdicts) != ["met", "unmet"]:
-            raise ValueError(
-                f"this measure is of MET against UNMET; found {', '.join(map(repr, ratings.labels))}"
-            )
+        verdicts = _verdicts(full)
         order = [verdicts.index("met"), verdicts.index("unmet")]
 
         def of_tables(some: Floats) -> Floats:
@@ -85,6 +83,36 @@ def _of_met(statistic: Statistic) -> Callable[..., Figure]:
         return table_figure(full, of_tables, resamples=resamples, seed=seed)
 
     return figure
+
+
+def _undrawn(figure: Callable[..., Figure]) -> Callable[..., Figure]:
+    """A measure whose interval is a formula; what others draw with may be passed and changes nothing."""
+
+    def measured(*data: Any, resamples: int = 0, seed: int = 0) -> Figure:
+        return figure(*data)
+
+    return measured
+
+
+def _share_of_met(axis: int) -> Callable[..., Figure]:
+    """Of the units a side calls MET (0 the reference, 1 the judge), the share both do."""
+
+    def share(ratings: Ratings) -> Figure:
+        full = ratings.on_full_scale()
+        met = _verdicts(full).index("met")
+        counts = tables.square(two_rater_counts(full))
+        return share_figure(counts[:, met, met], counts.take(met, axis=axis + 1).sum(axis=1))
+
+    return _undrawn(share)
+
+
+def _verdicts(ratings: Ratings) -> list[str]:
+    verdicts = [label.strip().casefold() for label in ratings.labels]
+    if sorted(verdicts) != ["met", "unmet"]:
+        raise ValueError(
+            f"this measure is of MET against UNMET; found {', '.join(map(repr, ratings.labels))}"
+        )
+    return verdicts
 
 
 def _of_table(statistic: Statistic) -> Callable[..., Figure]:
@@ -99,12 +127,20 @@ def _ceiling_kappa(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) ->
     return human_ceiling(ratings, resamples=resamples, seed=seed).kappa
 
 
-def _prediction_powered(labels: Scores, judged: Scores, clusters: Sequence[Hashable] | None = None) -> Figure:
-    return prediction_powered_mean(labels, judged, clusters).estimate
+def _people_mean(labels: Scores, judged: Scores, clusters: Sequence[Hashable] | None = None) -> Figure:
+    """`estimate_people_mean` where the labelled units are a simple random sample."""
+    y, f = score_column("labels", labels), score_column("judged", judged)
+    labelled = int((~np.isnan(y)).sum())
+    share = np.full(len(y), labelled / len(y) if labelled else 1.0)
+    cases = None if clusters is None else cluster_codes(clusters)
+    found = estimate_people_mean(f, y, share, cases=cases)
+    return Figure(found.value, found.low, found.high, found.population_size, reason=found.reason)
 
+
+_adjacent = _undrawn(partial(table_share, within=1))
 
 _ALL = (
-    Metric("raw_agreement", "Raw agreement", LABELS, "raters", raw_agreement, 0, 1),
+    Metric("raw_agreement", "Raw agreement", LABELS, "raters", _undrawn(raw_agreement), 0, 1),
     Metric("fleiss_kappa", "Fleiss κ", LABELS, "raters", fleiss_kappa, -1, 1),
     Metric("alpha_nominal", "Krippendorff α, nominal", LABELS, "raters", alpha_nominal, -1, 1),
     Metric("alpha_ordinal", "Krippendorff α, ordinal", ORDINAL, "raters", alpha_ordinal, -1, 1),
@@ -116,12 +152,12 @@ _ALL = (
     Metric("human_ceiling_kappa", "Human ceiling, κ", LABELS, "raters", _ceiling_kappa, -1, 1),
     Metric("rater_matrix", "Rater by rater", LABELS, "raters", rater_matrix, -1, 1, "table"),
     Metric("rater_leniency", "Leniency of raters", NUMBERS, "raters", rater_leniency, -1, 1, "table"),
-    Metric("accuracy", "Accuracy", LABELS, "pair", table_share, 0, 1),
+    Metric("accuracy", "Accuracy", LABELS, "pair", _undrawn(table_share), 0, 1),
     Metric(
         "balanced_accuracy", "Balanced accuracy", LABELS, "pair", _of_table(tables.balanced_accuracy), 0, 1
     ),
-    Metric("precision", "Precision of MET", BINARY, "pair", _of_met(accuracy.precision), 0, 1),
-    Metric("recall", "Recall of MET", BINARY, "pair", _of_met(accuracy.recall), 0, 1),
+    Metric("precision", "Precision of MET", BINARY, "pair", _share_of_met(1), 0, 1),
+    Metric("recall", "Recall of MET", BINARY, "pair", _share_of_met(0), 0, 1),
     Metric("f1", "F1 of MET", BINARY, "pair", _of_met(accuracy.f1), 0, 1),
     Metric("macro_precision", "Macro precision", LABELS, "pair", _of_table(tables.macro_precision), 0, 1),
     Metric("macro_recall", "Macro recall", LABELS, "pair", _of_table(tables.macro_recall), 0, 1),
@@ -138,7 +174,7 @@ _ALL = (
         -1,
         1,
     ),
-    Metric("adjacent_accuracy", "Adjacent accuracy", ORDINAL, "pair", partial(table_share, within=1), 0, 1),
+    Metric("adjacent_accuracy", "Adjacent accuracy", ORDINAL, "pair", _adjacent, 0, 1),
     Metric(
         "steps_apart", "Mean steps apart", ORDINAL, "pair", _of_table(tables.mean_steps_apart), 0, INFINITY
     ),
@@ -157,15 +193,7 @@ _ALL = (
     Metric("flip_rate", "Flip rate", LABELS, "repeats", flip_rate, 0, 1),
     Metric("panel_agreement", "Panel agreement", LABELS, "panel", panel_agreement, 0, 1),
     Metric("vote_entropy", "Vote entropy", LABELS, "panel", vote_entropy, 0, 1),
-    Metric(
-        "prediction_powered",
-        "Prediction-powered mean",
-        NUMBERS,
-        "labels",
-        _prediction_powered,
-        -INFINITY,
-        INFINITY,
-    ),
+    Metric("people_mean", "People's mean", NUMBERS, "labels", _people_mean, -INFINITY, INFINITY),
 )
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

@@ -9,9 +9,13 @@ from rubricweb.engine.autograders.base import (
     ReplyFormat,
     UnreadableReply,
 )
-from rubricweb.engine.autograders.by_vote import Member, VoteGrader, VotePrompt
-from rubricweb.engine.autograders.cascade import CascadeGrader, Stage
-from rubricweb.engine.autograders.few_shot import Candidate, Example, Examples, Overlap, draw_examples
+from rubricweb.engine.autograders.examples.few_shot import (
+    Candidate,
+    Example,
+    Examples,
+    Overlap,
+    draw_examples,
+)
 from rubricweb.engine.autograders.generate import (
     GenerateFn,
     OneShotGenerateFn,
@@ -25,10 +29,13 @@ from rubricweb.engine.autograders.outputs import (
     PerCriterionOutput,
     RubricAsJudgeOutput,
 )
-from rubricweb.engine.autograders.panel import PanelGrader
+from rubricweb.engine.autograders.panels.by_vote import Member, VoteGrader, VotePrompt
+from rubricweb.engine.autograders.panels.cascade import CascadeGrader, Stage
+from rubricweb.engine.autograders.panels.panel import PanelGrader
 from rubricweb.engine.autograders.per_criterion import PerCriterionGrader
 from rubricweb.engine.autograders.prompted import PromptedAutograder
 from rubricweb.engine.autograders.rubric_as_judge import RubricAsJudgeGrader
+from rubricweb.engine.rubric import grade_by_default_with
 
 AUTOGRADERS: dict[str, type[PromptedAutograder]] = {
     "per_criterion": PerCriterionGrader,
@@ -69,3 +76,5 @@ __all__ = [
     "VotePrompt",
     "draw_examples",
 ]
+
+grade_by_default_with(PerCriterionGrader)

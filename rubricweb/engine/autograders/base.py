@@ -65,7 +65,7 @@ class Reading:
 class Autograder(ABC):
     """Base of every autograder: subclass it with ``judge()`` and ``aggregate()``, model calls optional.
 
-    ``normalize=False`` asks for the raw weighted sum as ``score`` (see ``engine/scoring.py``).
+    ``normalize=False`` asks for the raw weighted sum as ``score`` (see ``engine/scoring/scoring.py``).
     """
 
     def __init__(self, *, normalize: bool = True) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
 from typing import Any, Protocol, cast
 
 from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput, RubricAsJudgeOutput
@@ -35,6 +37,38 @@ class RubricAsJudgeGenerateFn(Protocol):
 
     async def __call__(self, system_prompt: str, user_prompt: str) -> RubricAsJudgeOutput: ...
 
+
+def refuse_synchronous(generate: Any) -> None:
+    """Raise TypeError for what is not called and awaited: found out here, not at every criterion.
+
+    A decorated coroutine function passes by what it wraps, any other function by saying that it returns an
+    awaitable. What cannot be looked into (a function written in C) is believed.
+    """
+    name = getattr(generate, "__name__", type(generate).__name__)
+    if not callable(generate):
+        raise TypeError(f"generate_fn is {name}; allowed: an async function of the two prompts")
+    function = generate
+    while isinstance(function, functools.partial):
+        function = function.func
+    if not (inspect.isroutine(function) or _is_async(function)):
+        function = type(function).__call__
+    function = inspect.unwrap(function)
+    if _is_async(function) or not hasattr(function, "__code__"):
+        return
+    if not any(word in str(function.__annotations__.get("return")) for word in _AWAITED):
+        raise TypeError(
+            f"generate_fn {name} is a plain function; allowed: an async one, such as `async def {name}(…)`. "
+            "A blocking call goes through `await asyncio.to_thread(…)`"
+        )
+
+
+def _is_async(function: Any) -> bool:
+    """Whether calling it makes a coroutine; mocks of async functions say so by their code alone."""
+    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    return inspect.iscoroutinefunction(function) or bool(flags & inspect.CO_COROUTINE)
+
+
+_AWAITED = ("Awaitable", "Coroutine", "Future", "Task")
 
 DEFAULT_NAMES = (
     "default_per_criterion_generate_fn",

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from pydantic import ValidationError
 
 from rubricweb.engine.autograders.base import Answer, Prompt, Reading
-from rubricweb.engine.autograders.few_shot_blocks import list_example_blocks
+from rubricweb.engine.autograders.examples.blocks import list_example_blocks
 from rubricweb.engine.autograders.generate import OneShotGenerateFn
 from rubricweb.engine.autograders.material import criteria_block, guidelines_block, joined, submission_blocks
 from rubricweb.engine.autograders.option_order import option_order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from rubricweb.engine.criterion import Criterion
+from rubricweb.engine.rubric.criterion import Criterion
 from rubricweb.engine.submission import Submission
 
 

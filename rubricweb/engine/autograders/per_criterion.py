@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from rubricweb.engine.autograders.base import Answer, Prompt, Reading
-from rubricweb.engine.autograders.few_shot_blocks import example_blocks
+from rubricweb.engine.autograders.examples.blocks import example_blocks
 from rubricweb.engine.autograders.generate import PerCriterionGenerateFn
 from rubricweb.engine.autograders.material import (
     criterion_blocks,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Autograder, Prompt, Reading, ReplyFormat
-from rubricweb.engine.autograders.generate import GenerateFn, default_generate_fn
+from rubricweb.engine.autograders.generate import GenerateFn, default_generate_fn, refuse_synchronous
 from rubricweb.engine.autograders.templates import system_prompt as default_system_prompt
+from rubricweb.engine.checks.criteria import run_check
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.engine.parsers.json_reply import read_json_reply
 from rubricweb.engine.report import CriterionReport, EvaluationReport, GradingError, criterion_report
@@ -31,7 +31,7 @@ from rubricweb.engine.scoring import (
 from rubricweb.engine.submission import Submission
 
 if TYPE_CHECKING:
-    from rubricweb.engine.autograders.few_shot import Example
+    from rubricweb.engine.autograders.examples.few_shot import Example
 
 
 class GraderOptions(TypedDict, total=False):
@@ -63,8 +63,9 @@ class PromptedAutograder(Autograder):
 
     Whoever has the network carries the one to a model and the other back; ``judge()`` does so with
     ``generate_fn``, by default the endpoint of the environment. ``system_prompt`` replaces the default one
-    word for word. ``abstention`` and ``on_error`` are the policies of ``engine/scoring.py``. Raises
-    ValueError for an unknown policy or a reply format this grader cannot read.
+    word for word. ``abstention`` and ``on_error`` are the policies of ``engine/scoring/scoring.py``. Raises
+    ValueError for an unknown policy or a reply format this grader cannot read, TypeError for a
+    ``generate_fn`` that is no coroutine function.
 
     ``option_seed`` gives every submission an order of its own in which options are shown (see
     ``option_order``); None keeps the rubric's. ``examples`` are shown with the criterion at their 0-based
@@ -94,6 +95,8 @@ class PromptedAutograder(Autograder):
         _check_choice("reply_format", reply_format, self.reply_formats)
         _check_choice("abstention", abstention, ABSTENTION_POLICIES)
         _check_choice("on_error", on_error, ERROR_POLICIES)
+        if generate_fn is not None:
+            refuse_synchronous(generate_fn)
         self.generate_fn = generate_fn
         self.reply_format: ReplyFormat = reply_format
         self.abstention: Abstention = abstention
@@ -150,7 +153,7 @@ class VerdictAutograder(PromptedAutograder):
     """A prompted autograder whose result is one verdict per criterion."""
 
     async def aggregate(self, judge_results: Sequence[CriterionReport]) -> EvaluationReport:
-        """Score the answers by ``engine/scoring.py``; a criterion without one counts as failed."""
+        """Score the answers by ``engine/scoring/scoring.py``; a criterion without one counts as failed."""
         return scored_report(
             judge_results, normalize=self.normalize, abstention=self.abstention, on_error=self.on_error
         )
@@ -213,9 +216,7 @@ def check_results(rubric: Rubric, submission: Submission) -> dict[int, Answer | 
     indexes = [index for index, criterion in enumerate(rubric.criteria) if criterion.is_check]
     if not indexes:
         return {}
-    # By name, because checks are built on criteria and answers: an import above would close a circle.
-    checks = importlib.import_module("rubricweb.engine.checks")
-    return {index: checks.run_check(rubric.criteria[index], submission) for index in indexes}
+    return {index: run_check(rubric.criteria[index], submission) for index in indexes}
 
 
 def fitted(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:

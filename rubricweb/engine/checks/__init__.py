@@ -4,10 +4,18 @@ Adding one is a module and a line in ``registry.py``; outside packages announce 
 group ``rubricweb.checks``.
 """
 
+from rubricweb.engine.checks import criteria
 from rubricweb.engine.checks.base import CannotCheck, Check, CheckParams, CheckResult, NoParams
 from rubricweb.engine.checks.criteria import check_params, describe_check, run_check
-from rubricweb.engine.checks.evaluators import AllReport, AllRubric, RubricPart, RubricReport, WeightedRubric
-from rubricweb.engine.checks.published import (
+from rubricweb.engine.checks.published.evaluators import (
+    AllReport,
+    AllRubric,
+    RubricPart,
+    RubricReport,
+    WeightedRubric,
+)
+from rubricweb.engine.checks.published.rubric_set import Report, Rubric, RubricSet, Score
+from rubricweb.engine.checks.published.rubrics import (
     CheckRubric,
     ContainsKeywords,
     JsonSchema,
@@ -17,6 +25,7 @@ from rubricweb.engine.checks.published import (
     threshold_rubric,
 )
 from rubricweb.engine.checks.registry import BUILT_IN, CHECKS, ENTRY_POINTS, PLUGIN_FAULTS, load_plugins
+from rubricweb.engine.rubric.criterion import read_checks_with
 
 __all__ = [
     "BUILT_IN",
@@ -36,8 +45,12 @@ __all__ = [
     "MatchesRegex",
     "NoForbiddenPhrases",
     "NoParams",
+    "Report",
+    "Rubric",
     "RubricPart",
     "RubricReport",
+    "RubricSet",
+    "Score",
     "WeightedRubric",
     "check_params",
     "describe_check",
@@ -45,6 +58,8 @@ __all__ = [
     "run_check",
     "threshold_rubric",
 ]
+
+read_checks_with(criteria)
 
 # Last, when everything a package's checks may import from here is there.
 load_plugins()

@@ -43,7 +43,7 @@ class CheckResult:
 class CannotCheck(EngineError):
     """A check that has no basis for a value: an error of the criterion, never a 0.
 
-    ``kind`` is stable: ``no_reference``, ``not_installed``, ``too_large`` or ``timed_out``.
+    ``kind`` is stable: ``no_reference``, ``not_installed``, ``too_large``, ``timed_out`` or ``needs_a_run``.
     """
 
     def __init__(self, kind: str, message: str) -> None:

@@ -17,7 +17,7 @@ from rubricweb.engine.report import GradingError
 from rubricweb.engine.submission import Submission
 
 if TYPE_CHECKING:
-    from rubricweb.engine.criterion import Criterion
+    from rubricweb.engine.rubric.criterion import Criterion
 
 MAX_MESSAGE = 500
 MAX_DEPTH = 100

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from rubricweb.engine.checks.base import CannotCheck, Check, CheckParams, CheckResult, quoted
-from rubricweb.engine.checks.helper_process import schema_faults, validator_of
-from rubricweb.engine.checks.limited import LimitedProcess
+from rubricweb.engine.checks.processes.helper_process import schema_faults, validator_of
+from rubricweb.engine.checks.processes.limited import LimitedProcess
 from rubricweb.engine.errors import Fault, InvalidText
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.submission import Submission

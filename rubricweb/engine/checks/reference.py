@@ -18,7 +18,7 @@ from rubricweb.engine.checks.base import (
     quoted,
     reference_of,
 )
-from rubricweb.engine.checks.limited import LimitedProcess
+from rubricweb.engine.checks.processes.limited import LimitedProcess
 from rubricweb.engine.submission import Submission
 
 MAX_MATH_CHARACTERS = 100_000
@@ -139,13 +139,17 @@ def run_math_equivalence(submission: Submission, params: MathEquivalenceParams) 
     Raises CannotCheck: ``not_installed`` without the extra ``math``, ``no_reference`` without a readable
     reference, ``too_large``, and ``timed_out`` after five seconds.
     """
-    reference = reference_of(submission, params.reference)
+    return compare_mathematics(submission, reference_of(submission, params.reference), _helper)
+
+
+def compare_mathematics(submission: Submission, reference: str, process: LimitedProcess) -> CheckResult:
+    """``run_math_equivalence`` in a process of one's own, with a time limit of its own."""
     if importlib.util.find_spec("math_verify") is None:
         raise CannotCheck("not_installed", "math-verify is missing; allowed: rubricweb with the extra math")
     if max(len(submission.output), len(reference)) > MAX_MATH_CHARACTERS:
         found = f"{max(len(submission.output), len(reference)):,} characters"
         raise CannotCheck("too_large", f"{found} are too many; allowed: {MAX_MATH_CHARACTERS:,}")
-    answer = _helper.ask({"reference": reference, "text": submission.output})
+    answer = process.ask({"reference": reference, "text": submission.output})
     if answer["reference"] is None:
         raise CannotCheck("no_reference", f"the reference {quoted(reference)} cannot be read as mathematics")
     if answer["found"] is None:

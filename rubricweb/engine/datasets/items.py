@@ -9,13 +9,14 @@ from typing import Any
 from rubricweb.engine.errors import FaultList, InvalidFile
 from rubricweb.engine.formats.content_ids import content_id
 from rubricweb.engine.formats.dataset_values import ItemRecord, LabelRow, Prompt
-from rubricweb.engine.formats.field_values import read_id, read_prompt, read_text, storable
-from rubricweb.engine.formats.item_labels import (
+from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
+    read_machine_raters,
     read_rater_reasons,
     read_rater_rows,
     read_reason_row,
 )
+from rubricweb.engine.formats.field_values import read_id, read_prompt, read_text, storable
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Label
 
@@ -29,7 +30,8 @@ class DataItem:
     option's label for a choice, None where nobody decided); None as a whole when not labelled. ``rubric``,
     ``reference_submission`` and ``prompt`` are the item's own, None means "as the dataset says".
 
-    ``labels`` and ``label_reasons`` hold the same per rater. ``group`` is what the item belongs with, such as
+    ``labels`` and ``label_reasons`` hold the same per rater; ``machine_raters`` names those of them who are
+    programs or models. ``group`` is what the item belongs with, such as
     the prompt its rollouts share. ``id``, when not given, follows from the content (``content_id``), the
     same on every machine. Raises ValueError for a group that ``metadata`` contradicts.
     """
@@ -45,6 +47,7 @@ class DataItem:
     ground_truth_reasons: list[str | None] | None = field(default=None, kw_only=True)
     labels: Mapping[str, Sequence[Label | None]] = field(default_factory=dict, kw_only=True)
     label_reasons: Mapping[str, Sequence[str | None]] = field(default_factory=dict, kw_only=True)
+    machine_raters: Sequence[str] = field(default=(), kw_only=True)
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     group: str | None = field(default=None, kw_only=True)
 
@@ -84,6 +87,7 @@ class DataItem:
             ground_truth_reasons=None if reasons is None else list(reasons),
             labels={rater: list(row) for rater, row in record.labels.items()},
             label_reasons={rater: list(row) for rater, row in record.label_reasons.items()},
+            machine_raters=record.machine_raters,
             metadata=metadata,
             group=record.group,
         )
@@ -105,6 +109,9 @@ class DataItem:
             reasons = read_reason_row(self.ground_truth_reasons, truth, rubric, here, faults)
         labels = read_rater_rows(self.labels, rubric, f"{under}labels", faults)
         explained = read_rater_reasons(self.label_reasons, labels, rubric, f"{under}label_reasons", faults)
+        machines = read_machine_raters(
+            list(self.machine_raters) or None, labels, f"{under}machine_raters", faults
+        )
         for name in ("submission", "description", "thinking", "reference_submission", "group"):
             read_text(getattr(self, name), f"{under}{name}", faults)
         if not self.submission or not str(self.submission).strip():
@@ -127,6 +134,7 @@ class DataItem:
             reasons,
             labels,
             explained,
+            machine_raters=machines,
         )
 
     def with_own_labels(self, rubric: Rubric | None, place: str = "") -> DataItem:

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rubricweb.engine.autograders.few_shot import content_digest
+from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.engine.formats.field_values import canonical
 from rubricweb.engine.submission import Submission
 

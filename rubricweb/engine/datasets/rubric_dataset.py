@@ -14,9 +14,9 @@ from rubricweb.engine.datasets.overlaps import seal_of
 from rubricweb.engine.datasets.stratification import stratified_halves
 from rubricweb.engine.errors import FaultList, InvalidFile, shown
 from rubricweb.engine.formats.content_ids import numbered_ids
-from rubricweb.engine.formats.dataset_files import read_dataset
 from rubricweb.engine.formats.dataset_values import DatasetFile, Prompt
-from rubricweb.engine.formats.dataset_writers import header_fields, item_fields, write_dataset
+from rubricweb.engine.formats.datasets.files import read_dataset
+from rubricweb.engine.formats.datasets.writers import header_fields, item_fields, write_dataset
 from rubricweb.engine.formats.records import SUFFIXES, format_of
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.scoring import score_labels
@@ -33,7 +33,7 @@ class RubricDataset:
     (``items[3].ground_truth[1]``): labels of the wrong number or unknown, ids that occur twice.
     """
 
-    prompt: Prompt | None
+    prompt: Prompt | None = None
     rubric: Rubric | None = None
     items: list[DataItem] = field(default_factory=list)
     name: str | None = None
@@ -198,8 +198,8 @@ class RubricDataset:
         """Read the published form: an object with prompt, rubric and items, each with a description.
 
         Raises InvalidFile (a ValueError) with every fault and its place; the keys prompt and rubric must be
-        there, null where the dataset has none, and every item needs a rubric in force. Without items, or
-        without that key, the dataset is empty.
+        there, null where the dataset has none (prompt may be missing where every item has its own), and every
+        item needs a rubric in force. Without items, or without that key, the dataset is empty.
         """
         file = read_dataset(
             json_string.encode("utf-8", "surrogatepass"),
@@ -266,7 +266,7 @@ class RubricDataset:
             self._taken = {other.id for other in self.items}
         taken = self._taken
         if item.id in taken and item.has_derived_id:
-            item = replace(item, id=next(id for id in numbered_ids(item.content_id) if id not in taken))
+            item = replace(item, id=next(id for _, id in numbered_ids(item.content_id) if id not in taken))
         elif item.id in taken:
             faults = FaultList()
             faults.add(f"{place}.id", f"{shown(item.id)} again", "ids that occur once, or no id")

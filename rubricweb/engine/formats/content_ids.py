@@ -27,6 +27,9 @@ def content_id(
     return "auto-" + hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
 
 
-def numbered_ids(base: str) -> Iterable[str]:
-    """``base``, ``base-2``, ``base-3`` …: items of equal content are numbered in file order."""
-    return (base if number == 1 else f"{base}-{number}" for number in itertools.count(1))
+def numbered_ids(base: str, *, after: int = 0) -> Iterable[tuple[int, str]]:
+    """(1, ``base``), (2, ``base-2``), (3, ``base-3``) …: items of equal content are numbered in file order.
+
+    With ``after`` the first so many are left out.
+    """
+    return ((n, base if n == 1 else f"{base}-{n}") for n in itertools.count(after + 1))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.formats.label_files import LabelRecord, RaterKind
 from rubricweb.engine.formats.label_provenance import LabelProvenance
 from rubricweb.engine.formats.records import FileFormat
 from rubricweb.engine.rubric import Rubric
@@ -19,6 +19,9 @@ LabelRow: TypeAlias = tuple[str | None, ...]
 
 ProvenanceRow: TypeAlias = tuple[LabelProvenance | None, ...]
 """One entry per label of the ground truth, None where nothing says where it comes from."""
+
+MACHINES_KEY = "machine_raters"
+"""A list of those raters among an item's labels who are programs or models; read only under this name."""
 
 MAX_ID = 190
 """Characters of an id in a file; a numbered id (``id#2``) stays within 200."""
@@ -51,7 +54,8 @@ class ItemRecord:
     ``ground_truth`` and its reasons have one entry per criterion of the rubric in force, None where nobody
     decided; None as a whole when the item is not labelled. ``ground_truth_provenance`` says of each by
     which rule it stands, None where the file does not. ``labels`` and ``label_reasons`` hold labels and
-    reasons per rater. Everything the file says beyond the known fields is ``metadata``.
+    reasons per rater; ``machine_raters`` names those of them who are no people.
+    Everything the file says beyond the known fields is ``metadata``.
     """
 
     id: str
@@ -67,6 +71,7 @@ class ItemRecord:
     labels: Mapping[str, LabelRow] = field(default_factory=dict)
     label_reasons: Mapping[str, LabelRow] = field(default_factory=dict)
     ground_truth_provenance: ProvenanceRow | None = None
+    machine_raters: tuple[str, ...] = ()
 
     @property
     def group(self) -> str | None:
@@ -117,8 +122,9 @@ class DatasetFile:
                 continue
             for rater, row in item.labels.items():
                 reasons = item.label_reasons.get(rater) or (None,) * len(row)
+                kind: RaterKind = "machine" if rater in item.machine_raters else "human"
                 found += [
-                    LabelRecord(0, item.id, name, rater, label, reason or "")
+                    LabelRecord(0, item.id, name, rater, label, reason or "", kind)
                     for name, label, reason in zip(rubric.names, row, reasons, strict=True)
                     if label is not None
                 ]
@@ -129,6 +135,8 @@ class DatasetFile:
 class Preview:
     """The beginning of a dataset file: columns, first rows, and the column each field would come from.
 
+    ``machine_raters`` are those the first rows name as programs or models.
+
     ``recognised`` is as in DatasetFile; the columns are then those of the translation.
     """
 
@@ -137,6 +145,7 @@ class Preview:
     rows: tuple[dict[str, Any], ...]
     mapping: dict[str, str]
     recognised: str = ""
+    machine_raters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from rubricweb.engine.errors import FaultList, InvalidFile, InvalidText, join_place, nearest, shown
 from rubricweb.engine.formats.formulas import restored
@@ -24,12 +24,28 @@ KEY_FIELDS = {"item_id": 200, "criterion": MAX_NAME, "rater": 120}
 
 FIELDS = (*KEY_FIELDS, "verdict", "reason")
 
+RaterKind: TypeAlias = Literal["human", "machine", "settled"]
+"""Who gave a label: a person, a program or model, or nobody in particular: a file's ground truth."""
+
+RATER_KINDS: dict[str, RaterKind] = {
+    "human": "human",
+    "person": "human",
+    "machine": "machine",
+    "judge": "machine",
+    "model": "machine",
+    "settled": "settled",
+    "ground_truth": "settled",
+    "adjudication": "settled",
+}
+"""What the column ``rater_kind`` may say; our exports of verdicts write human, machine, settled and judge."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelRecord:
     """One rater's label on one criterion of one item; ``reason`` is empty when none was given.
 
-    ``verdict`` is a Verdict, or an option's own label where the rubric has a choice.
+    ``verdict`` is a Verdict, or an option's own label where the rubric has a choice. A person and a machine
+    of the same name are two raters.
     """
 
     line: int
@@ -38,6 +54,7 @@ class LabelRecord:
     rater: str
     verdict: Label
     reason: str = ""
+    rater_kind: RaterKind = "human"
 
 
 def read_labels(
@@ -47,9 +64,11 @@ def read_labels(
     max_bytes: int = MAX_FILE_BYTES,
     rubric: Rubric | None = None,
     own_rubrics: Mapping[str, Rubric] | None = None,
+    rater_kind: RaterKind = "human",
 ) -> tuple[LabelRecord, ...]:
-    """Read a CSV or JSONL file with item_id, criterion, rater, verdict and optionally reason.
+    """Read a CSV or JSONL file with item_id, criterion, rater, verdict and optionally reason, rater_kind.
 
+    ``rater_kind`` is what the raters are where a line does not say so in its own column (see RATER_KINDS).
     With a ``rubric`` (or ``own_rubrics`` by item id, which come first) the criterion has to be in it, and
     the verdict column holds an option's label where that criterion is a choice; without one only verdicts
     are taken. Further columns are ignored. Raises InvalidFile with all faults at once, each placed by line:
@@ -69,10 +88,12 @@ def read_labels(
         records = _restored(csv_records(text, faults, InvalidFile))
     else:
         records = jsonl_records(text, faults)
-    lines_by_key: dict[tuple[str, str, str], int] = {}
+    lines_by_key: dict[tuple[str, ...], int] = {}
     rubrics = _Rubrics(rubric, own_rubrics or {})
     labels = tuple(
-        label for record in records if (label := _label(record, lines_by_key, rubrics, faults)) is not None
+        label
+        for record in records
+        if (label := _label(record, lines_by_key, rubrics, faults, rater_kind)) is not None
     )
     if not labels and not faults:
         faults.add("", "no labels", f"lines with {', '.join(FIELDS)}")
@@ -108,26 +129,38 @@ def _by_name(rubric: Rubric) -> dict[str, Criterion]:
 
 def _label(
     record: PlacedRecord,
-    lines_by_key: dict[tuple[str, str, str], int],
+    lines_by_key: dict[tuple[str, ...], int],
     rubrics: _Rubrics,
     faults: FaultList,
+    rater_kind: RaterKind,
 ) -> LabelRecord | None:
     line = int(record.place.removeprefix("line "))
     keys = [_key(record, name, faults) for name in KEY_FIELDS]
     verdict = _answer(record, keys[0], keys[1], rubrics, faults)
     reason = _reason(record.data.get("reason"), join_place(record.place, "reason"), faults)
-    if verdict is None or reason is None:
+    kind = _kind(record, rater_kind, faults)
+    if verdict is None or reason is None or kind is None:
         return None
     item_id, criterion, rater = keys
     if item_id is None or criterion is None or rater is None:
         return None
-    key = (item_id, criterion.casefold(), rater)
+    key = (item_id, criterion.casefold(), rater, kind)
     if key in lines_by_key:
         found = f"a second verdict by {rater!r} on {criterion!r} of {item_id!r} (as line {lines_by_key[key]})"
         faults.add(record.place, found, "one verdict per item, criterion and rater")
         return None
     lines_by_key[key] = line
-    return LabelRecord(line, item_id, criterion, rater, verdict, reason)
+    return LabelRecord(line, item_id, criterion, rater, verdict, reason, kind)
+
+
+def _kind(record: PlacedRecord, otherwise: RaterKind, faults: FaultList) -> RaterKind | None:
+    value = record.data.get("rater_kind")
+    if value is None or value == "":
+        return otherwise
+    kind = RATER_KINDS.get(str(value).strip().casefold())
+    if kind is None:
+        faults.add(join_place(record.place, "rater_kind"), shown(value), ", ".join(RATER_KINDS))
+    return kind
 
 
 def _key(record: PlacedRecord, name: str, faults: FaultList) -> str | None:

@@ -14,7 +14,7 @@ PROVENANCE_COLUMNS = ("rule", "decided_by", "decided_at", "labels")
 
 @dataclass(frozen=True, slots=True)
 class LabelProvenance:
-    """Where a settled label comes from: ``rule`` is unanimous, majority or adjudicated.
+    """Where a settled label comes from: ``rule`` is one of `ground_truth.RULES`.
 
     ``decided_by`` is the user name of who decided it, None where nobody had to; ``decided_at`` an ISO 8601
     time; ``labels`` what raters had said then, as {rater, is_judge, verdict}.

@@ -16,8 +16,9 @@ from rubricweb.engine.formats.label_provenance import (
     LabelProvenance,
     provenance_fields,
 )
-from rubricweb.engine.outcomes import label_outcome, value_of
 from rubricweb.engine.rubric import Rubric
+from rubricweb.engine.scoring.effect import Effect, effect_of
+from rubricweb.engine.scoring.outcomes import label_outcome, value_of
 from rubricweb.engine.submission import Query
 from rubricweb.engine.verdict import Label
 
@@ -31,11 +32,12 @@ class VerdictRow:
 
     ``verdict`` is the label: a Verdict or an option's own, None for a check and when the rater gave none, and
     ``error`` then says why. ``value`` is the number the answer counts as: 1 for MET, 0 for UNMET, an option's
-    value, what a check found; None for an abstention. ``rater_kind`` is what the rater is (human, judge,
-    adjudication, ground_truth). ``kind`` (binary, choice, check), ``weight`` and ``group`` are the
-    criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO 8601 time. ``evidence`` is what
-    was quoted: words, or where they stand too (field, start, end, text; offsets in characters). What does
-    not apply is None.
+    value, what a check found; None for an abstention. ``rater_kind`` is what the rater is (human,
+    machine, settled, judge, adjudication, ground_truth), ``imported`` whether the label came in a file;
+    ``effect`` follows from value and weight. ``kind`` (binary, choice, check), ``weight`` and ``group`` are
+    the criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO 8601 time. ``evidence`` is
+    what was quoted: words, or where they stand too (field, start, end, text; offsets in characters). What
+    does not apply is None.
     """
 
     item_id: str
@@ -52,6 +54,12 @@ class VerdictRow:
     evidence: tuple[str | dict[str, Any], ...] = ()
     kind: str | None = None
     value: float | None = None
+    imported: bool | None = None
+
+    @property
+    def effect(self) -> Effect | None:
+        """What the answer did to the score: helped, hurt or neither; None where it has no value."""
+        return None if self.weight is None else effect_of(self.value, self.weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,8 @@ VERDICT_COLUMNS = (
     "run",
     "recorded_at",
     "evidence",
+    "imported",
+    "effect",
 )
 
 
@@ -123,7 +133,7 @@ def verdicts_csv(rows: Iterable[VerdictRow]) -> Iterator[str]:
     yield csv_line(VERDICT_COLUMNS)
     for row in rows:
         evidence = json.dumps(row.evidence, ensure_ascii=False) if row.evidence else None
-        yield csv_line([*(getattr(row, name) for name in VERDICT_COLUMNS[:-1]), evidence])
+        yield csv_line([evidence if name == "evidence" else getattr(row, name) for name in VERDICT_COLUMNS])
 
 
 def verdicts_jsonl(rows: Iterable[VerdictRow]) -> Iterator[str]:
@@ -135,10 +145,10 @@ def verdicts_jsonl(rows: Iterable[VerdictRow]) -> Iterator[str]:
 def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
     """The settled labels in long form, as ``read_labels`` reads them, with ``ground_truth`` as the rater.
 
-    Criteria without a settled label have no line. The last columns say where a label comes from, its
-    ``labels`` as a JSON list. Raises ValueError as ``ground_truth_jsonl`` does.
+    Criteria without a settled label have no line. ``rule`` to ``labels`` (a JSON list) say where a label
+    comes from, ``effect`` what it does to the score. Raises ValueError as ``ground_truth_jsonl`` does.
     """
-    yield csv_line(VERDICT_COLUMNS[:7] + PROVENANCE_COLUMNS)
+    yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect"))
     for item in items:
         rubric = rubric_of(item, head)
         nothing = (None,) * len(rubric.names)
@@ -150,7 +160,7 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
             if label is not None:
                 value = value_of(label_outcome(criterion, label))
                 said = (item.id, criterion.name, GROUND_TRUTH_RATER, label, reason, criterion.kind, value)
-                yield csv_line([*said, *_provenance_cells(origin)])
+                yield csv_line([*said, *_provenance_cells(origin), effect_of(value, criterion.weight)])
 
 
 def _provenance_cells(origin: LabelProvenance | None) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 from rubricweb.engine.lint.base import Example, Hit, Rule, Sight, criteria
 from rubricweb.engine.lint.draft import DraftCriterion
@@ -19,6 +19,12 @@ MIRRORED = 0.6
 
 FEW_STEMS = 4
 """Requirements with fewer such words are too short to be compared by them."""
+
+MOST_STEMS = 50_000
+"""Only so many words are compared, of all requirements together: lint runs while one types."""
+
+MOST_PAIRS = 200
+"""More pairs of requirements that are alike are not looked into: whoever has so many knows."""
 
 _NEGATING_STEMS = frozenset(stem(word) for word in NEGATING) | frozenset(NEGATING)
 
@@ -130,13 +136,24 @@ _PHRASED = ("contains_keywords", "no_forbidden_phrases")
 def _near_pairs(
     all_criteria: Sequence[DraftCriterion], share: float, ignoring: frozenset[str] = frozenset()
 ) -> Iterator[tuple[DraftCriterion, DraftCriterion]]:
-    """Pairs of long enough requirements with that share in common, found over bit sets: it runs while "
-    "one types."""
+    """Pairs of long enough requirements with that share in common, at most MOST_PAIRS, found over bit sets:
+    it runs while one types. Requirements after the first MOST_STEMS words are left out.
+    """
+    return islice(_pairs_alike(all_criteria, share, ignoring), MOST_PAIRS)
+
+
+def _pairs_alike(
+    all_criteria: Sequence[DraftCriterion], share: float, ignoring: frozenset[str]
+) -> Iterator[tuple[DraftCriterion, DraftCriterion]]:
     bits: dict[str, int] = {}
     masks = []
+    compared = 0
     for criterion in all_criteria:
         stems = criterion.stems - ignoring if ignoring else criterion.stems
         if criterion.asks_a_judge and len(stems) >= FEW_STEMS:
+            compared += len(stems)
+            if compared > MOST_STEMS:
+                break
             masks.append(
                 (criterion, sum(1 << bits.setdefault(word, len(bits)) for word in stems), len(stems))
             )

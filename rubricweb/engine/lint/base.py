@@ -42,7 +42,8 @@ class CriterionEvidence:
     - ``labels``: how often each label was given, abstentions (CANNOT_ASSESS, or an option that abstains)
       included; by people and judges together or by people alone, as the caller counts.
     - ``alpha``: Krippendorff's α among people, None when undefined; ``alpha_units`` the units it rests on.
-    - ``judge_higher`` / ``judge_lower``: items where the judge's value lies above / below the people's.
+    - ``judge_higher`` / ``judge_lower``: items where the judge gives more / less credit than people: of a
+      penalty the error it sees is less.
     """
 
     criterion: int

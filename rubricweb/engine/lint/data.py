@@ -66,9 +66,9 @@ def _judge_bias(sight: Sight) -> Iterator[Hit]:
             continue
         higher = seen.judge_higher > seen.judge_lower
         side, often, seldom = (
-            ("above", seen.judge_higher, seen.judge_lower)
+            ("more lenient than", seen.judge_higher, seen.judge_lower)
             if higher
-            else ("below", seen.judge_lower, seen.judge_higher)
+            else ("stricter than", seen.judge_lower, seen.judge_higher)
         )
         yield Hit(
             f"The judge is {side} people on {often} items and the other way on {seldom} (p = {p:.2g}).",

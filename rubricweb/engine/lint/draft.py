@@ -12,6 +12,12 @@ from rubricweb.engine.lint.language import content_stems, plain, words
 
 Kind: TypeAlias = Literal["binary", "choice", "check"]
 
+LINTED_CHARACTERS = 4_000
+"""So much of a requirement is looked at while one types; a longer one is found too long anyway."""
+
+LINTED_CHARACTERS_OF_A_RUBRIC = 500_000
+"""Of many long requirements less is looked at, the same of each: 1,000 characters of each of 500."""
+
 
 @dataclass(frozen=True, slots=True)
 class DraftOption:
@@ -75,7 +81,9 @@ def read_draft(data: Any) -> tuple[DraftCriterion, ...]:
     Nothing is refused: an entry that is no object keeps its place with nothing in it, and anything that is
     not a rubric at all gives an empty tuple. Sections follow the top-level criteria, in order.
     """
-    return tuple(_criterion(index, entry) for index, entry in enumerate(_entries(data)))
+    entries = tuple(_entries(data))
+    most = min(LINTED_CHARACTERS, LINTED_CHARACTERS_OF_A_RUBRIC // max(1, len(entries)))
+    return tuple(_criterion(index, entry, most) for index, entry in enumerate(entries))
 
 
 def _entries(data: Any) -> Iterator[Any]:
@@ -102,7 +110,7 @@ def _listed(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else ()
 
 
-def _criterion(index: int, entry: Any) -> DraftCriterion:
+def _criterion(index: int, entry: Any, most: int) -> DraftCriterion:
     fields = entry if isinstance(entry, Mapping) else {"weight": None}
     options = tuple(
         _option(option) for option in _listed(fields.get("options")) if isinstance(option, Mapping)
@@ -114,7 +122,7 @@ def _criterion(index: int, entry: Any) -> DraftCriterion:
     )
     return DraftCriterion(
         index=index,
-        requirement=_text(fields.get("requirement")),
+        requirement=_text(fields.get("requirement"))[:most],
         weight=_number(fields.get("weight", 1.0)),
         name=_text(fields.get("name")).strip(),
         kind=kind,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rubricweb.engine.lint.base import Example, Hit, Rule, Sight, criteria
 from rubricweb.engine.lint.language import BAD_ACT, BAD_QUALITY, ERROR_NOUN, SUBJECT
-from rubricweb.engine.weight_shares import weight_shares
+from rubricweb.engine.scoring.weight_shares import weight_shares
 
 MAX_CRITERIA = 30
 """Criteria beyond which people tire and verdicts get careless."""

@@ -1,8 +1,8 @@
 """Many votes on one criterion, and the one verdict they add up to.
 
 Abstaining votes (CANNOT_ASSESS, or an option marked ``na``) are set aside, failed votes are kept apart as
-errors, and what is left is settled by a rule of ``engine/vote_rules.py``. Numbers are taken as the decimals
-that were written, so that a tie is a tie on every machine and the order of the votes changes nothing.
+errors, and what is left is settled by a rule of ``vote_rules``. Numbers are taken as the decimals that were
+written, so that a tie is a tie on every machine and the order of the votes changes nothing.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from itertools import combinations
 from typing import Final
 
 from rubricweb.engine.answer import Answer
+from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Ballots, Scale
 from rubricweb.engine.report import GradingError, Vote
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.verdict import Verdict
-from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES, Ballots, Scale
 
 __all__ = [
     "ABSTAINED",

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from rubricweb.engine.errors import UnreadableReply, shortened
+from rubricweb.engine.parsers.prose_beside import require_same_in_prose
 from rubricweb.engine.parsers.think import without_thinking
 
 _MAY_BE_HALF_A_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
@@ -18,7 +19,8 @@ def read_json_reply(reply: str) -> dict[str, Any]:
 
     ``'Sure: ```json\\n{"a": 1}\\n```'`` gives ``{"a": 1}``. Raises UnreadableReply when there is none, when
     several differ, when a key is given twice, or when an object is broken off: what lies inside a broken
-    object may be a quotation of the submission, and is never taken for the answer.
+    object may be a quotation of the submission, and is never taken for the answer. For the same reason prose
+    around the object that gives another answer makes the reply unreadable; see ``require_same_in_prose``.
 
     Half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes a question mark: what is read can
     be shown and stored.
@@ -27,14 +29,16 @@ def read_json_reply(reply: str) -> dict[str, Any]:
     if not text.strip():
         raise UnreadableReply("the reply is empty")
     found: dict[str, Any] | None = None
-    at = 0
+    at, began = 0, len(text)
     while (start := _LOOKS_LIKE_OBJECT.search(text, at)) is not None:
         value, at = _object_at(text, start.start())
+        began = min(began, start.start())
         if found is not None and found != value:
             raise UnreadableReply("several different JSON objects in the reply; allowed: one")
         found = value
     if found is None:
         raise UnreadableReply(f"no JSON object in the reply {shortened(text.strip(), 120)!r}")
+    require_same_in_prose(found, text[:began], text[at:])
     return _spellable(found) if _MAY_BE_HALF_A_PAIR.search(text) else found
 
 

@@ -7,6 +7,11 @@ from collections.abc import Iterable
 
 import yaml
 
+try:
+    from yaml import CSafeLoader as _Loader
+except ImportError:  # PyYAML built without libyaml: same result, slower
+    from yaml import SafeLoader as _Loader  # type: ignore[assignment]  # both compose the same nodes
+
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
@@ -17,7 +22,7 @@ def lines_of(text: str, places: Iterable[str]) -> dict[str, int]:
     the text cannot be read. In "title: A\\ncriteria:\\n- weight: x", criteria[0].weight is on line 3.
     """
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError:
         return {}
     return {place: _line(root, place) for place in places}

@@ -16,6 +16,8 @@ from rubricweb.engine.errors import Fault, InvalidText, shortened
 
 MAX_ALIASES = 100
 MAX_DEPTH = 50
+MAX_VALUES = 200_000
+"""Values of one document, keys among them: about a second of reading. JSON and JSONL take more."""
 MAX_ALIASED_NODES = 100_000
 """Values all aliases together may stand for: ten lines of nested aliases can mean a billion."""
 
@@ -25,8 +27,8 @@ def parse_yaml(text: str) -> Any:
 
     Scalars follow the YAML 1.2 core schema: ``yes``, ``2024-01-01`` and ``1:30`` are texts, ``1e3`` is a
     number. Raises InvalidText with line and column for syntax errors, repeated keys, tags such as
-    ``!!python/…``, more than MAX_ALIASES aliases, nesting beyond MAX_DEPTH, and aliases that would expand
-    to more than MAX_ALIASED_NODES.
+    ``!!python/…``, more than MAX_VALUES values or MAX_ALIASES aliases, nesting beyond MAX_DEPTH,
+    and aliases that would expand to more than MAX_ALIASED_NODES.
     """
     try:
         _refuse_bombs(text)
@@ -52,11 +54,15 @@ def dump_yaml(value: Any) -> str:
 
 def _refuse_bombs(text: str) -> None:
     """Walk the event stream, where nothing is expanded yet, adding up what the aliases stand for."""
-    aliases = aliased_nodes = 0
+    aliases = aliased_nodes = values = 0
     sizes: dict[str, int] = {}
     open_nodes: list[tuple[str | None, int]] = []
     for event in yaml.parse(text, Loader=_BaseLoader):
         size = 0
+        values += isinstance(event, yaml.NodeEvent)
+        if values > MAX_VALUES:
+            allowed = f"at most {MAX_VALUES:,} values; JSON, JSONL, CSV and Parquet take more"
+            _refuse(event, f"more than {MAX_VALUES:,} values", allowed)
         if isinstance(event, yaml.CollectionStartEvent):
             open_nodes.append((event.anchor, 1))
             if len(open_nodes) > MAX_DEPTH:

@@ -9,6 +9,7 @@ from rubricweb.engine.rewards.math_rubric import MathNotInstalled, MathRubric
 from rubricweb.engine.rewards.rollouts import group_by, score_groups_of, states_from
 from rubricweb.engine.rewards.rubric import Rubric
 from rubricweb.engine.rewards.rubric_group import RubricGroup
+from rubricweb.engine.rewards.teardowns import teardown
 from rubricweb.engine.rewards.types import GroupRewardFunc, Info, Messages, RewardFunc, RolloutScore, State
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "group_by",
     "score_groups_of",
     "states_from",
+    "teardown",
 ]

@@ -17,6 +17,7 @@ from rubricweb.engine.rewards.arguments import (
 from rubricweb.engine.rewards.calls import Failure, reward_of_rollout, rewards_of_group, together
 from rubricweb.engine.rewards.functions import MAX_REWARD, PLURALS, Signature, name_of, numbered
 from rubricweb.engine.rewards.results import Rollout, Tally, forget_results, refuse_repeated, set_advantages
+from rubricweb.engine.rewards.teardowns import run_teardowns
 from rubricweb.engine.rewards.types import GroupRewardFunc, RewardFunc, RolloutScore
 
 AnyFunc: TypeAlias = RewardFunc | GroupRewardFunc
@@ -83,6 +84,13 @@ class Rubric:
         if name in PLURALS or name in SINGULARS:
             raise ValueError(f"{name} is what rollouts bring along; allowed: any other name")
         self.class_objects[name] = obj
+
+    async def teardown(self) -> None:
+        """Run the methods marked with ``@teardown``, the highest priority first, then by name.
+
+        Call it when scoring is over. One that raises does not keep the others from running.
+        """
+        await run_teardowns(self)
 
     async def score_rollout(self, state: Rollout) -> RolloutScore:
         """Score one rollout; sets its ``reward, metrics, errors, coverage``.

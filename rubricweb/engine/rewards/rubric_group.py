@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import math
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -50,6 +51,15 @@ class RubricGroup(Rubric):
         """Let the functions of every rubric ask for ``obj`` under ``name``."""
         for rubric in self.rubrics:
             rubric.add_class_object(name, obj)
+
+    async def teardown(self) -> None:
+        """Tear down the group's own methods and every rubric of it, whichever of them raise."""
+        done = await asyncio.gather(
+            super().teardown(), *(rubric.teardown() for rubric in self.rubrics), return_exceptions=True
+        )
+        for failure in done:
+            if failure is not None:
+                raise failure
 
     async def score_rollout(self, state: Rollout) -> RolloutScore:
         """Score one rollout as ``Rubric.score_rollout`` does, by every rubric."""

@@ -1,4 +1,4 @@
-"""Rewards and weights brought into the one scoring of ``engine/scoring.py``."""
+"""Rewards and weights brought into the one scoring of ``engine/scoring/scoring.py``."""
 
 from __future__ import annotations
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from rubricweb.engine.errors import Fault, FaultList, nearest, shortened, shown
-from rubricweb.engine.field_types import (
+from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.rubric.field_types import (
     MAX_REQUIREMENT,
     Flag,
     Label,
@@ -23,8 +23,7 @@ from rubricweb.engine.field_types import (
     Weight,
     refusal,
 )
-from rubricweb.engine.frozen_params import FrozenParams
-from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.rubric.frozen_params import FrozenParams
 
 Kind: TypeAlias = Literal["binary", "choice", "check"]
 """How a criterion is assessed: met or not met, one of its options, a function without a judge."""
@@ -231,7 +230,7 @@ def contradictions(fields: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("check", "nothing", "the name of a check")
     elif kind == "check" and isinstance(fields["check"], str) and _are_params(fields.get("params")):
         faults = FaultList()
-        _checks().check_params(fields["check"].strip(), fields.get("params"), faults)
+        _check_reader[0].check_params(fields["check"].strip(), fields.get("params"), faults)
         yield from faults
     yield from _aggregation_faults(fields)
 
@@ -284,12 +283,14 @@ def _check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     """A check's parameters with every default written out, and what it asks where no requirement says so."""
     name, params = fields["check"].strip(), fields.get("params")
     filled: dict[str, Any] = {}
-    read = _checks().check_params(name, params, FaultList()) if _are_params(params) else None
+    read = _check_reader[0].check_params(name, params, FaultList()) if _are_params(params) else None
     if read is not None:
         filled["params"] = read
     if fields.get("requirement") is None and name:
         # A check that will be refused stands for itself, so that the refusal is about the check alone.
-        described = None if read is None else shortened(_checks().describe_check(name, read), MAX_REQUIREMENT)
+        described = (
+            None if read is None else shortened(_check_reader[0].describe_check(name, read), MAX_REQUIREMENT)
+        )
         filled["requirement"] = name if described is None or unstorable(described) else described
     return filled
 
@@ -298,6 +299,17 @@ def _are_params(value: Any) -> bool:
     return value is None or isinstance(value, Mapping)
 
 
-def _checks() -> Any:
-    # By name, because checks are built on criteria: an import above would close a circle.
-    return importlib.import_module("rubricweb.engine.checks")
+class CheckReader(Protocol):
+    """What a criterion must know of the check it names."""
+
+    def check_params(self, name: str, params: Any, faults: FaultList, /) -> dict[str, Any] | None: ...
+
+    def describe_check(self, name: str, params: Mapping[str, Any], /) -> str: ...
+
+
+_check_reader: list[CheckReader] = []
+
+
+def read_checks_with(reader: CheckReader) -> None:
+    """Say who knows the checks. Checks are built on criteria, so they come here when they are imported."""
+    _check_reader[:] = [reader]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -29,6 +30,14 @@ MAX_DIFF_WORDS = 4_000
 """Words per text that are compared one by one; longer texts are shown as wholly replaced."""
 
 
+MAX_DIFF_STEPS = 4_000_000
+"""Pairs of words that are looked at in all word diffs of two versions together, about a second; the criteria
+for which nothing is left are shown as wholly replaced."""
+
+STEPS_PER_PAIR = 4
+"""A word diff takes at most so many steps for each pair of words; usual texts take one or two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A piece of text in a word diff: kept in both, only in the older, or only in the newer."""
@@ -41,12 +50,14 @@ class Segment:
 class Change:
     """One criterion that differs. `before` is None when it was added, `after` when it was removed.
 
-    `aspects` say what differs when both are there, the requirement first; empty otherwise.
+    `aspects` say what differs when both are there, the requirement first; empty otherwise. `word_by_word` is
+    False where the requirements are too long to be compared like that.
     """
 
     before: Criterion | None
     after: Criterion | None
     aspects: tuple[Aspect, ...] = ()
+    word_by_word: bool = True
 
     @property
     def name(self) -> str:
@@ -59,7 +70,7 @@ class Change:
         """The requirement's word diff; of an added or removed criterion it is all new or all gone."""
         before = self.before.requirement if self.before else ""
         after = self.after.requirement if self.after else ""
-        return word_diff(before, after)
+        return word_diff(before, after) if self.word_by_word else _replaced(before, after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +156,7 @@ def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
     changes += [Change(old, None) for i, old in enumerate(before.criteria) if i not in kept]
     order = [partner[j] for j in sorted(partner)]
     return RubricDiff(
-        changes=tuple(changes),
+        changes=tuple(_within_steps(changes)),
         unchanged=unchanged,
         reordered=order != sorted(order),
         title_changed=before.title != after.title,
@@ -164,22 +175,63 @@ def word_diff(before: str, after: str) -> tuple[Segment, ...]:
     """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     if max(len(old), len(new)) > MAX_DIFF_WORDS:
-        pieces = [("gone", before), ("new", after)]
-    else:
-        pieces = list(_pieces(old, new))
-    return tuple(Segment(kind, text) for kind, text in pieces if text)  # type: ignore[arg-type]  # of the Literal
+        return _replaced(before, after)
+    try:
+        return tuple(Segment(kind, text) for kind, text in _pieces(old, new) if text)  # type: ignore[arg-type]  # of the Literal
+    except _TooManySteps:
+        return _replaced(before, after)
+
+
+def _replaced(before: str, after: str) -> tuple[Segment, ...]:
+    """The one text wholly gone and the other new, without a look at their words."""
+    pieces = (Segment("gone", before), Segment("new", after))
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _within_steps(changes: Iterable[Change]) -> Iterator[Change]:
+    """The changes; those after the first MAX_DIFF_STEPS are not to be compared word by word."""
+    left = MAX_DIFF_STEPS
+    for change in changes:
+        sizes = [
+            len(_WORDS.findall(criterion.requirement)) if criterion else 0
+            for criterion in (change.before, change.after)
+        ]
+        left -= sizes[0] * sizes[1]
+        yield change if left >= 0 else replace(change, word_by_word=False)
 
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 def _pieces(old: list[str], new: list[str]) -> Iterator[tuple[str, str]]:
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, i1, i2, j1, j2 in _Matcher(old, new).get_opcodes():
         if tag == "equal":
             yield "same", "".join(new[j1:j2])
         else:
             yield "gone", "".join(old[i1:i2])
             yield "new", "".join(new[j1:j2])
+
+
+class _TooManySteps(Exception):
+    """Two texts repeat their words so much that comparing them takes far longer than others as long."""
+
+
+class _Matcher(difflib.SequenceMatcher[str]):
+    """A SequenceMatcher that gives up: with words that repeat it takes the cube of their number."""
+
+    def __init__(self, old: list[str], new: list[str]) -> None:
+        super().__init__(None, old, new, autojunk=False)
+        counts = Counter(new)
+        self._repeated = [counts[word] for word in old]
+        self._left = STEPS_PER_PAIR * len(old) * len(new)
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> difflib.Match:
+        self._left -= sum(self._repeated[alo:ahi])
+        if self._left < 0:
+            raise _TooManySteps
+        return super().find_longest_match(alo, ahi, blo, bhi)
 
 
 def _matched(before: tuple[Criterion, ...], after: tuple[Criterion, ...]) -> dict[int, int]:

@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, PlainSerializer, PlainValidator, WithJsonS
 from pydantic_core import PydanticCustomError
 
 from rubricweb.engine.errors import shown
-from rubricweb.engine.frozen_params import FrozenParams
 from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.rubric.frozen_params import FrozenParams
 
 MAX_NAME = 120
 MAX_TITLE = 200

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from rubricweb.engine.criterion import Criterion, Option, contradictions, filled_in
 from rubricweb.engine.errors import FaultList, join_place, nearest, shown
-from rubricweb.engine.field_types import Guidelines, Name, Title
-from rubricweb.engine.rubric_rules import LengthPenalty, PassRule
+from rubricweb.engine.rubric.criterion import Criterion, Option, contradictions, filled_in
+from rubricweb.engine.rubric.field_types import Guidelines, Name, Title
+from rubricweb.engine.rubric.rules import LengthPenalty, PassRule
 
 MAX_CRITERIA = 1_000
 
@@ -19,7 +19,7 @@ Entry: TypeAlias = tuple[str, Any]
 """What stands for a criterion, with its place."""
 
 RUBRIC_KEYS = ("title", "guidelines", "criteria", "sections", "pass_rule", "length_penalty")
-_SECTION_KEYS = ("title", "name", "criteria")
+_SECTION_KEYS = ("title", "name", "id", "criteria")
 _RULES: dict[str, type[PassRule] | type[LengthPenalty]] = {
     "pass_rule": PassRule,
     "length_penalty": LengthPenalty,
@@ -117,6 +117,8 @@ def _section(section: Any, faults: FaultList, place: str) -> list[Entry] | None:
         if key not in _SECTION_KEYS:
             faults.add(join_place(place, str(key)), "an unknown key", nearest(str(key), _SECTION_KEYS))
     titles = [key for key in ("title", "name") if section.get(key) is not None]
+    if not titles and section.get("id") is not None:
+        section, titles = {**section, "id": _id_text(section["id"])}, ["id"]
     if len(titles) > 1:
         allowed = "a title (or a name), which becomes the group"
         faults.add(join_place(place, "title"), "both title and name", allowed)
@@ -148,6 +150,38 @@ def _listed(
         faults.add(place, shown(value), allowed)
         return None
     return [(f"{place}[{i}]", entry) for i, entry in enumerate(value)]
+
+
+def named_by_ids(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries without the key ``id``, which a criterion is named by where it has no ``name``.
+
+    That is so where no two of the rubric would be called the same: numbers that start anew in every section
+    name nothing, and those criteria become C1, C2, … .
+    """
+    given = [_id_text(entry["id"]) if _has_id(entry) else None for _, entry in entries]
+    names = [
+        str(entry.get("name") or own or "").strip().casefold() if isinstance(entry, Mapping) else ""
+        for (_, entry), own in zip(entries, given, strict=True)
+    ]
+    clash = len(set(filter(None, names))) < len(list(filter(None, names)))
+    return [
+        (place, _without_id(entry, None if clash else own) if own is not None else entry)
+        for (place, entry), own in zip(entries, given, strict=True)
+    ]
+
+
+def _has_id(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and isinstance(_id_text(entry.get("id")), str)
+
+
+def _id_text(value: Any) -> Any:
+    """Numbers are ids as well; anything else is left to be refused."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _without_id(entry: Mapping[Any, Any], name: str | None) -> dict[Any, Any]:
+    fields = {key: value for key, value in entry.items() if key != "id"}
+    return fields if name is None or fields.get("name") is not None else {**fields, "name": name}
 
 
 def check_criterion(entry: Any, faults: FaultList, place: str) -> Criterion | None:

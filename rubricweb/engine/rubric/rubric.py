@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from rubricweb.engine.criterion import KINDS, Criterion, Option
 from rubricweb.engine.errors import FaultList, InvalidRubric, InvalidText, join_place
-from rubricweb.engine.field_types import (
+from rubricweb.engine.parsers.json_text import parse_json
+from rubricweb.engine.parsers.plain_text import decode
+from rubricweb.engine.parsers.yaml_text import dump_yaml, parse_yaml
+from rubricweb.engine.rubric.criterion import KINDS, Criterion, Option
+from rubricweb.engine.rubric.field_types import (
     MAX_NAME,
     MAX_REQUIREMENT,
     MAX_TITLE,
@@ -20,22 +22,20 @@ from rubricweb.engine.field_types import (
     Guidelines,
     Title,
 )
-from rubricweb.engine.parsers.json_text import parse_json
-from rubricweb.engine.parsers.plain_text import decode
-from rubricweb.engine.parsers.yaml_text import dump_yaml, parse_yaml
-from rubricweb.engine.rubric_reading import (
+from rubricweb.engine.rubric.reading import (
     MAX_CRITERIA,
     RUBRIC_KEYS,
     Entry,
     add_faults,
     check_criterion,
     check_together,
+    named_by_ids,
     opened,
     read_entries,
     read_head,
     read_list,
 )
-from rubricweb.engine.rubric_rules import LengthPenalty, PassRule
+from rubricweb.engine.rubric.rules import LengthPenalty, PassRule
 from rubricweb.engine.submission import Query, ToGrade
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ __all__ = [
     "PassRule",
     "Rubric",
     "check_rubric",
+    "grade_by_default_with",
 ]
 
 MAX_SOURCE_BYTES = 10_000_000
@@ -131,7 +132,8 @@ class Rubric(BaseModel):
 
         The object may have ``title``, ``guidelines``, ``pass_rule`` and ``length_penalty`` too. A section is
         an object with ``criteria`` and perhaps a ``title`` (or ``name``), which becomes their group; lists of
-        criteria may hold sections too. Either form may stand under the key ``rubric`` of one more object.
+        criteria may hold sections too. Either form may stand under the key ``rubric`` of one more object. An
+        ``id`` names a criterion or section that has no name of its own (see ``named_by_ids``).
 
         Raises InvalidRubric with all faults at once, each with its place: ``criteria[3].weight``.
         """
@@ -152,16 +154,21 @@ class Rubric(BaseModel):
         return cls.from_dict(_parsed(source, parse_yaml))
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Rubric:
-        """Build from a ``.json``, ``.yaml`` or ``.yml`` file. Raises InvalidRubric or OSError."""
-        path = Path(path)
+    def from_file(cls, source: str | Path | IO[str] | IO[bytes]) -> Rubric:
+        """Build from a ``.json``, ``.yaml`` or ``.yml`` file, named or already open.
+
+        An open file is read on from where it stands; its ``name`` says the format. Raises InvalidRubric or
+        OSError.
+        """
+        path = Path(source if isinstance(source, str | Path) else str(getattr(source, "name", "")))
         suffix = path.suffix.casefold()
         if suffix not in (".json", ".yaml", ".yml"):
             faults = FaultList()
-            faults.add("", f"a file named {path.name}", "a name ending in .json, .yaml or .yml")
+            found = f"a file named {path.name}" if path.name else "an open file without a name"
+            faults.add("", found, "a name ending in .json, .yaml or .yml")
             faults.raise_as(InvalidRubric)
-        source = path.read_bytes()
-        return cls.from_json(source) if suffix == ".json" else cls.from_yaml(source)
+        content = path.read_bytes() if isinstance(source, str | Path) else source.read()
+        return cls.from_json(content) if suffix == ".json" else cls.from_yaml(content)
 
     def to_dict(self) -> dict[str, Any]:
         """The rubric as plain data that ``from_dict`` reads back to an equal rubric."""
@@ -197,10 +204,20 @@ class Rubric(BaseModel):
         ``to_grade`` is a text, a mapping with ``thinking`` and ``output``, or a Submission; ``autograder``
         any Autograder, by default ``PerCriterionGrader()`` on the endpoint of the environment.
         """
-        # By name, because autograders are built on rubrics: an import here would close a circle.
-        grading = importlib.import_module("rubricweb.engine.grade")
-        report: EvaluationReport = await grading.grade(self, to_grade, autograder, query, reference)
-        return report
+        grader = _default_autograder[0]() if autograder is None else autograder
+        return await grader.grade(to_grade, self, query, reference)
+
+
+_default_autograder: list[Callable[[], Autograder]] = []
+
+
+def grade_by_default_with(autograder: Callable[[], Autograder]) -> None:
+    """Say what `Rubric.grade` grades with when it is given nothing.
+
+    Autograders are built on rubrics, so they name the default here when they are imported, which the package
+    does before anybody holds a rubric.
+    """
+    _default_autograder[:] = [autograder]
 
 
 def check_rubric(data: Any, faults: FaultList, place: str = "") -> Rubric | None:
@@ -223,6 +240,7 @@ def check_rubric(data: Any, faults: FaultList, place: str = "") -> Rubric | None
     if len(entries) > MAX_CRITERIA:
         faults.add(criteria_place, f"{len(entries):,} criteria", f"at most {MAX_CRITERIA:,}")
         return None
+    entries = named_by_ids(entries)
     read = [check_criterion(entry, faults, where) for where, entry in entries]
     check_together(read, faults, criteria_place, [where for where, _ in entries])
     if faults.total > before:

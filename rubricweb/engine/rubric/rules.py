@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from rubricweb.engine.errors import nearest, shown
-from rubricweb.engine.field_types import MAX_WEIGHT, number_from, refusal, whole_from
+from rubricweb.engine.rubric.field_types import MAX_WEIGHT, number_from, refusal, whole_from
 
 Counts: TypeAlias = Literal["ALL", "OUTPUT_ONLY", "THINKING_ONLY"]
 """Which words a length penalty counts."""

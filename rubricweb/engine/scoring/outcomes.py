@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from rubricweb.engine.criterion import Criterion
+    from rubricweb.engine.rubric.criterion import Criterion
 
 
 class Failed(Enum):

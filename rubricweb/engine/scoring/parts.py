@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rubricweb.engine.outcomes import FAILED, Failed, Outcome
 from rubricweb.engine.scoring import Abstention, OnError, contributions
+from rubricweb.engine.scoring.outcomes import FAILED, Failed, Outcome
 from rubricweb.engine.verdict import Verdict
 
 Floats = NDArray[np.float64]
@@ -79,6 +79,39 @@ def score_part_columns(
     worth = np.where(failed, of_all(FAILED), worth)
     no_score = np.asarray(failed.any(axis=1)) & (on_error == "fail_item")
     return _divided(worth, weights, no_score, normalize)
+
+
+def score_columns(
+    weights: Sequence[float],
+    values: Floats,
+    failed: NDArray[np.bool_],
+    *,
+    worst: Sequence[float] | None = None,
+    normalize: bool = True,
+    abstention: Abstention = "skip",
+    on_error: OnError = "exclude",
+) -> Floats:
+    """The score that `score_verdicts` gives each of many submissions: (submissions,), NaN where it says None.
+
+    `values` and `failed` are as for `score_part_columns`.
+
+    Worked: weights (10, 5, −3), nothing failed: values 1, 0, 1 give 7/15, NaN three times gives NaN.
+    """
+    parts = score_part_columns(
+        weights,
+        values,
+        failed,
+        worst=worst,
+        normalize=normalize,
+        abstention=abstention,
+        on_error=on_error,
+    )
+    scores: Floats = np.where(np.isnan(parts).all(axis=1), np.nan, np.nansum(parts, axis=1))
+    if not normalize:
+        return scores
+    negative = not any(weight > 0 for weight in weights) and any(weights)
+    clipped: Floats = np.clip(scores + negative, 0.0, 1.0)
+    return clipped
 
 
 def _divided(worth: Floats, weights: Sequence[float], no_score: NDArray[np.bool_], normalize: bool) -> Floats:

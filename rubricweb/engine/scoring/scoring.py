@@ -19,23 +19,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from rubricweb.engine.outcomes import FAILED, Failed, Outcome, label_outcome, outcome_of, value_of
+from rubricweb.engine.scoring.outcomes import FAILED, Failed, Outcome, label_outcome, outcome_of, value_of
+from rubricweb.engine.submission import Submission
+from rubricweb.engine.thinking import word_count
 from rubricweb.engine.verdict import Label, Verdict
 
 if TYPE_CHECKING:
     from rubricweb.engine.rubric import Rubric
-    from rubricweb.engine.rubric_rules import LengthPenalty
-    from rubricweb.engine.submission import Submission
+    from rubricweb.engine.rubric.rules import LengthPenalty
 
 __all__ = [
     "ABSTENTION_POLICIES",
     "ERROR_POLICIES",
     "FAILED",
+    "FAILED_ITEM_POLICIES",
     "Abstention",
     "Failed",
+    "FailedItems",
     "OnError",
     "Outcome",
     "Score",
+    "compute_length_penalty",
     "contributions",
     "length_penalty",
     "outcome_of",
@@ -54,8 +58,13 @@ Abstention: TypeAlias = Literal["skip", "zero", "partial", "fail"]
 OnError: TypeAlias = Literal["exclude", "zero", "fail_item"]
 """What a failed question is worth: out of both sums, 0 with its weight kept, or no score for the item."""
 
+FailedItems: TypeAlias = Literal["exclude", "include"]
+"""Whether a submission with an error is in figures over several: left out until it is graded without, or
+counted with the score the error policy gave it."""
+
 ABSTENTION_POLICIES: Final = get_args(Abstention)
 ERROR_POLICIES: Final = get_args(OnError)
+FAILED_ITEM_POLICIES: Final = get_args(FailedItems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +215,22 @@ def length_penalty(rule: LengthPenalty | None, submission: Submission) -> float:
         "OUTPUT_ONLY": (submission.output,),
         "THINKING_ONLY": (submission.thinking,),
     }[rule.counts]
-    words = sum(len(text.split()) for text in counted if text is not None)
+    words = sum(word_count(text) for text in counted if text is not None)
     if words <= rule.free_budget:
         return 0.0
     if words >= rule.max_cap:
         return rule.penalty_at_cap
     share = (words - rule.free_budget) / (rule.max_cap - rule.free_budget)
     return rule.penalty_at_cap * math.pow(share, rule.exponent)
+
+
+def compute_length_penalty(text: str | Mapping[str, str], config: LengthPenalty) -> float:
+    """``length_penalty`` of a text, or of a mapping with ``thinking`` and ``output``; a published name.
+
+    A text is all output, tags or not; what a mapping leaves out has no words.
+    """
+    output, thinking = (text, None) if isinstance(text, str) else (text.get("output"), text.get("thinking"))
+    return length_penalty(config, Submission(output or "", thinking=thinking))
 
 
 def penalised(score: float | None, penalty: float, *, normalize: bool = True) -> float | None:

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from rubricweb.engine.autograders.base import Reading
 from rubricweb.engine.errors import UnreadableReply, shortened
-from rubricweb.judges.addresses import BlockedAddress
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
-from rubricweb.judges.completions import (
+from rubricweb.judges.client.addresses import BlockedAddress
+from rubricweb.judges.client.completions import (
     BROKE_DOWN,
     CUT_OFF,
     DECLINED,
@@ -24,14 +24,20 @@ from rubricweb.judges.completions import (
     read_completion,
     split_thinking,
 )
-from rubricweb.judges.confidence import with_confidence
-from rubricweb.judges.failures import Failure, looks_like_refusal, provider_message, quoted, status_failure
-from rubricweb.judges.foreign_json import error_body
+from rubricweb.judges.client.confidence import with_confidence
+from rubricweb.judges.client.failures import (
+    Failure,
+    looks_like_refusal,
+    provider_message,
+    quoted,
+    status_failure,
+)
+from rubricweb.judges.client.foreign_json import error_body
+from rubricweb.judges.client.reply_formats import RUNGS, TEXT, Habits, concerns_format
+from rubricweb.judges.client.request_body import encoded, guessed_tokens, is_prose, request_body
+from rubricweb.judges.client.transport import HttpAnswer, NoAnswer
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate
-from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits, concerns_format
-from rubricweb.judges.request_body import encoded, guessed_tokens, is_prose, request_body
-from rubricweb.judges.transport import HttpAnswer, NoAnswer
 
 BACKOFF_CAP_SECONDS = 30.0
 OPEN_GATE_SECONDS = 0.1
@@ -102,6 +108,7 @@ class Attempts:
         self._partial: tuple[Reading, str, str] | None = None
         self._log: list[str] = []
         self._started: float | None = None
+        self._broken_off = False
         # A question that met a 429 waits for its next turn no longer than for anything else.
         self._turn_by: float | None = None
 
@@ -206,6 +213,7 @@ class Attempts:
             return outcome
         except TimeoutError:
             if self._halt.tripped:
+                self._broken_off = True
                 return Failure(STOPPED, again=False)
             message = f"no answer within {config.timeout_seconds:g} s"
             return Failure(JudgeError("timeout", message), again=True)
@@ -343,6 +351,7 @@ class Attempts:
             cached_prompt_tokens=self._cached_prompt_tokens,
             request=self._body if self._requests else None,
             throttled=self._throttled,
+            broken_off=self._broken_off,
             log=tuple(self._log),
         )
 

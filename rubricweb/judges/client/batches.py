@@ -22,15 +22,15 @@ import openai
 from openai import AsyncOpenAI, Omit
 from openai.types import Batch
 
-from rubricweb.judges.addresses import BlockedAddress, check_url
-from rubricweb.judges.attempts import Asked, Attempts
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
-from rubricweb.judges.failures import provider_message, quoted
+from rubricweb.judges.client.addresses import BlockedAddress, check_url
+from rubricweb.judges.client.attempts import Asked, Attempts
+from rubricweb.judges.client.failures import provider_message, quoted
+from rubricweb.judges.client.reply_formats import RUNGS, TEXT, Habits
+from rubricweb.judges.client.request_body import is_prose, request_body
+from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
-from rubricweb.judges.reply_formats import RUNGS, TEXT, Habits
-from rubricweb.judges.request_body import is_prose, request_body
-from rubricweb.judges.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 """States in which nothing more comes of a batch."""

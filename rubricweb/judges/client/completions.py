@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Validat
 from pydantic_core import CoreSchema, core_schema
 
 from rubricweb.engine.parsers.think import without_thinking
-from rubricweb.judges.foreign_json import respelled
+from rubricweb.judges.client.foreign_json import respelled
 
 CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "token_limit"})
 """Finish reasons, in lower case, that say: the output token limit was reached."""

@@ -31,7 +31,7 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.engine.autograders.material import neutralised
 from rubricweb.engine.verdict import Verdict
-from rubricweb.judges.completions import Token, TokenChance
+from rubricweb.judges.client.completions import Token, TokenChance
 
 _MAX_TOKENS_OF_A_LABEL = 40
 _MAX_BYTES_OF_A_LABEL = 4000  # its neutralised spelling, and blanks before it

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from rubricweb.judges.addresses import BlockedAddress, check_address
+from rubricweb.judges.client.addresses import BlockedAddress, check_address
 
 # What aiohttp hands a socket factory: family, type, protocol, canonical name, socket address.
 AddressInfo: TypeAlias = tuple[

@@ -19,15 +19,15 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from openai import AsyncOpenAI, Omit
 
-from rubricweb.judges.addresses import check_url
-from rubricweb.judges.attempts import Asked, Attempts, fallen_back
-from rubricweb.judges.attempts import Jitter as Jitter
 from rubricweb.judges.base import JudgeConfig, Question, Reply
-from rubricweb.judges.failures import FALLBACK_KINDS
+from rubricweb.judges.client.addresses import check_url
+from rubricweb.judges.client.attempts import Asked, Attempts, fallen_back
+from rubricweb.judges.client.attempts import Jitter as Jitter
+from rubricweb.judges.client.failures import FALLBACK_KINDS
+from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.client.transport import HttpAnswer, Wire
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate, OpenGate
-from rubricweb.judges.reply_formats import Habits
-from rubricweb.judges.transport import HttpAnswer, Wire
 
 GateOf = Callable[[JudgeConfig], Gate]
 Recall = Callable[[JudgeConfig], Mapping[str, Any]]

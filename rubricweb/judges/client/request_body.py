@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.reply_formats import (
+from rubricweb.judges.client.reply_formats import (
     JSON_SCHEMA,
     RUNGS,
     Habits,

@@ -16,8 +16,8 @@ import yarl
 from aiohttp.abc import AbstractResolver
 from aiohttp.http_exceptions import HttpProcessingError
 
-from rubricweb.judges.addresses import BlockedAddress, check_url
-from rubricweb.judges.guarded_sockets import guarded_connector
+from rubricweb.judges.client.addresses import BlockedAddress, check_url
+from rubricweb.judges.client.guarded_sockets import guarded_connector
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Answers are cut off here, counted after decompression: a judge's reply is a few kilobytes."""

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
+from rubricweb.judges.client.reply_formats import JSON_OBJECT, JSON_OBJECT_SCHEMA, JSON_SCHEMA, TEXT
 from rubricweb.judges.offline.questions import NotAQuestion, read_request
-from rubricweb.judges.reply_formats import JSON_OBJECT, JSON_OBJECT_SCHEMA, JSON_SCHEMA, TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Request:
     """One request as the server saw it; `submission` and `requirement` are "" for a prompt not of ours.
 
     `number` counts all requests from 1; `rung` is the form of reply asked for, as in
-    `rubricweb.judges.reply_formats`.
+    `rubricweb.judges.client.reply_formats`.
     """
 
     number: int

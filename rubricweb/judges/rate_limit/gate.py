@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import GateState
-from rubricweb.judges.pace_concurrency import STEP_SECONDS, ConcurrencyLimit
-from rubricweb.judges.pace_grants import TURN_LIFE_SECONDS
-from rubricweb.judges.pace_headers import Allowance, allowance, asked_to_wait
-from rubricweb.judges.pace_record import Grant, Report
-from rubricweb.judges.pace_store import OwnStore, PaceStore, endpoint_key
-from rubricweb.judges.pace_strays import Strays
+from rubricweb.judges.rate_limit.concurrency import STEP_SECONDS, ConcurrencyLimit
+from rubricweb.judges.rate_limit.grants import TURN_LIFE_SECONDS
+from rubricweb.judges.rate_limit.headers import Allowance, allowance, asked_to_wait
+from rubricweb.judges.rate_limit.record import Grant, Report
+from rubricweb.judges.rate_limit.store import OwnStore, PaceStore, endpoint_key
+from rubricweb.judges.rate_limit.strays import Strays
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rubricweb.judges.pace_record import Grant, Record, Report
+from rubricweb.judges.rate_limit.record import Grant, Record, Report
 
 FIRST_REQUESTS = 4
 GROWTH_PER_ANSWER = 2

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rubricweb.judges.failures import retry_after
+from rubricweb.judges.client.failures import retry_after
 
 
 @dataclass(frozen=True, slots=True)

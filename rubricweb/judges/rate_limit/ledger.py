@@ -26,15 +26,15 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from rubricweb.judges.pace_grants import (
+from rubricweb.judges.rate_limit.grants import (
     CONFIGURED_SHARE,
     LONGEST_TURN_SECONDS,
     allowed_rate,
     grant,
     per_minute,
 )
-from rubricweb.judges.pace_headers import Window
-from rubricweb.judges.pace_record import (
+from rubricweb.judges.rate_limit.headers import Window
+from rubricweb.judges.rate_limit.record import (
     DIP,
     MAX_CURVE_SECONDS,
     MIN_CURVE_SECONDS,
@@ -43,7 +43,14 @@ from rubricweb.judges.pace_record import (
     Record,
     Report,
 )
-from rubricweb.judges.pace_strays import LIMIT, OPEN_EVIDENCE, PACED_EVIDENCE, PACED_LIMIT, likely, weights
+from rubricweb.judges.rate_limit.strays import (
+    LIMIT,
+    OPEN_EVIDENCE,
+    PACED_EVIDENCE,
+    PACED_LIMIT,
+    likely,
+    weights,
+)
 
 FIRST_PROBE_SECONDS = 0.25
 LONGEST_PROBE_SECONDS = 60.0
@@ -56,6 +63,9 @@ PATIENT_PROBE_SECONDS = 12.0
 """Probes are no further apart in the first minute and a bit, when a window of a minute may open."""
 PROBE_REPORT_SECONDS = 1.0
 """After that much more silence of the worker that was to ask, another one may."""
+OWN_SILENCE_SECONDS = 3.0
+"""Whoever waits for a turn reports every second. When nobody has for so long, nobody asked: workers were
+killed or had nothing to ask, which says nothing about the endpoint."""
 MEMORY_SECONDS = 3600.0
 """What was learned is forgotten when nobody asked for so long: limits change by the hour and the tier."""
 WORKER_SECONDS = 15.0
@@ -88,6 +98,8 @@ def settle(record: Record, report: Report, now: float) -> Grant:
     if now - record.seen > MEMORY_SECONDS or record.seen - now > MEMORY_SECONDS:
         _renew(record, record.epoch + 1)
     now = max(now, record.seen)  # a clock read before waiting for a lock may be late
+    if record.seen and now - record.seen > OWN_SILENCE_SECONDS:
+        _leave_out(record, now - record.seen)
     _pass_time(record, now)
     _count(record, report, now)
     _hear(record, report, now)
@@ -104,6 +116,19 @@ def _renew(record: Record, epoch: int) -> None:
     fresh = Record(epoch=epoch)
     for entry in fields(Record):
         setattr(record, entry.name, getattr(fresh, entry.name))
+
+
+def _leave_out(record: Record, seconds: float) -> None:
+    """Moves all that was measured so many seconds on: in that time nobody asked, and nothing was measured.
+
+    What the endpoint itself said of times, and the pause it asked for, stays where it is. A probe that was
+    given away is given anew: whoever had it is gone.
+    """
+    for moment in ("first_at", "first_cut_at", "cycle_start", "silent_since", "refused_at"):
+        if getattr(record, moment):
+            setattr(record, moment, getattr(record, moment) + seconds)
+    record.minute = [[began + seconds, allowed] for began, allowed in record.minute]
+    record.probe_until = 0.0
 
 
 def _pass_time(record: Record, now: float) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from rubricweb.judges.pace_headers import Allowance
+from rubricweb.judges.rate_limit.headers import Allowance
 
 MIN_CURVE_SECONDS, MAX_CURVE_SECONDS = 2.0, 30.0
 DIP = 0.05

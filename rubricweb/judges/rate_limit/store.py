@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.pace_ledger import settle
-from rubricweb.judges.pace_record import Grant, Record, Report
+from rubricweb.judges.rate_limit.ledger import settle
+from rubricweb.judges.rate_limit.record import Grant, Record, Report
 
 log = logging.getLogger(__name__)
 

@@ -7,14 +7,15 @@ from typing import Any
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.printed import facts, moment, print_json, say, table, terminal
-from rubricweb.management.who import Who, acting, note
+from rubricweb.management.terminal.printed import facts, moment, print_json, say, table, terminal
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
-from rubricweb.selectors import adjudication_inbox as selected
-from rubricweb.selectors import operators
-from rubricweb.selectors.adjudication_units import UnitToDecide, UnitVoice, unit_to_decide
-from rubricweb.selectors.adjudications import criterion_for
-from rubricweb.selectors.provenance import Provenance, item_provenance
+from rubricweb.selectors.adjudication import inbox as selected
+from rubricweb.selectors.adjudication.units import UnitToDecide, UnitVoice, unit_to_decide
+from rubricweb.selectors.labels.adjudications import criterion_for
+from rubricweb.selectors.labels.provenance import Provenance, item_provenance
+from rubricweb.selectors.labels.stored_answers import label_effect
+from rubricweb.selectors.teams import lookup
 from rubricweb.services import adjudications as services
 from rubricweb.templatetags.display import count, signed
 
@@ -69,7 +70,8 @@ def decide(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_decision_as_json(decision))
         return 0
-    return say(f"{decision.verdict} stands for {criterion} of {item}: {decision.get_cause_display()}.")
+    stands = _with_effect(criterion, decision.verdict)
+    return say(f"{stands} stands for {criterion} of {item}: {decision.get_cause_display()}.")
 
 
 def withdraw(options: argparse.Namespace) -> int:
@@ -130,7 +132,8 @@ def truth(options: argparse.Namespace) -> int:
             for one in found.labels
         )
         rule = f"{found.rule}, {found.decided_by}" if options.names and found.decided_by else found.rule
-        shown.add_row(criterion.name, found.verdict or "people are tied", rule, labels)
+        stands = _with_effect(criterion, found.verdict) if found.verdict else "people are tied"
+        shown.add_row(criterion.name, stands, rule, labels)
     terminal().print(shown)
     return 0
 
@@ -139,17 +142,17 @@ def truth(options: argparse.Namespace) -> int:
 
 
 def _queue_called(who: Who, name: str) -> ReviewQueue:
-    return access.queue_for(who.team, operators.queue_called(who.team, name).pk)
+    return access.queue_for(who.team, lookup.queue_called(who.team, name).pk)
 
 
 def _item(who: Who, name: str) -> Item:
-    return access.item_for(who.team, operators.item_called(who.team, name).pk)
+    return access.item_for(who.team, lookup.item_called(who.team, name).pk)
 
 
 def _unit(options: argparse.Namespace, role: Role) -> tuple[Who, Item, Criterion]:
     who = acting(options, role)
     item = _item(who, options.item)
-    return who, item, criterion_for(item, operators.criterion_called(item, options.criterion).pk)
+    return who, item, criterion_for(item, lookup.criterion_called(item, options.criterion).pk)
 
 
 def _seen(text: str) -> datetime | None:
@@ -175,9 +178,11 @@ def _print_inbox(rows: list[selected.InboxUnit]) -> None:
         return
     shown = table(("id", "item", "criterion", "people", "judge", "because"))
     for row in rows:
-        because = f"decided: {row.decided.verdict}" if row.decided else ", ".join(row.kinds)
-        cells = (f"id:{row.item_id}", row.item_key, row.criterion.name, _counted(row.votes))
-        shown.add_row(*cells, ", ".join(row.judged), because)
+        because = ", ".join(row.kinds)
+        if row.decided:
+            because = f"decided: {_with_effect(row.criterion, row.decided.verdict)}"
+        cells = (f"id:{row.item_id}", row.item_key, row.criterion.name, _counted(row.criterion, row.votes))
+        shown.add_row(*cells, ", ".join(_with_effect(row.criterion, one) for one in row.judged), because)
     terminal().print(shown)
 
 
@@ -186,26 +191,41 @@ def _print_unit(unit: UnitToDecide, *, names: bool) -> None:
     rows = [
         ("item", f"id:{unit.item.pk}, {unit.item} of {unit.item.dataset}"),
         ("criterion", f"id:{unit.criterion.pk}, {unit.criterion}, {signed(unit.criterion.weight)}"),
+        *[("penalty", "MET is error present, UNMET error absent")] * _is_penalty(unit.criterion),
         ("requirement", unit.criterion.requirement),
         *[("guidance", unit.criterion.guidance)] * bool(unit.criterion.guidance),
         *[("prompt", _text(asked.query))] * bool(asked.query),
         ("submission", asked.output),
         *[("reference", asked.reference or "")] * bool(asked.reference),
     ]
-    rows += [(voice.name, _said(voice)) for voice in (*unit.judges, *unit.people)]
+    rows += [(voice.name, _said(unit.criterion, voice)) for voice in (*unit.judges, *unit.people)]
     if unit.decision is not None:
         rows.append(("decided", _decided(unit.decision, names=names)))
     elif unit.provenance is not None:
-        rows.append(("stands", f"{unit.provenance.verdict or 'people are tied'}, {unit.provenance.rule}"))
+        verdict = unit.provenance.verdict
+        stands = _with_effect(unit.criterion, verdict) if verdict else "people are tied"
+        rows.append(("stands", f"{stands}, {unit.provenance.rule}"))
     console.print(facts(rows))
 
 
-def _said(voice: UnitVoice) -> str:
+def _is_penalty(criterion: Criterion) -> bool:
+    return criterion.kind == "binary" and criterion.weight < 0
+
+
+def _with_effect(criterion: Criterion, label: str) -> str:
+    """The stored word and what it does to the score: "MET (hurt)" of a penalty; alone where it is neither."""
+    effect = label_effect(criterion, label)
+    return f"{label} ({effect})" if effect in ("helped", "hurt") else label
+
+
+def _said(criterion: Criterion, voice: UnitVoice) -> str:
     """A rater's label with all they gave for it, a line each."""
-    label = voice.verdict or f"no answer: {voice.error or 'not asked'}"
+    label = f"no answer: {voice.error or 'not asked'}"
+    if voice.verdict:
+        label = _with_effect(criterion, voice.verdict)
     label += f", first {voice.initial}" if voice.initial else ""
     label += ", finds the rubric unclear" if voice.unclear else ""
-    label += f" (votes: {_counted(voice.votes)})" if voice.votes else ""
+    label += f" (votes: {_counted(criterion, voice.votes)})" if voice.votes else ""
     quoted = [f"“{quote.text}” in the {quote.where}" for quote in voice.evidence]
     return "\n".join(filter(None, (label, voice.reason, voice.later, *quoted)))
 
@@ -213,12 +233,13 @@ def _said(voice: UnitVoice) -> str:
 def _decided(decision: Adjudication, *, names: bool) -> str:
     by = f", by {decision.decided_by}" if names and decision.decided_by else ""
     why = decision.get_cause_display() if decision.cause else "as all said"
-    said = f"{decision.verdict}: {why}{by}, {moment(decision.decided_at)}"
+    said = f"{_with_effect(decision.criterion, decision.verdict)}: {why}{by}, {moment(decision.decided_at)}"
     return "\n".join(filter(None, (said, decision.reason, f"--seen {decision.decided_at.isoformat()}")))
 
 
-def _counted(votes: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{label} × {n}" if n > 1 else label for label, n in votes)
+def _counted(criterion: Criterion, votes: Iterable[tuple[str, int]]) -> str:
+    told = [(_with_effect(criterion, label), n) for label, n in votes]
+    return ", ".join(f"{label} × {n}" if n > 1 else label for label, n in told)
 
 
 def _text(query: Any) -> str:
@@ -245,8 +266,9 @@ def _row_as_json(row: selected.InboxUnit) -> dict[str, Any]:
         "item_key": row.item_key,
         "criterion": _criterion_as_json(row.criterion),
         "kinds": list(row.kinds),
-        "votes": _votes_as_json(row.votes),
+        "votes": _votes_as_json(row.criterion, row.votes),
         "judged": list(row.judged),
+        "judged_effects": [label_effect(row.criterion, label) for label in row.judged],
         "decided": _decision_as_json(row.decided) if row.decided else None,
     }
 
@@ -256,7 +278,7 @@ def _unit_as_json(unit: UnitToDecide) -> dict[str, Any]:
         "item_id": unit.item.pk,
         "item_key": unit.item.key,
         "criterion": _criterion_as_json(unit.criterion),
-        "voices": [_voice_as_json(voice) for voice in unit.voices],
+        "voices": [_voice_as_json(unit.criterion, voice) for voice in unit.voices],
         "most": unit.most,
         "decision": _decision_as_json(unit.decision) if unit.decision else None,
     }
@@ -266,11 +288,12 @@ def _criterion_as_json(criterion: Criterion) -> dict[str, Any]:
     return {"id": criterion.pk, "name": criterion.name, "weight": criterion.weight}
 
 
-def _voice_as_json(voice: UnitVoice) -> dict[str, Any]:
+def _voice_as_json(criterion: Criterion, voice: UnitVoice) -> dict[str, Any]:
     return {
         "name": voice.name,
         "is_judge": voice.is_judge,
         "verdict": voice.verdict,
+        "effect": label_effect(criterion, voice.verdict),
         "initial": voice.initial,
         "reason": voice.reason,
         "later": voice.later,
@@ -280,12 +303,12 @@ def _voice_as_json(voice: UnitVoice) -> dict[str, Any]:
             {"field": one.field, "start": one.start, "end": one.end, "text": one.text}
             for one in voice.evidence
         ],
-        "votes": _votes_as_json(voice.votes),
+        "votes": _votes_as_json(criterion, voice.votes),
     }
 
 
-def _votes_as_json(votes: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
-    return [{"verdict": label, "count": n} for label, n in votes]
+def _votes_as_json(criterion: Criterion, votes: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+    return [{"verdict": label, "effect": label_effect(criterion, label), "count": n} for label, n in votes]
 
 
 def _decision_as_json(decision: Adjudication) -> dict[str, Any]:
@@ -293,6 +316,7 @@ def _decision_as_json(decision: Adjudication) -> dict[str, Any]:
         "item_id": decision.item_id,
         "criterion_id": decision.criterion_id,
         "verdict": decision.verdict,
+        "effect": label_effect(decision.criterion, decision.verdict),
         "cause": decision.cause,
         "reason": decision.reason,
         "decided_by": decision.decided_by.username if decision.decided_by else None,
@@ -305,6 +329,7 @@ def _truth_as_json(item: Item, criterion: Criterion, found: Provenance, *, names
         "item_id": item.pk,
         "criterion": _criterion_as_json(criterion),
         "verdict": found.verdict,
+        "effect": label_effect(criterion, found.verdict),
         "rule": found.rule,
         "decided_by": found.decided_by or None,
         "decided_at": found.decided_at.isoformat() if found.decided_at else None,
@@ -312,6 +337,7 @@ def _truth_as_json(item: Item, criterion: Criterion, found: Provenance, *, names
         "reason": found.reason,
         "labels": [
             {"rater": one.rater if names else None, "is_judge": one.is_judge, "verdict": one.verdict}
+            | {"effect": label_effect(criterion, one.verdict)}
             for one in found.labels
         ],
     }

@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.paging import first
-from rubricweb.management.printed import moment, print_json, say, terminal, words
-from rubricweb.management.who import Who, acting, note
+from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.printed import moment, print_json, say, terminal, words
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Comment, Role
-from rubricweb.selectors import comments as selected
-from rubricweb.selectors import operators
-from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.labels.adjudications import criterion_for
+from rubricweb.selectors.reviews import comments as selected
+from rubricweb.selectors.teams import lookup
 from rubricweb.services import comments as services
 
 STANDARD_INPUT = "-"
@@ -23,7 +23,7 @@ STANDARD_INPUT = "-"
 def list_comments(options: argparse.Namespace) -> int:
     """The comments on an item, oldest first; while it is hidden from the person, their own only."""
     who = acting(options, Role.VIEWER)
-    item = access.item_for(who.team, operators.item_called(who.team, options.item).pk)
+    item = access.item_for(who.team, lookup.item_called(who.team, options.item).pk)
     found = first(
         options.limit,
         lambda cursor, size: selected.comments(item, viewer=who.user, cursor=cursor, size=size),
@@ -43,12 +43,12 @@ def list_comments(options: argparse.Namespace) -> int:
 def add(options: argparse.Namespace) -> int:
     """Says something about an item, one criterion of it, or one verdict on it."""
     who = acting(options, Role.ANNOTATOR)
-    item = access.item_for(who.team, operators.item_called(who.team, options.item).pk)
+    item = access.item_for(who.team, lookup.item_called(who.team, options.item).pk)
     if options.criterion and options.judgement is not None:
         raise Invalid("--criterion and --judgement say two things the comment is about; use one of them.")
     criterion = judgement = None
     if options.criterion:
-        criterion = criterion_for(item, operators.criterion_called(item, options.criterion).pk)
+        criterion = criterion_for(item, lookup.criterion_called(item, options.criterion).pk)
     if options.judgement is not None:
         judgement = selected.judgement_for(item, options.judgement, who.user)
     comment = services.write(

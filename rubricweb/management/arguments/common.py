@@ -1,6 +1,7 @@
 """What arguments of several commands share: how a command is named, and how numbers are read."""
 
 import argparse
+from pathlib import Path
 
 
 def subcommand(
@@ -13,6 +14,12 @@ def subcommand(
     """A command that calls `function` of `rubricweb.management.module`; `what` is its help."""
     command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
     command.set_defaults(module=module, function=function)
+    command.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="where the app keeps its data",
+    )
     return command
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from rubricweb.management.arguments.common import actions_of, positive, subcommand, team_and_person
 
+RATER_KINDS = ("human", "machine", "settled")
+
 
 def rubric(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-rubric`."""
@@ -44,12 +46,14 @@ def rubrics(room: argparse.ArgumentParser) -> None:
     """`rubricweb rubrics`."""
     room.description = "The rubrics of the team and their published versions."
     actions = actions_of(room)
-    listed = subcommand(actions, "list", "the rubrics, newest edit first", "rubrics", "list_rubrics")
+    listed = subcommand(actions, "list", "the rubrics, newest edit first", "rubrics.rubrics", "list_rubrics")
     versions = subcommand(
-        actions, "versions", "the published versions of a rubric, newest first", "rubrics", "versions"
+        actions, "versions", "the published versions of a rubric, newest first", "rubrics.rubrics", "versions"
     )
     versions.add_argument("rubric", metavar="RUBRIC", help="its number or title")
-    shown = subcommand(actions, "show", "a version as the file import-rubric reads", "rubrics", "show")
+    shown = subcommand(
+        actions, "show", "a version as the file import-rubric reads", "rubrics.rubrics", "show"
+    )
     shown.add_argument("version", type=_version, metavar="id:N", help="the version, as `versions` lists it")
     shown.add_argument("--json", action="store_true", help="as JSON (default YAML)")
     _some(listed)
@@ -61,14 +65,37 @@ def rubrics(room: argparse.ArgumentParser) -> None:
 
 def datasets(room: argparse.ArgumentParser) -> None:
     """`rubricweb datasets`."""
-    room.description = "The datasets of the team, their items, and splitting one in two sealed halves."
-    actions = actions_of(room)
-    listed = subcommand(actions, "list", "the datasets, newest first", "datasets", "list_datasets")
-    shown = subcommand(actions, "items", "the items of a dataset, without their bodies", "datasets", "items")
-    halved = subcommand(
-        actions, "split", "two sealed halves: examples for judges, and a test of judges", "datasets", "split"
+    room.description = (
+        "The datasets of the team, their items, who labelled them in files, and splitting one in two sealed "
+        "halves."
     )
-    for command in (shown, halved):
+    actions = actions_of(room)
+    listed = subcommand(actions, "list", "the datasets, newest first", "datasets.datasets", "list_datasets")
+    shown = subcommand(
+        actions, "items", "the items of a dataset, without their bodies", "datasets.datasets", "items"
+    )
+    halved = subcommand(
+        actions,
+        "split",
+        "two sealed halves: examples for judges, and a test of judges",
+        "datasets.datasets",
+        "split",
+    )
+    rated = subcommand(
+        actions,
+        "raters",
+        "who labelled a dataset in files, and what they count as",
+        "datasets.datasets",
+        "raters",
+    )
+    changed = subcommand(
+        actions,
+        "rater-kind",
+        "say whether such a rater is a person or a machine",
+        "datasets.datasets",
+        "rater_kind",
+    )
+    for command in (shown, halved, rated, changed):
         command.add_argument("dataset", metavar="DATASET", help="its number or name")
     _some(listed)
     _some(shown)
@@ -78,7 +105,9 @@ def datasets(room: argparse.ArgumentParser) -> None:
     halved.add_argument(
         "--queue", action="append", default=[], metavar="N|NAME", help="labels that count (default: all)"
     )
-    for command in (listed, shown, halved):
+    changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
+    changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
+    for command in (listed, shown, halved, rated, changed):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
         team_and_person(command)
 
@@ -101,6 +130,16 @@ def labels(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset that was labelled")
     command.add_argument("--rubric", default="-", help="file, id:N, or - (default) for the items' own")
     command.add_argument("--name", default="", help="name of the queue they become (default: from the file)")
+    command.add_argument(
+        "--rater-kind",
+        choices=RATER_KINDS,
+        default="human",
+        help="who gave the labels whose line has no rater_kind; machines count in no figure about people",
+    )
+    command.add_argument(
+        "--plan", action="store_true", help="say what the file would become, and by whom; store nothing"
+    )
+    command.add_argument("--json", action="store_true", help="with --plan: print JSON")
     team_and_person(command)
 
 

@@ -14,7 +14,7 @@ def adjudication(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "", *, unit: bool = False) -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "adjudication", function or name)
+        command = subcommand(actions, name, what, "adjudication.adjudication", function or name)
         if unit:
             _item(command)
             command.add_argument("criterion", metavar="CRITERION", help="its name, or id:N")
@@ -75,7 +75,7 @@ def comments(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "comments", function or name)
+        command = subcommand(actions, name, what, "adjudication.comments", function or name)
         team_and_person(command)
         return command
 

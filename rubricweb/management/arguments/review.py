@@ -18,7 +18,7 @@ def queues(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "queues", function or name)
+        command = subcommand(actions, name, what, "reviews.queues", function or name)
         if name not in ("list", "new"):
             command.add_argument("queue", metavar="QUEUE", help="the queue's number or name")
         team_and_person(command)
@@ -48,7 +48,12 @@ def queues(room: argparse.ArgumentParser) -> None:
         "--run", type=positive, metavar="RUN", help="the run that is revealed after submitting"
     )
     opened.add_argument("--blind", default="both", choices=("both", "judge", "peers", "none"))
-    opened.add_argument("--order", default="dataset", choices=("dataset", "shuffled", "informative"))
+    opened.add_argument(
+        "--order",
+        default="",
+        choices=("dataset", "shuffled", "informative", "drawn"),
+        help="(default: drawn for a sample, else dataset)",
+    )
     opened.add_argument(
         "--rationale",
         default="never",
@@ -111,7 +116,7 @@ def gold(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "gold", function or name)
+        command = subcommand(actions, name, what, "reviews.gold", function or name)
         command.add_argument("queue", metavar="QUEUE", help="the queue's number or name")
         command.add_argument("--json", action="store_true", help="print JSON")
         team_and_person(command)

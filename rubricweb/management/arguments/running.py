@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from rubricweb.engine.scoring import FAILED_ITEM_POLICIES
 from rubricweb.management.arguments.common import (
     actions_of,
     dollars,
@@ -34,7 +35,9 @@ def grade(command: argparse.ArgumentParser) -> None:
         "asks each of them several times; with --cascade the first answers, and the next is asked where that "
         "will not do. --vote says how votes settle a criterion: majority, weighted, unanimous or any for MET "
         "and UNMET; mean, median, weighted_mean, mode, min or max for ordered options; mode, weighted_mode "
-        "or unanimous for others. The run is stored and shows in the browser."
+        "or unanimous for others. The run is stored and shows in the browser; with --no-store, and where the "
+        "app is not installed, it goes from files to a file, and --name keeps it in experiments/NAME, to be "
+        "resumed by running it again."
     )
     command.add_argument(
         "rubric", nargs="?", metavar="RUBRIC", help="file, id:N of a stored rubric, or - for the items' own"
@@ -58,6 +61,13 @@ def grade(command: argparse.ArgumentParser) -> None:
         default="exclude",
         metavar="POLICY",
         help="what a failed question is worth: exclude (default), zero or fail_item",
+    )
+    command.add_argument(
+        "--failed-items",
+        choices=FAILED_ITEM_POLICIES,
+        default="exclude",
+        help="items with an error: exclude them from the mean, the pass rate and --min-score until they are "
+        "retried (default), or include them with the score that --on-error gives them",
     )
     command.add_argument(
         "--judge",
@@ -101,6 +111,9 @@ def grade(command: argparse.ArgumentParser) -> None:
         "--no-cache", action="store_true", help="ask anew what was answered before, word for word"
     )
     command.add_argument(
+        "--no-store", action="store_true", help="from files to a file: nothing goes into the app's tables"
+    )
+    command.add_argument(
         "--sample", type=positive, metavar="N", help="grade N items only, spread over the dataset"
     )
     command.add_argument(
@@ -118,7 +131,7 @@ def runs(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "runs", function or name)
+        command = subcommand(actions, name, what, "runs.runs", function or name)
         if name not in ("list", "prune"):
             command.add_argument("run", type=positive, metavar="RUN", help="the run's number")
         team_and_person(command)
@@ -160,12 +173,12 @@ def judge(room: argparse.ArgumentParser) -> None:
     """`rubricweb judge`."""
     room.description = "List the judges a team can ask, test one."
     actions = actions_of(room)
-    listed = subcommand(actions, "list", "the judges the team can ask", "judges", "list_judges")
+    listed = subcommand(actions, "list", "the judges the team can ask", "teams.judges", "list_judges")
     tested = subcommand(
         actions,
         "test",
         "ask a judge one tiny question, live: does it answer, and how",
-        "judges",
+        "teams.judges",
         "test_judge",
     )
     tested.add_argument("name", metavar="NAME", help="environment, endpoint-N, offline, or a judge's name")
@@ -178,10 +191,12 @@ def prices(room: argparse.ArgumentParser) -> None:
     """`rubricweb prices`."""
     room.description = "What models cost the team, in US dollars per million tokens."
     actions = actions_of(room)
-    listed = subcommand(actions, "list", "prices of the models judges ask", "prices", "list_prices")
+    listed = subcommand(actions, "list", "prices of the models judges ask", "teams.prices", "list_prices")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
-    own = subcommand(actions, "set", "what a model costs the team from now on", "prices", "set_price")
-    removed = subcommand(actions, "remove", "forget the team's own price of a model", "prices", "remove")
+    own = subcommand(actions, "set", "what a model costs the team from now on", "teams.prices", "set_price")
+    removed = subcommand(
+        actions, "remove", "forget the team's own price of a model", "teams.prices", "remove"
+    )
     for command in (own, removed):
         command.add_argument("model", metavar="MODEL", help="as endpoints name it, to the letter")
     for name, what, required in (
@@ -198,9 +213,11 @@ def spending(room: argparse.ArgumentParser) -> None:
     """`rubricweb spending`."""
     room.description = "What the team's month has cost, and the cap on it."
     actions = actions_of(room)
-    shown = subcommand(actions, "show", "what the month has cost so far, run by run", "spending", "show")
+    shown = subcommand(
+        actions, "show", "what the month has cost so far, run by run", "teams.spending", "show"
+    )
     shown.add_argument("--json", action="store_true", help="print JSON")
-    capped = subcommand(actions, "cap", "change the cap on a month", "spending", "cap")
+    capped = subcommand(actions, "cap", "change the cap on a month", "teams.spending", "cap")
     capped.add_argument(
         "cap", type=dollars_or_none, metavar="USD", help="US dollars, all runs together, or none for no cap"
     )
@@ -212,9 +229,9 @@ def retention(room: argparse.ArgumentParser) -> None:
     """`rubricweb retention`."""
     room.description = "How long prompts and raw replies of judges are kept."
     actions = actions_of(room)
-    shown = subcommand(actions, "show", "how long, and when some were pruned", "retention", "show")
+    shown = subcommand(actions, "show", "how long, and when some were pruned", "teams.retention", "show")
     shown.add_argument("--json", action="store_true", help="print JSON")
-    kept = subcommand(actions, "set", "keep them for so many days", "retention", "keep")
+    kept = subcommand(actions, "set", "keep them for so many days", "teams.retention", "keep")
     kept.add_argument("days", type=positive_or_none, metavar="DAYS", help="days, or none for ever")
     for command in (shown, kept):
         team_and_person(command)

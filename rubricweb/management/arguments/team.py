@@ -26,7 +26,7 @@ def endpoints(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "endpoints", function or name)
+        command = subcommand(actions, name, what, "teams.endpoints", function or name)
         if name not in ("list", "add"):
             command.add_argument("endpoint", metavar="ENDPOINT", help="its number, endpoint-N, or its name")
         team_and_person(command)
@@ -113,22 +113,28 @@ def members(room: argparse.ArgumentParser) -> None:
     actions = actions_of(room)
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
-        command = subcommand(actions, name, what, "members", function or name)
-        if name != "list":
+        command = subcommand(actions, name, what, "teams.members", function or name)
+        if name not in ("list", "invitations"):
             command.add_argument("person", metavar="USER", help="user name or e-mail address")
         team_and_person(command)
         return command
 
     listed = action("list", "everybody in the team, the highest role first", "list_members")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
-    invited = action("invite", "put a person in the team; somebody new gets an account and a sign-in link")
+    waiting = action("invitations", "who was asked and has not come yet", "list_invitations")
+    waiting.add_argument("--json", action="store_true", help="print a JSON object a line")
+    invited = action("invite", "ask a person into the team: mails a link, or prints one to hand over")
     invited.add_argument("--role", default="annotator", choices=ROLES, help="(default annotator)")
     invited.add_argument("--name", default="", metavar="NAME", help="how others see somebody new")
+    invited.add_argument(
+        "--hand-over", action="store_true", help="print the link even where mail is set up; it is not mailed"
+    )
     changed = action("role", "change what a member may do", "change_role")
     changed.add_argument("role", choices=ROLES, metavar="ROLE", help="one of %(choices)s")
-    linked = action("link", "a new sign-in link for somebody who has never signed in")
+    linked = action("link", "a new link for an invitation, or for a member who has never signed in")
     for command in (invited, changed, linked):
         command.add_argument("--json", action="store_true", help="print JSON")
+    action("withdraw", "make the link of an open invitation stop working")
     action("remove", "take a person out at once: their tokens stop, their reviews stay")
 
 
@@ -136,14 +142,16 @@ def tokens(room: argparse.ArgumentParser) -> None:
     """`rubricweb tokens`."""
     room.description = "Your own API tokens in a team; --user says whose, nobody sees another's."
     actions = actions_of(room)
-    listed = subcommand(actions, "list", "the tokens there are, newest first", "tokens", "list_tokens")
+    listed = subcommand(actions, "list", "the tokens there are, newest first", "teams.tokens", "list_tokens")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
-    made = subcommand(actions, "new", "make a token; its secret is printed this once", "tokens", "new")
+    made = subcommand(actions, "new", "make a token; its secret is printed this once", "teams.tokens", "new")
     made.add_argument("name", metavar="NAME", help="what it is for")
     made.add_argument("--write", action="store_true", help="it may change things (default: only read)")
     made.add_argument("--days", type=positive, default=90, metavar="N", help="how long it lives (default 90)")
     made.add_argument("--json", action="store_true", help="print JSON")
-    revoked = subcommand(actions, "revoke", "programs that use it stop working at once", "tokens", "revoke")
+    revoked = subcommand(
+        actions, "revoke", "programs that use it stop working at once", "teams.tokens", "revoke"
+    )
     revoked.add_argument("token", metavar="TOKEN", help="its number or name")
     for command in (listed, made, revoked):
         team_and_person(command)

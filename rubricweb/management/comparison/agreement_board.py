@@ -1,16 +1,19 @@
 """`rubricweb agreement`: how far the people of a queue agree with each other."""
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from rubricweb.engine.agreement import Figure
+from rubricweb.engine.number_format import number, text_of, value_of
 from rubricweb.errors import Invalid
-from rubricweb.management.printed import Table, Terminal, print_json, terminal
-from rubricweb.management.who import acting
+from rubricweb.management.terminal.lacking import as_json, told
+from rubricweb.management.terminal.printed import Table, Terminal, print_json, terminal
+from rubricweb.management.terminal.who import acting
 from rubricweb.models import Criterion, ReviewQueue, Role
-from rubricweb.selectors import operators
-from rubricweb.selectors.agreement_board import AgreementBoard, PairCell, Standing, agreement_board
-from rubricweb.selectors.agreement_raters import RaterName, RaterStanding
+from rubricweb.selectors.comparison.agreement_board import AgreementBoard, PairCell, Standing, agreement_board
+from rubricweb.selectors.comparison.agreement_raters import RaterName, RaterStanding
+from rubricweb.selectors.teams import lookup
 
 FEW_ENOUGH_FOR_ALL = 6
 """With more raters, the table of pairs shows κ alone: the rest is in the JSON."""
@@ -18,7 +21,7 @@ FEW_ENOUGH_FOR_ALL = 6
 
 def run(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
-    queue = operators.queue_called(who.team, options.queue)
+    queue = lookup.queue_called(who.team, options.queue)
     criterion = _criterion_called(queue, options.criterion) if options.criterion else None
     board = agreement_board(queue, who.user, criterion_id=criterion)
     if options.json:
@@ -45,6 +48,7 @@ def _as_json(board: AgreementBoard) -> dict[str, Any]:
         "queue": {"id": board.queue.pk, "name": board.queue.name},
         "reviews": board.reviews,
         "raters_total": board.raters_total,
+        "lacking": as_json(board.lacking),
         "overall": None if board.overall is None else _standing(board.overall),
         "criteria": [_standing(row) for row in board.criteria],
         "scope": None if board.scope is None else board.scope.name,
@@ -116,7 +120,7 @@ def _rater(row: RaterStanding) -> dict[str, Any]:
 def _plain(figure: Figure | None) -> dict[str, Any] | None:
     if figure is None:
         return None
-    return {"value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n}
+    return asdict(figure)
 
 
 # ── Tables ───────────────────────────────────────────────────────────────────────────────────────
@@ -125,8 +129,9 @@ def _plain(figure: Figure | None) -> dict[str, Any] | None:
 def _print(board: AgreementBoard) -> None:
     console = terminal()
     console.print(f"{board.queue.name}: {board.reviews} reviews by {board.raters_total} raters")
+    if board.lacking is not None:
+        told(board.lacking)
     if not board.reviews:
-        console.print("Nobody has submitted a review yet.")
         return
     table = _table("criterion", "units", "α", "mean κ", "raw", "ceiling", "seconds")
     for row in board.standings:
@@ -135,23 +140,23 @@ def _print(board: AgreementBoard) -> None:
         table.add_row(
             row.name,
             f"{row.alpha.n}{' (too few)' if row.alpha.n < board.too_few_below else ''}",
-            *map(_shown, figures),
+            *map(text_of, figures),
             seconds,
             end_section=row.criterion is None,
         )
     console.print(table)
     _print_matrix(console, board)
     if board.hardest:
-        hardest = ", ".join(f"{row.key} {row.agreement:.2f} (n {row.n})" for row in board.hardest[:5])
+        hardest = ", ".join(f"{row.key} {number(row.agreement, 2)} (n {row.n})" for row in board.hardest[:5])
         console.print(f"Hardest items: {hardest}; {board.agreed_items} with no disagreement.")
     for standing in board.raters or ((board.mine,) if board.mine else ()):
-        gold = "" if standing.gold is None else f", right on gold items {_shown(standing.gold)}"
+        gold = "" if standing.gold is None else f", right on gold items {text_of(standing.gold)}"
         console.print(
-            f"{_name(standing.rater)}: leniency {_shown(standing.leniency)} over {standing.leniency.n} "
-            f"units{gold}",
+            f"{_name(standing.rater)}: leniency {text_of(standing.leniency, signed=True)} "
+            f"over {standing.leniency.n} units{gold}",
         )
     for week in board.weeks:
-        console.print(f"Week of {week.monday}: α {_shown(week.alpha)} over {week.items} items")
+        console.print(f"Week of {week.monday}: α {text_of(week.alpha)} over {week.items} items")
 
 
 def _print_matrix(console: Terminal, board: AgreementBoard) -> None:
@@ -171,8 +176,8 @@ def _pair(cell: PairCell, only_kappa: bool) -> str:
     if cell.kappa is None:
         return "·"
     if only_kappa:
-        return "–" if cell.kappa.value is None else f"{cell.kappa.value:.2f}"
-    return f"{_number(cell.kappa)} {_number(cell.raw)} {cell.n}"
+        return value_of(cell.kappa)
+    return f"{value_of(cell.kappa)} {value_of(cell.raw)} {cell.n}"
 
 
 def _table(first: str, *others: str) -> Table:
@@ -185,14 +190,3 @@ def _table(first: str, *others: str) -> Table:
 
 def _name(rater: RaterName) -> str:
     return f"{rater.name} (you)" if rater.mine else rater.name
-
-
-def _shown(figure: Figure) -> str:
-    """The value with its interval, a dash for what is undefined."""
-    if figure.value is None or figure.low is None:
-        return _number(figure)
-    return f"{_number(figure)} [{figure.low:.2f}, {figure.high:.2f}]"
-
-
-def _number(figure: Figure | None) -> str:
-    return "–" if figure is None or figure.value is None else f"{figure.value:.4f}"

@@ -1,15 +1,17 @@
 """`rubricweb datasets`: the datasets of a team, their items and halves, at the terminal."""
 
 import argparse
+from dataclasses import asdict
 
 from rubricweb import access
-from rubricweb.management.paging import first
-from rubricweb.management.printed import moment, print_json, say, table, terminal
-from rubricweb.management.who import Who, acting, note
+from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.printed import moment, print_json, say, table, terminal
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Role
-from rubricweb.selectors import datasets as selected
-from rubricweb.selectors import operators
-from rubricweb.services import splits
+from rubricweb.selectors.datasets import items as selected
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.datasets import raters as services
+from rubricweb.services.datasets import splits
 from rubricweb.templatetags.display import count, percent
 
 
@@ -79,7 +81,7 @@ def items(options: argparse.Namespace) -> int:
 def split(options: argparse.Namespace) -> int:
     """Two sealed halves of the labelled items: examples for judges, and a test of judges."""
     who, dataset = _dataset(options, Role.EDITOR)
-    queues = [operators.queue_called(who.team, name) for name in options.queue]
+    queues = [lookup.queue_called(who.team, name) for name in options.queue]
     made = splits.split_dataset(dataset, n_dev=options.dev, by=who.user, seed=options.seed, queues=queues)
     halves = (made.dev, made.test)
     if options.json:
@@ -95,13 +97,42 @@ def split(options: argparse.Namespace) -> int:
     )
 
 
+def raters(options: argparse.Namespace) -> int:
+    """Who labelled the dataset in files, and what they count as."""
+    _, dataset = _dataset(options, Role.VIEWER)
+    return _print_raters(dataset, as_json=options.json)
+
+
+def rater_kind(options: argparse.Namespace) -> int:
+    """Says whether a rater whose labels came in files is a person or a machine. Safe to repeat."""
+    who, dataset = _dataset(options, Role.EDITOR)
+    rater = lookup.imported_rater_called(dataset, options.rater)
+    services.change_kind(access.imported_rater_for(dataset, rater.id), options.kind, by=who.user)
+    return _print_raters(dataset, as_json=options.json)
+
+
+def _print_raters(dataset: Dataset, *, as_json: bool) -> int:
+    found = selected.imported_raters(dataset)
+    rows = table(("id", "rater", "counts as"), ("labels",))
+    for row in found:
+        if as_json:
+            print_json(asdict(row))
+        else:
+            rows.add_row(f"id:{row.id}", row.name, row.rater_kind, count(row.labels))
+    if found and not as_json:
+        terminal().print(rows)
+    elif not found:
+        note(f"Nobody labelled {dataset} in a file.")
+    return 0
+
+
 BEGINS = 60
 """Characters of a submission that a line shows."""
 
 
 def _dataset(options: argparse.Namespace, role: Role) -> tuple[Who, Dataset]:
     who = acting(options, role)
-    return who, access.dataset_for(who.team, operators.dataset_called(who.team, options.dataset).pk)
+    return who, access.dataset_for(who.team, lookup.dataset_called(who.team, options.dataset).pk)
 
 
 def _items(half: Dataset) -> str:

@@ -1,14 +1,23 @@
 """`rubricweb import-…`: files into rubrics, datasets and labels."""
 
 import argparse
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+
+from django.db import transaction
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.who import Who, acting, note, read_file
+from rubricweb.management.terminal.named_files import read_file, stored_id
+from rubricweb.management.terminal.printed import print_json, table, terminal
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Role, RubricVersion
-from rubricweb.selectors import operators
-from rubricweb.services import datasets, files, reviews
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.datasets import datasets, files
+from rubricweb.services.labels import LabelsPlan
+from rubricweb.services.reviews import reviews
+from rubricweb.templatetags.display import count
 
 ITEMS_OWN = "-"
 
@@ -41,7 +50,7 @@ def dataset(options: argparse.Namespace) -> int:
 def items(options: argparse.Namespace) -> int:
     """More items for a dataset there is."""
     who = acting(options, Role.EDITOR)
-    dataset = operators.dataset_called(who.team, options.dataset)
+    dataset = lookup.dataset_called(who.team, options.dataset)
     added = datasets.add_items(
         dataset,
         by=who.user,
@@ -67,46 +76,59 @@ def _columns(options: argparse.Namespace) -> dict[str, str] | None:
 def labels(options: argparse.Namespace) -> int:
     who = acting(options, Role.EDITOR)
     data = read_file(options.file)
-    labelled = operators.dataset_called(who.team, options.dataset)
-    queue = reviews.import_labels(
-        labelled,
-        rubric_named(who, options.rubric, labelled),
-        by=who.user,
-        data=data,
-        filename=options.file.name,
-        queue_name=options.name,
-    )
+    labelled = lookup.dataset_called(who.team, options.dataset)
+    said: list[str] = []
+    given = {"by": who.user, "data": data, "filename": options.file.name}
+    given |= {"queue_name": options.name, "rater_kind": options.rater_kind}
+    with transaction.atomic():  # a rubric file is not kept when its labels are refused, or only looked at
+        version = rubric_named(who, options.rubric, labelled, tell=said.append)
+        if options.plan:
+            found = reviews.plan_labels(labelled, version, **given)
+            transaction.set_rollback(True)
+            return _print_plan(found, as_json=options.json)
+        queue = reviews.import_labels(labelled, version, **given)
+    for line in said:
+        note(line)
     note(f"Stored the labels as the closed queue {queue} (id:{queue.pk})")
     return 0
 
 
-def rubric_named(who: Who, name: str, dataset: Dataset) -> RubricVersion | None:
-    """The rubric version a command line names: a file, `id:N`, or `-` for what the dataset brought along."""
+def _print_plan(found: LabelsPlan, *, as_json: bool) -> int:
+    if as_json:
+        print_json(asdict(found))
+        return 0
+    rows = table(("rater", "counts as"), ("labels",))
+    for one in found.raters:
+        rows.add_row(one.name, one.rater_kind, count(one.labels))
+    terminal().print(rows)
+    labels = f"{count(found.labels)} label{'s' * (found.labels != 1)}"
+    items = f"{count(found.items)} item{'s' * (found.items != 1)}"
+    note(f"{labels} of {items} would become the closed queue {found.queue_name}. Nothing was stored.")
+    return 0
+
+
+def rubric_named(
+    who: Who, name: str, dataset: Dataset, *, tell: Callable[[str], object] = note
+) -> RubricVersion | None:
+    """The rubric version a command line names: a file, `id:N`, or `-` for what the dataset brought along.
+
+    What came of a file goes to `tell`.
+    """
     if name == ITEMS_OWN:
         return dataset.rubric_version
     if (number := stored_id(name)) is not None:
         return access.version_for(who.team, number)
     path = Path(name)
     version, is_new = files.rubric_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
-    note(f"Rubric: {version} (id:{version.pk}{', new' if is_new else ''})")
+    tell(f"Rubric: {version} (id:{version.pk}{', new' if is_new else ''})")
     return version
 
 
-def dataset_named(who: Who, name: str) -> Dataset:
-    """The dataset a command line names: a file, or `id:N`."""
+def dataset_named(who: Who, name: str, *, tell: Callable[[str], object] = note) -> Dataset:
+    """The dataset a command line names: a file, or `id:N`. What came of a file goes to `tell`."""
     if (number := stored_id(name)) is not None:
         return access.dataset_for(who.team, number)
     path = Path(name)
     stored, is_new = files.dataset_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
-    note(f"Dataset: {stored} (id:{stored.pk}{', new' if is_new else ''})")
+    tell(f"Dataset: {stored} (id:{stored.pk}{', new' if is_new else ''})")
     return stored
-
-
-def stored_id(name: str) -> int | None:
-    """7 for `id:7`, None for a path."""
-    kind, _, number = name.partition(":")
-    if kind != "id":
-        return None
-    if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise Invalid(f"{name!r} is not a stored id; write it like id:7.")
-    return int(number)

@@ -5,12 +5,12 @@ from typing import Any
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.printed import facts, print_json, table, terminal
-from rubricweb.management.who import Who, acting
+from rubricweb.management.terminal.printed import facts, print_json, table, terminal
+from rubricweb.management.terminal.who import Who, acting
 from rubricweb.models import Rater, ReviewQueue, Role
-from rubricweb.selectors import calibration as selected
-from rubricweb.selectors import operators
-from rubricweb.services import calibration as services
+from rubricweb.selectors.reviews import calibration as selected
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.reviews import calibration as services
 from rubricweb.templatetags.display import count, percent
 
 
@@ -22,7 +22,7 @@ def show(options: argparse.Namespace) -> int:
 def mark(options: argparse.Namespace) -> int:
     """Makes items gold: these, or so many drawn from those whose labels are known."""
     who, queue = _queue(options)
-    items = operators.items_called(queue.dataset, options.item)
+    items = lookup.items_called(queue.dataset, options.item)
     services.mark_gold(queue, by=who.user, item_ids=items, at_random=options.at_random)
     return _shown(options, who, queue)
 
@@ -30,7 +30,7 @@ def mark(options: argparse.Namespace) -> int:
 def unmark(options: argparse.Namespace) -> int:
     """Makes gold items like the others."""
     who, queue = _queue(options)
-    for item in operators.items_called(queue.dataset, options.item):
+    for item in lookup.items_called(queue.dataset, options.item):
         services.unmark_gold(queue, item, by=who.user)
     return _shown(options, who, queue)
 
@@ -62,7 +62,7 @@ def try_again(options: argparse.Namespace) -> int:
 
 def _queue(options: argparse.Namespace) -> tuple[Who, ReviewQueue]:
     who = acting(options, Role.EDITOR)
-    return who, access.queue_for(who.team, operators.queue_called(who.team, options.queue).pk)
+    return who, access.queue_for(who.team, lookup.queue_called(who.team, options.queue).pk)
 
 
 def _rater(queue: ReviewQueue, name: str) -> Rater:

@@ -7,15 +7,16 @@ from typing import Any
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.printed import Table, facts, print_json, say, terminal
-from rubricweb.management.who import Who, acting, note, read_file
-from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
-from rubricweb.selectors import operators
-from rubricweb.selectors import queues as selected
-from rubricweb.selectors.queue_plans import queue_plan
-from rubricweb.selectors.queue_sources import Source
-from rubricweb.services import queue_changes
-from rubricweb.services import queues as services
+from rubricweb.management.terminal.named_files import read_file
+from rubricweb.management.terminal.printed import Table, facts, print_json, say, terminal
+from rubricweb.management.terminal.who import Who, acting, note
+from rubricweb.models import Dataset, Draw, ReviewQueue, Role, RubricVersion, User
+from rubricweb.selectors.reviews import queues as selected
+from rubricweb.selectors.reviews.queue_plans import queue_plan
+from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.reviews import queue_changes
+from rubricweb.services.reviews import queues as services
 from rubricweb.templatetags.display import count, duration
 
 
@@ -58,6 +59,7 @@ def show(options: argparse.Namespace) -> int:
     if options.json:
         answer = _in_full(queue, who.user) | {
             "source": source,
+            "draws": [_drawn(draw) for draw in selected.draws(queue, who.user)],
             "seconds_left": pace.left,
             "raters": [
                 {
@@ -101,7 +103,7 @@ def show(options: argparse.Namespace) -> int:
 def new(options: argparse.Namespace) -> int:
     """Opens a queue; with --plan it only says what it would come to."""
     who = acting(options, Role.EDITOR)
-    dataset = operators.dataset_called(who.team, options.dataset)
+    dataset = lookup.dataset_called(who.team, options.dataset)
     version = _version(who, dataset, options.rubric)
     source = _source(who, dataset, options)
     if options.plan:
@@ -120,7 +122,7 @@ def new(options: argparse.Namespace) -> int:
         name=options.name,
         dataset=dataset,
         rubric_version=version,
-        raters=[operators.person_called(name) for name in options.rater],
+        raters=[lookup.person_called(name) for name in options.rater],
         everyone=options.everyone,
         raters_per_item=options.raters_per_item,
         run=None if options.run is None else access.run_for(who.team, options.run),
@@ -207,12 +209,12 @@ def reassign(options: argparse.Namespace) -> int:
 
 def _queue(options: argparse.Namespace, role: Role) -> tuple[Who, ReviewQueue]:
     who = acting(options, role)
-    found = operators.queue_called(who.team, options.queue)
+    found = lookup.queue_called(who.team, options.queue)
     return who, access.queue_for(who.team, found.pk)
 
 
 def _people(names: list[str]) -> list[User]:
-    return [operators.person_called(name) for name in names]
+    return [lookup.person_called(name) for name in names]
 
 
 def _version(who: Who, dataset: Dataset, named: str) -> RubricVersion | None:
@@ -239,12 +241,12 @@ def _source(who: Who, dataset: Dataset, options: argparse.Namespace) -> Source:
             run=run,
             strata_metadata=options.even_by,
             strata_criterion=options.even_by_verdict,
-            seed=SystemRandom().randrange(2**31) if options.seed is None else options.seed,
+            seed=SystemRandom().randrange(SEEDS) if options.seed is None else options.seed,
         )
     if run is not None:
         return replace(narrowed, kind="run", run=run, reasons=tuple(options.reason))
     if options.item:
-        return Source(kind="items", item_ids=tuple(operators.items_called(dataset, options.item)))
+        return Source(kind="items", item_ids=tuple(lookup.items_called(dataset, options.item)))
     return replace(narrowed, kind="filter") if options.search or options.metadata else Source()
 
 
@@ -274,6 +276,11 @@ def _summary(queue: ReviewQueue, progress: selected.QueueProgress) -> dict[str, 
         "expired": progress.expired,
         "skipped": progress.skipped,
     }
+
+
+def _drawn(draw: Draw) -> dict[str, Any]:
+    strata = [{"value": one.value, "size": one.size, "drawn": one.drawn} for one in draw.strata.all()]
+    return {"id": draw.pk, "seed": draw.seed, "dataset_size": draw.dataset_size, "strata": strata}
 
 
 def _state(queue: ReviewQueue) -> int:

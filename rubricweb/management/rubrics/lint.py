@@ -12,17 +12,16 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from rubricweb import access, engine
+from rubricweb import engine
 from rubricweb.engine.autograders import PerCriterionGenerateFn, PerCriterionGrader
 from rubricweb.engine.lint import Finding, lint
 from rubricweb.engine.meta_review import meta_review
+from rubricweb.engine.number_format import number, share
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, default_per_criterion_generate_fn, environment_config
-from rubricweb.management.imports import stored_id
-from rubricweb.management.printed import Terminal, print_json, terminal
-from rubricweb.management.who import acting, read_file
-from rubricweb.models import Role
-from rubricweb.services import rubrics
+from rubricweb.management.terminal.installed import require_app
+from rubricweb.management.terminal.named_files import rubric_in, stored_id
+from rubricweb.management.terminal.printed import Terminal, print_json, terminal
 
 SEVERITIES = ("warning", "hint")
 FOUND = 100
@@ -48,10 +47,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _rubric(options: argparse.Namespace) -> engine.Rubric:
     """The rubric named: a file, which needs no team and no database, or `id:N`."""
-    if (number := stored_id(options.rubric)) is not None:
-        return access.version_for(acting(options, Role.VIEWER).team, number).to_engine()
-    path = Path(options.rubric)
-    return rubrics.read(read_file(path), filename=path.name)
+    if (number := stored_id(options.rubric)) is None:
+        return rubric_in(Path(options.rubric))
+    require_app("A stored rubric")
+    import django
+
+    django.setup()
+    from rubricweb.management.rubrics.rubrics import stored_rubric  # has tables, so only after the set-up
+
+    return stored_rubric(options, number)
 
 
 def _review(rubric: engine.Rubric, model: str) -> engine.EvaluationReport:
@@ -91,6 +95,6 @@ def _print_review(console: Terminal, review: engine.EvaluationReport) -> None:
         said = str(criterion.error) if criterion.error else criterion.reason
         table.add_row(Text(str(criterion.name)), criterion.verdict or "error", Text(said))
     console.print(table)
-    score = "none" if review.score is None else f"{review.score:.4f}"
-    coverage = "unknown" if review.coverage is None else f"{review.coverage:.4f}"
+    score = "none" if review.score is None else number(review.score)
+    coverage = "unknown" if review.coverage is None else share(review.coverage)
     console.print(f"score {score}, coverage {coverage}, errors {len(review.errors)}")

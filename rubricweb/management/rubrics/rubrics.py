@@ -3,13 +3,14 @@
 import argparse
 
 from rubricweb import access
+from rubricweb.engine import Rubric
 from rubricweb.engine.formats.rubric_files import write_rubric
-from rubricweb.management.paging import first
-from rubricweb.management.printed import moment, print_file, print_json, table, terminal
-from rubricweb.management.who import acting, note
+from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.printed import moment, print_file, print_json, table, terminal
+from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
-from rubricweb.selectors import operators
-from rubricweb.selectors import rubrics as selected
+from rubricweb.selectors.rubrics import versions as selected
+from rubricweb.selectors.teams import lookup
 from rubricweb.templatetags.display import count
 
 
@@ -50,7 +51,7 @@ def list_rubrics(options: argparse.Namespace) -> int:
 def versions(options: argparse.Namespace) -> int:
     """The published versions of a rubric, newest first, with the id other commands name them by."""
     who = acting(options, Role.VIEWER)
-    rubric = access.rubric_for(who.team, operators.rubric_called(who.team, options.rubric).pk)
+    rubric = access.rubric_for(who.team, lookup.rubric_called(who.team, options.rubric).pk)
     rows = table(("id", "version", "by", "note"), ("published", "criteria", "runs", "queues"))
     found = list(selected.versions(rubric))
     for one in found:
@@ -75,6 +76,11 @@ def versions(options: argparse.Namespace) -> int:
     elif not found:
         note(f"{rubric} has only a draft yet.")
     return 0
+
+
+def stored_rubric(options: argparse.Namespace, version_id: int) -> Rubric:
+    """A published version that the person of the command may see, as the engine reads it."""
+    return access.version_for(acting(options, Role.VIEWER).team, version_id).to_engine()
 
 
 def show(options: argparse.Namespace) -> int:

@@ -1,14 +1,17 @@
 """`rubricweb compare RUN --with BASELINE`: a run against another one over the same dataset."""
 
+from dataclasses import asdict
 from typing import Any
 
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.management.printed import Table, print_json, terminal
-from rubricweb.management.who import Who
+from rubricweb.engine.number_format import difference as shown_difference
+from rubricweb.engine.number_format import figure_text, number, share, text_of, value_of
+from rubricweb.management.terminal.printed import Table, print_json, terminal
+from rubricweb.management.terminal.who import Who
 from rubricweb.models import Run
-from rubricweb.selectors.run_diff import OnlyIn, RunDiff, Side, require_comparable, run_diff
-from rubricweb.selectors.run_diff_changes import CriterionChange
-from rubricweb.selectors.run_diff_items import ItemRow, hidden_from, item_changes, item_page
+from rubricweb.selectors.runs.diff.changes import CriterionChange
+from rubricweb.selectors.runs.diff.diff import OnlyIn, RunDiff, Side, require_comparable, run_diff
+from rubricweb.selectors.runs.diff.items import ItemRow, hidden_from, item_changes, item_page
 
 SHOWN_ITEMS = 10
 NOISE = {"within": "within", "beyond": "beyond", "open": "open", "unknown": "not measured"}
@@ -72,6 +75,7 @@ def _side(side: Side, mean: Figure) -> dict[str, Any]:
         "items": side.items,
         "graded": side.graded,
         "scored": side.scored,
+        "errored": side.errored,
         "coverage": side.coverage,
         "errors": side.errors,
         "mean": _figure(mean),
@@ -91,7 +95,9 @@ def _criterion(row: CriterionChange) -> dict[str, Any]:
         "changed": _figure(row.changed),
         "to_met": row.to_met,
         "to_unmet": row.to_unmet,
-        "p_unadjusted": row.mcnemar.p if row.mcnemar else None,
+        "better": row.better,
+        "worse": row.worse,
+        "p_unadjusted": row.p_alone,
         "p": row.p,
         "contribution": _figure(row.contribution),
         "flip_rate": _figure(row.noise.flip_rate if row.noise else None),
@@ -114,7 +120,7 @@ def _only(one: OnlyIn) -> dict[str, Any]:
 def _figure(figure: Figure | None) -> dict[str, Any] | None:
     if figure is None:
         return None
-    return {"value": figure.value, "low": figure.low, "high": figure.high, "n": figure.n}
+    return asdict(figure)
 
 
 # ── For people ───────────────────────────────────────────────────────────────────────────────────
@@ -127,19 +133,19 @@ def _print(found: RunDiff, rows: tuple[ItemRow, ...]) -> None:
         console.print(f"  {one.name}: {one.run}, against {one.baseline}")
     difference, test = found.scores.difference, found.scores.wilcoxon
     console.print(
-        f"Mean {found.scale} {_signed(difference.value)} over {found.scores.n} items{_interval(difference)}: "
-        f"{_number(found.scores.mean_one.value)} became {_number(found.scores.mean_other.value)}. "
-        f"Wilcoxon p {_number(test.p)}, Cohen's d {_number(found.scores.cohen_d.value)}."
+        f"Mean {found.scale} {text_of(difference, signed=True)} over {found.scores.n} items: "
+        f"{value_of(found.scores.mean_one)} became {value_of(found.scores.mean_other)}. "
+        f"Wilcoxon p {number(test.p, 4)}, Cohen's d {text_of(found.scores.cohen_d, signed=True)}."
     )
     counts = found.counts
     console.print(
         f"Items: {counts['regression']} regressions, {counts['fix']} fixes, {counts['unchanged']} unchanged, "
-        f"{counts['unpaired']} without a score on both sides."
+        f"{counts['unpaired']} in no difference, without a score or with an error on a side."
     )
     for side in found.sides:
         console.print(
             f"  {side.run} ({side.run.state}): {side.graded} of {side.items} items graded, "
-            f"coverage {_number(side.coverage)}, {side.errors} errors"
+            f"coverage {share(side.coverage)}, {side.errors} errors"
         )
     if found.criteria:
         console.print(_criteria(found))
@@ -147,7 +153,8 @@ def _print(found: RunDiff, rows: tuple[ItemRow, ...]) -> None:
         if only:
             console.print(f"Only in the {label}: {', '.join(one.criterion.name for one in only)}.")
     if found.rest is not None and round(found.rest, 4):
-        console.print(f"Limits of the score, length penalties and items' own rubrics: {_signed(found.rest)}.")
+        rest = figure_text(found.rest, n=found.scores.n, signed=True)
+        console.print(f"Limits of the score, length penalties and items' own rubrics: {rest}.")
     changed = [row for row in rows if row.change.change in ("regression", "fix")]
     if changed:
         console.print(_items(changed))
@@ -162,8 +169,8 @@ def _criteria(found: RunDiff) -> Table:
         "n",
         "before",
         "after",
-        "to MET",
-        "to UNMET",
+        "better",
+        "worse",
         "p (Holm)",
         "adds to Δ",
         "judge noise",
@@ -171,16 +178,15 @@ def _criteria(found: RunDiff) -> Table:
     ):
         table.add_column(title, justify="right", no_wrap=True)
     for row in found.criteria:
-        part = row.contribution.value if row.contribution else None
         table.add_row(
             row.criterion.name,
             str(row.n),
-            _number(row.baseline_mean),
-            _number(row.run_mean),
-            "–" if row.to_met is None else str(row.to_met),
-            "–" if row.to_unmet is None else str(row.to_unmet),
-            _number(row.p),
-            _signed(part),
+            figure_text(row.baseline_mean, n=row.n),
+            figure_text(row.run_mean, n=row.n),
+            "–" if row.better is None else str(row.better),
+            "–" if row.worse is None else str(row.worse),
+            number(row.p, 4),
+            value_of(row.contribution, signed=True),
             "–" if row.criterion.kind == "check" else NOISE[row.within_noise],
             f"{row.run_errors} / {row.baseline_errors}",
         )
@@ -196,23 +202,9 @@ def _items(rows: list[ItemRow]) -> Table:
         before, after = row.change.baseline, row.change.run
         table.add_row(
             row.item.key,
-            _number(before.score if before else None),
-            _number(after.score if after else None),
-            _signed(row.change.difference),
+            number(before.score if before else None),
+            number(after.score if after else None),
+            shown_difference(row.change.difference),
             str(row.answers_changed),
         )
     return table
-
-
-def _interval(figure: Figure) -> str:
-    if figure.low is None or figure.high is None:
-        return ""
-    return f" (95 % interval {_signed(figure.low)} to {_signed(figure.high)})"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{round(value, 4) or 0.0:+.4f}"

@@ -19,20 +19,25 @@ from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline.server import running_server
-from rubricweb.management import exports, grade_tables
-from rubricweb.management.imports import dataset_named, rubric_named
-from rubricweb.management.who import Who, acting, note
+from rubricweb.management.datasets.imports import dataset_named, rubric_named
+from rubricweb.management.runs import grade_tables
+from rubricweb.management.terminal.named_files import write_file
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Item, Role, RubricVersion, Run, RunState
-from rubricweb.selectors import operators, run_progress, run_results
-from rubricweb.selectors.clock import database_clock, database_now
-from rubricweb.selectors.run_forecasts import Forecast
-from rubricweb.selectors.run_samples import spread_ids
+from rubricweb.selectors.runs import progress as run_progress
+from rubricweb.selectors.runs import results
+from rubricweb.selectors.runs.planning.forecasts import Forecast
+from rubricweb.selectors.runs.planning.samples import spread_ids
+from rubricweb.selectors.shared.clock import database_clock, database_now
+from rubricweb.selectors.teams import lookup
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
-from rubricweb.services import endpoints, grading, panels, prices, runs
 from rubricweb.services import exports as export_service
-from rubricweb.services.few_shot import FewShot
-from rubricweb.services.run_planning import plan_run
-from rubricweb.services.run_starting import RunOptions
+from rubricweb.services.endpoints import endpoints, prices
+from rubricweb.services.grading import session
+from rubricweb.services.runs import lifecycle, panels
+from rubricweb.services.runs.few_shot import FewShot
+from rubricweb.services.runs.planning import plan_run
+from rubricweb.services.runs.starting import RunOptions
 
 COMMAND_LINE = "command-line"
 BELOW_MIN_SCORE = 100
@@ -49,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         started = _resume(options, who, stack) if options.resume else _start(options, who, stack)
         if not _grade(who, started):
-            runs.pause_run(started, by=who.user, now=timezone.now())
+            lifecycle.pause_run(started, by=who.user, now=timezone.now())
             progress = run_progress.progress(started, viewer=who.user, now=database_now())
             note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
             note(f"Go on with: rubricweb grade --resume {started.pk}")
@@ -89,18 +94,23 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _start(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
-    dataset = dataset_named(who, options.dataset)
-    rubric_version = rubric_named(who, options.rubric, dataset)
-    return runs.start_run(
-        who.team,
-        by=who.user,
-        dataset=dataset,
-        rubric_version=rubric_version,
-        budget_usd=options.budget,
-        no_cap=options.no_cap,
-        enqueue=_nobody,
-        **_run_options(options, who, stack, dataset, rubric_version),
-    )
+    said: list[str] = []
+    with transaction.atomic():  # what the files bring is not kept when the run is refused
+        dataset = dataset_named(who, options.dataset, tell=said.append)
+        rubric_version = rubric_named(who, options.rubric, dataset, tell=said.append)
+        started = lifecycle.start_run(
+            who.team,
+            by=who.user,
+            dataset=dataset,
+            rubric_version=rubric_version,
+            budget_usd=options.budget,
+            no_cap=options.no_cap,
+            enqueue=_nobody,
+            **_run_options(options, who, stack, dataset, rubric_version),
+        )
+    for line in said:
+        note(line)
+    return started
 
 
 def _plan(options: argparse.Namespace, who: Who, stack: ExitStack) -> Forecast:
@@ -144,7 +154,7 @@ def _run_options(
 def _examples(options: argparse.Namespace, who: Who) -> FewShot | None:
     if not options.examples:
         return None
-    return FewShot(operators.dataset_called(who.team, options.examples), n=options.n_examples)
+    return FewShot(lookup.dataset_called(who.team, options.examples), n=options.n_examples)
 
 
 def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
@@ -152,9 +162,9 @@ def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
     if panels.asks_offline(started):
         _offline_judge(stack)
     if options.budget is not None:
-        runs.set_budget(started, by=who.user, budget_usd=options.budget)
+        lifecycle.set_budget(started, by=who.user, budget_usd=options.budget)
     if started.state != RunState.RUNNING:
-        runs.resume_run(started, by=who.user, enqueue=_nobody)
+        lifecycle.resume_run(started, by=who.user, enqueue=_nobody)
     return started
 
 
@@ -175,7 +185,7 @@ def _judges(
 ) -> RunOptions:
     """Who is asked, as `start_run` takes it: nobody, one judge, or a panel of those the options name."""
     named = options.judge or options.base_url or options.model
-    if not named and not runs.needs_judge(dataset, rubric_version):
+    if not named and not lifecycle.needs_judge(dataset, rubric_version):
         return {}
     members = [_judge(options, judge, who, stack) for judge in options.judge or [""]]
     if not _is_panel(options):
@@ -239,7 +249,7 @@ def _grade(who: Who, started: Run) -> bool:
     try:
         with _progress_bar(started, who):
             while access.run_for(who.team, started.pk).state == RunState.RUNNING:
-                left = grading.grade(started.pk, now=clock, alone=True, leave=stopped.is_set)
+                left = session.grade(started.pk, now=clock, alone=True, leave=stopped.is_set)
                 if not left and not stopped.is_set():
                     time.sleep(0.2)  # others hold the rest
                 if stopped.is_set():
@@ -290,7 +300,7 @@ def _progress_bar(started: Run, who: Who) -> Iterator[None]:
 
 
 def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
-    result = run_results.result(ended, viewer=who.user)
+    result = results.result(ended, viewer=who.user, failed_items=options.failed_items)
     mean = result.mean
     grade_tables.print_summary(ended, result, who)
     if options.output:
@@ -311,8 +321,10 @@ def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
             "and --min-score cannot be decided."
         )
         return 1 if options.min_score is not None else 0
+    if result.errored:
+        grade_tables.note_failed_items(ended, result)
     if mean.value is None:
-        note("No item could be scored.")
+        note("No item could be fully judged." if result.errored else "No item could be scored.")
         return 1
     if options.min_score is not None and mean.value < options.min_score:
         note(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
@@ -330,4 +342,4 @@ def _write_verdicts(path: Path, who: Who, ended: Run) -> None:
         queues=[],
         run=ended,
     )
-    exports.write(path, export.chunks)
+    write_file(path, export.chunks)

@@ -3,12 +3,15 @@
 from rich.table import Table
 
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.management.printed import facts, terminal
-from rubricweb.management.who import Who, note
+from rubricweb.engine.number_format import share, text_of
+from rubricweb.management.terminal.printed import facts, terminal
+from rubricweb.management.terminal.who import Who, note
 from rubricweb.models import Run
-from rubricweb.selectors import run_errors, run_progress, run_results, run_votes
-from rubricweb.selectors.clock import database_now
-from rubricweb.selectors.run_forecasts import Forecast
+from rubricweb.selectors.runs import errors, results
+from rubricweb.selectors.runs import progress as run_progress
+from rubricweb.selectors.runs import votes as run_votes
+from rubricweb.selectors.runs.planning.forecasts import Forecast
+from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.templatetags.display import count, usd
 from rubricweb.templatetags.run_plan_words import duration_span, span, usd_span
@@ -37,17 +40,23 @@ def print_plan(plan: Forecast) -> None:
         note(line)
 
 
-def print_summary(ended: Run, result: run_results.Result, who: Who) -> None:
+def print_summary(ended: Run, result: results.Result, who: Who) -> None:
     """What came out and what it cost, without what this person is still to review blind."""
     progress = run_progress.progress(ended, viewer=who.user, now=database_now())
     table = _table()
     table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge['name']}")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
     table.add_row("mean score", _with_interval(result.mean))
-    table.add_row("coverage", "–" if result.coverage is None else f"{result.coverage:.4f}")
+    if result.errored:
+        table.add_row("fully judged", f"{result.fully_judged} of {result.graded} items")
+    for one in result.groups:
+        table.add_row(f"  {one.name or 'no group'}", _with_interval(one.score))
+    table.add_row("coverage", share(result.coverage))
     passing = result.passed
     if passing.value is not None:
-        table.add_row("passed", f"{passing.value:.4f} of {passing.n} items, by the rubric's rule")
+        table.add_row(
+            "passed", f"{text_of(passing, percent=True)} of {passing.n} items, by the rubric's rule"
+        )
     table.add_row("verdicts", WITHHELD if progress.withheld else str(progress.verdicts))
     votes = run_votes.run_votes(ended, viewer=who.user)
     if votes is not None:
@@ -56,30 +65,41 @@ def print_summary(ended: Run, result: run_results.Result, who: Who) -> None:
             went_on = f"{votes.overall.went_on} of {votes.overall.units} criteria of items"
             table.add_row("went on", f"{went_on}, past the first stage")
     table.add_row("errors", WITHHELD if progress.withheld else str(progress.errors))
-    for found in run_errors.error_classes(ended, viewer=who.user):
+    for found in errors.error_classes(ended, viewer=who.user):
         table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])
     tokens = f"{count(progress.prompt_tokens)} in, {count(progress.completion_tokens)} out"
-    cost = "unknown (no price is set)" if progress.cost_usd is None else f"${progress.cost_usd:.4f}"
+    cost = "unknown (no price is set)" if progress.cost_usd is None else usd(progress.cost_usd)
+    if progress.lost_calls:
+        cost += (
+            f", and at most {usd(progress.lost_at_most_usd)} by {count(progress.lost_calls)} calls cut off"
+        )
     table.add_row("tokens", WITHHELD if progress.withheld else tokens)
     table.add_row("cost", WITHHELD if progress.withheld else cost)
     _print(table)
 
 
+def note_failed_items(ended: Run, result: results.Result) -> None:
+    """What became of items with an error, and how to retry them."""
+    what = "1 item has" if result.errored == 1 else f"{result.errored} items have"
+    if result.failed_items == "include":
+        note(f"{what} errors and counted all the same: --failed-items include.")
+    else:
+        note(f"{what} errors: in no mean, pass rate or --min-score until retried.")
+    note(f"Retry with: rubricweb grade --resume {ended.pk}")
+
+
 def _about_votes(votes: run_votes.VoteAgreement) -> str:
     said = [f"{votes.votes}, {votes.failed} of them failed"]
     if votes.agreement.value is not None:
-        said.append(f"{votes.agreement.value:.4f} agree with the verdict")
+        said.append(f"{text_of(votes.agreement, percent=True)} agree with the verdict")
     if votes.flips.value is not None:
-        said.append(f"{votes.flips.value:.4f} of repeats differ")
+        said.append(f"{text_of(votes.flips, percent=True)} of repeats differ")
     return "; ".join(said)
 
 
 def _with_interval(mean: Figure) -> str:
-    if mean.value is None:
-        return "–"
-    if mean.low is None or mean.high is None:
-        return f"{mean.value:.4f}"
-    return f"{mean.value:.4f} (95 % interval {mean.low:.4f} to {mean.high:.4f}, {mean.n} items)"
+    about = "95 % interval, " if mean.low is not None else ""
+    return text_of(mean) if mean.value is None else f"{text_of(mean)} ({about}{mean.n} items)"
 
 
 def _table() -> Table:

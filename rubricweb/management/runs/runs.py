@@ -1,24 +1,32 @@
 """`rubricweb runs`: which runs there are, one of them, and what may be done to it, at the terminal."""
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from django.utils import timezone
 
 from rubricweb import access, tasks
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.number_format import text_of
 from rubricweb.errors import Invalid
-from rubricweb.management import run_watching
-from rubricweb.management.paging import first
-from rubricweb.management.printed import Table, facts, print_json, say, terminal
-from rubricweb.management.who import Who, acting, note
+from rubricweb.management.runs import watching
+from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.printed import Table, facts, print_json, say, terminal
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role, Run, RunMode, RunState
-from rubricweb.selectors import operators, run_errors, run_log, run_progress, run_results, workers
-from rubricweb.selectors import runs as selected
-from rubricweb.selectors.clock import database_now
-from rubricweb.selectors.new_items import new_item_count
-from rubricweb.selectors.run_errors import ERROR_KINDS
-from rubricweb.services import retention
-from rubricweb.services import runs as services
+from rubricweb.selectors.datasets.new_items import new_item_count
+from rubricweb.selectors.runs import errors as run_errors
+from rubricweb.selectors.runs import listing as selected
+from rubricweb.selectors.runs import log, results
+from rubricweb.selectors.runs import progress as run_progress
+from rubricweb.selectors.runs.errors import ERROR_KINDS
+from rubricweb.selectors.runs.group_means import as_stored, no_groups
+from rubricweb.selectors.shared import workers
+from rubricweb.selectors.shared.clock import database_now
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.teams import retention
 from rubricweb.templatetags.display import count, percent, score, usd
 
 LOG_SHOWN = 20
@@ -27,7 +35,7 @@ LOG_SHOWN = 20
 def list_runs(options: argparse.Namespace) -> int:
     """The newest runs of the team, a line each."""
     who = acting(options, Role.VIEWER)
-    dataset = operators.dataset_called(who.team, options.dataset) if options.dataset else None
+    dataset = lookup.dataset_called(who.team, options.dataset) if options.dataset else None
     page = first(
         options.limit,
         lambda cursor, size: selected.runs(
@@ -47,7 +55,7 @@ def list_runs(options: argparse.Namespace) -> int:
     table.add_column("id", justify="right", no_wrap=True)
     table.add_column("run")
     table.add_column("state", no_wrap=True)
-    for title in ("graded", "score", "coverage", "errors", "cost"):
+    for title in ("graded", "score", "fully judged", "coverage", "errors", "cost"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("started", no_wrap=True)
     for row in page.rows:
@@ -65,12 +73,13 @@ def _cells(row: selected.RunRow) -> list[str]:
     run, summary = row.run, row.summary
     graded = "" if row.items is None else f"{count(row.graded)} of {count(row.items)}"
     if row.withheld:
-        figures = ["to be reviewed", "", "", ""]
+        figures = ["to be reviewed", "", "", "", ""]
     elif summary is None:
-        figures = [""] * 4
+        figures = [""] * 5
     else:
         figures = [
             score(summary.score_mean),
+            f"{count(summary.fully_judged)} of {count(summary.items)}",
             percent(summary.coverage),
             count(summary.errors),
             usd(summary.cost_usd),
@@ -92,9 +101,12 @@ def _row(row: selected.RunRow) -> dict[str, Any]:
         "items": row.items,
         "withheld": row.withheld,
         "score": summary and summary.score_mean,
+        "scored": summary and summary.scored,
+        "fully_judged": summary and summary.fully_judged,
         "coverage": summary and summary.coverage,
         "errors": summary and summary.errors,
         "cost_usd": summary and summary.cost_usd,
+        "lost_at_most_usd": summary and summary.lost_at_most_usd,
     }
 
 
@@ -104,26 +116,33 @@ def show(options: argparse.Namespace) -> int:
     run = access.run_for(who.team, options.run)
     progress = run_progress.progress(run, viewer=who.user, now=database_now())
     errors = run_errors.error_classes(run, viewer=who.user)
-    events = run_log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
+    events = log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
+    result = results.result(run, viewer=who.user)
     if options.json:
-        answer = run_watching.as_json(run, progress)
+        answer = watching.as_json(run, progress)
+        answer["score"] = asdict(result.mean)
+        answer["fully_judged"], answer["errored"] = result.fully_judged, result.errored
+        answer["groups"], answer["no_groups"] = as_stored(result.groups), no_groups(run)
         answer["error_classes"] = [
             {"kind": one.kind, "count": one.count, "example": one.example} for one in errors
         ]
-        answer["log"] = [run_watching.event_as_json(event) for event in events]
+        answer["log"] = [watching.event_as_json(event) for event in events]
         print_json(answer)
         return 0
-    result = run_results.result(run, viewer=who.user)
-    rows = [
+    rows: list[tuple[str, str]] = [
         ("run", f"{run.pk}, {run}, {run.state}"),
         ("asked", f"{run.autograder} by {run.judge['name']}{', by batch' * (run.mode == RunMode.BATCH)}"),
-        *run_watching.lines(progress),
+        *watching.lines(progress),
     ]
     if progress.stop_reason:
         rows.insert(2, ("stopped", progress.stop_reason))
     if result.mean.value is not None:
         without = f", without {result.hidden} to be reviewed" if result.hidden else ""
-        rows.append(("mean score", f"{result.mean.value:.4f} of {result.scored} items{without}"))
+        rows.append(("mean score", f"{text_of(result.mean)} of {result.scored} items{without}"))
+    rows += [(f"  {one.name or 'no group'}", _group(one.score)) for one in result.groups]
+    if result.errored:
+        retry = f"retry the others with: rubricweb runs retry {run.pk}"
+        rows.append(("fully judged", f"{result.fully_judged} of {result.graded} items; {retry}"))
     rows += [
         (f"  {one.kind}", f"{one.count} × {one.example or ERROR_KINDS.get(one.kind, '')}"[:300])
         for one in errors
@@ -133,15 +152,21 @@ def show(options: argparse.Namespace) -> int:
     console = terminal()
     console.print(facts(rows))
     for event in events:
-        console.print(run_watching.event_line(event), soft_wrap=True)
+        console.print(watching.event_line(event), soft_wrap=True)
     return 0
+
+
+def _group(figure: Figure) -> str:
+    if figure.value is None:
+        return "undefined: every answer abstained"
+    return f"{text_of(figure)} of {figure.n} items"
 
 
 def watch(options: argparse.Namespace) -> int:
     """Follows a run until it has ended: 0 when it is finished, 1 when it was cancelled or failed."""
     who = acting(options, Role.VIEWER)
     run_id = access.run_for(who.team, options.run).pk
-    return run_watching.watch(
+    return watching.watch(
         lambda: access.run_for(who.team, run_id),
         viewer=who.user,
         as_json=options.json,
@@ -184,7 +209,7 @@ def retry(options: argparse.Namespace) -> int:
         by=who.user,
         enqueue=tasks.ring,
         error_kinds=options.kind or None,
-        item_ids=operators.items_called(run.dataset, options.item) if options.item else None,
+        item_ids=lookup.items_called(run.dataset, options.item) if options.item else None,
     )
     return _said(run, _working_on(run, items))
 

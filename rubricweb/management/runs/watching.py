@@ -15,12 +15,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rubricweb.management.printed import print_json, say, terminal
-from rubricweb.management.who import note
+from rubricweb.management.terminal.printed import print_json, say, terminal
+from rubricweb.management.terminal.who import note
 from rubricweb.models import Run, RunEvent, RunState, User
-from rubricweb.selectors.clock import database_now
-from rubricweb.selectors.run_log import run_log
-from rubricweb.selectors.run_progress import Progress, progress
+from rubricweb.selectors.runs.log import run_log
+from rubricweb.selectors.runs.progress import Progress, progress
+from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.withheld_runs import WITHHELD
 from rubricweb.templatetags.display import count, duration, percent, usd
 
@@ -192,6 +192,8 @@ def _spent(seen: Progress) -> str:
         spent += f" of {usd(seen.budget_usd)}"
     if seen.unpriced and seen.cost_usd is not None:
         spent += f" and {count(seen.unpriced)} calls of unknown cost"
+    if seen.lost_calls:
+        spent += f" and at most {usd(seen.lost_at_most_usd)} by {count(seen.lost_calls)} calls cut off"
     if seen.held_usd:
         spent += f", {usd(seen.held_usd)} set aside"
     return spent

@@ -2,7 +2,6 @@
 
 import argparse
 import fcntl
-import importlib
 import os
 import shlex
 import shutil
@@ -19,9 +18,9 @@ import django
 from django.conf import settings
 
 from rubricweb.errors import Conflict
-from rubricweb.management import static_files
-from rubricweb.management.remarks import remark as say
-from rubricweb.management.supervisor import Child, GaveUp, Supervisor
+from rubricweb.management.serving import static_files
+from rubricweb.management.serving.supervisor import Child, GaveUp, Supervisor
+from rubricweb.management.terminal.remarks import remark as say
 
 FIRST_PORT = 8000
 PORTS_TO_TRY = 50
@@ -77,7 +76,10 @@ def _start(supervisor: Supervisor, options: argparse.Namespace) -> str:
     web = _start_web(supervisor, env, options.host, port) if static_files.are_fresh() else None
 
     django.setup()
-    prepare = importlib.import_module("rubricweb.management.prepare")  # has tables, so only after the set-up
+    # They have tables, so only after the set-up.
+    from rubricweb.management.terminal import prepare
+    from rubricweb.selectors.teams import lookup
+
     prepare.migrate(say)
     if web is None:
         say("Preparing the static files")
@@ -91,9 +93,10 @@ def _start(supervisor: Supervisor, options: argparse.Namespace) -> str:
     supervisor.wait_until(web, lambda: _answers(address, web), timeout_seconds=60)
     _start_worker(supervisor, env, options.workers or settings.WORKER_PROCESSES)
     say(f"rubricweb is at {address}")
-    if owner := prepare.operators.first_of_all_owners():
+    if owner := lookup.first_of_all_owners():
         say(f"Sign in as {owner}: {prepare.sign_in_link(owner, address)}")
-        another = shlex.join([_typed(), "sign-in-link", owner.username])
+        folder = ["--data", str(options.data)] if options.data else []
+        another = shlex.join([_typed(), "sign-in-link", owner.username, *folder])
         say(f"(once, within 30 minutes; another: {another})")
     if options.host in EVERYWHERE and "ALLOWED_HOSTS" not in os.environ:
         say("Other machines are refused until ALLOWED_HOSTS names the host they ask for.")
@@ -137,7 +140,7 @@ def _start_web(supervisor: Supervisor, env: Mapping[str, str], host: str, port: 
 
 
 def _start_worker(supervisor: Supervisor, env: Mapping[str, str], processes: int) -> Child:
-    argv = [sys.executable, "-m", "rubricweb.management.worker", "--concurrency", str(processes)]
+    argv = [sys.executable, "-m", "rubricweb.management.serving.worker", "--concurrency", str(processes)]
     return supervisor.start("worker", argv, env=env, log=settings.VAR_DIR / "log" / "worker.log")
 
 
@@ -202,7 +205,7 @@ def _only_one() -> Iterator[TextIO]:
         except BlockingIOError as error:
             raise Conflict(
                 f"rubricweb already runs on {settings.VAR_DIR}{_whereabouts()}. "
-                "Stop it first, or set RUBRICWEB_VAR_DIR to another folder."
+                "Stop it first, or name another folder with --data."
             ) from error
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")

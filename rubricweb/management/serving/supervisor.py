@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from rubricweb.management import leash
+from rubricweb.services.shared import parent_death
 
 PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 CRASHES_COUNT_SECONDS = 120.0
@@ -139,7 +139,9 @@ class Supervisor:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=lambda: leash.follow(supervisor, signal.SIGTERM) if leash.KERNEL else None,
+                preexec_fn=lambda: (
+                    parent_death.follow(supervisor, signal.SIGTERM) if parent_death.KERNEL else None
+                ),
             )
         child.start_at = None
 

@@ -1,17 +1,19 @@
-"""`python -m rubricweb.management.worker`: the Celery worker of the embedded form."""
+"""`python -m rubricweb.management.serving.worker`: the Celery worker of the embedded form."""
 
 import argparse
-import importlib
 
 import django
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m rubricweb.management.worker", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m rubricweb.management.serving.worker", description=__doc__
+    )
     parser.add_argument("--concurrency", type=int, default=2, help="processes that grade (default 2)")
     concurrency = parser.parse_args().concurrency
     django.setup()
-    importlib.import_module("rubricweb.judges.openai")  # once here rather than in every process of the pool
+    # Once here, rather than in every process of the pool.
+    import rubricweb.judges.client.openai  # noqa: F401  # it is there for the processes forked from this one
     from rubricweb.celery import app
 
     app.conf.worker_enable_remote_control = False  # one machine: signals do, and the broker stays quiet

@@ -6,16 +6,16 @@ from typing import Any
 from django.utils import timezone
 
 from rubricweb import access
+from rubricweb.engine.number_format import MISSING
 from rubricweb.errors import Invalid
-from rubricweb.management import judges
-from rubricweb.management.printed import facts, print_json, say, table, terminal
-from rubricweb.management.secret_values import secret_value
-from rubricweb.management.who import Who, acting, note
+from rubricweb.management.teams import judges
+from rubricweb.management.terminal.printed import facts, print_json, say, table, terminal
+from rubricweb.management.terminal.secret_values import secret_value
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import JudgeEndpoint, Role
-from rubricweb.selectors import operators
-from rubricweb.services import endpoints as services
-from rubricweb.services.endpoint_options import OPTIONS
-from rubricweb.templatetags.display import MISSING
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.endpoints import endpoints as services
+from rubricweb.services.endpoints.options import OPTIONS
 
 CHANGED = ("name", "base_url", "model", *OPTIONS)
 
@@ -96,7 +96,7 @@ def remove(options: argparse.Namespace) -> int:
 
 def _endpoint(options: argparse.Namespace, role: Role) -> tuple[Who, JudgeEndpoint]:
     who = acting(options, role)
-    found = operators.endpoint_called(who.team, options.endpoint)
+    found = lookup.endpoint_called(who.team, options.endpoint)
     return who, access.endpoint_for(who.team, found.pk)
 
 

@@ -3,11 +3,11 @@
 import argparse
 from typing import Any
 
-from rubricweb.management.paging import first
-from rubricweb.management.printed import moment, print_json, terminal, words
-from rubricweb.management.who import acting, note
+from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.printed import moment, print_json, terminal, words
+from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
-from rubricweb.selectors.teams import JournalLine, journal
+from rubricweb.selectors.teams.members import JournalLine, journal
 
 
 def run(options: argparse.Namespace) -> int:

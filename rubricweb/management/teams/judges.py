@@ -5,12 +5,13 @@ from dataclasses import asdict
 
 from django.utils import timezone
 
+from rubricweb.engine.number_format import money
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.management.printed import print_json, table, terminal
-from rubricweb.management.who import Who, acting, note
+from rubricweb.management.terminal.printed import print_json, table, terminal
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role
-from rubricweb.services import endpoints
-from rubricweb.services.judge_trials import EXPECTED, Trial, try_judge
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 
 
 def list_judges(options: argparse.Namespace) -> int:
@@ -60,7 +61,7 @@ def _print(trial: Trial) -> None:
         "reply format": trial.rung if trial.works else "",
         "took": f"{trial.seconds:.2f} s, {trial.attempts} attempt{'s' * (trial.attempts != 1)}",
         "tokens": "" if trial.prompt_tokens is None else f"{trial.prompt_tokens} + {trial.completion_tokens}",
-        "cost": "unknown" if trial.cost_usd is None else f"${trial.cost_usd:.6f}",
+        "cost": "unknown" if trial.cost_usd is None else money(trial.cost_usd),
         "token probabilities": _probabilities(trial),
         "reasoning": "shown" if trial.reasoning else "none shown",
         "it said": trial.reason,

@@ -10,17 +10,19 @@ from django.utils import timezone
 
 from rubricweb import tasks
 from rubricweb.judges.offline.server import running_server
-from rubricweb.management import prepare
-from rubricweb.management.serve import running_at
-from rubricweb.management.who import note
-from rubricweb.selectors import operators, workers
-from rubricweb.selectors.clock import database_now
-from rubricweb.services import demo, teams
+from rubricweb.management.serving.serve import running_at
+from rubricweb.management.terminal import prepare
+from rubricweb.management.terminal.who import note
+from rubricweb.selectors.shared import workers
+from rubricweb.selectors.shared.clock import database_now
+from rubricweb.selectors.teams import lookup
+from rubricweb.services import demo
+from rubricweb.services.teams import teams
 
 
 def sign_in_link(options: argparse.Namespace) -> int:
     prepare.require_tables(note)
-    person = operators.person_called(options.person)
+    person = lookup.person_called(options.person)
     sys.stdout.write(f"{prepare.sign_in_link(person, site_address())}\n")
     return 0
 

@@ -4,10 +4,10 @@ import argparse
 from dataclasses import asdict
 
 from rubricweb.judges.prices import Price
-from rubricweb.management.printed import print_json, say, table, terminal
-from rubricweb.management.who import acting, note
+from rubricweb.management.terminal.printed import print_json, say, table, terminal
+from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
-from rubricweb.services import prices as services
+from rubricweb.services.endpoints import prices as services
 
 
 def list_prices(options: argparse.Namespace) -> int:

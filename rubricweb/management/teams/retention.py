@@ -2,11 +2,11 @@
 
 import argparse
 
-from rubricweb.management.printed import print_json, say, table, terminal
-from rubricweb.management.who import acting
+from rubricweb.management.terminal.printed import print_json, say, table, terminal
+from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role, Team
-from rubricweb.selectors.month_figures import pruning_rounds
-from rubricweb.services import retention
+from rubricweb.selectors.spending.month_figures import pruning_rounds
+from rubricweb.services.teams import retention
 from rubricweb.templatetags.display import count
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from rubricweb.management.printed import facts, print_json, say, table, terminal
-from rubricweb.management.who import acting
+from rubricweb.management.terminal.printed import facts, print_json, say, table, terminal
+from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role
-from rubricweb.selectors.month_figures import MonthFigures, month_figures
-from rubricweb.services import budgets
+from rubricweb.selectors.spending.month_figures import MonthFigures, month_figures
+from rubricweb.services.runs import budgets
 from rubricweb.templatetags.display import count, percent, usd
 
 WITHHELD = "withheld while you review blind"
@@ -30,6 +30,9 @@ def show(options: argparse.Namespace) -> int:
         share = "" if spent.share is None else f", {percent(spent.share)} of the cap"
         unknown = f", and {count(spent.unpriced)} calls of unknown cost" if spent.unpriced else ""
         rows += [("spent", f"{usd(spent.spent_usd)}{share}{unknown}"), ("set aside", usd(spent.held_usd))]
+        if spent.lost_calls:
+            lost = f"at most {usd(spent.lost_at_most_usd)}, {count(spent.lost_calls)} calls cut off"
+            rows.append(("perhaps spent", lost))
     console = terminal()
     console.print(facts(rows))
     runs = table(("id", "run"), ("calls", "used again", "cost"))
@@ -39,6 +42,7 @@ def show(options: argparse.Namespace) -> int:
             runs.add_row(*named, WITHHELD, "", "")
         else:
             more = f" and {count(row.unpriced)} unknown" if row.unpriced else ""
+            more += f" and at most {usd(row.lost_at_most_usd)}" if row.lost_calls else ""
             runs.add_row(*named, count(row.calls), count(row.cached), f"{usd(row.cost_usd)}{more}")
     if found.runs:
         console.print(runs)
@@ -67,6 +71,8 @@ def _as_json(found: MonthFigures) -> dict[str, Any]:
             "left_usd": spent.left_usd,
             "share": spent.share,
             "unpriced": spent.unpriced,
+            "lost_calls": spent.lost_calls,
+            "lost_at_most_usd": spent.lost_at_most_usd,
         },
         "runs": [
             {
@@ -75,6 +81,8 @@ def _as_json(found: MonthFigures) -> dict[str, Any]:
                 "calls": row.calls,
                 "cached": row.cached,
                 "unpriced": row.unpriced,
+                "lost_calls": row.lost_calls,
+                "lost_at_most_usd": row.lost_at_most_usd,
                 "withheld": row.withheld,
             }
             for row in found.runs

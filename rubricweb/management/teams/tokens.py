@@ -7,12 +7,12 @@ from typing import Any
 from django.utils import timezone
 
 from rubricweb import access
-from rubricweb.management.printed import moment, print_json, say, table, terminal
-from rubricweb.management.who import acting, note
+from rubricweb.management.terminal.printed import moment, print_json, say, table, terminal
+from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import ApiToken, Role
-from rubricweb.selectors import operators
-from rubricweb.selectors import teams as selected
-from rubricweb.services import teams as services
+from rubricweb.selectors.teams import lookup
+from rubricweb.selectors.teams import members as selected
+from rubricweb.services.teams import teams as services
 
 
 def list_tokens(options: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def new(options: argparse.Namespace) -> int:
 def revoke(options: argparse.Namespace) -> int:
     """Stops a token; programs that use it are refused at once."""
     who = acting(options, Role.VIEWER)
-    found = operators.token_called(who.team, who.user, options.token)
+    found = lookup.token_called(who.team, who.user, options.token)
     token = selected.token_for(who.team, who.user, found.pk)
     services.revoke_token(token, by=who.user, now=timezone.now())
     return say(f"Token {token.pk}, {token.name}, is revoked.")

@@ -9,14 +9,16 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
-from sesame.utils import get_query_string  # type: ignore[import-untyped]  # ships no types
+from sesame.utils import get_query_string
 
 from rubricweb import tasks
 from rubricweb.errors import Conflict
 from rubricweb.models import Team, User
-from rubricweb.selectors import operators
-from rubricweb.selectors.clock import database_now
-from rubricweb.services import demo, runs, teams
+from rubricweb.selectors.shared.clock import database_now
+from rubricweb.selectors.teams import lookup
+from rubricweb.services import demo
+from rubricweb.services.grading import reaper
+from rubricweb.services.teams import teams
 
 Say = Callable[[str], object]
 
@@ -57,10 +59,10 @@ def empty_broker() -> None:
 
 def load_demo(say: Say) -> None:
     """The demo team, where there is no team yet."""
-    if not operators.every_team():
+    if not lookup.every_team():
         say("Loading the demo team")
         demo.load_demo(enqueue=tasks.ring, now=timezone.now())
-    elif not operators.has_team(demo.SLUG):
+    elif not lookup.has_team(demo.SLUG):
         say("There is a team already, so the demo was left out; `rubricweb load-demo` adds it.")
 
 
@@ -69,7 +71,7 @@ def somebody(say: Say, owner: str = "") -> Team | None:
 
     Returns the team it made, None when there were teams already.
     """
-    if operators.every_team():
+    if lookup.every_team():
         return None
     person = teams.ensure_person(owner or _login_name())
     team = teams.create_team("My team", owner=person)
@@ -85,14 +87,9 @@ def _login_name() -> str:
 
 
 def ring_for_interrupted_runs() -> None:
-    runs.sweep(enqueue=tasks.ring, now=database_now())
+    reaper.sweep(enqueue=tasks.ring, now=database_now())
 
 
 def sign_in_link(user: User, base_url: str) -> str:
     """A link that signs this person in once, within half an hour."""
-    return sign_in_address(base_url, str(get_query_string(user)))
-
-
-def sign_in_address(base_url: str, query: str) -> str:
-    """Where a one-time token, as `?token=…`, is handed in."""
-    return f"{base_url}/sign-in/{query}"
+    return f"{base_url}/sign-in/{get_query_string(user)}"

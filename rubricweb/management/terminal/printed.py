@@ -14,7 +14,7 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rubricweb.management.remarks import HARMLESS
+from rubricweb.management.terminal.remarks import HARMLESS
 
 WIDTH = 140  # of tables that go into a file or a pipe
 # JSON escapes the other control characters by itself.

@@ -2,16 +2,14 @@
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 
 from django.conf import settings
 
 from rubricweb import access
-from rubricweb.errors import Invalid
-from rubricweb.management import prepare
-from rubricweb.management.remarks import remark
+from rubricweb.management.terminal import prepare
+from rubricweb.management.terminal.remarks import remark
 from rubricweb.models import Role, Team, User
-from rubricweb.selectors import operators
+from rubricweb.selectors.teams import lookup
 
 
 @dataclass(frozen=True)
@@ -28,8 +26,8 @@ def acting(options: argparse.Namespace, role: Role) -> Who:
     prepare.require_tables(note)
     if settings.LOCAL:
         prepare.somebody(note)
-    team = operators.team_called(options.team)
-    user = operators.person_called(options.user) if options.user else operators.first_owner(team)
+    team = lookup.team_called(options.team)
+    user = lookup.person_called(options.user) if options.user else lookup.first_owner(team)
     access.membership_for(user, team.slug, role)
     return Who(team, user)
 
@@ -37,11 +35,3 @@ def acting(options: argparse.Namespace, role: Role) -> Who:
 def note(line: str) -> None:
     """A remark for people; standard output is kept for results."""
     remark(line)
-
-
-def read_file(path: Path) -> bytes:
-    """The bytes of a file named on the command line. Raises Invalid."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise Invalid(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error

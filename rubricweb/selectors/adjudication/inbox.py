@@ -1,7 +1,5 @@
 """What waits for an adjudicator: units people labelled on which somebody differs, the most telling first."""
 
-import base64
-import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,19 +21,19 @@ from rubricweb.models import (
     QueueItem,
     QueueState,
     ReviewQueue,
-    ReviewState,
     Revision,
     Run,
     Team,
     User,
     Vote,
+    in_reviews,
 )
-from rubricweb.selectors.adjudications import runs_beside
 from rubricweb.selectors.blinding import hidden_items, hidden_of
-from rubricweb.selectors.comparable import labelled_queues
-from rubricweb.selectors.comparison_by_kind import option_gaps
-from rubricweb.selectors.ground_truth import Unit, people_first, reviewed_items
-from rubricweb.selectors.pages import NOT_OURS
+from rubricweb.selectors.labels.adjudications import runs_beside
+from rubricweb.selectors.labels.by_kind import option_gaps
+from rubricweb.selectors.labels.comparable import labelled_queues
+from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count, people_first, reviewed_items
+from rubricweb.selectors.shared.pages import NOT_OURS, number_cursor, numbers_in
 
 KINDS = ("people differ", "judge differs", "judge flips", "cannot assess")
 """Why a unit is looked at, the most telling first.
@@ -186,7 +184,7 @@ def inbox_page(
             for pk in sorted(criteria, key=lambda pk: (-criteria[pk].version_id, criteria[pk].position))
         ),
         hidden_items=items_left_out(where),
-        next_cursor=_closed(rows[-1].key) if len(rest) > size else None,
+        next_cursor=number_cursor(rows[-1].key) if len(rest) > size else None,
     )
 
 
@@ -210,7 +208,7 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
         judged[item_id, criterion_id].append(label)
     decisions = {
         (one.item_id, one.criterion_id): one
-        for one in Adjudication.objects.filter(item__in=items).select_related("decided_by")
+        for one in Adjudication.objects.filter(item__in=items).select_related("criterion", "decided_by")
     }
     return [
         replace(
@@ -312,10 +310,8 @@ class UnitLabels(NamedTuple):
 
 
 def _people(where: Scope) -> QuerySet[Judgement]:
-    """Submitted judgements of people."""
-    return Judgement.objects.filter(
-        review__queue__in=where.queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-    )
+    """Submitted judgements of people, and what a file settled where there are none."""
+    return labels_that_count(where.queues)
 
 
 def _judges(where: Scope) -> QuerySet[Judgement]:
@@ -401,22 +397,15 @@ def _of_cause(where: Scope, cause: str) -> set[Unit]:
     found: set[Unit] = set(decided.values_list(*UNIT))
     if cause == Cause.RUBRIC_UNCLEAR:
         said = Revision.objects.filter(
-            judgement__review__queue__team=where.team, choice=Choice.UNCLEAR
+            in_reviews("judgement__", queue__team=where.team), choice=Choice.UNCLEAR
         ).values_list("judgement__item_id", "judgement__criterion_id")
         found.update(said)
     return found
 
 
-def _closed(key: Sequence[float]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(list(key)).encode()).decode().rstrip("=")
-
-
 def _opened(cursor: str) -> list[float]:
     """The key a cursor stands for. Raises Invalid for one that is not ours."""
-    try:
-        key = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, RecursionError) as error:
-        raise Invalid(NOT_OURS) from error
-    if not isinstance(key, list) or len(key) != 6 or not all(type(part) in (int, float) for part in key):
+    key = numbers_in(cursor)
+    if len(key) != 6:
         raise Invalid(NOT_OURS)
     return key

@@ -17,11 +17,11 @@ from rubricweb.models import (
     User,
     Vote,
 )
-from rubricweb.selectors.adjudications import labelling_queues, runs_beside
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.ground_truth import people_first
-from rubricweb.selectors.provenance import Provenance, provenances
-from rubricweb.selectors.reviews import Quote, quotes
+from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
+from rubricweb.selectors.labels.ground_truth import labels_that_count, people_first
+from rubricweb.selectors.labels.provenance import Provenance, provenances
+from rubricweb.selectors.reviews.reviews import Quote, quotes
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
     runs = runs_beside(item.dataset.team, queues)
     said = Judgement.objects.filter(item=item, criterion=criterion)
     rows = list(
-        said.filter(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+        labels_that_count(queues)
+        .filter(item=item, criterion=criterion)
         .select_related("review__rater", "revision")
         .order_by("review__rater_id", "pk")
     )
@@ -110,7 +111,9 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
         )
     found = provenances(queues, items=[item.pk]).get((item.pk, criterion.pk))
     decision = (
-        Adjudication.objects.filter(item=item, criterion=criterion).select_related("decided_by").first()
+        Adjudication.objects.filter(item=item, criterion=criterion)
+        .select_related("criterion", "decided_by")
+        .first()
     )
     return UnitToDecide(
         item=item,

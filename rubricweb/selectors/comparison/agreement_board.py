@@ -21,19 +21,20 @@ from rubricweb.engine.agreement import (
     raw_agreement,
     unit_agreement,
 )
-from rubricweb.engine.agreement.kappa import Weighting
+from rubricweb.engine.agreement.judge.kappa import Weighting
 from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Criterion, Item, QueueItem, QueueState, Rater, Review, ReviewQueue, User
-from rubricweb.selectors.agreement_raters import (
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items
+from rubricweb.selectors.comparison.agreement_raters import (
     RaterName,
     RaterStanding,
     rater_names,
     rater_standings,
     sees_all_raters,
 )
-from rubricweb.selectors.blinding import hidden_datasets, hidden_items
-from rubricweb.selectors.queue_labels import QueueLabels, item_id, queue_labels
-from rubricweb.selectors.queues import queue_progress
+from rubricweb.selectors.labels.queue_labels import QueueLabels, item_id, queue_labels
+from rubricweb.selectors.reviews.queues import queue_progress
+from rubricweb.selectors.shared.lacking import Lacking
 
 RESAMPLES = 1000
 LEAST_RESAMPLES = 200
@@ -157,6 +158,22 @@ class AgreementBoard:
         return self.criteria if self.overall is None else (self.overall, *self.criteria)
 
     @property
+    def lacking(self) -> Lacking | None:
+        """Why there is no agreement to show, None when there is."""
+        pk = self.queue.pk
+        if not self.reviews and not self.queue.imported:
+            step = "Agreement is counted from the first item that two people have submitted."
+            return Lacking("no_reviews", "Nobody has submitted a review yet.", step, "queue", queue_id=pk)
+        if any(row.alpha.n for row in self.standings):
+            return None
+        why = "No criterion of an item has labels of two people: nothing to hold against each other."
+        if self.queue.imported:
+            return Lacking("no_second_labels", why, "Open a queue with two people per item.", page="queues")
+        one_each = self.queue.raters_per_item == 1
+        step = "Ask for two people per item." if one_each else "Wait until a second person has submitted."
+        return Lacking("no_second_labels", why, step, "queue", queue_id=pk)
+
+    @property
     def measured(self) -> bool:
         """Whether the time of any criterion was measured."""
         return any(row.seconds.n for row in self.criteria)
@@ -193,7 +210,7 @@ def agreement_board(
     names = rater_names(queue, labels.raters, viewer, all_names=all_names)
     draws = resamples or _resamples(labels)
     ratings, weighting = _scope_ratings(labels, scope)
-    standings = rater_standings(queue, labels, names, viewer=viewer, resamples=draws)
+    standings = rater_standings(queue, labels, names, viewer=viewer)
     mine = next((row for row in standings if row.rater.mine), None)
     waits = mine is not None and not _has_done_their_part(queue, viewer)
     hardest, agreed = _hardest(labels, scope)
@@ -368,7 +385,7 @@ def _weeks(labels: QueueLabels, scope: Criterion | None, resamples: int) -> tupl
                 monday=monday,
                 items=len(set(map(item_id, some.units))),
                 alpha=_alpha(ratings.of_units(within), scope, resamples),
-                raw=raw_agreement(some, resamples=resamples),
+                raw=raw_agreement(some),
             )
         )
     return tuple(found)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from rubricweb.engine.agreement import rater_leniency
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import QueueItem, Rater, ReviewQueue, Role, Team, User
-from rubricweb.selectors.calibration import gold_accuracy
-from rubricweb.selectors.queue_labels import QueueLabels
+from rubricweb.selectors.labels.queue_labels import QueueLabels
+from rubricweb.selectors.reviews.calibration import gold_accuracy
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,6 @@ def rater_standings(
     names: dict[Rater, RaterName],
     *,
     viewer: User,
-    resamples: int,
 ) -> tuple[RaterStanding, ...]:
     """Everybody's numbers, the kindest first; who can be compared with nobody comes last."""
     reviews = Counter(labels.reviews)
@@ -83,7 +82,7 @@ def rater_standings(
             leniency=row.leniency,
             gold=None if gold is None else gold.get(labels.raters[place].pk, Figure(None, None, None, 0)),
         )
-        for place, row in enumerate(rater_leniency(labels.of_credit(), resamples=resamples))
+        for place, row in enumerate(rater_leniency(labels.of_credit()))
     ]
     return tuple(sorted(found, key=_kindest_first))
 

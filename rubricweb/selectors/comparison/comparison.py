@@ -2,16 +2,18 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement
+from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement, leaning
+from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Adjudication,
     Cause,
     Criterion,
     Item,
+    RaterKind,
     Review,
     ReviewQueue,
     ReviewState,
@@ -20,9 +22,16 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_items, hidden_of
-from rubricweb.selectors.comparison_by_kind import CriterionComparison, Evidence, MatrixRow, bias, matrix
-from rubricweb.selectors.comparison_scores import ScoreComparison, compare_item_scores
-from rubricweb.selectors.ground_truth import Unit, ground_truth, labels, run_answers
+from rubricweb.selectors.comparison.members import PanelComparison, compare_members
+from rubricweb.selectors.comparison.people_means import PeopleEstimate, people_estimate
+from rubricweb.selectors.comparison.people_rates import PeopleRate, people_rates
+from rubricweb.selectors.comparison.people_scores import PeoplesScores, scored_rows
+from rubricweb.selectors.comparison.scores import ScoreComparison, compare_item_scores
+from rubricweb.selectors.labels.by_kind import CriterionComparison, Evidence, MatrixRow, matrix
+from rubricweb.selectors.labels.ground_truth import Unit, ground_truth, labels, of_people, run_answers
+from rubricweb.selectors.labels.incomparable import on_other_versions, one_verdict, why_nothing
+from rubricweb.selectors.reviews.sampling import Described
+from rubricweb.selectors.shared.lacking import Lacking
 
 # ── Agreement ────────────────────────────────────────────────────────────────────────────────────
 
@@ -31,16 +40,27 @@ from rubricweb.selectors.ground_truth import Unit, ground_truth, labels, run_ans
 class Comparison:
     """A run against the people of some queues.
 
+    `overall` is accuracy against ground truth: the majority of all people, or what was adjudicated. It stands
+    beside no ceiling. `ceiling` is one person against the others, and its `judge` the run's judge in that
+    person's seat, on the units the judge answered.
+
     `units` counts units with a ground truth; of those the judge gave a label on `judged` (`coverage` is
     their share) and failed on `errors`. `undecided` counts units where people are tied. `overall`,
-    `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only: options of different
-    criteria are no common scale. `scores` compares whole items, whatever the kinds of their criteria.
+    `human_alpha` and `ceiling` pool the `n_binary` units of binary criteria only, by effect: MET there says
+    that an answer helped the score, whatever the sign of its criterion. Options of different criteria are no
+    common scale. `bias` is over all units both gave a value, `scores` compares whole items, whatever the
+    kinds of their criteria. `panel` has the judges of a panel one by one, None for a single judge.
+    `on_other_versions` counts units people labelled by another version than the run's: the run was never
+    asked them, and they are in no figure. `lacking` says why no unit has an answer of both sides, `describes`
+    of which items the figures tell.
     """
 
     run: Run
     queues: tuple[ReviewQueue, ...]
     overall: PairAgreement
     n_binary: int
+    has_penalties: bool
+    bias: Figure
     human_alpha: Figure
     ceiling: HumanCeiling
     scores: ScoreComparison
@@ -51,11 +71,21 @@ class Comparison:
     undecided: int
     adjudicated: int
     hidden_items: int
+    on_other_versions: int
+    lacking: Lacking | None
+    describes: Described | None
     criteria: tuple[CriterionComparison, ...]
+    panel: PanelComparison | None
 
     @property
     def coverage(self) -> float | None:
         return self.judged / self.units if self.units else None
+
+    @property
+    def tied_share(self) -> float | None:
+        """The share of labelled units where people are tied: figures of majorities leave them out."""
+        labelled = self.units + self.undecided
+        return self.undecided / labelled if labelled else None
 
     @property
     def on_own_rubrics(self) -> int:
@@ -68,6 +98,8 @@ class Comparison:
         figures = [figure for row in self.criteria for figure in (row.pair.kappa, row.human_alpha)]
         figures += [row.options.kappa for row in self.criteria if row.options is not None]
         figures += [self.overall.kappa, self.overall.mcc, self.human_alpha]
+        for ceiling in (self.ceiling, *(row.ceiling for row in self.criteria)):
+            figures += [ceiling.kappa, *([ceiling.judge.kappa] if ceiling.judge else [])]
         lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
         return min(0.0, math.floor(min(lows, default=0.0) * 10) / 10)
 
@@ -76,8 +108,10 @@ class Comparison:
         return matrix(self.overall.confusion)
 
     @property
-    def bias(self) -> float | None:
-        return bias(self.overall)
+    def leaning(self) -> str:
+        """ "lenient" or "strict"; "" where that cannot be told, or the bias of scores has the other sign."""
+        lean, of_scores = leaning(self.bias), self.scores.agreement.bias.value or 0.0
+        return "" if of_scores * (self.bias.value or 0.0) < 0 else lean
 
 
 def compare(
@@ -93,35 +127,51 @@ def compare(
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
     by_rater = labels(queues)
-    truths = {unit: truth for unit, truth in ground_truth(queues, by_rater).items() if unit[0] not in hidden}
+    labelled = ground_truth(queues, by_rater)
+    elsewhere = on_other_versions(run, labelled)
+    truths = {
+        unit: truth for unit, truth in labelled.items() if unit[0] not in hidden and unit[1] not in elsewhere
+    }
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     checks = [criterion.pk for criterion in criteria if criterion.kind == "check"]
     said = run_answers(run, beside=queues, everywhere=checks)
-    evidence = Evidence(truths, by_rater, said, resamples, seed)
-    others = _not_binary(truths)
+    asked = _criteria_of(truths)
+    evidence = Evidence(truths, of_people(by_rater), said, asked, resamples, seed)
+    pooled = evidence.by_effect
+    others = _not_binary(asked)
     units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
     binary = [unit for unit in units if unit[1] not in others]
     labelled_binary = [unit for unit in truths if unit[1] not in others]
+    scores = compare_item_scores(run, queues, truths, by_rater, said, hidden, resamples=resamples, seed=seed)
     return Comparison(
         run=run,
         queues=tuple(queues),
-        overall=evidence.pair(binary),
+        overall=pooled.pair(binary),
         n_binary=len(binary),
-        human_alpha=evidence.alpha(labelled_binary),
-        ceiling=evidence.ceiling(labelled_binary),
-        scores=compare_item_scores(run, truths, said, hidden, resamples=resamples, seed=seed),
-        raters=Review.objects.filter(queue__in=queues, state=ReviewState.SUBMITTED)
-        .values("rater")
-        .distinct()
-        .count(),
+        has_penalties=evidence.has_penalties,
+        bias=evidence.bias(units),
+        human_alpha=pooled.alpha(labelled_binary),
+        ceiling=pooled.ceiling(labelled_binary),
+        scores=scores,
+        raters=_raters(queues),
         units=len(units),
         judged=sum(unit in said.labels for unit in units),
         errors=sum(unit in said.failed for unit in units),
         undecided=sum(truth.verdict is None for truth in truths.values()),
         adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
         hidden_items=len(hidden),
+        on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
+        lacking=why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden),
+        describes=scores.estimate.described({unit[0] for unit in truths}),
         criteria=_per_criterion(criteria, evidence, hidden),
+        panel=compare_members(run, queues, evidence, criteria, others),
     )
+
+
+def _raters(queues: Sequence[ReviewQueue]) -> int:
+    """How many people submitted a review in these queues; who settled labels in a file is none of them."""
+    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, rater__kind=RaterKind.HUMAN)
+    return submitted.filter(queue__in=queues).values("rater").distinct().count()
 
 
 def _per_criterion(
@@ -140,26 +190,72 @@ def _per_criterion(
     )
 
 
-def _not_binary(units: Iterable[Unit]) -> set[int]:
-    """Ids of those criteria of the units that are not binary."""
-    criteria = Criterion.objects.filter(pk__in={unit[1] for unit in units}).exclude(kind="binary")
-    return set(criteria.values_list("pk", flat=True))
+def _criteria_of(units: Iterable[Unit]) -> dict[int, Criterion]:
+    fields = ("kind", "weight", "options", "scale_type")
+    return Criterion.objects.only(*fields).in_bulk({unit[1] for unit in units})
 
 
-def overall_agreement(
+def _not_binary(criteria: Mapping[int, Criterion]) -> set[int]:
+    return {pk for pk, criterion in criteria.items() if criterion.kind != "binary"}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The `overall`, ceiling, `lacking` and estimate of `compare`, for pages that show one number of each.
+
+    `rates` is what people say of each criterion of the run's rubric, by its id, and `rates_describe` of which
+    items.
+    """
+
+    run: Run
+    overall: PairAgreement
+    ceiling: HumanCeiling
+    lacking: Lacking | None
+    estimate: PeopleEstimate
+    rates: Mapping[int, PeopleRate]
+    rates_describe: Described | None
+
+
+def overview(
     run: Run, queues: Sequence[ReviewQueue], *, viewer: User, resamples: int = 1000, seed: int = 0
-) -> PairAgreement:
-    """The `overall` of `compare` alone, for pages that show one number of it."""
+) -> Overview:
+    """What `compare` says over all criteria, without the rest of its work."""
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
-    truths = ground_truth(queues, labels(queues))
-    others = _not_binary(truths)
+    by_rater = labels(queues)
+    labelled = ground_truth(queues, by_rater)
+    elsewhere = on_other_versions(run, labelled)
+    asked = _criteria_of(labelled)
+    others = _not_binary(asked) | elsewhere
     units = sorted(
         unit
-        for unit, truth in truths.items()
+        for unit, truth in labelled.items()
         if truth.verdict is not None and unit[0] not in hidden and unit[1] not in others
     )
-    return Evidence(truths, {}, run_answers(run, beside=queues), resamples, seed).pair(units)
+    said = run_answers(run, beside=queues)
+    pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed).by_effect
+    agreement = pooled.pair(units)
+    labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
+    lacking = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden)
+    if lacking is None and agreement.kappa.value is None:
+        lacking = one_verdict(run) if agreement.n else None
+    rows = scored_rows(run, hidden)
+    scores = PeoplesScores(run, rows).of(by_rater, said.values)
+    estimate = people_estimate(run, queues, rows, scores, hidden=hidden)
+    criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id)) if rows else []
+    own = {criterion.pk for criterion in criteria}
+    items = {row.item_id for row in rows}
+    return Overview(
+        run=run,
+        overall=agreement,
+        ceiling=pooled.ceiling(labelled_binary),
+        lacking=lacking,
+        estimate=estimate,
+        rates=people_rates(criteria, by_rater, items, estimate.sampled),
+        rates_describe=estimate.described(
+            {unit[0] for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
+        ),
+    )
 
 
 def _require_same_dataset(run: Run, queues: Sequence[ReviewQueue]) -> None:
@@ -232,7 +328,8 @@ def disagreements(
 ) -> list[Disagreement]:
     """Units to look at, most informative first; adjudicated ones only when asked for.
 
-    `judged` and `truth` narrow to one cell of the confusion matrix. Items the viewer is still to review
+    `judged` and `truth` narrow to one cell of the confusion matrix: of `criterion_id`, else of all binary
+    criteria pooled by effect. Items the viewer is still to review
     blind are left out.
     """
     if kind and kind not in DISAGREEMENT_KINDS:
@@ -249,7 +346,9 @@ def disagreements(
         said = verdicts.get(unit)
         if item_id in hidden or (criterion_id is not None and pk != criterion_id):
             continue
-        if (judged and said != judged) or (truth and stands.verdict != truth):
+        if (judged and _in_cell(said, criteria[pk], criterion_id) != judged) or (
+            truth and _in_cell(stands.verdict, criteria[pk], criterion_id) != truth
+        ):
             continue
         differs = stands.rule == "majority" or (said is not None and said != stands.verdict)
         cell_asked = bool(judged and truth)
@@ -276,6 +375,13 @@ def disagreements(
         key=lambda row: (order[row.kind], -abs(row.criterion.weight), row.item_id, row.criterion.position)
     )
     return found
+
+
+def _in_cell(label: str | None, criterion: Criterion, criterion_id: int | None) -> str | None:
+    """The label as the matrix it is looked up in counts it."""
+    if criterion_id is not None or label is None or criterion.kind != "binary":
+        return label
+    return by_effect(label, criterion.weight)
 
 
 @dataclass(frozen=True)

@@ -6,20 +6,30 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from rubricweb.engine.ground_truth import majority
+from rubricweb.engine.ground_truth import majority, vote_rule
 from rubricweb.engine.submission import Submission
-from rubricweb.models import Adjudication, Criterion, Item, Judgement, ReviewQueue, ReviewState, Run, User
-from rubricweb.selectors.adjudication_units import aliases
+from rubricweb.models import (
+    Adjudication,
+    Criterion,
+    Item,
+    Judgement,
+    RaterKind,
+    ReviewQueue,
+    Run,
+    User,
+    in_reviews,
+)
+from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.reveals import RevealedVoice
-from rubricweb.selectors.reviews import quotes
+from rubricweb.selectors.reviews.reveals import RevealedVoice
+from rubricweb.selectors.reviews.reviews import quotes
 
 
 @dataclass(frozen=True)
 class CriterionVoices:
     """One criterion: people's voices, the judge's, and the label that stands by `rule`, of final labels.
 
-    `rule` is adjudicated, unanimous, majority, tied (then `stands` is None) or "" without any label.
+    `rule` is adjudicated, single, unanimous, majority, tied (then `stands` is None) or "" without any label.
     """
 
     criterion: Criterion
@@ -64,7 +74,7 @@ def item_comparison(
     Without `names`, people are Rater A, B, …, the same letter on every criterion of this item.
     """
     require_visible(viewer, item)
-    source = Q(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
+    source = in_reviews(queue__in=queues) | in_reviews(machines=True, rater__kind=RaterKind.MACHINE)
     if run is not None:
         source |= Q(run=run)
     judgements = list(
@@ -77,12 +87,16 @@ def item_comparison(
     judges: dict[int, list[RevealedVoice]] = defaultdict(list)
     for one in judgements:
         rater = one.review.rater if one.review else None
-        name = one.judge if rater is None else rater.name if names else letters[rater.pk]
+        is_machine = rater is not None and rater.kind == RaterKind.MACHINE
+        if rater is None:
+            name = one.judge
+        else:
+            name = letters[rater.pk] if rater.kind == RaterKind.HUMAN and not names else rater.name
         revision = getattr(one, "revision", None)
         changed = revision.verdict if revision is not None and revision.verdict != one.verdict else None
         voice = RevealedVoice(
             name,
-            rater is None,
+            rater is None or is_machine,
             one.verdict,
             one.reason,
             one.error_kind or "",
@@ -90,7 +104,7 @@ def item_comparison(
             changed_to=changed,
             evidence=quotes(one) if rater is not None else (),
         )
-        (judges if rater is None else people)[one.criterion_id].append(voice)
+        (judges if rater is None or is_machine else people)[one.criterion_id].append(voice)
     decided = {
         one.criterion_id: one for one in Adjudication.objects.filter(item=item).select_related("decided_by")
     }
@@ -133,7 +147,7 @@ def _voices(
         stands, rule = None, ""
     else:
         stands = most
-        rule = "tied" if most is None else "unanimous" if len(set(said)) == 1 else "majority"
+        rule = "tied" if most is None else vote_rule(said)
     by = adjudication.decided_by if adjudication is not None and names else None
     return CriterionVoices(
         criterion, tuple(people), tuple(judges), stands, rule, most, adjudication, str(by) if by else ""

@@ -1,14 +1,16 @@
 """Datasets and their items, as lists and pages show them; list pages never load submission bodies."""
 
 import json
+from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Length, Substr
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Item, ReviewQueue, Run, RunItem, Team
-from rubricweb.selectors.pages import Page, keyset_page
+from rubricweb.models import Dataset, Item, Judgement, RaterKind, ReviewQueue, Run, RunItem, Team
+from rubricweb.selectors.shared.pages import Page, keyset_page
 
 ITEM_ORDERS = {
     "position": ("position",),
@@ -74,7 +76,19 @@ def matching(rows: QuerySet[Item], *, search: str = "", metadata: str = "") -> Q
 
 def metadata_text(key: str) -> Cast:
     """What the metadata hold under a key, as text: numbers too, which SQLite would hand out as numbers."""
-    return Cast(KeyTextTransform(key, "metadata"), TextField())
+    return Cast(_TextUnderKey(key, "metadata"), TextField())
+
+
+class _TextUnderKey(KeyTextTransform):
+    """Django takes a key of digits for a place in a list; metadata are an object, whose keys are texts."""
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, Any]:
+        lhs, params = compiler.compile(self.lhs)
+        return f"({lhs} ->> %s)", (*params, self.key_name)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, Any]:
+        sql, params = super().as_sqlite(compiler, connection, **extra)
+        return sql, (f"$.{json.dumps(self.key_name)}",) * len(params)
 
 
 def neighbours(item: Item) -> tuple[Item | None, Item | None]:
@@ -103,6 +117,32 @@ def queues_over(dataset: Dataset, *, size: int = 10) -> QuerySet[ReviewQueue]:
     """The newest review queues over this dataset."""
     queues = dataset.queues.select_related("dataset", "rubric_version")
     return queues.order_by("-created_at", "-pk")[:size]
+
+
+@dataclass(frozen=True)
+class ImportedRater:
+    """Somebody whose labels of a dataset came in files, how many, and what they count as."""
+
+    id: int
+    name: str
+    rater_kind: str
+    labels: int
+
+    @property
+    def is_machine(self) -> bool:
+        return self.rater_kind == RaterKind.MACHINE
+
+
+def imported_raters(dataset: Dataset) -> list[ImportedRater]:
+    """Who labelled the dataset in files, by name; one query, found by their reviews."""
+    rows = (
+        Judgement.objects.in_reviews(machines=True, queue__dataset=dataset, imported=True)
+        .order_by()
+        .values_list("review__rater", "review__rater__name", "review__rater__kind")
+        .annotate(n=Count("pk"))
+        .order_by("review__rater__name", "review__rater")
+    )
+    return [ImportedRater(*row) for row in rows]
 
 
 def runs_containing(item: Item, *, size: int = 20) -> QuerySet[RunItem]:

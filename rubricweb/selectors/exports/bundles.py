@@ -1,17 +1,17 @@
 """What goes into a bundle: a dataset with everything that was said about it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rubricweb.engine.agreement import Figure
-from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.result_files import GroundTruthItem
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
-from rubricweb.selectors.comparison import Comparison
-from rubricweb.selectors.exports import CHUNK, ground_truth_items, judgements
+from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.exports.exports import CHUNK, ground_truth_items, judgements
 
 
 def dataset_file(
@@ -23,10 +23,10 @@ def dataset_file(
 
 
 def item_records(
-    dataset: Dataset, queues: Sequence[ReviewQueue], *, labelled_only: bool
+    dataset: Dataset, queues: Sequence[ReviewQueue], *, labelled_only: bool, withheld: Collection[int] = ()
 ) -> Iterator[ItemRecord]:
-    """Items in dataset order with the ground truth of the queues; unlabelled ones without any."""
-    return map(_record, ground_truth_items(dataset, queues, labelled_only=labelled_only))
+    """Items in dataset order with the ground truth of the queues; others and `withheld` ones without."""
+    return map(_record, ground_truth_items(dataset, queues, labelled_only=labelled_only, withheld=withheld))
 
 
 def _record(item: GroundTruthItem) -> ItemRecord:
@@ -46,15 +46,16 @@ def _record(item: GroundTruthItem) -> ItemRecord:
 
 
 def bundled_judgements(
-    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None
+    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, *, withheld: Collection[int] = ()
 ) -> Iterator[BundledJudgement]:
-    """Submitted answers of people in `queues`, then the run's, by item and criterion."""
-    for row in judgements(dataset, queues, run).iterator(chunk_size=CHUNK):
+    """Submitted answers of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
+    for row in judgements(dataset, queues, run, withheld=withheld):
         yield BundledJudgement(
             item_id=row.item.key,
             criterion=row.criterion.name,
             rater=row.review.rater.name if row.review else row.judge,
-            rater_kind="human" if row.review else "judge",
+            rater_kind=row.review.rater.kind if row.review else "judge",
+            imported=row.review.imported if row.review else None,
             **_answer(row.criterion, row.verdict),
             value=row.value,
             reason=row.reason,
@@ -73,8 +74,10 @@ def _model(row: Judgement) -> str | None:
     return str(row.run.judge.get("model") or "") or None if row.run else None
 
 
-def bundled_adjudications(dataset: Dataset) -> Iterator[BundledAdjudication]:
-    """What was settled on the dataset's items, by item and criterion."""
+def bundled_adjudications(
+    dataset: Dataset, *, withheld: Collection[int] = ()
+) -> Iterator[BundledAdjudication]:
+    """What was settled on the dataset's items, by item and criterion; nothing on those `withheld`."""
     rows = (
         Adjudication.objects.filter(item__dataset=dataset)
         .select_related("item", "criterion", "decided_by")
@@ -82,6 +85,8 @@ def bundled_adjudications(dataset: Dataset) -> Iterator[BundledAdjudication]:
         .order_by("item__position", "criterion__position", "pk")
     )
     for row in rows.iterator(chunk_size=CHUNK):
+        if row.item_id in withheld:
+            continue
         yield BundledAdjudication(
             item_id=row.item.key,
             criterion=row.criterion.name,

@@ -1,14 +1,15 @@
 """What an export holds: settled labels per item, and every verdict of people and judges, streamed."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from heapq import merge
 
-from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.formats import GroundTruthItem, VerdictRow
 from rubricweb.engine.formats.label_provenance import LabelProvenance
-from rubricweb.engine.outcomes import outcome_of, value_of
+from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Adjudication,
@@ -25,20 +26,67 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import require_nothing_hidden
-from rubricweb.selectors.ground_truth import Truth, ground_truth
-from rubricweb.selectors.provenance import Provenance, provenances
-from rubricweb.selectors.stored_answers import answer_of
+from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
+from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
+from rubricweb.selectors.labels.provenance import Provenance, provenances
+from rubricweb.selectors.labels.stored_answers import answer_of
+from rubricweb.selectors.shared.lacking import Lacking
 
 CHUNK = 500
+NAMED_MAX = 20
+"""So many items are named in a sentence; a list names all."""
+
+
+@dataclass(frozen=True)
+class WithheldItems:
+    """Items whose labels and verdicts this person is not handed yet: ids, and keys in dataset order.
+
+    `everything` says that no item is left to hand out.
+    """
+
+    ids: frozenset[int] = frozenset()
+    keys: tuple[str, ...] = ()
+    everything: bool = False
+
+    @property
+    def why(self) -> str:
+        """What is left out and what to do, in a sentence or two; "" where nothing is."""
+        if not self.keys:
+            return ""
+        count = f"{len(self.keys)} item{'s' * (len(self.keys) > 1)}"
+        return (
+            f"Labels and verdicts of {count} are left out, because you are still to review "
+            "the same words blind. Submit your reviews, or ask somebody who is not a rater."
+        )
+
+    @property
+    def named(self) -> str:
+        """The keys for a sentence, the first twenty of many."""
+        more = len(self.keys) - NAMED_MAX
+        return ", ".join(self.keys[:NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
+
+
+def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
+    """What an export of the dataset leaves out for this person, whether or not anybody spoke on it."""
+    hidden = hidden_of(viewer, dataset.team, dataset.pk)
+    if not hidden:
+        return WithheldItems()
+    rows = dataset.items.order_by("position").values_list("pk", "key")
+    keys = [(pk, key) for pk, key in rows.iterator(chunk_size=CHUNK)]
+    left_out = tuple(key for pk, key in keys if pk in hidden)
+    return WithheldItems(frozenset(hidden), left_out, everything=len(left_out) == len(keys))
 
 
 def ground_truth_items(
-    dataset: Dataset, queues: Sequence[ReviewQueue], *, labelled_only: bool = True
+    dataset: Dataset,
+    queues: Sequence[ReviewQueue],
+    *,
+    labelled_only: bool = True,
+    withheld: Collection[int] = (),
 ) -> Iterator[GroundTruthItem]:
     """Items people labelled, or all, in dataset order; None stands for a criterion while people are tied.
 
-    An item nobody labelled has no ground truth at all.
+    An item nobody labelled has no ground truth at all, nor has one whose labels are `withheld`, by id.
     """
     truths = ground_truth(queues)
     origins = provenances(queues)
@@ -50,7 +98,7 @@ def ground_truth_items(
     }
     fallback = next((queue.rubric_version_id for queue in queues if queue.rubric_version_id), None)
     shared = list(Criterion.objects.filter(version_id=fallback).order_by("position")) if fallback else []
-    labelled = {unit[0] for unit in truths}
+    labelled = {unit[0] for unit in truths}.difference(withheld)
     items = (
         Item.objects.filter(dataset=dataset)
         .select_related("rubric_version")
@@ -110,10 +158,12 @@ def _why(truth: Truth | None, reason: str) -> str | None:
     return f"{truth.rule} of {truth.labels}"
 
 
-def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> Iterator[VerdictRow]:
-    """Submitted verdicts of people in `queues`, then the run's, by item and criterion."""
+def verdict_rows(
+    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, *, withheld: Collection[int] = ()
+) -> Iterator[VerdictRow]:
+    """Submitted verdicts of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
     criteria: dict[int, engine.Criterion] = {}
-    for row in judgements(dataset, queues, run).iterator(chunk_size=CHUNK):
+    for row in judgements(dataset, queues, run, withheld=withheld):
         rater = row.review.rater.name if row.review else row.judge
         if row.criterion_id not in criteria:
             criteria[row.criterion_id] = row.criterion.to_engine()
@@ -126,7 +176,8 @@ def verdict_rows(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | Non
             kind=row.criterion.kind,
             value=value_of(outcome_of(criterion, answer_of(criterion, row.verdict, row.value))),
             reason=row.reason,
-            rater_kind="human" if row.review else "judge",
+            rater_kind=row.review.rater.kind if row.review else "judge",
+            imported=row.review.imported if row.review else None,
             error=f"{row.error_kind}: {row.error_message}" if row.error_kind else None,
             group=row.criterion.group or None,
             weight=row.criterion.weight,
@@ -153,22 +204,28 @@ def criterion_names(
     return tuple(dict.fromkeys(name for _, name in names))
 
 
-def judgements(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> QuerySet[Judgement]:
-    """Submitted judgements of people in `queues` and the run's, by item and criterion, without bodies."""
-    source = Q(review__queue__in=queues, review__state=ReviewState.SUBMITTED)
-    if run is not None:
-        source |= Q(run=run)
+def judgements(
+    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, *, withheld: Collection[int] = ()
+) -> Iterator[Judgement]:
+    """Submitted judgements in `queues` and the run's, by item and criterion, without bodies; none on
+    items `withheld`, by id.
+
+    Two queries: "of these reviews or of this run" in one would read the judgements of all runs.
+    """
+    people = Judgement.objects.in_reviews(machines=True, queue__in=queues, queue__dataset=dataset)
+    parts = [_in_order(people)]
+    if run is not None and run.dataset_id == dataset.pk:
+        parts.append(_in_order(Judgement.objects.filter(run=run)))
+    rows = merge(*parts, key=lambda row: (row.item.position, row.criterion.position))
+    yield from (row for row in rows if row.item_id not in withheld)
+
+
+def _in_order(rows: QuerySet[Judgement]) -> Iterator[Judgement]:
     return (
-        Judgement.objects.filter(source, item__dataset=dataset)
-        .select_related("item", "criterion", "review__rater", "run")
+        rows.select_related("item", "criterion", "review__rater", "run")
         .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
-        .order_by(
-            "item__position",
-            "criterion__position",
-            F("run_id").asc(nulls_first=True),
-            "review__rater__name",
-            "repeat",
-        )
+        .order_by("item__position", "criterion__position", "review__rater__name", "repeat", "pk")
+        .iterator(chunk_size=CHUNK)
     )
 
 
@@ -195,7 +252,7 @@ def datasets(team: Team) -> QuerySet[Dataset]:
 
 
 def labelled_queues(dataset: Dataset | None) -> QuerySet[ReviewQueue]:
-    """Queues over the dataset with at least one submitted review."""
+    """Queues over the dataset with at least one submitted review, of machines in files too."""
     submitted = Review.objects.filter(queue=OuterRef("pk"), state=ReviewState.SUBMITTED)
     return ReviewQueue.objects.filter(Exists(submitted), dataset=dataset).order_by("-created_at", "-pk")
 
@@ -205,10 +262,24 @@ def runs(dataset: Dataset | None) -> QuerySet[Run]:
     return Run.objects.filter(dataset=dataset).exclude(state=RunState.RUNNING).order_by("-created_at", "-pk")
 
 
-def withheld_from(viewer: User, dataset: Dataset | None) -> str:
-    """Why this person is handed nothing of the dataset, in a sentence; "" when nothing stands against it."""
+def lacking(dataset: Dataset | None, *, what: str) -> Lacking | None:
+    """Why there is nothing of the dataset to hand out, None when there is something to choose."""
     if dataset is None:
-        return ""
+        step = "Import a dataset, grade it or have people review it; the results leave from here."
+        return Lacking("no_dataset", "There is no dataset to export from.", step, page="datasets")
+    if labelled_queues(dataset).exists():
+        return None
+    if what == "ground_truth":
+        why = f"Nobody has submitted labels of {dataset} yet, so there is no ground truth to export."
+        return Lacking("no_labels", why, "Have people review it, or import labels.", page="queues")
+    if runs(dataset).exists():
+        return None
+    why = f"Neither people nor a run that has ended have said anything of {dataset} yet."
+    return Lacking("nothing_said", why, "Grade it, or have people review it.", page="runs")
+
+
+def withheld_from(viewer: User, dataset: Dataset) -> str:
+    """Why this person is told no figure over the whole dataset; "" when nothing stands against it."""
     try:
         require_nothing_hidden(viewer, dataset.team, dataset.pk)
     except Withheld as error:

@@ -1,7 +1,7 @@
 """One criterion judged and labelled: agreement by the measures its kind allows."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rubricweb.engine.agreement import (
@@ -15,12 +15,15 @@ from rubricweb.engine.agreement import (
     alpha_ordinal,
     compare_labels,
     compare_options,
+    effect_bias,
     human_ceiling,
     mean_figure,
 )
+from rubricweb.engine.agreement.ratings import VERDICT_VALUES
+from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion
-from rubricweb.selectors.ground_truth import Labels, RunAnswers, Truth, Unit
+from rubricweb.selectors.labels.ground_truth import Labels, RunAnswers, Truth, Unit
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)
 
@@ -53,15 +56,17 @@ class CriterionComparison:
     """Judge against ground truth on one criterion, and people among themselves.
 
     `pair` is the agreement on a binary criterion and has no units on any other; `options` that on a choice,
-    None on any other; `mean_value` the mean a check found, None where nothing is checked. `units` have a
-    ground truth. `human_alpha` is nominal, or ordinal where the options are steps; `ceiling` holds one
-    person against the others, with quadratic weights for steps.
+    None on any other; `mean_value` the mean a check found, None where nothing is checked. `bias` is how the
+    judge's answers move the score beside people's, see `effect_bias`. `units` have a ground truth.
+    `human_alpha` is nominal, or ordinal where the options are steps; `ceiling` holds one person, and
+    the judge in that person's seat, against the others, with quadratic weights for steps.
     """
 
     criterion: Criterion
     pair: PairAgreement
     options: OptionAgreement | None
     mean_value: Figure | None
+    bias: Figure
     human_alpha: Figure
     ceiling: HumanCeiling
     units: int
@@ -73,14 +78,9 @@ class CriterionComparison:
         return matrix(self.pair.confusion) if self.options is None else option_matrix(self.options)
 
     @property
-    def bias(self) -> float | None:
-        """Of a binary criterion, see `bias`; None for any other."""
-        return bias(self.pair)
-
-    @property
     def value_bias(self) -> float | None:
-        """Of a choice: the mean value of the judge's options less that of people's, −1 to 1; else None."""
-        return None if self.options is None else value_bias(self.options, _values(self.criterion))
+        """`bias` of a choice, None of any other kind."""
+        return None if self.options is None else self.bias.value
 
 
 def matrix(confusion: Confusion) -> tuple[MatrixRow, ...]:
@@ -109,39 +109,66 @@ def _matrix(levels: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[Mat
     return tuple(rows)
 
 
-def bias(pair: PairAgreement) -> float | None:
-    """The judge's MET rate less people's over the same units, −1 to 1: positive is a lenient judge.
-
-    Judge 0.79, people 0.15: 0.64. None without units.
-    """
-    judged, reference = pair.judged_met_rate.value, pair.reference_met_rate.value
-    return None if judged is None or reference is None else judged - reference
-
-
-def value_bias(found: OptionAgreement, values: Sequence[float]) -> float | None:
-    """Mean of judge's value − people's over the units both gave an option; None without units.
-
-    Values 0, 0.5, 1 with people poor, good and judge fair, good: (0.5 + 0) / 2 = 0.25.
-    """
-    if found.n == 0:
-        return None
-    apart = sum(
-        count * (values[judged] - values[truth])
-        for truth, row in enumerate(found.confusion)
-        for judged, count in enumerate(row)
-    )
-    return apart / found.n
-
-
 @dataclass(frozen=True)
 class Evidence:
-    """What is known about the units of a comparison, all criteria together."""
+    """What is known about the units of a comparison, all criteria together; `criteria` are theirs, by id."""
 
     truths: Mapping[Unit, Truth]
     labelled: Labels
     judged: RunAnswers
+    criteria: Mapping[int, Criterion]
     resamples: int
     seed: int
+
+    @property
+    def has_penalties(self) -> bool:
+        """Whether a binary criterion has a negative weight."""
+        return any(self._is_penalty(criterion_id) for criterion_id in self.criteria)
+
+    @property
+    def by_effect(self) -> "Evidence":
+        """The same with every verdict as what it does to the score, for figures that pool criteria.
+
+        MET of a penalty stands as UNMET: a table of both signs would otherwise call an error and a merit the
+        same.
+        """
+        if not self.has_penalties:
+            return self
+        said = {
+            unit: {rater: self._effect(unit, label) for rater, label in by_rater.items()}
+            for unit, by_rater in self.labelled.items()
+        }
+        return replace(
+            self,
+            truths={
+                unit: replace(truth, verdict=truth.verdict and self._effect(unit, truth.verdict))
+                for unit, truth in self.truths.items()
+            },
+            labelled=said,
+            judged=replace(
+                self.judged,
+                labels={unit: self._effect(unit, label) for unit, label in self.judged.labels.items()},
+            ),
+        )
+
+    def bias(self, units: Iterable[Unit]) -> Figure:
+        """How the judge moves the score beside people, over those of the units both gave a value."""
+        found = []
+        for unit in units:
+            criterion = self.criteria[unit[1]]
+            people, judge = self.truths[unit].verdict, self.judged.labels.get(unit)
+            values = [_value(criterion, label) for label in (judge, people)]
+            if None not in values:
+                found.append((*values, criterion.weight, unit[0]))
+        columns = list(zip(*found, strict=True)) or [(), (), (), ()]
+        return effect_bias(*columns)
+
+    def _effect(self, unit: Unit, label: str) -> str:
+        return by_effect(label, -1) if self._is_penalty(unit[1]) else label
+
+    def _is_penalty(self, criterion_id: int) -> bool:
+        criterion = self.criteria.get(criterion_id)
+        return criterion is not None and criterion.kind == "binary" and criterion.weight < 0
 
     def compared(
         self, criterion: Criterion, labelled: Sequence[Unit], checked: Sequence[Unit]
@@ -155,12 +182,22 @@ class Evidence:
             pair=self.pair([] if is_choice else units),
             options=self._options(criterion, units) if is_choice else None,
             mean_value=self._mean(values) if criterion.kind == "check" else None,
-            human_alpha=self._alpha(criterion, labelled),
+            bias=self.bias(units),
+            human_alpha=self.alpha_of(criterion, labelled),
             ceiling=self.ceiling(labelled, criterion),
             units=len(units),
             errors=sum(unit in self.judged.failed for unit in units),
             adjudicated=sum(self.truths[unit].rule == "adjudicated" for unit in units),
         )
+
+    def against_people(
+        self, criterion: Criterion, labelled: Sequence[Unit]
+    ) -> tuple[PairAgreement | None, OptionAgreement | None]:
+        """The judge against people alone: of a binary criterion the first, of a choice the second."""
+        units = sorted(unit for unit in labelled if self.truths[unit].verdict is not None)
+        if criterion.kind == "choice":
+            return None, self._options(criterion, units)
+        return self.pair(units), None
 
     def pair(self, units: Sequence[Unit]) -> PairAgreement:
         """Agreement over units of binary criteria."""
@@ -173,21 +210,28 @@ class Evidence:
         )
 
     def alpha(self, units: Sequence[Unit]) -> Figure:
-        """Krippendorff's α, nominal, of people over units of binary criteria."""
+        """Krippendorff's α, nominal, of those who labelled units of binary criteria."""
         return alpha_nominal(self._ratings(units), resamples=self.resamples, seed=self.seed)
 
     def ceiling(self, units: Sequence[Unit], criterion: Criterion | None = None) -> HumanCeiling:
-        """One person against the others over units of binary criteria, or of one criterion of any kind."""
+        """One person against the others and the judge in that person's seat, where the judge answered.
+
+        Over units of binary criteria, or of one criterion of any kind. People's own labels alone: adjudicated
+        verdicts, and what a file settled, are nobody's.
+        """
+        units = [unit for unit in units if self.labelled[unit]]
         ordinal = criterion is not None and criterion.scale_type == "ordinal"
+        ratings = self._ratings(units, criterion)
         return human_ceiling(
-            self._ratings(units, criterion),
+            ratings,
+            [self.judged.labels.get(unit) for unit in units],
             weighting="quadratic" if ordinal else "identity",
             resamples=self.resamples,
             seed=self.seed,
         )
 
     def _mean(self, values: Sequence[float]) -> Figure:
-        return mean_figure(values, resamples=self.resamples, seed=self.seed)
+        return mean_figure(values)
 
     def _options(self, criterion: Criterion, units: Sequence[Unit]) -> OptionAgreement:
         return compare_options(
@@ -202,7 +246,8 @@ class Evidence:
             seed=self.seed,
         )
 
-    def _alpha(self, criterion: Criterion, units: Sequence[Unit]) -> Figure:
+    def alpha_of(self, criterion: Criterion, units: Sequence[Unit]) -> Figure:
+        """Krippendorff's α of those who labelled one criterion, ordinal where its options are steps."""
         measure = alpha_ordinal if criterion.scale_type == "ordinal" else alpha_nominal
         return measure(self._ratings(units, criterion), resamples=self.resamples, seed=self.seed)
 
@@ -228,6 +273,13 @@ def item_of(unit: Hashable) -> Hashable:
 def option_levels(criterion: Criterion) -> list[str]:
     """The labels of a choice that do not abstain, in the order of the rubric."""
     return [option["label"] for option in criterion.options if not option.get("na")]
+
+
+def _value(criterion: Criterion, label: str | None) -> float | None:
+    """What a label is worth; None for a gap and for one that abstains."""
+    if criterion.kind != "choice":
+        return None if label is None else VERDICT_VALUES.get(label)
+    return dict(zip(option_levels(criterion), _values(criterion), strict=True)).get(label or "")
 
 
 def _values(criterion: Criterion) -> list[float]:

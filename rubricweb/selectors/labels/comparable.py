@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from rubricweb.models import Criterion, Item, Review, ReviewQueue, ReviewState, Run, RunState, Team
-from rubricweb.selectors.ground_truth import people_first
+from rubricweb.models import Criterion, Item, Review, ReviewQueue, Run, RunState, Team
+from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.selectors.labels.incomparable import no_labels
+from rubricweb.selectors.shared.lacking import Lacking
 
 
 def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[ReviewQueue]:
-    """Queues with at least one submitted review, newest first; of one dataset when it is given."""
-    submitted = Review.objects.filter(queue=OuterRef("pk"), state=ReviewState.SUBMITTED)
+    """Queues with labels of people or a file's ground truth, newest first; of one dataset when given."""
+    submitted = Review.objects.by_people().filter(queue=OuterRef("pk"))
     queues = ReviewQueue.objects.filter(Exists(submitted), team=team).select_related("rubric_version")
     if dataset_id is not None:
         queues = queues.filter(dataset=dataset_id)
@@ -105,21 +107,48 @@ def choice(team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] =
     )
 
 
-def lacking(team: Team, choice: Choice) -> str:
-    """What is missing before anything can be compared, "" when nothing is.
+def lacking(team: Team, choice: Choice) -> Lacking | None:
+    """What is missing before anything can be compared, None when nothing is."""
+    if choice.run is None:
+        return nothing_over_labels(Run.objects.filter(team=team), team)
+    return None if choice.queues else no_labels(choice.run)
 
-    One of "run", "finished run", "labels", "run over labels" (people labelled what no judge has graded).
-    """
-    if choice.run is not None:
-        return "" if choice.queues else "labels"
-    labelled = labelled_queues(team=team)
-    runs = Run.objects.filter(team=team)
-    if not runs.exists():
-        return "run over labels" if labelled.exists() else "run"
+
+def nothing_over_labels(runs: QuerySet[Run], team: Team, dataset_id: int | None = None) -> Lacking:
+    """Why none of these runs has ended over what people labelled (in one dataset where it is given)."""
+    labelled = labelled_queues(dataset_id, team=team)
     if not labelled.exists():
-        return "labels"
-    under_way = runs.filter(state=RunState.RUNNING, dataset__in=labelled.order_by().values("dataset"))
-    return "finished run" if under_way.exists() else "run over labels"
+        return NO_LABELS if runs.exists() else NO_RUN
+    under_way = runs.filter(state=RunState.RUNNING, dataset__in=labelled.order_by().values("dataset")).first()
+    if under_way is None:
+        return NO_RUN_OVER_LABELS
+    return Lacking(
+        "no_finished_run",
+        f"{under_way} over what people labelled has not ended.",
+        "Its verdicts are held against people’s as soon as it has.",
+        page="run",
+        run_id=under_way.pk,
+    )
+
+
+NO_RUN = Lacking(
+    "no_run",
+    "No run has graded anything yet.",
+    "Let a judge grade a dataset, then have people label some of it.",
+    page="runs",
+)
+NO_LABELS = Lacking(
+    "no_labels",
+    "Nobody has labelled anything that a run graded.",
+    "Open a review queue over the graded dataset, or import labels that exist already.",
+    page="queues",
+)
+NO_RUN_OVER_LABELS = Lacking(
+    "no_run_over_labels",
+    "No run has graded what people labelled.",
+    "Start a run over the dataset of the labels; until then look at where people differ among themselves.",
+    page="runs",
+)
 
 
 def is_holistic(run: Run) -> bool:

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
-from rubricweb.engine.ground_truth import majority
-from rubricweb.models import Adjudication, Judgement, Review, ReviewQueue, ReviewState, Run
+from rubricweb.engine.ground_truth import majority, vote_rule
+from rubricweb.models import Adjudication, Judgement, Rater, RaterKind, Review, ReviewQueue, Run, in_reviews
 
 Unit = tuple[int, int]
 """(item id, criterion id): what one label is about."""
@@ -40,32 +40,64 @@ def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
     """The queues that count unless somebody chooses: those people labelled.
 
     The settled labels of a file are no further vote beside people's: they count where nobody else labelled
-    the dataset, and when they are asked for.
+    the dataset, and when they are asked for. Labels of machines never count.
     """
-    by_people = set(
-        ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues)
-        .exclude(rater__name__in=SETTLED_RATERS)
-        .values_list("reviewqueue_id", flat=True)
+    links = ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues)
+    kinds = set(links.values_list("reviewqueue_id", "rater__kind"))
+    by_people, settled = (
+        {pk for pk, kind in kinds if kind == wanted} for wanted in (RaterKind.HUMAN, RaterKind.SETTLED)
     )
     labelled = {queue.dataset_id for queue in queues if queue.pk in by_people}
-    return [queue for queue in queues if queue.pk in by_people or queue.dataset_id not in labelled]
+    return [
+        queue
+        for queue in queues
+        if queue.pk in by_people or (queue.pk in settled and queue.dataset_id not in labelled)
+    ]
 
 
 def reviewed_items(queues: Sequence[ReviewQueue]) -> QuerySet[Review, int]:
     """Ids of the items that somebody submitted a review of, for asking `item__in`."""
-    submitted = Review.objects.filter(queue__in=queues, state=ReviewState.SUBMITTED).order_by()
+    submitted = Review.objects.by_people().filter(queue__in=queues).order_by()
     return submitted.values_list("item", flat=True)
 
 
+def labels_that_count(queues: Sequence[ReviewQueue]) -> QuerySet[Judgement]:
+    """Submitted labels of people in these queues; of units none of them labelled, what a file settled.
+
+    So it is unit by unit whichever queues were picked: a settled label is never one more vote.
+    """
+    said = Judgement.objects.in_reviews(queue__in=queues).filter(verdict__isnull=False)
+    links = ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues)
+    if not {RaterKind.HUMAN, RaterKind.SETTLED} <= set(links.values_list("rater__kind", flat=True)):
+        return said
+    by_people = Judgement.objects.in_reviews(queue__in=queues, rater__kind=RaterKind.HUMAN).filter(
+        item=OuterRef("item"), criterion=OuterRef("criterion"), verdict__isnull=False
+    )
+    return said.exclude(in_reviews(rater__kind=RaterKind.SETTLED) & Q(Exists(by_people)))
+
+
+def of_people(labelled: Labels) -> Labels:
+    """The same labels without settled ones: seats, ceilings and agreement among people are made of these."""
+    raters = {rater for by_rater in labelled.values() for rater in by_rater}
+    settled = set(Rater.objects.filter(pk__in=raters, kind=RaterKind.SETTLED).values_list("pk", flat=True))
+    if not settled:
+        return labelled
+    return {
+        unit: {rater: label for rater, label in by_rater.items() if rater not in settled}
+        for unit, by_rater in labelled.items()
+    }
+
+
 def labels(queues: Sequence[ReviewQueue], *, final: bool = False) -> Labels:
-    """Submitted labels of people by unit and rater: the initial ones, given before anything was revealed.
+    """Submitted labels by unit and rater: the initial ones, given before anything was revealed.
 
     Those are what agreement is measured on. `final` ones, after the reveal, are what ground truth is made of.
+    They are people's, else what a file settled: see `labels_that_count`.
     """
     found: Labels = defaultdict(dict)
-    rows = Judgement.objects.filter(
-        review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-    ).annotate(label=Coalesce("revision__verdict", "verdict") if final else F("verdict"))
+    rows = labels_that_count(queues).annotate(
+        label=Coalesce("revision__verdict", "verdict") if final else F("verdict")
+    )
     for item_id, criterion_id, rater_id, label in rows.order_by(
         "item_id", "criterion_id", "review__rater_id", "pk"
     ).values_list("item_id", "criterion_id", "review__rater_id", "label"):
@@ -92,8 +124,8 @@ def ground_truth(queues: Sequence[ReviewQueue], labelled: Labels | None = None) 
             verdict, cause = decided[unit]
             truths[unit] = Truth(verdict, "adjudicated" if cause else "unanimous", len(by_rater))
         else:
-            rule = "unanimous" if len(set(by_rater.values())) == 1 else "majority"
-            truths[unit] = Truth(majority(by_rater.values()), rule, len(by_rater))
+            said = list(by_rater.values())
+            truths[unit] = Truth(majority(said), vote_rule(said), len(said))
     return truths
 
 

@@ -7,14 +7,13 @@ from rubricweb import engine
 from rubricweb.engine.agreement import Ratings, alpha_nominal, alpha_ordinal
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.lint import CriterionEvidence
-from rubricweb.engine.outcomes import outcome_of, value_of
+from rubricweb.engine.scoring.effect import credit
+from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from rubricweb.models import (
     Criterion,
     Item,
     Judgement,
-    Review,
     ReviewQueue,
-    ReviewState,
     RubricVersion,
     Run,
     RunState,
@@ -22,9 +21,16 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.selectors.comparison_by_kind import option_gaps, option_levels
-from rubricweb.selectors.ground_truth import Labels, Unit, ground_truth, labels, people_first
-from rubricweb.selectors.stored_answers import answer_of
+from rubricweb.selectors.labels.by_kind import option_gaps, option_levels
+from rubricweb.selectors.labels.ground_truth import (
+    Labels,
+    Unit,
+    ground_truth,
+    labels,
+    of_people,
+    people_first,
+)
+from rubricweb.selectors.labels.stored_answers import answer_of
 
 
 def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[CriterionEvidence]:
@@ -42,6 +48,7 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
     units: dict[int, list[Unit]] = defaultdict(list)
     for unit in by_rater:
         units[unit[1]].append(unit)
+    said_by_people = of_people(by_rater)
     differences = _differences(version, queues, criteria, by_rater)
     return [
         CriterionEvidence(
@@ -55,14 +62,14 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
         )
         for index, criterion in enumerate(criteria)
         if units[criterion.pk]
-        for alpha in [_alpha(criterion, units[criterion.pk], by_rater)]
+        for alpha in [_alpha(criterion, units[criterion.pk], said_by_people)]
     ]
 
 
 def _labelled_queues(version: RubricVersion) -> list[ReviewQueue]:
     """Queues with a submitted label on the version; items bring their own to queues of any."""
-    reviews = Review.objects.filter(state=ReviewState.SUBMITTED, judgements__criterion__version=version)
-    return list(ReviewQueue.objects.filter(pk__in=reviews.order_by().values("queue")).order_by("pk"))
+    said = Judgement.objects.in_reviews().filter(criterion__version=version)
+    return list(ReviewQueue.objects.filter(pk__in=said.order_by().values("review__queue")).order_by("pk"))
 
 
 def _alpha(criterion: Criterion, units: Iterable[Unit], by_rater: Labels) -> Figure:
@@ -78,7 +85,7 @@ def _alpha(criterion: Criterion, units: Iterable[Unit], by_rater: Labels) -> Fig
 def _differences(
     version: RubricVersion, queues: list[ReviewQueue], criteria: list[Criterion], by_rater: Labels
 ) -> dict[int, list[float]]:
-    """Criterion id → judge's value less people's, for every item where both have one."""
+    """Criterion id → judge's credit less people's, for every item where both have one."""
     found: dict[int, list[float]] = defaultdict(list)
     asked = {criterion.pk: criterion.to_engine() for criterion in criteria if criterion.kind != "check"}
     truths = ground_truth(queues, by_rater)
@@ -92,7 +99,8 @@ def _differences(
             continue
         judged, people = (_value(asked[criterion_id], label) for label in (verdict, truth.verdict))
         if judged is not None and people is not None:
-            found[criterion_id].append(judged - people)
+            weight = asked[criterion_id].weight
+            found[criterion_id].append(credit(judged, weight) - credit(people, weight))
     return found
 
 

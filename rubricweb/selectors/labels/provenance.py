@@ -8,11 +8,11 @@ from datetime import datetime
 from django.db.models import F
 from django.db.models.functions import Coalesce, Greatest
 
-from rubricweb.engine.ground_truth import majority
-from rubricweb.models import Adjudication, Criterion, Item, Judgement, ReviewQueue, ReviewState, User
-from rubricweb.selectors.adjudications import labelling_queues
+from rubricweb.engine.ground_truth import majority, vote_rule
+from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, User
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.ground_truth import Unit, people_first
+from rubricweb.selectors.labels.adjudications import labelling_queues
+from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count, people_first
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,7 @@ def provenances(
 
     An adjudication carries the labels it was decided from; else they are people's final labels. Two queries.
     """
-    rows = Judgement.objects.filter(
-        review__queue__in=queues, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-    )
+    rows = labels_that_count(queues)
     decided = Adjudication.objects.filter(item__dataset__in={queue.dataset_id for queue in queues})
     if items is not None:
         items = list(items)
@@ -83,8 +81,7 @@ def provenances(
 
 def _by_vote(labels: Sequence[SaidLabel], at: datetime) -> Provenance:
     verdicts = [one.verdict for one in labels]
-    rule = "unanimous" if len(set(verdicts)) == 1 else "majority"
-    return Provenance(majority(verdicts), rule, "", at, tuple(labels))
+    return Provenance(majority(verdicts), vote_rule(verdicts), "", at, tuple(labels))
 
 
 def _by_decision(decision: Adjudication, labels: tuple[SaidLabel, ...]) -> Provenance:

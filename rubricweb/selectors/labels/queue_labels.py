@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from rubricweb.engine.agreement import Ratings
 from rubricweb.engine.agreement.ratings import GAP, VERDICT_VALUES
-from rubricweb.models import Criterion, Judgement, Rater, Review, ReviewQueue, ReviewState
-from rubricweb.selectors.comparison_by_kind import option_levels
+from rubricweb.engine.scoring.effect import credit
+from rubricweb.models import Criterion, Judgement, Rater, RaterKind, Review, ReviewQueue
+from rubricweb.selectors.labels.by_kind import option_levels
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,9 +53,14 @@ class QueueLabels:
 
     @cached_property
     def of_binary(self) -> Ratings:
-        """The ratings of all binary criteria together: options of others are no common scale."""
+        """The ratings of all binary criteria together, by effect: MET says that the answer helped the score.
+
+        Options of others are no common scale.
+        """
         rows = self.rows_of([one for one in self.criteria if one.kind == "binary"])
-        return self._ratings(rows, self.said, tuple(VERDICT_VALUES), tuple(VERDICT_VALUES.values()))
+        penalties = self.rows_of([one for one in self.criteria if one.weight < 0]) & (self.said != GAP)
+        said = np.where(penalties, 1 - self.said, self.said)
+        return self._ratings(rows, said, tuple(VERDICT_VALUES), tuple(VERDICT_VALUES.values()))
 
     @cached_property
     def of_labels(self) -> Ratings:
@@ -67,9 +73,7 @@ class QueueLabels:
         """All criteria together by the credit each label gives: its value, or 1 − value where the weight is
         negative, so that more is always kinder.
         """
-        credits = [
-            [1 - value if one.weight < 0 else value for value in scale_of(one)[1]] for one in self.criteria
-        ]
+        credits = [[credit(value, one.weight) for value in scale_of(one)[1]] for one in self.criteria]
         values = sorted({value for row in credits for value in row})
         width = max((len(row) for row in credits), default=0) + 1
         # One more place at the end of each row, so that a gap's code of −1 stays a gap.
@@ -133,17 +137,17 @@ def queue_labels(queue: ReviewQueue) -> QueueLabels:
     """What people said first in a queue, before they saw the others. Four queries.
 
     A verdict that was changed after the reveal counts here as it was (its Judgement); the final one is for
-    ground truth. Drafts and skipped reviews are left out.
+    ground truth. Drafts, skipped reviews and what a file settled are left out.
     """
     reviews = list(
-        Review.objects.filter(queue=queue, state=ReviewState.SUBMITTED)
+        Review.objects.by_people()
+        .filter(queue=queue, rater__kind=RaterKind.HUMAN)
         .order_by("pk")
         .values_list("pk", "item_id", "rater_id", "submitted_at")
     )
     rows = list(
-        Judgement.objects.filter(
-            review__queue=queue, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-        )
+        Judgement.objects.in_reviews(queue=queue, rater__kind=RaterKind.HUMAN)
+        .filter(verdict__isnull=False)
         .order_by()
         .values_list("review_id", "criterion_id", "verdict", "seconds")
     )

@@ -1,8 +1,9 @@
 """Which labels need a reason before a review can be submitted: the queue's rule."""
 
-from rubricweb.engine.outcomes import outcome_of, value_of
+from rubricweb.engine.scoring.effect import credit
+from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from rubricweb.models import Criterion, Rationale
-from rubricweb.selectors.stored_answers import answer_of
+from rubricweb.selectors.labels.stored_answers import answer_of
 
 VERDICTS = ("MET", "UNMET", "CANNOT_ASSESS")
 
@@ -10,8 +11,9 @@ VERDICTS = ("MET", "UNMET", "CANNOT_ASSESS")
 def labels_with_reason(criterion: Criterion, rule: str) -> list[str]:
     """The labels of a criterion that need a reason under a rule of `Rationale`.
 
-    "Those that are not met" are the labels that count nothing: UNMET, and the options worth 0. An abstention
-    counts neither way and may go without. Checks have no labels.
+    "Those that are not met" are the labels that serve the score least: UNMET and options worth 0, of a
+    penalty MET (the error is present) and options worth 1. An abstention counts neither way and may go
+    without. Checks have no labels.
     """
     if criterion.kind == "check" or rule == Rationale.NEVER:
         return []
@@ -21,7 +23,10 @@ def labels_with_reason(criterion: Criterion, rule: str) -> list[str]:
     if rule == Rationale.ALWAYS:
         return labels
     asked = criterion.to_engine()
-    return [label for label in labels if value_of(outcome_of(asked, answer_of(asked, label))) == 0]
+    values = {label: value_of(outcome_of(asked, answer_of(asked, label))) for label in labels}
+    return [
+        label for label, value in values.items() if value is not None and credit(value, asked.weight) == 0
+    ]
 
 
 def lacks_reason(criterion: Criterion, label: str | None, reason: str, rule: str) -> bool:

@@ -6,6 +6,8 @@ from rubricweb import engine
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.report import GradingError, Vote
 from rubricweb.engine.scoring import Outcome, outcome_of
+from rubricweb.engine.scoring.effect import Effect, effect_of
+from rubricweb.engine.scoring.outcomes import value_of
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Judgement
 from rubricweb.models import Vote as VoteRow
@@ -58,6 +60,15 @@ def outcome(row: Criterion, judgement: Judgement | None) -> Outcome:
     if judgement is None:
         return outcome_of(criterion, None)
     return outcome_of(criterion, answer_of(criterion, judgement.verdict, judgement.value))
+
+
+def label_effect(row: Criterion, label: str | None, value: float | None = None) -> Effect | None:
+    """What a label, or what a check found, does to the score: MET of a negative weight hurt.
+
+    None for an abstention and where there is no answer.
+    """
+    criterion = row.to_engine()
+    return effect_of(value_of(outcome_of(criterion, answer_of(criterion, label, value))), row.weight)
 
 
 def engine_votes(criterion: engine.Criterion, rows: Iterable[VoteRow]) -> list[Vote]:

@@ -17,6 +17,7 @@ from rubricweb.models import (
     Judgement,
     QueueItem,
     Rater,
+    RaterKind,
     Review,
     ReviewQueue,
     ReviewState,
@@ -24,7 +25,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.selectors.ground_truth import SETTLED_RATERS, Unit
+from rubricweb.selectors.labels.ground_truth import Unit
 
 KNOWN_SHOWN = 200
 """So many gold items are named on a page."""
@@ -42,13 +43,9 @@ def known_labels(queue: ReviewQueue, *, only_gold: bool = True) -> dict[Unit, st
     if only_gold:
         items = items.filter(gold=True)
     ids = items.order_by().values("item_id")
-    settled = Judgement.objects.filter(
-        item__in=ids,
-        review__queue__imported=True,
-        review__state=ReviewState.SUBMITTED,
-        review__rater__name__in=SETTLED_RATERS,
-        verdict__isnull=False,
-    )
+    settled = Judgement.objects.in_reviews(
+        item__in=ids, queue__imported=True, rater__kind=RaterKind.SETTLED
+    ).filter(verdict__isnull=False)
     adjudicated = Adjudication.objects.filter(item__in=ids)
     known: dict[Unit, str] = {}
     for rows in (settled.order_by("pk"), adjudicated.order_by("pk")):
@@ -92,7 +89,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class Round:
-    """The calibration round of one rater: `submitted` of `size` gold items, `handed` with drafts among them.
+    """The calibration round of one rater: `in_reviews` of `size` gold items, `handed` with drafts among them.
 
     `calibration` is there once a round was counted.
     """
@@ -155,7 +152,7 @@ def _scores(
     reviews = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
     if since is not None:
         reviews = reviews.filter(submitted_at__gt=since)
-    said = Judgement.objects.filter(review__in=reviews.order_by().values("pk"), verdict__isnull=False)
+    said = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(verdict__isnull=False)
     scores: dict[int, tuple[int, int]] = {}
     rows = said.values_list("review__rater_id", "item_id", "criterion_id", "verdict")
     for rater_id, item_id, criterion_id, verdict in rows:
@@ -300,7 +297,7 @@ def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
         state=ReviewState.SUBMITTED, submitted_at__lte=found.calibration.decided_at
     )
     known, hidden = known_labels(queue), hidden_gold(queue, viewer)
-    said = Judgement.objects.filter(review__in=reviews.order_by().values("pk"), verdict__isnull=False)
+    said = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(verdict__isnull=False)
     rows = said.select_related("item", "criterion")
     answers, withheld = [], set()
     for one in rows.order_by("review__submitted_at", "criterion__position"):

@@ -18,14 +18,14 @@ from rubricweb.models import (
     Judgement,
     Membership,
     ReviewQueue,
-    ReviewState,
     Role,
     Run,
     Team,
     User,
+    in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_items, require_visible
-from rubricweb.selectors.pages import keyset_page
+from rubricweb.selectors.shared.pages import keyset_page
 
 SHOWN = 50
 """So many comments of an item are on a page."""
@@ -109,7 +109,7 @@ def thread(
     commented on.
     """
     team = item.dataset.team
-    withheld = hidden_items(viewer, team).filter(pk=item.pk).exists()
+    withheld = hidden_items(viewer, team, item=item.pk).exists()
     comments = _readable(item, viewer, withheld)
     count = comments.count()
     asked = comments if before is None else comments.filter(pk__lt=before)
@@ -132,7 +132,7 @@ def thread(
 
 def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int = SHOWN) -> LinePage:
     """One page of the comments on an item this person may read, oldest first."""
-    withheld = hidden_items(viewer, item.dataset.team).filter(pk=item.pk).exists()
+    withheld = hidden_items(viewer, item.dataset.team, item=item.pk).exists()
     page = keyset_page(_readable(item, viewer, withheld), order=("pk",), cursor=cursor, size=size)
     return LinePage(tuple(_line(row, viewer, withheld) for row in page.rows), page.next_cursor)
 
@@ -140,7 +140,7 @@ def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int =
 def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
     """The door to a comment: not found while it is hidden from this person."""
     rows = Comment.objects.filter(item__dataset__team=team).filter(
-        Q(author=viewer) | ~Exists(hidden_items(viewer, team).filter(pk=OuterRef("item_id")))
+        Q(author=viewer) | ~Exists(hidden_items(viewer, team, item=OuterRef("item_id")))
     )
     rows = rows.select_related("item__dataset__team", "criterion", "judgement__review", "author")
     comment = rows.filter(pk=comment_id).first() if 0 < comment_id < 2**63 else None
@@ -152,13 +152,14 @@ def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
 def line(comment: Comment, viewer: User) -> Line:
     """One comment as this person, who came through `comment_for`, may see it."""
     team = comment.item.dataset.team
-    return _line(comment, viewer, hidden_items(viewer, team).filter(pk=comment.item_id).exists())
+    return _line(comment, viewer, hidden_items(viewer, team, item=comment.item_id).exists())
 
 
 def judgement_for(item: Item, judgement_id: int, viewer: User) -> Judgement:
     """The door to a verdict on the item that somebody wants to comment on. Raises Withheld, NotFound."""
     require_visible(viewer, item)
-    rows = Judgement.objects.filter(_given(), item=item).select_related("criterion")
+    given = Q(run__isnull=False) | in_reviews()
+    rows = Judgement.objects.filter(given, item=item).select_related("criterion")
     judgement = rows.filter(pk=judgement_id).first() if 0 < judgement_id < 2**63 else None
     if judgement is None:
         raise NotFound("verdict on this item")
@@ -170,11 +171,6 @@ def _readable(item: Item, viewer: User, withheld: bool) -> QuerySet[Comment]:
     if withheld:
         rows = rows.filter(author=viewer)
     return rows.select_related("criterion", "judgement__review", "author")
-
-
-def _given() -> Q:
-    """Verdicts that were given: by a judge, or by a person who has submitted."""
-    return Q(run__isnull=False) | Q(review__state=ReviewState.SUBMITTED)
 
 
 def _line(comment: Comment, viewer: User, withheld: bool) -> Line:
@@ -219,12 +215,12 @@ def _last_versions(item: Item) -> set[int]:
 
 
 def _verdicts(item: Item, run: Run | None, queues: Sequence[ReviewQueue]) -> tuple[Judgement, ...]:
-    among = Q(review__queue__in=queues)
+    among = in_reviews(queue__in=queues)
     if run is not None:
         among |= Q(run=run)
     elif not queues:
         return ()
-    rows = Judgement.objects.filter(_given(), among, item=item, verdict__isnull=False)
+    rows = Judgement.objects.filter(among, item=item, verdict__isnull=False)
     rows = rows.select_related("criterion", "run")
     return tuple(rows.order_by("criterion__position", "review_id", "pk")[:VERDICTS_OFFERED])
 

@@ -12,12 +12,15 @@ from rubricweb.models import (
     Dataset,
     Item,
     Judgement,
-    ReviewState,
+    ReviewQueue,
     RubricVersion,
     Run,
     RunItem,
     Vote,
+    in_reviews,
 )
+from rubricweb.selectors.labels.comparable import labelled_queues
+from rubricweb.selectors.labels.ground_truth import labels_that_count, people_first
 
 REASONS = {
     "people": "people disagree with each other",
@@ -110,21 +113,22 @@ def _units(dataset: Dataset, run: Run | None, reason: str) -> Iterable[Iterable[
 
 
 def _by_people(dataset: Dataset) -> QuerySet[Judgement]:
-    return Judgement.objects.filter(
-        review__queue__dataset=dataset, review__state=ReviewState.SUBMITTED, verdict__isnull=False
-    )
+    return labels_that_count(_queues(dataset))
+
+
+def _queues(dataset: Dataset) -> list[ReviewQueue]:
+    return people_first(list(labelled_queues(dataset.pk, team=dataset.team)))
 
 
 def _against_people(dataset: Dataset, run: Run) -> QuerySet[Judgement, Any]:
     """The units whose verdict is not that of more than half of the people."""
     beside = Judgement.objects.filter(
+        in_reviews("item__judgements__", queue__in=_queues(dataset)),
         run=run,
         repeat=0,
         verdict__isnull=False,
         item__judgements__criterion=F("criterion"),
         item__judgements__verdict__isnull=False,
-        item__judgements__review__state=ReviewState.SUBMITTED,
-        item__judgements__review__queue__dataset=dataset,
     ).order_by()
     counted = beside.values("item_id", "criterion_id").annotate(
         said=Count("item__judgements"),

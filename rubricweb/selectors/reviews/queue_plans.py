@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from rubricweb.models import Dataset, RubricVersion, User
-from rubricweb.selectors.informative import REASONS, ReasonCount
-from rubricweb.selectors.queue_sources import Source, chosen, in_words
-from rubricweb.selectors.review_pace import team_pace
+from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
+from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
+from rubricweb.selectors.reviews.review_pace import team_pace
 
 
 @dataclass(frozen=True)

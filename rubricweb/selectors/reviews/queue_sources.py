@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import Dataset, Item, Judgement, Run, User
-from rubricweb.selectors import informative
 from rubricweb.selectors.blinding import require_nothing_hidden
-from rubricweb.selectors.datasets import matching, metadata_text
+from rubricweb.selectors.datasets.items import matching, metadata_text
+from rubricweb.selectors.reviews import informative
 
 KINDS = {
     "all": "all items, those added later too",
@@ -24,7 +24,10 @@ KINDS = {
 }
 ALL = "all"
 """The kind that is a whole dataset, items added later included."""
+SAMPLE = "sample"
+"""The kind that is drawn at random."""
 AT_ONCE = 5000
+SEEDS = 2**31
 UNKNOWN = "–"
 """The stratum of items without a value."""
 
@@ -51,12 +54,31 @@ class Source:
 
 
 @dataclass(frozen=True)
+class DrawnStratum:
+    """One stratum of a draw: the ids drawn from it, in that order, and those that were not."""
+
+    value: str
+    drawn: tuple[int, ...]
+    rest: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A random draw: `order` holds all drawn ids at random, and within each stratum in the order drawn."""
+
+    seed: int
+    dataset_size: int
+    order: tuple[int, ...]
+    strata: tuple[DrawnStratum, ...]
+
+
+@dataclass(frozen=True)
 class Chosen:
-    """Item ids in the order of the dataset, the probability each was drawn with, and how in words' stead."""
+    """Item ids in the order of the dataset, how they were drawn if they were, and how in words' stead."""
 
     item_ids: tuple[int, ...]
     source: dict[str, Any]
-    probabilities: dict[int, float] = field(default_factory=dict)
+    drawing: Drawing | None = None
 
 
 def chosen(dataset: Dataset, source: Source, *, viewer: User) -> Chosen:
@@ -65,13 +87,13 @@ def chosen(dataset: Dataset, source: Source, *, viewer: User) -> Chosen:
     """
     if source.kind not in KINDS:
         raise Invalid.at("source", repr(source.kind), ", ".join(KINDS))
-    if source.kind in ("run", "sample") and source.run is not None and source.run.dataset_id != dataset.pk:
+    if source.kind in ("run", SAMPLE) and source.run is not None and source.run.dataset_id != dataset.pk:
         raise _refused("source_run", f"{source.run} is over {source.run.dataset}, not over {dataset}.")
     if source.kind == "items":
         found = _named(dataset, source.item_ids)
     elif source.kind == "run":
         found = _doubtful(dataset, source, viewer)
-    elif source.kind == "sample":
+    elif source.kind == SAMPLE:
         found = _sample(dataset, source, viewer)
     elif source.kind == "filter":
         if not source.search and not source.metadata:
@@ -127,19 +149,16 @@ def _doubtful(dataset: Dataset, source: Source, viewer: User) -> Chosen:
 
 
 def _sample(dataset: Dataset, source: Source, viewer: User) -> Chosen:
+    if not 0 <= source.seed < SEEDS:
+        raise _refused("seed", f"A seed is a whole number from 0 to {SEEDS - 1}, not {source.seed}.")
     population = _ids(_narrowed(dataset, source))
     strata = _strata(dataset, source, population, viewer)
     if not len(strata) <= source.size <= len(population):
         least = f"{len(strata)}, one for each stratum," if len(strata) > 1 else "1"
         raise _refused("size", f"A sample has from {least} to {len(population)} items, not {source.size}.")
-    chance = Random(source.seed)  # noqa: S311  a sample that can be drawn again, no secret
-    probabilities: dict[int, float] = {}
     shares = allocated({name: len(ids) for name, ids in strata.items()}, source.size)
-    for name in sorted(strata):
-        ids = strata[name]
-        probability = shares[name] / len(ids)
-        probabilities |= dict.fromkeys(chance.sample(ids, shares[name]), probability)
-    said: dict[str, Any] = {"kind": "sample", "size": source.size, "of": len(population), "seed": source.seed}
+    drawing = _drawing(source.seed, Item.objects.filter(dataset=dataset).count(), strata, shares)
+    said: dict[str, Any] = {"kind": SAMPLE, "size": source.size, "of": len(population), "seed": source.seed}
     if source.strata_metadata:
         said["strata_metadata"] = source.strata_metadata
     if source.strata_criterion and source.run is not None:
@@ -148,8 +167,32 @@ def _sample(dataset: Dataset, source: Source, viewer: User) -> Chosen:
         said["strata"] = [
             {"value": name, "drawn": shares[name], "of": len(strata[name])} for name in sorted(strata)
         ]
-    drawn = tuple(pk for pk in population if pk in probabilities)
-    return Chosen(drawn, said | _narrowing(source), probabilities)
+    drawn = set(drawing.order)
+    return Chosen(tuple(pk for pk in population if pk in drawn), said | _narrowing(source), drawing)
+
+
+def _drawing(seed: int, dataset_size: int, strata: dict[str, list[int]], shares: dict[str, int]) -> Drawing:
+    """So many of each stratum, all of them in one order at random.
+
+    Strata by turns would tell who reviews a sample by verdicts what the judge said.
+    """
+    chance = Random(seed)  # noqa: S311  a sample that can be drawn again, no secret
+    stratum_of = {pk: name for name in sorted(strata) for pk in chance.sample(strata[name], shares[name])}
+    order = list(stratum_of)
+    chance.shuffle(order)
+    return Drawing(
+        seed=seed,
+        dataset_size=dataset_size,
+        order=tuple(order),
+        strata=tuple(
+            DrawnStratum(
+                value=name,
+                drawn=tuple(pk for pk in order if stratum_of[pk] == name),
+                rest=tuple(pk for pk in strata[name] if pk not in stratum_of),
+            )
+            for name in sorted(strata)
+        ),
+    )
 
 
 def allocated(sizes: dict[str, int], wanted: int) -> dict[str, int]:
@@ -232,7 +275,7 @@ def _sentence(source: dict[str, Any], *, verdicts: bool) -> str:
             if name in counts
         ]
         return f"Items{narrowed} of run {source.get('run')} where {'; '.join(words)}."
-    if kind == "sample":
+    if kind == SAMPLE:
         return _sample_words(source, narrowed)
     return "Items chosen one by one."
 

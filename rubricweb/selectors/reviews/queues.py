@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 from django.utils import timezone
 
 from rubricweb.models import (
     Dataset,
+    Draw,
     Item,
     QueueItem,
     QueueState,
@@ -20,12 +21,13 @@ from rubricweb.models import (
     Role,
     RubricVersion,
     Run,
+    Stratum,
     Team,
     User,
 )
 from rubricweb.selectors.blinding import UNITED_MAX, hidden_datasets, shown
-from rubricweb.selectors.queue_sources import in_words
-from rubricweb.selectors.review_pace import own_paces, rater_paces, time_left
+from rubricweb.selectors.reviews.queue_sources import in_words
+from rubricweb.selectors.reviews.review_pace import own_paces, rater_paces, time_left
 
 STATES = (QueueState.OPEN, QueueState.PAUSED, QueueState.CLOSED)
 
@@ -158,6 +160,17 @@ def source_words(queue: ReviewQueue, viewer: User) -> list[str]:
     """How the items were chosen, a sentence each; nothing that tells verdicts the viewer may not see yet."""
     hidden = queue.dataset_id in hidden_datasets(viewer, queue.team)
     return in_words(queue.source, verdicts=not hidden)
+
+
+def draws(queue: ReviewQueue, viewer: User) -> list[Draw]:
+    """The random draws its items come from, oldest first, with their strata. Two queries besides.
+
+    None while some of the dataset is hidden from the viewer: strata by verdicts would tell verdicts.
+    """
+    if queue.dataset_id in hidden_datasets(viewer, queue.team):
+        return []
+    strata = Prefetch("strata", Stratum.objects.defer("items"))
+    return list(queue.draws.order_by("pk").prefetch_related(strata))
 
 
 def _rated_by(viewer: User, queues: Sequence[ReviewQueue]) -> set[int]:
@@ -354,7 +367,7 @@ def rail(queue: ReviewQueue, viewer: User, *, around: Item, size: int = 200) -> 
         .order_by("position")
         .values_list("item_id", "item__key", "item__description")[:size]
     )
-    reviews = own.filter(item__in=[pk for pk, _, _ in rows]).annotate(answered=Count("judgements"))
+    reviews: Any = own.filter(item__in=[pk for pk, _, _ in rows]).annotate(answered=Count("judgements"))
     mine = {review.item_id: review for review in reviews.only("pk", "item_id", "state", "flagged")}
     lines = []
     for pk, key, description in rows:

@@ -21,9 +21,10 @@ from rubricweb.models import (
     Revision,
     Run,
     User,
+    in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_items, require_visible
-from rubricweb.selectors.reviews import Measured, Quote, Voice, questions, quotes
+from rubricweb.selectors.reviews.reviews import Measured, Quote, Voice, questions, quotes
 
 
 @dataclass(frozen=True)
@@ -101,18 +102,20 @@ def has_reveal(review: Review) -> bool:
     viewer = review.rater.user
     if viewer is None or not _others_spoke(review):
         return False
-    return not hidden_items(viewer, review.queue.team).filter(pk=review.item_id).exists()
+    return not hidden_items(viewer, review.queue.team, item=review.item_id).exists()
 
 
 def will_reveal(review: Review) -> bool:
     """Whether submitting a draft leads to a reveal, as far as is known by now: see `has_reveal`."""
     viewer = review.rater.user
-    return viewer is not None and _others_spoke(review) and not _is_hidden_elsewhere(review, viewer)
+    if viewer is None or not _others_spoke(review):
+        return False
+    return not hidden_items(viewer, review.queue.team, item=review.item_id, submitting=review).exists()
 
 
 def _others_spoke(review: Review) -> bool:
     # The item is named twice: by it the peers' reviews are found in an index.
-    peers = Q(review__queue=review.queue, review__item=review.item, review__state=ReviewState.SUBMITTED)
+    peers = in_reviews(queue=review.queue, item=review.item)
     source = peers & ~Q(review=review)
     if review.queue.run_id is not None:
         source |= Q(run_id=review.queue.run_id)
@@ -169,7 +172,7 @@ def _voices(
     """What was said about an item: by the run's judge, then in submitted reviews of the queue."""
     source = Q(pk__in=[])
     if queue is not None:
-        source |= Q(review__queue=queue, review__state=ReviewState.SUBMITTED)
+        source |= in_reviews(queue=queue)
     if run is not None:
         source |= Q(run=run)
     voices: dict[int, list[tuple[int | None, RevealedVoice]]] = {}
@@ -213,5 +216,4 @@ def advice(review: Review) -> dict[int, list[RevealedVoice]]:
 
 
 def _is_hidden_elsewhere(review: Review, viewer: User) -> bool:
-    hidden = hidden_items(viewer, review.queue.team, besides=review.queue)
-    return hidden.filter(pk=review.item_id).exists()
+    return hidden_items(viewer, review.queue.team, item=review.item_id, besides=review.queue).exists()

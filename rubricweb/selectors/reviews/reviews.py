@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rubricweb.engine.checks import run_check
+from rubricweb.engine.checks.processes.limited import at_once
 from rubricweb.engine.report import GradingError
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Judgement, Review, Team, User
-from rubricweb.selectors.evidence import place_words
-from rubricweb.selectors.rationale import labels_with_reason
+from rubricweb.selectors.labels.rationale import labels_with_reason
+from rubricweb.selectors.reviews.evidence import place_words
 
 
 def review_for(team: Team, review_id: int, viewer: User) -> Review:
@@ -134,8 +135,9 @@ def questions(review: Review) -> list[Question]:
 
 
 def measured(criterion: Criterion, submission: Submission) -> Measured:
-    """What a check finds in a submission."""
-    answer = run_check(criterion.to_engine(), submission)
+    """What a check finds in a submission, if it can be said at once: a page waits for no helper process."""
+    with at_once():
+        answer = run_check(criterion.to_engine(), submission)
     if isinstance(answer, GradingError):
         return Measured(None, "", answer.kind, answer.message)
     return Measured(answer.value, answer.reason)

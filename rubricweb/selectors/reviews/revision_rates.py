@@ -12,13 +12,13 @@ from rubricweb.models import (
     Criterion,
     Judgement,
     ReviewQueue,
-    ReviewState,
     Revision,
     Run,
     User,
+    in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_of
-from rubricweb.selectors.ground_truth import run_answers
+from rubricweb.selectors.labels.ground_truth import run_answers
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
         return RevisionRates(False, _rate(None, [], 0), ())
     hidden = hidden_of(viewer, run.team, run.dataset_id)
     said: dict[int, list[Revision]] = defaultdict(list)
-    revisions = Revision.objects.filter(run=run, judgement__review__queue__in=revealing).exclude(
+    revisions = Revision.objects.filter(in_reviews("judgement__", queue__in=revealing), run=run).exclude(
         judge_verdict=""
     )
     for revision in revisions.select_related("judgement"):
@@ -70,11 +70,8 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
             said[judgement.criterion_id].append(revision)
     judged = run_answers(run, beside=revealing).labels
     unanswered: dict[int, int] = defaultdict(int)
-    silent = Judgement.objects.filter(
-        review__queue__in=revealing,
-        review__state=ReviewState.SUBMITTED,
-        verdict__isnull=False,
-        revision__isnull=True,
+    silent = Judgement.objects.in_reviews(queue__in=revealing).filter(
+        verdict__isnull=False, revision__isnull=True
     )
     for item_id, criterion_id, verdict in silent.values_list("item_id", "criterion_id", "verdict"):
         if item_id not in hidden and judged.get((item_id, criterion_id), verdict) != verdict:

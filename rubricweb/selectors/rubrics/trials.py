@@ -9,12 +9,13 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.checks import run_check
+from rubricweb.engine.checks.processes.limited import at_once
 from rubricweb.engine.errors import FaultList, UnreadableReply
-from rubricweb.engine.outcomes import FAILED, outcome_of
 from rubricweb.engine.report import GradingError
 from rubricweb.engine.rubric import check_rubric
-from rubricweb.engine.rubric_reading import check_criterion
+from rubricweb.engine.rubric.reading import check_criterion
 from rubricweb.engine.scoring import length_penalty, passed, penalised, score_verdicts
+from rubricweb.engine.scoring.outcomes import FAILED, outcome_of
 from rubricweb.judges.offline.lexical import answer as offline_answer
 from rubricweb.judges.offline.questions import NotAQuestion, read_request
 
@@ -53,7 +54,8 @@ class Trial:
 def try_rubric(
     draft: Mapping[str, Any], submission: engine.Submission, *, judge: Judge | None = None
 ) -> Trial:
-    """Answers what can be answered of a draft, valid or not: checks always, the rest with a `judge`.
+    """Answers what can be answered of a draft at once, valid or not: checks that need no helper process, and
+    the rest with a `judge`.
 
     A draft of one check that looks for "Paris", on "Paris is the capital.": value 1.0, score 1.0.
     """
@@ -65,7 +67,8 @@ def try_rubric(
         if criterion is None and (judge is not None or _means_check(entry)):
             answers.append(Tried(position, None, HAS_FAULTS))
         elif criterion is not None and criterion.is_check:
-            answers.append(_tried(position, run_check(criterion, submission)))
+            with at_once():
+                answers.append(_tried(position, run_check(criterion, submission)))
         elif criterion is not None and judge is not None:
             rubric = engine.Rubric([criterion], guidelines=guidelines)
             answers.append(_tried(position, _judged(rubric, submission, judge)))

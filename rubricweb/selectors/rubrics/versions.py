@@ -13,11 +13,11 @@ from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.errors import Fault, FaultList
 from rubricweb.engine.parsers.yaml_text import dump_yaml
 from rubricweb.engine.rubric import check_rubric
-from rubricweb.engine.rubric_diff import RubricDiff, rubric_diff
-from rubricweb.engine.weight_shares import weight_shares
+from rubricweb.engine.rubric.diff import RubricDiff, rubric_diff
+from rubricweb.engine.scoring.weight_shares import weight_shares
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Rubric, RubricVersion, Run, Team
-from rubricweb.selectors.pages import Page, keyset_page
+from rubricweb.selectors.shared.pages import Page, keyset_page
 
 NO_ITEM = engine.Submission(
     output="(The submission stands here. Import a dataset to see a real one.)",

@@ -12,14 +12,22 @@ from django.db.models import QuerySet
 from rubricweb import engine
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.errors import NotFound
-from rubricweb.models import Criterion, Item, JournalEntry, JudgeCall, Judgement, Run, RunItem, User, Vote
-from rubricweb.selectors import runs
+from rubricweb.models import (
+    PRUNED,
+    Criterion,
+    Item,
+    JournalEntry,
+    JudgeCall,
+    Judgement,
+    Run,
+    RunItem,
+    User,
+    Vote,
+)
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.selectors.pages import keyset_page
-from rubricweb.selectors.run_graders import PER_ITEM, Graders
-
-PRUNED = "pruned"
-"""The journal's verb where what was said in calls was cleared; its detail says `before` which moment."""
+from rubricweb.selectors.runs import listing
+from rubricweb.selectors.runs.graders import PER_ITEM, Graders
+from rubricweb.selectors.shared.pages import keyset_page
 
 # Texts of calls: a few kilobytes each, or a few hundred where the submission is long.
 BODIES = ("request", "reply", "reasoning")
@@ -115,7 +123,7 @@ def asks_each(run: Run, row: RunItem) -> bool:
 
 
 def _opened(run: Run, item: Item, viewer: User) -> RunItem:
-    row = runs.run_item(run, item, viewer=viewer)
+    row = listing.run_item(run, item, viewer=viewer)
     if row is None:
         raise NotFound("item in this run")
     return row

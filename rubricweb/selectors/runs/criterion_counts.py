@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
-from rubricweb.engine.agreement.intervals import Figure, wilson
-from rubricweb.engine.agreement.means import mean_figure
-from rubricweb.engine.criterion import Option
+from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, wilson
+from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.rubric.criterion import Option
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Judgement, Run, RunCriterionSummary, RunItem, RunState
 
@@ -41,6 +41,15 @@ class CriterionCounts:
     @property
     def unmet(self) -> int:
         return self.labels.get(Verdict.UNMET, 0) if self.criterion.kind == "binary" else 0
+
+    @property
+    def helped(self) -> int:
+        """Verdicts that did the score good: MET, of a penalty UNMET; none at weight 0."""
+        return 0 if self.criterion.weight == 0 else self.unmet if self.criterion.weight < 0 else self.met
+
+    @property
+    def hurt(self) -> int:
+        return 0 if self.criterion.weight == 0 else self.met if self.criterion.weight < 0 else self.unmet
 
     @property
     def cannot_assess(self) -> int:
@@ -107,9 +116,9 @@ class CriterionCounts:
         return {option.label: option for option in (Option(**one) for one in self.criterion.options)}
 
 
-def share_figure(count: int, n: int) -> Figure:
+def share_figure(count: int, n: int, confidence: float = CONFIDENCE) -> Figure:
     """`count` of `n` with Wilson's interval; None without any. 3 of 4 → 0.75."""
-    bounds = wilson(count, n)
+    bounds = wilson(count, n, confidence)
     return Figure(count / n, bounds[0], bounds[1], n) if bounds else Figure(None, None, None, 0)
 
 
@@ -152,6 +161,16 @@ def on_graded_items(run: Run) -> QuerySet[Judgement]:
     if run.state == RunState.FINISHED:
         return found
     return found.exclude(Exists(RunItem.objects.filter(run=run, item=OuterRef("item"), graded_at=None)))
+
+
+def on_judged_items(run: Run) -> QuerySet[Judgement]:
+    """The run's answers on fully judged items, and every error on graded ones: what its rates are made of.
+
+    What was answered on an item that has errors elsewhere is in no rate until the item is retried, as its
+    score is in no mean.
+    """
+    errored = RunItem.objects.filter(run=run, errors__gt=0).order_by()
+    return on_graded_items(run).exclude(error_kind=None, item_id__in=errored.values("item_id"))
 
 
 def summarised_counts(run: Run, criteria: Iterable[Criterion]) -> list[CriterionCounts] | None:

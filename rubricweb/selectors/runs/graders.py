@@ -13,12 +13,12 @@ from rubricweb.engine.autograders import (
     ReplyFormat,
     Stage,
 )
-from rubricweb.engine.autograders.cascade import Condition
-from rubricweb.engine.autograders.few_shot import Example
+from rubricweb.engine.autograders.examples.few_shot import Example
+from rubricweb.engine.autograders.panels.cascade import Condition
 from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.panels.voting import Tally
 from rubricweb.engine.report import Escalation, Vote
 from rubricweb.engine.rubric import Criterion as EngineCriterion
-from rubricweb.engine.voting import Tally
 from rubricweb.models import Criterion, Item, Run
 
 PER_ITEM = "rubric_as_judge"

@@ -18,7 +18,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_datasets, require_visible
-from rubricweb.selectors.pages import keyset_page
+from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import stop_reason, withheld_runs
 
 

@@ -1,7 +1,7 @@
 """The log of a run: what was decided, newest first."""
 
 from rubricweb.models import Run, RunEvent, User
-from rubricweb.selectors.pages import Page, keyset_page
+from rubricweb.selectors.shared.pages import Page, keyset_page
 from rubricweb.selectors.withheld_runs import WITHHELD, is_withheld_run
 
 # Of a run whose calls are withheld: lines that are told, and those of which only that they happened is. All

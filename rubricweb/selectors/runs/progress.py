@@ -24,11 +24,11 @@ from rubricweb.models import (
     RunTally,
     User,
 )
-from rubricweb.selectors import workers
-from rubricweb.selectors.run_graders import PER_ITEM
-from rubricweb.selectors.spending import holding, told_month_spending
+from rubricweb.selectors.runs.graders import PER_ITEM
+from rubricweb.selectors.shared import workers
+from rubricweb.selectors.shared.workers import SILENT_AFTER
+from rubricweb.selectors.spending.spending import holding, lost_calls, lost_usd, told_month_spending
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
-from rubricweb.selectors.workers import SILENT_AFTER
 
 # Speed is measured over this time, over at most so many of the newest calls of all runs.
 RECENTLY = timedelta(seconds=60)
@@ -70,10 +70,11 @@ class Progress:
 
     `verdicts` and `errors` are those of `graded` items, `errored` items among them have at least one error,
     `working` items are held by a worker right now. `calls` were asked, `cached` answered from earlier
-    answers, `attempts` are requests sent. `cost_usd` is what is known to be spent, None when that is nothing
-    though calls were answered; `unpriced` calls, of unknown cost, are not in it. `held_usd` is set aside for
-    calls in flight and for what a provider has as a batch, and is not spent yet. `month_usd` is what all runs
-    of the team cost in this calendar month (UTC), None without a cap on it. `waiting` is a key of WAITING, ""
+    answers, `attempts` are requests sent. `cost_usd` is what is known to be spent, None when that is
+    nothing though calls were answered; `unpriced` calls, of unknown cost, are not in it, nor are
+    `lost_calls`, which were cut off and cost at most `lost_at_most_usd`. `held_usd` is set aside for calls
+    in flight and for what a provider has as a batch, and is not spent yet. `month_usd` is what all runs of
+    the team cost in this calendar month (UTC), None without a cap on it. `waiting` is a key of WAITING, ""
     while it goes on. `stop_reason` is why it stopped early, "" when it did not.
 
     While it is `withheld` from the viewer (`selectors.withheld_runs` says why), everything that counts calls,
@@ -96,6 +97,8 @@ class Progress:
     completion_tokens: int | None
     cost_usd: float | None
     unpriced: int | None
+    lost_calls: int | None
+    lost_at_most_usd: float | None
     held_usd: float | None
     budget_usd: float | None
     month_usd: float | None
@@ -172,7 +175,11 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
     """
     items = item_counts(run, now)
     held = Case(When(holding(now), then=F("reserved_usd")), default=0.0)
-    tallies = list(RunTally.objects.filter(run=run).annotate(held_usd=held).order_by("worker", "-month"))
+    tallies = list(
+        RunTally.objects.filter(run=run)
+        .annotate(held_usd=held, lost_n=lost_calls(now), lost_most_usd=lost_usd(now))
+        .order_by("worker", "-month")
+    )
     working = _at_work(tallies, now)
     calls = sum(tally.calls for tally in tallies)
     unpriced = sum(tally.unpriced for tally in tallies)
@@ -201,6 +208,8 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
         completion_tokens=sum(tally.completion_tokens for tally in tallies),
         cost_usd=None if unpriced and not cost else cost,
         unpriced=unpriced,
+        lost_calls=sum(tally.lost_n for tally in tallies),
+        lost_at_most_usd=sum(tally.lost_most_usd for tally in tallies),
         held_usd=sum(tally.held_usd for tally in tallies),
         budget_usd=run.budget_usd,
         month_usd=None if month is None else month.spent_usd,
@@ -237,6 +246,8 @@ def _without_calls(run: Run, found: Progress) -> Progress:
         completion_tokens=None,
         cost_usd=None,
         unpriced=None,
+        lost_calls=None,
+        lost_at_most_usd=None,
         held_usd=None,
         calls_per_second=None,
         seconds_left=None,

@@ -7,6 +7,7 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet
 
 from rubricweb import engine
+from rubricweb.engine.panels.voting import Tally, tally
 from rubricweb.engine.scoring import (
     Abstention,
     OnError,
@@ -16,15 +17,17 @@ from rubricweb.engine.scoring import (
     score_groups,
     value_of,
 )
+from rubricweb.engine.scoring.effect import Effect, effect_of
 from rubricweb.engine.submission import Submission
-from rubricweb.engine.voting import Tally, tally
 from rubricweb.errors import Invalid
-from rubricweb.models import Criterion, Item, JudgeCall, Judgement, Run, RunItem, User, Vote
-from rubricweb.selectors import run_calls, run_votes, runs
+from rubricweb.models import FULLY_JUDGED, Criterion, Item, JudgeCall, Judgement, Run, RunItem, User, Vote
 from rubricweb.selectors.blinding import shown
-from rubricweb.selectors.run_graders import PER_ITEM, Graders, settled
-from rubricweb.selectors.run_results import RUN_ITEM_ORDERS
-from rubricweb.selectors.stored_answers import engine_votes, outcomes
+from rubricweb.selectors.labels.stored_answers import engine_votes, outcomes
+from rubricweb.selectors.runs import calls as run_calls
+from rubricweb.selectors.runs import listing
+from rubricweb.selectors.runs import votes as run_votes
+from rubricweb.selectors.runs.graders import PER_ITEM, Graders, settled
+from rubricweb.selectors.runs.results import RUN_ITEM_ORDERS
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,11 @@ class CriterionResult:
     agreement: float | None = None
     flips: float | None = None
 
+    @property
+    def effect(self) -> Effect | None:
+        """What the answer does to the score; None where it has no value."""
+        return effect_of(self.value, self.criterion.weight)
+
 
 @dataclass(frozen=True)
 class ItemReport:
@@ -64,7 +72,7 @@ class ItemReport:
 
 def item_report(run: Run, item: Item, *, viewer: User) -> ItemReport | None:
     """The report, None when the item is not part of the run; Withheld while the viewer reviews it blind."""
-    row = runs.run_item(run, item, viewer=viewer)
+    row = listing.run_item(run, item, viewer=viewer)
     if row is None:
         return None
     rows = list(row.rubric_version.criteria.order_by("position"))
@@ -144,7 +152,8 @@ def neighbours(run: Run, row: RunItem, *, viewer: User, order: str = "score") ->
     """The graded items before and after `row`: by score, worst first ("score") or best first, else by place
     in the dataset.
 
-    Items the viewer is still to review blind are stepped over. An item without a score goes by place. Raises
+    Items the viewer is still to review blind are stepped over. An item that is in no ranking, without a score
+    or with an error, goes by place. Raises
     Invalid for an order that is not in RUN_ITEM_ORDERS.
     """
     if order not in RUN_ITEM_ORDERS:
@@ -152,7 +161,9 @@ def neighbours(run: Run, row: RunItem, *, viewer: User, order: str = "score") ->
         raise Invalid(f"Items of a run cannot be sorted by {order[:40]!r}. Allowed: {allowed}.")
     visible = shown(viewer, run.team, run.dataset_id)
     rows = RunItem.objects.filter(visible, run=run, graded_at__isnull=False)
-    if order in ("score", "-score") and row.score is not None:
+    ranked = order in ("score", "-score") and row.score is not None and row.fully_judged
+    if ranked:
+        rows = rows.filter(FULLY_JUDGED)
         below = Q(score__lt=row.score) | Q(score=row.score, pk__lt=row.pk)
         above = Q(score__gt=row.score) | Q(score=row.score, pk__gt=row.pk)
         fields = ("score", "pk")
@@ -162,11 +173,7 @@ def neighbours(run: Run, row: RunItem, *, viewer: User, order: str = "score") ->
         fields = ("item__position", "pk")
     before = _first(rows.filter(below).order_by(*(f"-{name}" for name in fields)))
     after = _first(rows.filter(above).order_by(*fields))
-    return (
-        Neighbours(after, before)
-        if order == "-score" and row.score is not None
-        else Neighbours(before, after)
-    )
+    return Neighbours(after, before) if ranked and order == "-score" else Neighbours(before, after)
 
 
 def _first(rows: QuerySet[RunItem]) -> int | None:

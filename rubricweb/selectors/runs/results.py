@@ -1,6 +1,5 @@
 """What came out of a run so far: scores, verdicts by criterion, and the items behind them."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -8,19 +7,22 @@ from typing import TypeVar
 from django.db.models import Avg, Count, Model, Q, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.means import mean_figure
+from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.scoring import FailedItems
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
-from rubricweb.models import Criterion, Judgement, Run, RunItem, RunSummary, User
+from rubricweb.models import FULLY_JUDGED, Criterion, Judgement, Run, RunItem, RunSummary, User
 from rubricweb.selectors.blinding import is_withheld, shown
-from rubricweb.selectors.criterion_counts import (
+from rubricweb.selectors.runs.criterion_counts import (
     CriterionCounts,
     criterion_counts,
     on_graded_items,
+    on_judged_items,
     share_figure,
     summarised_counts,
 )
-from rubricweb.selectors.pages import Page, keyset_page
+from rubricweb.selectors.runs.group_means import GroupMean, group_means, summarised_groups
+from rubricweb.selectors.shared.pages import Page, keyset_page
 
 RUN_ITEM_ORDERS = {
     "score": ("score", "pk"),
@@ -28,9 +30,6 @@ RUN_ITEM_ORDERS = {
     "position": ("item__position",),
     "errors": ("-errors", "pk"),
 }
-
-# Without an interval while the run goes on.
-RESAMPLED_MOST = 10_000
 
 Row = TypeVar("Row", bound=Model)
 
@@ -51,7 +50,8 @@ class Bin:
 class VerdictCounts:
     """How many verdicts of each kind, how many options were chosen and numbers measured, how many failed.
 
-    `chosen` counts every option, those that are not applicable among them.
+    `chosen` counts every option, those that are not applicable among them. Of the verdicts `helped` and
+    `hurt` count those that did so to the score: MET of a penalty hurt; the others have weight 0.
     """
 
     met: int = 0
@@ -60,14 +60,28 @@ class VerdictCounts:
     errors: int = 0
     chosen: int = 0
     measured: int = 0
+    helped: int = 0
+    hurt: int = 0
+
+    @property
+    def idle(self) -> int:
+        """Verdicts on criteria of weight 0."""
+        return self.met + self.unmet - self.helped - self.hurt
 
     @property
     def parts(self) -> tuple[tuple[str, int, str], ...]:
-        """(label, count, kind) of each kind, for one stacked bar; options and checks only where there are."""
-        others = (("Option chosen", self.chosen, "chosen"), ("Measured", self.measured, "measured"))
+        """(label, count, kind), verdicts by what they did to the score, for one stacked bar.
+
+        Options, checks and verdicts that moved nothing only where there are.
+        """
+        others = (
+            ("Moved nothing", self.idle, "pending"),
+            ("Option chosen", self.chosen, "chosen"),
+            ("Measured", self.measured, "measured"),
+        )
         return (
-            ("Met", self.met, "met"),
-            ("Unmet", self.unmet, "unmet"),
+            ("Helped", self.helped, "met"),
+            ("Hurt", self.hurt, "unmet"),
             *(part for part in others if part[1]),
             ("Cannot assess", self.cannot_assess, "cannot"),
             ("Error", self.errors, "error"),
@@ -78,10 +92,11 @@ class VerdictCounts:
 class Result:
     """What came out of a run so far, over the graded items the viewer may see; `hidden` others are left out.
 
-    `scored` of the `graded` items have a score; `totals` counts verdicts, those on items that are not graded
-    to the end left out as from every other figure; `passed` is the share of those the
-    rubric's pass rule has a word on, None without a rule. Everything but `bins` is None or 0 while nothing is
-    graded.
+    Of the `graded` items `errored` have a failed verdict: they are in `coverage`, `errors` and `totals`, and
+    in no other figure until they are retried, unless `failed_items` is "include". Of the others `scored` have
+    a score. `totals` counts every verdict on graded items; `passed` is the share of those the rubric's pass
+    rule has a word on, None without a rule; `groups` has the mean of every group of criteria, and is empty
+    where there are none. Everything but `bins` is None or 0 while nothing is graded.
     """
 
     mean: Figure
@@ -94,58 +109,84 @@ class Result:
     totals: VerdictCounts
     rates: tuple[CriterionRate, ...]
     passed: Figure
+    errored: int
+    groups: tuple[GroupMean, ...]
+    failed_items: FailedItems
+
+    @property
+    def fully_judged(self) -> int:
+        """Graded items without an error."""
+        return self.graded - self.errored
 
     @property
     def unscored(self) -> int:
-        return self.graded - self.scored
+        """Fully judged items on which nothing could be said: every answer abstained."""
+        counted = self.graded if self.failed_items == "include" else self.fully_judged
+        return counted - self.scored
 
 
-def result(run: Run, *, viewer: User) -> Result:
+def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> Result:
     """What came out so far, with every figure over the items the viewer may see.
 
-    Reads every score and counts every verdict: some seconds for a million, so not to be asked every second.
+    Items with an error are left out of the figures; "include" counts them by the run's error policy. Reads
+    every score and counts every verdict: some seconds for a million, so not to be asked every second.
     """
     visible = _shown(run, viewer)
     rows = _visible(RunItem.objects.filter(run=run, graded_at__isnull=False), visible)
+    included = FULLY_JUDGED if failed_items == "exclude" else Q()
     counts = rows.aggregate(
         graded=Count("pk"),
-        scored=Count("score"),
-        coverage=Avg("coverage"),
-        errors=Sum("errors"),
-        passing=Count("pk", filter=Q(passed=True)),
-        ruled=Count("passed"),
+        errored=Count("pk", filter=Q(errors__gt=0)),
+        mean_coverage=Avg("coverage"),
+        failed=Sum("errors"),
+        passing=Count("pk", filter=Q(included, passed=True)),
+        ruled=Count("passed", filter=included),
     )
-    scores = [
-        score for score in rows.order_by("item_id").values_list("score", flat=True) if score is not None
-    ]
-    rates = _criterion_rates(run, visible)
-    summary = getattr(run, "summary", None) if visible is None else None
-    # Items that bring a rubric of their own are in no rate.
-    shared = rates and not RunItem.objects.filter(run=run).exclude(rubric_version=run.rubric_version).exists()
+    scored = rows.filter(included).order_by("item_id").values_list("score", flat=True)
+    scores = [score for score in scored if score is not None]
+    rates = _criterion_rates(run, visible, failed_items)
+    kept = visible is None and failed_items == "exclude"
+    summary = getattr(run, "summary", None) if kept else None
+    # Answers on items that bring a rubric of their own, or have an error, are in no rate.
+    shared = rates and not counts["errored"]
+    if shared:
+        of_run = RunItem.objects.filter(run=run)
+        shared = not of_run.exclude(rubric_version=run.rubric_version).exists()
     return Result(
         mean=_mean(scores, summary),
-        coverage=counts["coverage"],
+        coverage=counts["mean_coverage"],
         graded=counts["graded"],
-        scored=counts["scored"],
+        scored=len(scores),
         hidden=0 if visible is None else RunItem.objects.filter(run=run).exclude(visible).count(),
-        errors=counts["errors"] or 0,
+        errors=counts["failed"] or 0,
         bins=tuple((one.low, one.high, one.count) for one in _bins(scores)),
         totals=_sum(rates) if shared else _totals(run, visible),
         rates=tuple(rates),
         passed=share_figure(counts["passing"], counts["ruled"]),
+        errored=counts["errored"],
+        groups=_groups(run, rows.filter(included), summary),
+        failed_items=failed_items,
     )
 
 
 def _mean(scores: Sequence[float], summary: RunSummary | None) -> Figure:
-    """The mean with its interval: of an ended run as it was worked out then.
-
-    Of very many scores so far only the mean: resampling them takes seconds, at every look.
-    """
+    """The mean with its interval: of an ended run as it was worked out then."""
     if summary is not None and summary.scored == len(scores):
         return Figure(summary.score_mean, summary.score_low, summary.score_high, summary.scored)
-    if len(scores) > RESAMPLED_MOST:
-        return Figure(math.fsum(scores) / len(scores), None, None, len(scores))
     return mean_figure(scores)
+
+
+def _groups(run: Run, rows: QuerySet[RunItem], summary: RunSummary | None) -> tuple[GroupMean, ...]:
+    """The mean per group: of an ended run as it was worked out then."""
+    kept = summarised_groups(summary)
+    return group_means(run, rows) if kept is None else kept
+
+
+def groups_shown(run: Run, *, viewer: User) -> tuple[GroupMean, ...]:
+    """The mean of every group over the fully judged items the viewer may see."""
+    visible = _shown(run, viewer)
+    rows = _visible(RunItem.objects.filter(FULLY_JUDGED, run=run), visible)
+    return _groups(run, rows, getattr(run, "summary", None) if visible is None else None)
 
 
 def _shown(run: Run, viewer: User) -> Q | None:
@@ -159,13 +200,15 @@ def _visible(rows: QuerySet[Row], visible: Q | None) -> QuerySet[Row]:
     return rows if visible is None else rows.filter(visible)
 
 
-def _criterion_rates(run: Run, visible: Q | None) -> list[CriterionRate]:
+def _criterion_rates(run: Run, visible: Q | None, failed_items: FailedItems) -> list[CriterionRate]:
     """Answers and pass rate per criterion, in rubric order; empty when every item brings its own rubric."""
     if run.rubric_version_id is None:
         return []
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
+    if failed_items == "include":
+        return criterion_counts(criteria, _visible(on_graded_items(run), visible))
     kept = summarised_counts(run, criteria) if visible is None else None
-    return kept or criterion_counts(criteria, _visible(on_graded_items(run), visible))
+    return kept or criterion_counts(criteria, _visible(on_judged_items(run), visible))
 
 
 def _sum(rates: Sequence[CriterionRate]) -> VerdictCounts:
@@ -182,12 +225,21 @@ def _sum(rates: Sequence[CriterionRate]) -> VerdictCounts:
             if rate.criterion.kind == "choice"
         ),
         measured=sum(len(rate.values) for rate in rates),
+        helped=sum(rate.helped for rate in rates),
+        hurt=sum(rate.hurt for rate in rates),
     )
 
 
 def _totals(run: Run, visible: Q | None) -> VerdictCounts:
     """Of items with different rubrics."""
     return VerdictCounts(**_visible(on_graded_items(run), visible).aggregate(**_COUNTS))
+
+
+def _verdicts(of_merits: Verdict, of_penalties: Verdict) -> Q:
+    """Verdicts on binary criteria by the sign of their weight."""
+    return Q(criterion__kind="binary") & (
+        Q(verdict=of_merits, criterion__weight__gt=0) | Q(verdict=of_penalties, criterion__weight__lt=0)
+    )
 
 
 # A choice may call its options MET or UNMET: what counts as a verdict is the criterion's kind.
@@ -201,6 +253,8 @@ _COUNTS: Mapping[str, Count] = {
         filter=Q(verdict__isnull=False, criterion__kind="choice") & ~Q(verdict=Verdict.CANNOT_ASSESS),
     ),
     "measured": Count("value"),
+    "helped": Count("pk", filter=_verdicts(Verdict.MET, Verdict.UNMET)),
+    "hurt": Count("pk", filter=_verdicts(Verdict.UNMET, Verdict.MET)),
 }
 
 
@@ -237,14 +291,28 @@ def _bins(scores: Sequence[float], bins: int = 10) -> list[Bin]:
 def run_items(
     run: Run, *, viewer: User, order: str = "score", cursor: str | None = None, size: int = 50
 ) -> Page[RunItem]:
-    """Graded items of the run without bodies. Items the viewer still has to review blind are left out."""
+    """Graded items of the run without bodies. Items the viewer still has to review blind are left out.
+
+    By score those alone are ranked that have one and no error; `errored_items` has the others.
+    """
     if order not in RUN_ITEM_ORDERS:
         raise Invalid(f"Items of a run cannot be sorted by {order!r}. Allowed: {', '.join(RUN_ITEM_ORDERS)}.")
-    rows = (
-        _visible(RunItem.objects.filter(run=run, graded_at__isnull=False), _shown(run, viewer))
+    rows = _without_bodies(run, viewer)
+    if order.lstrip("-") == "score":
+        rows = rows.filter(FULLY_JUDGED, score__isnull=False)
+    return keyset_page(rows, order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)
+
+
+def errored_items(run: Run, *, viewer: User, most: int = 5) -> list[RunItem]:
+    """The first graded items with an error, without bodies: ranked nowhere until they are retried."""
+    return list(_without_bodies(run, viewer).filter(errors__gt=0).order_by("-errors", "pk")[:most])
+
+
+def _without_bodies(run: Run, viewer: User) -> QuerySet[RunItem]:
+    """The graded items of the run that the viewer may see."""
+    graded = RunItem.objects.filter(run=run, graded_at__isnull=False)
+    return (
+        _visible(graded, _shown(run, viewer))
         .select_related("item")
         .defer("item__submission", "item__thinking", "item__prompt", "item__reference")
     )
-    if order.lstrip("-") == "score":
-        rows = rows.filter(score__isnull=False)
-    return keyset_page(rows, order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)

@@ -8,11 +8,11 @@ from typing import cast
 
 from rubricweb.engine.agreement import Ratings
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.agreement.repeats import flip_rate, panel_agreement
+from rubricweb.engine.agreement.raters.repeats import flip_rate, panel_agreement
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item, Judgement, Run, User, Vote
-from rubricweb.selectors import run_calls
 from rubricweb.selectors.blinding import shown
+from rubricweb.selectors.runs import calls
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)
 
@@ -107,7 +107,7 @@ def item_votes(run: Run, item: Item) -> dict[int, list[Vote]]:
     """
     votes: dict[int, list[Vote]] = defaultdict(list)
     rows = Vote.objects.filter(run=run, item=item).select_related("call")
-    rows = rows.defer(*(f"call__{name}" for name in run_calls.BODIES))
+    rows = rows.defer(*(f"call__{name}" for name in calls.BODIES))
     for vote in rows.order_by("criterion__position", "stage", "judge", "repeat"):
         votes[vote.criterion_id].append(vote)
     return dict(votes)

@@ -5,9 +5,14 @@ from datetime import date, datetime
 
 from django.db.models import Sum
 
-from rubricweb.models import JournalEntry, Run, RunTally, Team, User
-from rubricweb.selectors.run_calls import PRUNED
-from rubricweb.selectors.spending import Spending, month_of, told_month_spending
+from rubricweb.models import PRUNED, JournalEntry, Run, RunTally, Team, User
+from rubricweb.selectors.spending.spending import (
+    Spending,
+    lost_calls,
+    lost_usd,
+    month_of,
+    told_month_spending,
+)
 from rubricweb.selectors.withheld_runs import withheld_runs
 
 MOST_RUNS = 20
@@ -15,7 +20,8 @@ MOST_RUNS = 20
 
 @dataclass(frozen=True)
 class RunCost:
-    """What one run cost within the month; `unpriced` calls cost an unknown amount on top.
+    """What one run cost within the month; `unpriced` calls cost an unknown amount on top, and `lost_calls` at
+    most `lost_at_most_usd`.
 
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     """
@@ -25,6 +31,8 @@ class RunCost:
     calls: int | None
     cached: int | None
     unpriced: int | None
+    lost_calls: int | None
+    lost_at_most_usd: float | None
     withheld: bool = False
 
 
@@ -63,17 +71,33 @@ def month_figures(team: Team, *, viewer: User | None, now: datetime) -> MonthFig
     rows = (
         of_month.exclude(run__in=untold)
         .values("run_id")
-        .annotate(usd=Sum("cost_usd"), n=Sum("calls"), reused=Sum("cached"), without=Sum("unpriced"))
-        .order_by("-usd", "-run_id")
+        .annotate(
+            cost_usd=Sum("cost_usd"),
+            calls=Sum("calls"),
+            cached=Sum("cached"),
+            unpriced=Sum("unpriced"),
+            lost_calls=Sum(lost_calls(now)),
+            lost_at_most_usd=Sum(lost_usd(now)),
+        )
+        .order_by("-cost_usd", "-run_id")
     )
     dearest = list(rows[:MOST_RUNS])
     withheld = sorted(set(of_month.filter(run__in=untold).values_list("run_id", flat=True)), reverse=True)
     listed = withheld[: MOST_RUNS - len(dearest)]
     runs = Run.objects.select_related("dataset").in_bulk([*(row["run_id"] for row in dearest), *listed])
     costs = [
-        RunCost(runs[row["run_id"]], row["usd"], row["n"], row["reused"], row["without"]) for row in dearest
+        RunCost(
+            runs[row["run_id"]],
+            row["cost_usd"],
+            row["calls"],
+            row["cached"],
+            row["unpriced"],
+            row["lost_calls"],
+            row["lost_at_most_usd"],
+        )
+        for row in dearest
     ]
-    costs += [RunCost(runs[pk], None, None, None, None, withheld=True) for pk in listed]
+    costs += [RunCost(runs[pk], None, None, None, None, None, None, withheld=True) for pk in listed]
     more = rows.count() + len(withheld) - len(costs) if len(costs) == MOST_RUNS else 0
     spending = told_month_spending(team, viewer=viewer, now=now)
     return MonthFigures(month, team.monthly_budget_usd, spending, tuple(costs), more)

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Case, F, Q, QuerySet, Sum, Value, When
+from django.db.models.expressions import Combinable
 
 from rubricweb.models import Run, RunTally, Team, User
+from rubricweb.selectors.shared.workers import BATCH, BATCH_HELD_FOR
 from rubricweb.selectors.withheld_runs import withheld_runs
-from rubricweb.selectors.workers import BATCH, BATCH_HELD_FOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,25 +17,34 @@ class Spending:
     """US dollars against a cap; `cap_usd` None is no cap.
 
     `spent_usd` is what calls are known to have cost, `held_usd` what living workers set aside for calls in
-    flight. `unpriced` counts the calls whose cost is unknown: with any, more was spent than is said.
+    flight. `lost_calls` were cut off by a kill or a stop: nobody knows whether they were paid for; together
+    they cost at most `lost_at_most_usd`, which counts against the cap. `unpriced` counts the calls whose
+    cost is unknown: with any, more was spent than is said.
     """
 
     cap_usd: float | None
     spent_usd: float
     held_usd: float
     unpriced: int
+    lost_calls: int = 0
+    lost_at_most_usd: float = 0.0
 
     @property
     def left_usd(self) -> float | None:
-        """What may still be set aside, at least 0; None without a cap. 5.00 with 3.20 and 0.30 held: 1.50."""
+        """What may still be set aside, at least 0; None without a cap.
+
+        5.00 with 3.20 spent, 0.20 lost at most and 0.30 held: 1.30.
+        """
         if self.cap_usd is None:
             return None
-        return max(0.0, self.cap_usd - self.spent_usd - self.held_usd)
+        return max(0.0, self.cap_usd - self.spent_usd - self.lost_at_most_usd - self.held_usd)
 
     @property
     def share(self) -> float | None:
-        """Spent share of the cap, above 1 when it was lowered since; None without a cap or with one of 0."""
-        return self.spent_usd / self.cap_usd if self.cap_usd else None
+        """Share of the cap that is spent or lost, above 1 when the cap was lowered since; None without a cap
+        or with one of 0.
+        """
+        return (self.spent_usd + self.lost_at_most_usd) / self.cap_usd if self.cap_usd else None
 
 
 def month_of(now: datetime) -> date:
@@ -68,8 +78,33 @@ def _spending(cap: float | None, tallies: QuerySet[RunTally], counted: Q | None,
         unpriced=Sum("unpriced", filter=counted),
         # What a worker set aside before midnight on the last of a month is still in flight after it.
         held=Sum("reserved_usd", filter=holding(now)),
+        lost_calls=Sum(lost_calls(now), filter=counted),
+        lost=Sum(lost_usd(now), filter=counted),
     )
-    return Spending(cap, found["spent"] or 0.0, found["held"] or 0.0, found["unpriced"] or 0)
+    return Spending(
+        cap,
+        found["spent"] or 0.0,
+        found["held"] or 0.0,
+        found["unpriced"] or 0,
+        lost_calls=found["lost_calls"] or 0,
+        lost_at_most_usd=found["lost"] or 0.0,
+    )
+
+
+def lost_calls(now: datetime) -> Combinable:
+    """Of one tally: calls that were cut off, by a worker that is dead and not swept up yet too."""
+    return F("lost_calls") + _if_dead(F("at_risk_calls") - F("at_risk_unpriced"), 0, now)
+
+
+def lost_usd(now: datetime) -> Combinable:
+    """What the `lost_calls` of one tally cost at most."""
+    return F("lost_at_most_usd") + _if_dead(F("at_risk_usd"), 0.0, now)
+
+
+def _if_dead(value: Combinable, nothing: float, now: datetime) -> Case:
+    """The value where the worker gave no sign for as long as a lease lasts, else nothing, 0 or 0.0."""
+    lease = timedelta(seconds=settings.GRADING_LEASE_SECONDS)
+    return Case(When(beat_at__gt=now - lease, then=Value(nothing)), default=value)
 
 
 def holding(now: datetime) -> Q:

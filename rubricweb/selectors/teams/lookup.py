@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from django.db.models import Q
-
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import (
     ApiToken,
@@ -18,7 +16,9 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.datasets.items import ImportedRater, imported_raters
+from rubricweb.selectors.labels.adjudications import criterion_for
+from rubricweb.selectors.teams import addresses
 
 SHOWN = 20
 """How many of those there are a refusal lists."""
@@ -65,8 +65,8 @@ def first_of_all_owners() -> User | None:
 
 
 def person_called(name: str) -> User:
-    """The person with this user name or e-mail address."""
-    user = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name, email__gt="")).first()
+    """The person with this user name, or who has proven this e-mail address."""
+    user = User.objects.filter(username__iexact=name).first() or addresses.holder(name)
     if user is None:
         known = ", ".join(User.objects.order_by("username").values_list("username", flat=True)[:SHOWN])
         raise Invalid(f"There is nobody called {name!r}. Known: {known or 'nobody yet'}.")
@@ -120,6 +120,19 @@ def queue_called(team: Team, name: str) -> ReviewQueue:
     return queue
 
 
+def imported_rater_called(dataset: Dataset, name: str) -> ImportedRater:
+    """Somebody who labelled the dataset in files, as id:N, or by name where no other one has it."""
+    everybody = imported_raters(dataset)
+    number = name.removeprefix("id:")
+    by_id = name.startswith("id:") and _is_number(number)
+    found = [one for one in everybody if (one.id == int(number) if by_id else one.name == name)]
+    if len(found) != 1:
+        known = ", ".join(f"id:{one.id} ({one.name}, {one.rater_kind})" for one in everybody[:SHOWN])
+        several = f"{len(found)} raters" if found else "no rater"
+        raise Invalid(f"{dataset} has {several} from a file called {name!r}. Known: {known or 'none yet'}.")
+    return found[0]
+
+
 def endpoint_called(team: Team, name: str) -> JudgeEndpoint:
     """An endpoint by its number, as endpoint-N, or by its name."""
     rows = JudgeEndpoint.objects.filter(team=team, removed_at=None).order_by("name")
@@ -133,10 +146,10 @@ def endpoint_called(team: Team, name: str) -> JudgeEndpoint:
 
 
 def member_called(team: Team, name: str) -> Membership:
-    """A member by user name or e-mail address."""
+    """A member by user name, or by the e-mail address they have proven."""
     rows = Membership.objects.filter(team=team).select_related("user", "team").order_by("user__username")
-    named = Q(user__username__iexact=name) | Q(user__email__iexact=name, user__email__gt="")
-    membership = rows.filter(named).first()
+    membership = rows.filter(user__username__iexact=name).first()
+    membership = membership or rows.filter(user=addresses.holder(name)).first()
     if membership is None:
         known = ", ".join(rows.values_list("user__username", flat=True)[:SHOWN])
         raise Invalid(f"There is no member {name!r} in {team}. Known: {known}.")

@@ -9,10 +9,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from rubricweb.engine.errors import shortened
 from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import ApiToken, JournalEntry, Membership, Role, Team, User
+from rubricweb.models import PRUNED, ApiToken, JournalEntry, Membership, Role, Team, User
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.selectors.pages import keyset_page
-from rubricweb.selectors.run_calls import PRUNED
+from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import withheld_runs
 
 
@@ -79,6 +78,7 @@ def token_for(team: Team, user: User, token_id: int) -> ApiToken:
 KINDS = {
     "apitoken": "API token",
     "dataset": "dataset",
+    "invitation": "invitation",
     "item": "item",
     "judgeendpoint": "judge",
     "membership": "member",

@@ -7,12 +7,13 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, 
 from rubricweb.errors import NotFound
 from rubricweb.models import Notice, Team, User
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.selectors.pages import Page, keyset_page
+from rubricweb.selectors.shared.pages import Page, keyset_page
+from rubricweb.selectors.teams import addresses
 
 
 def visible_notices(user: User, team: Team) -> QuerySet[Notice]:
     """The person's notices in this team; those about removed comments are gone."""
-    hidden = hidden_items(user, team).filter(pk=OuterRef("comment__item_id"))
+    hidden = hidden_items(user, team, item=OuterRef("comment__item_id"))
     return (
         Notice.objects.filter(user=user, team=team, comment__removed_at=None)
         .filter(Q(comment=None) | ~Exists(hidden))
@@ -49,7 +50,7 @@ def notice_for(team: Team, notice_id: int, user: User) -> Notice:
 
 @dataclass(frozen=True)
 class MailWish:
-    """Whether somebody gets notices by e-mail: they want it, there is an address, mail is set up."""
+    """Whether somebody gets notices by e-mail: they want it, have proven an address, mail is set up."""
 
     wanted: bool
     address: str
@@ -57,4 +58,4 @@ class MailWish:
 
 
 def mail_wish(user: User, *, configured: bool) -> MailWish:
-    return MailWish(user.no_mail_since is None, user.email, configured)
+    return MailWish(user.no_mail_since is None, addresses.proven_address(user), configured)

@@ -8,16 +8,18 @@ from django.db import transaction
 from django.db.models import Max
 
 from rubricweb import engine
-from rubricweb.engine.autograders.few_shot import content_digest
+from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
+from rubricweb.engine.formats.datasets.files import DatasetFile, read_dataset
 from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, QueueState, ReviewQueue, RubricVersion, Team, User
-from rubricweb.selectors.ground_truth import SETTLED_RATER
-from rubricweb.services import queues, rubrics
-from rubricweb.services.journal import record
+from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.labels import store_labels
+from rubricweb.services.reviews import queues
+from rubricweb.services.rubrics import rubrics
+from rubricweb.services.shared.journal import record
 
 
 def import_dataset(
@@ -103,7 +105,7 @@ def _read(
     rubric: engine.Rubric | None = None,
 ) -> DatasetFile:
     try:
-        return read_dataset(data, filename=filename, columns=columns, rubric=rubric)
+        return read_limited(read_dataset, data, filename=filename, columns=columns, rubric=rubric)
     except InvalidFile as error:
         raise _refused(filename, error.faults) from error
 
@@ -212,7 +214,7 @@ def _store_ground_truth(dataset: Dataset, file: DatasetFile, *, by: User | None)
             continue
         reasons = item.ground_truth_reasons or (None,) * len(item.ground_truth)
         labels += [
-            LabelRecord(0, item.id, name, SETTLED_RATER, label, reason or "")
+            LabelRecord(0, item.id, name, SETTLED_RATER, label, reason or "", "settled")
             for name, label, reason in zip(rubric.names, item.ground_truth, reasons, strict=True)
             if label is not None
         ]

@@ -7,14 +7,15 @@ from pathlib import PurePath
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
 from rubricweb import engine
-from rubricweb.engine.formats.dataset_files import DatasetFile, read_dataset
+from rubricweb.engine.formats.datasets.files import DatasetFile, read_dataset
+from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User
-from rubricweb.selectors.ground_truth import SETTLED_RATER
-from rubricweb.services import datasets, rubrics
+from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User, in_reviews
+from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
+from rubricweb.services.datasets import datasets
+from rubricweb.services.rubrics import rubrics
 
 Label = tuple[str, str, str]
 """(item key, criterion name, label)"""
@@ -89,7 +90,7 @@ def dataset_from_file(
             team, by=by, data=data, filename=filename, name=name, columns=columns
         ), True
     except Conflict:
-        file = read_dataset(data, filename=filename, columns=columns)
+        file = read_limited(read_dataset, data, filename=filename, columns=columns)
     for candidate in _numbered(datasets.dataset_name(file, filename, name)):
         dataset = Dataset.objects.filter(team=team, name=candidate).first()
         if dataset is None:
@@ -149,10 +150,10 @@ def _truth(file: DatasetFile) -> Counter[Label]:
 
 def _stored_labels(dataset: Dataset, *, of_truth: bool) -> Counter[Label]:
     """Labels that came in files: the ground truth, or those of everybody else under whatever name."""
-    rows = Judgement.objects.filter(
-        review__queue__dataset=dataset, review__queue__imported=True, verdict__isnull=False
+    rows = Judgement.objects.in_reviews(machines=True, queue__dataset=dataset, queue__imported=True).filter(
+        verdict__isnull=False
     )
-    is_truth = Q(review__rater__name=SETTLED_RATER)
+    is_truth = in_reviews(rater__name=SETTLED_RATER)
     fields = ("item__key", "criterion__name", "verdict")
     said = rows.filter(is_truth if of_truth else ~is_truth).values_list(*fields)
     return Counter((key, name, str(label)) for key, name, label in said)

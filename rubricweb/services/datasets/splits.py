@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
 from rubricweb.engine.datasets import RubricDataset, SplitReport, describe_split
 from rubricweb.engine.errors import Fault
@@ -18,16 +17,18 @@ from rubricweb.models import (
     Item,
     Judgement,
     QueueState,
+    RaterKind,
     Review,
     ReviewQueue,
     ReviewState,
     Revision,
     User,
+    in_reviews,
 )
-from rubricweb.selectors.export_bundles import dataset_file, item_records
-from rubricweb.selectors.exports import labelled_queues, shared_version
-from rubricweb.selectors.ground_truth import SETTLED_RATERS, people_first
-from rubricweb.services.journal import record
+from rubricweb.selectors.exports.bundles import dataset_file, item_records
+from rubricweb.selectors.exports.exports import labelled_queues, shared_version
+from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.services.shared.journal import record
 
 NAME_MAX = 200
 
@@ -80,7 +81,7 @@ def _check(dataset: Dataset, queues: Sequence[ReviewQueue]) -> None:
     for queue in queues:
         if queue.dataset_id != dataset.pk:
             raise Invalid(f"{queue} is over another dataset than {dataset}.")
-    if not queues:
+    if not people_first(queues):
         raise Invalid(f"Nobody has labelled {dataset} yet: label some of its items first.")
     if len({queue.rubric_version_id for queue in queues}) > 1:
         raise Invalid("The queues label against different rubric versions; name those of one version.")
@@ -157,14 +158,10 @@ def _copy_labels(
 
     Of a rater in several queues the last label is taken; without any review there is no queue.
     """
-    is_settled = Q(review__rater__name__in=SETTLED_RATERS)
+    is_settled = in_reviews(rater__kind=RaterKind.SETTLED)
     rows = (
-        Judgement.objects.filter(
-            is_settled if settled else ~is_settled,
-            review__queue__in=queues,
-            review__state=ReviewState.SUBMITTED,
-            verdict__isnull=False,
-        )
+        Judgement.objects.in_reviews(machines=True, queue__in=queues)
+        .filter(is_settled if settled else ~is_settled, verdict__isnull=False)
         .select_related("review", "revision")
         .order_by("item_id", "criterion_id", "review__rater_id", "pk")
     )
@@ -175,6 +172,9 @@ def _copy_labels(
     if not said:
         return
     raters = {rater_id for _, rater_id in said}
+    from_files = {
+        key for key, answers in said.items() if all(_came_in_a_file(one) for one in answers.values())
+    }
     queue = ReviewQueue.objects.create(
         team=half.team,
         name=_free_queue_name(half, "Ground truth" if settled else "Labels"),
@@ -195,6 +195,7 @@ def _copy_labels(
                 rater_id=rater_id,
                 state=ReviewState.SUBMITTED,
                 submitted_at=queue.created_at,
+                imported=(item_id, rater_id) in from_files,
             )
             for item_id, rater_id in said
         ],
@@ -217,6 +218,10 @@ def _copy_labels(
         batch_size=500,
     )
     _copy_revisions(given, copied)
+
+
+def _came_in_a_file(answer: Judgement) -> bool:
+    return answer.review is not None and answer.review.imported
 
 
 def _copy_revisions(given: Sequence[Judgement], copied: Sequence[Judgement]) -> None:

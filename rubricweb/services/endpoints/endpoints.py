@@ -14,16 +14,16 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JudgeEndpoint, Run, Team, User
-from rubricweb.services import prices
-from rubricweb.services.endpoint_options import (
+from rubricweb.services.endpoints import prices
+from rubricweb.services.endpoints.options import (
     OPTIONS,
     SENDABLE,
     EndpointOptions,
     is_sendable,
     require_valid,
 )
-from rubricweb.services.journal import record
-from rubricweb.services.sealing import seal, unseal
+from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.sealing import seal, unseal
 
 OFFLINE = "offline"
 ENVIRONMENT = "environment"
@@ -44,7 +44,7 @@ class EndpointChanges(EndpointOptions, total=False):
 def judges_of(team: Team) -> dict[str, JudgeConfig]:
     """What the team may grade with, by the id a form or API call names: without keys and extra headers.
 
-    Prices are those of `services.prices`: the endpoint's own, the team's, or the shipped ones.
+    Prices are those of `services.endpoints.prices`: the endpoint's own, the team's, or the shipped ones.
     """
     judges: dict[str, JudgeConfig] = {}
     if settings.OPENAI_API_KEY:

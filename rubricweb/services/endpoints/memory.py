@@ -12,8 +12,8 @@ from django.db import transaction
 
 from rubricweb.judges import pool
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.pace_store import endpoint_key
-from rubricweb.judges.reply_formats import Habits
+from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.rate_limit.store import endpoint_key
 from rubricweb.models import EndpointMemory
 
 LASTS = timedelta(days=7)

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from rubricweb.engine.errors import Fault, shortened
 from rubricweb.errors import Invalid
-from rubricweb.judges.addresses import BlockedAddress, check_url
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.client.addresses import BlockedAddress, check_url
 
 MAX_CONCURRENCY = 1000
 MAX_COUNT = 2**31 - 1

@@ -13,7 +13,7 @@ from rubricweb.errors import Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.prices import AS_OF, Price, shipped_price
 from rubricweb.models import JudgeEndpoint, ModelPrice, Team, User
-from rubricweb.services.journal import record
+from rubricweb.services.shared.journal import record
 
 ENDPOINT = "endpoint"
 TEAM = "team"

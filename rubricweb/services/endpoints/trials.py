@@ -14,8 +14,8 @@ from rubricweb.errors import Conflict
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.pool import ask_all
 from rubricweb.models import JournalEntry, Team, User
-from rubricweb.services import endpoints
-from rubricweb.services.journal import record
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.shared.journal import record
 
 SECONDS = 30.0
 """What the whole trial may take; less one grace period for a request in flight."""
@@ -76,7 +76,7 @@ class Trial:
 
     `reached` is whether anything answered at the address, None when nothing did in time. `verdict` is None
     without an answer that could be read; it should be `EXPECTED`. `rung` is the form of reply that was asked
-    for last (see `judges/reply_formats.py`). `confidence` comes of token probabilities, None where
+    for last (see `judges/client/reply_formats.py`). `confidence` comes of token probabilities, None where
     none came; `reasoning` is the beginning of what the model thought aloud. Cost is None without prices.
     `log` tells what was decided on the way. Without an answer `error` says why and `advice` what to do.
     """

@@ -27,11 +27,11 @@ from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
 
 from rubricweb.errors import Refusal
-from rubricweb.judges import batches as desk
 from rubricweb.judges.base import JudgeConfig, Question, Reply
-from rubricweb.judges.batches import BatchError, BatchState
-from rubricweb.judges.pace_store import endpoint_key
-from rubricweb.judges.reply_formats import Habits
+from rubricweb.judges.client import batches as desk
+from rubricweb.judges.client.batches import BatchError, BatchState
+from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.rate_limit.store import endpoint_key
 from rubricweb.models import (
     UNENDED,
     BatchJob,
@@ -44,14 +44,17 @@ from rubricweb.models import (
     RunState,
     RunTally,
 )
-from rubricweb.selectors.workers import BATCH, BATCH_HELD_FOR
-from rubricweb.services import asking, claims, endpoints, panels, reply_cache, run_control, run_starting
-from rubricweb.services.asking import OpenItem, key_of
-from rubricweb.services.budgets import Purse
-from rubricweb.services.run_events import note
-from rubricweb.services.run_queue import Enqueue
-from rubricweb.services.run_summaries import summarise
-from rubricweb.services.storing import Batch, Ledger
+from rubricweb.selectors.shared.workers import BATCH, BATCH_HELD_FOR
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.grading import leases, reply_cache
+from rubricweb.services.grading import questions as asking
+from rubricweb.services.grading.questions import OpenItem, key_of
+from rubricweb.services.grading.writer import Batch, Ledger
+from rubricweb.services.runs import control, panels, starting
+from rubricweb.services.runs.budgets import Purse
+from rubricweb.services.runs.events import note
+from rubricweb.services.runs.summaries import summarise
+from rubricweb.services.runs.work_queue import Enqueue
 
 # What one file holds at most: far below what providers allow, so that it fits into a worker's memory.
 MOST_QUESTIONS = 10_000
@@ -98,13 +101,13 @@ def advance(run_id: int, *, now: Callable[[], datetime], enqueue: Enqueue) -> bo
     try:
         judges = panels.judges_of(run)
     except Refusal as error:
-        run_control.give_up(run, f"The judge cannot be used: {error}", now())
+        control.give_up(run, f"The judge cannot be used: {error}", now())
         _leave_alone(run, now())
         return True
     for job in run.batches.filter(stored_at=None):
         if _taken(job, now()):
             _Step(run, job, judges, now).take()
-    if not run.batches.filter(stored_at=None).exists() and not run_control.finish_if_done(run, now()):
+    if not run.batches.filter(stored_at=None).exists() and not control.finish_if_done(run, now()):
         enqueue(run.pk)
     return True
 
@@ -144,7 +147,7 @@ def _leave_alone(run: Run, now: datetime) -> None:
     """Nobody can be asked about the batches. What an endpoint that was removed had taken is given up, for its
     key is forgotten; what may be mended is looked at again later.
     """
-    asked = [judge["id"] for judge in run_starting.asked_judges(run.judge, run.panel)]
+    asked = [judge["id"] for judge in starting.asked_judges(run.judge, run.panel)]
     endpoints_of = {pk for pk in map(endpoints.endpoint_of, asked) if pk is not None}
     left = JudgeEndpoint.objects.filter(pk__in=endpoints_of, removed_at=None).count()
     for job in run.batches.filter(stored_at=None):
@@ -159,7 +162,7 @@ def _give_back(run: Run, job: BatchJob, now: datetime) -> None:
     """Ends a batch: its items are free, and nothing is set aside for it any more."""
     held = RunItem.objects.filter(run=run, leased_by=_holder(job), graded_at=None)
     with transaction.atomic():
-        claims.release(_holder(job), list(held.values_list("pk", flat=True)))
+        leases.release(_holder(job), list(held.values_list("pk", flat=True)))
         RunTally.objects.filter(run=run, worker=_holder(job)).update(reserved_usd=0.0)
         BatchJob.objects.filter(pk=job.pk).update(stored_at=now, error_message="")
 
@@ -196,7 +199,7 @@ class _Step:
             self._failed(error)
         except _NoMoney as error:
             self._try_again()
-            run_control.pause_for_money(self.run, now=self.now(), why=str(error))
+            control.pause_for_money(self.run, now=self.now(), why=str(error))
 
     def _hand_in(self) -> None:
         mark = f"{self.run.pk}-{self.job.pk}-{int(self.job.created_at.timestamp())}"
@@ -282,7 +285,7 @@ class _Step:
             in_vain,
         )
         if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
-            run_control.pause_run(
+            control.pause_run(
                 self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
             )
 
@@ -320,18 +323,18 @@ class _Step:
     def _fail(self, items: Sequence[OpenItem], lost: Sequence[Question], why: str) -> int:
         """Ends these questions as errors, for asking them again is somebody's to decide; how many.
 
-        What an earlier answer tells was not in the file, and so is not lost.
+        What an earlier answer tells was not in the file, and so is not lost; the others may be paid for.
         """
         known: Container[UUID] = ()
         if self.run.use_cache:
             known = reply_cache.known(self.run.team_id, {key_of(one).content for one in lost})
-        replies = [
-            desk.unread(self.judges[key_of(one).judge], one, why)
-            for one in lost
-            if key_of(one).content not in known
-        ]
-        self._store(items, replies)
-        return len(replies)
+        asked = [one for one in lost if key_of(one).content not in known]
+        purse = Purse(self.run, _holder(self.job))
+        most = [purse.most_cost(self.judges[key_of(one).judge].by_batch(), one.prompt) for one in asked]
+        with transaction.atomic():
+            self._store(items, [desk.unread(self.judges[key_of(one).judge], one, why) for one in asked])
+            self.ledger.lose([usd for usd in most if usd != 0], self.now())
+        return len(asked)
 
     def _store(self, items: Sequence[OpenItem], replies: Sequence[Reply]) -> None:
         by_row = {item.row.pk: item for item in items}
@@ -360,7 +363,7 @@ class _Step:
         # Of a run that was stopped it is looked at again as late as after a kill, or once it is resumed.
         if self.run.state == RunState.RUNNING:
             self._try_again()
-            run_control.pause_run(self.run, by=None, now=self.now(), why=f"The batch: {error}"[:400])
+            control.pause_run(self.run, by=None, now=self.now(), why=f"The batch: {error}"[:400])
 
     def _try_soon(self) -> None:
         """The step is over: it need not be waited for as for one that was killed."""
@@ -431,7 +434,7 @@ class _Step:
     def _items(self) -> Iterator[list[OpenItem]]:
         """The items of the batch with what is stored about them, some at a time."""
         rows = list(self._held().values_list("pk", flat=True))
-        rubrics = claims.Rubrics()
+        rubrics = leases.Rubrics()
         for start in range(0, len(rows), ITEMS_AT_ONCE):
             items = rubrics.open(self.run, rows[start : start + ITEMS_AT_ONCE])
             self.asking.load(items)

@@ -11,9 +11,9 @@ from django.db import DatabaseError, connection
 
 from rubricweb.judges.turns import Lane
 from rubricweb.models import RunTally
-from rubricweb.selectors.spending import month_of
-from rubricweb.services import claims
-from rubricweb.services.shares import Share
+from rubricweb.selectors.spending.spending import month_of
+from rubricweb.services.grading import leases
+from rubricweb.services.grading.work import Share
 
 log = logging.getLogger(__name__)
 
@@ -72,5 +72,5 @@ class Heartbeat:
                 in_flight=self._in_flight(share.lane), beat_at=now
             )
         if time.monotonic() - self._renewed >= settings.GRADING_LEASE_SECONDS / 3:
-            claims.renew(self._worker, [pk for share in held for pk in list(share.items)], now)
+            leases.renew(self._worker, [pk for share in held for pk in list(share.items)], now)
             self._renewed = time.monotonic()

@@ -10,9 +10,9 @@ from django.db.models import prefetch_related_objects
 
 from rubricweb import engine
 from rubricweb.models import Criterion, RubricVersion, Run, RunItem
-from rubricweb.services.asking import OpenItem
-from rubricweb.services.run_events import note
-from rubricweb.services.run_queue import unclaimed
+from rubricweb.services.grading.questions import OpenItem
+from rubricweb.services.runs.events import note
+from rubricweb.services.runs.work_queue import unclaimed
 
 # Rubrics kept ready: datasets may bring one per item.
 RUBRICS_KEPT = 300

@@ -25,9 +25,9 @@ from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.content import content_key
 from rubricweb.models import Criterion, Judgement, Run, RunItem
 from rubricweb.models import Vote as VoteRow
-from rubricweb.selectors.run_graders import PER_ITEM, Graders, Settled, settled, stage_of
-from rubricweb.selectors.stored_answers import answer_of, engine_votes, label_of
-from rubricweb.services import bulk_rows
+from rubricweb.selectors.labels.stored_answers import answer_of, engine_votes, label_of
+from rubricweb.selectors.runs.graders import PER_ITEM, Graders, Settled, settled, stage_of
+from rubricweb.services.shared import bulk_rows
 
 CHECK = "check"
 """What a judgement made by a function has in the place of its judge's name."""

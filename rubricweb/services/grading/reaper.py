@@ -12,12 +12,14 @@ from django.conf import settings
 from django.db.models import Q
 
 from rubricweb.models import ReviewQueue, Run, RunItem, RunState, RunTally, Worker
-from rubricweb.selectors import workers
-from rubricweb.selectors.spending import month_of
-from rubricweb.services import places, run_control
-from rubricweb.services.run_events import note
-from rubricweb.services.run_queue import BELLS, Enqueue, unclaimed
-from rubricweb.services.run_summaries import summarise_stopped
+from rubricweb.selectors.shared import workers
+from rubricweb.selectors.spending.spending import month_of
+from rubricweb.services.reviews import places
+from rubricweb.services.runs import control
+from rubricweb.services.runs.events import note
+from rubricweb.services.runs.lost_calls import book_lost
+from rubricweb.services.runs.summaries import summarise, summarise_stopped
+from rubricweb.services.runs.work_queue import BELLS, Enqueue, unclaimed
 
 # A process elsewhere that gave no sign for six beats is taken for dead before its leases run out.
 SILENT_AFTER = timedelta(seconds=30)
@@ -33,7 +35,7 @@ def sweep(*, enqueue: Enqueue, now: datetime) -> list[int]:
     places.release_silent(ReviewQueue.objects.all(), now=now)
     running = list(Run.objects.filter(state=RunState.RUNNING).order_by("pk"))
     holders = {run.pk: _holders(run, now) for run in running}
-    _lapse(now)
+    lost = _lapse(now)
     busy = {owner for owners in holders.values() for owner in owners}
     processes = sum(worker.processes for worker in workers.alive(now))
     idle = processes - len(busy)
@@ -42,7 +44,7 @@ def sweep(*, enqueue: Enqueue, now: datetime) -> list[int]:
     for run in running:
         chunks = _chunks_left(run, now)
         if not chunks and not holders[run.pk]:
-            run_control.finish_if_done(run, now)
+            control.finish_if_done(run, now)
         bells = min(chunks, bells_left, max(idle, 0) if holders[run.pk] else BELLS)
         idle -= bells
         bells_left -= bells
@@ -50,6 +52,8 @@ def sweep(*, enqueue: Enqueue, now: datetime) -> list[int]:
             enqueue(run.pk)
         if bells:
             rung.append(run.pk)
+    for run in Run.objects.filter(pk__in=lost).exclude(state=RunState.RUNNING):
+        summarise(run)
     summarise_stopped()  # takes a second for a large run: nobody who is rung for waits for it
     return rung
 
@@ -74,13 +78,19 @@ def _holders(run: Run, now: datetime) -> set[str]:
     return owners - dead
 
 
-def _lapse(now: datetime) -> None:
-    """What a dead process had set aside for its calls is set aside no more."""
+def _lapse(now: datetime) -> set[int]:
+    """What a dead process had set aside for its calls is set aside no more; what it may have sent is booked
+    as lost. Returns the ids of runs that lost calls.
+    """
     lately = month_of(now - timedelta(days=31))  # what was set aside earlier holds no cap any more
-    holding = RunTally.objects.filter(Q(reserved_usd__gt=0) | Q(in_flight__gt=0), month__gte=lately)
+    held = Q(reserved_usd__gt=0) | Q(in_flight__gt=0) | Q(at_risk_calls__gt=0)
+    holding = RunTally.objects.filter(held, month__gte=lately)
+    lost: set[int] = set()
     for owner in holding.order_by().values_list("worker", flat=True).distinct():
         if is_dead(owner, now):
+            lost |= book_lost(holding.filter(worker=owner))
             holding.filter(worker=owner).update(reserved_usd=0.0, in_flight=0)
+    return lost
 
 
 def is_dead(owner: str, now: datetime) -> bool:

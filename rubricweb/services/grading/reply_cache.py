@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Min
 
 from rubricweb.models import JudgeCall, Judgement, Vote
-from rubricweb.selectors.stored_replies import KEYS_PER_QUERY, answered, batches
+from rubricweb.selectors.runs.planning.stored_replies import KEYS_PER_QUERY, answered, batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class CachedReply:
     """What was answered to the very same question: `call_id` is the row it came with.
 
     `model` is what the endpoint said answered, `rung` the form it was asked for (see
-    `judges.reply_formats`), `reasoning` what the model thought, "" where it did not say, and `fallback`
-    whether the fallback model answered. `confidences` are those of the criteria it was asked about, in their
-    order in the rubric; () where they were not looked up.
+    `judges.client.reply_formats`), `reasoning` what the model thought, "" where it did not say, and
+    `fallback` whether the fallback model answered. `confidences` are those of the criteria it was asked
+    about, in their order in the rubric; () where they were not looked up.
     """
 
     call_id: int

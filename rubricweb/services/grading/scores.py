@@ -15,9 +15,9 @@ from rubricweb.engine.scoring import (
     score_verdicts,
 )
 from rubricweb.models import Run, RunItem
-from rubricweb.selectors.run_graders import PER_ITEM
-from rubricweb.services import bulk_rows
-from rubricweb.services.asking import OpenItem
+from rubricweb.selectors.runs.graders import PER_ITEM
+from rubricweb.services.grading.questions import OpenItem
+from rubricweb.services.shared import bulk_rows
 
 _WRITTEN = (
     "score",

@@ -27,16 +27,19 @@ from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.pool import Answered, Line
 from rubricweb.judges.turns import Lane
 from rubricweb.models import JudgeEndpoint, Run, RunItem, RunState, RunTally
-from rubricweb.services import claims, endpoint_memory, panels, run_control, shares, storing
-from rubricweb.services.asking import key_of
-from rubricweb.services.endpoints import endpoint_of
-from rubricweb.services.heartbeats import Heartbeat
-from rubricweb.services.run_queue import asked_live, unclaimed
-from rubricweb.services.run_starting import asked_judges
-from rubricweb.services.run_summaries import summarise
-from rubricweb.services.shares import MOST_AMONG_OTHERS, MOST_AT_ONCE, Share
-from rubricweb.services.storing import Batch, patiently
-from rubricweb.services.workers import worker_name
+from rubricweb.services.endpoints import memory
+from rubricweb.services.endpoints.endpoints import endpoint_of
+from rubricweb.services.grading import leases, writer
+from rubricweb.services.grading import work as shares
+from rubricweb.services.grading.heartbeats import Heartbeat
+from rubricweb.services.grading.questions import key_of
+from rubricweb.services.grading.work import MOST_AMONG_OTHERS, MOST_AT_ONCE, Share
+from rubricweb.services.grading.workers import worker_name
+from rubricweb.services.grading.writer import Batch, patiently
+from rubricweb.services.runs import control, panels
+from rubricweb.services.runs.starting import asked_judges
+from rubricweb.services.runs.summaries import summarise
+from rubricweb.services.runs.work_queue import asked_live, unclaimed
 
 log = logging.getLogger(__name__)
 
@@ -203,7 +206,7 @@ class _Session:
         self._notice_caps(of_now)
         self._notice_removed()
         self._listen_to_gates()
-        endpoint_memory.keep(now=self._now())
+        memory.keep(now=self._now())
         if not self._closing:
             self._join(self._with_work())
 
@@ -246,7 +249,7 @@ class _Session:
             try:
                 panels.judges_of(run)
             except Refusal as error:
-                run_control.give_up(run, f"The judge cannot be used: {error}", self._now())
+                control.give_up(run, f"The judge cannot be used: {error}", self._now())
                 self._halt(self._shares[run.pk], math.inf)
 
     def _notice_stopped(self, running: Container[int]) -> None:
@@ -283,11 +286,11 @@ class _Session:
         try:
             judges = panels.judges_of(run)
         except Refusal as error:
-            run_control.give_up(run, f"The judge cannot be used: {error}", self._now())
+            control.give_up(run, f"The judge cannot be used: {error}", self._now())
             return
         if self._slow & {judge.base_url for judge in judges.values()}:
             return
-        endpoint_memory.remind(judges.values(), now=self._now())
+        memory.remind(judges.values(), now=self._now())
         share = Share(run, judges, self._worker, self._now)
         share.left = self._left[run_id]
         self._line.reopen(share.lane)
@@ -299,7 +302,7 @@ class _Session:
         limit = 0 if self._closing else share.wanted(at_once)
         if not limit:
             return False
-        rows = claims.claim(share.run, self._worker, self._now(), limit, but=share.left)
+        rows = leases.claim(share.run, self._worker, self._now(), limit, but=share.left)
         share.exhausted = len(rows) < limit
         if not rows:
             return False
@@ -308,7 +311,7 @@ class _Session:
                 known = share.take_in(rows)
             except DatabaseError:
                 with suppress(DatabaseError):
-                    claims.release(self._worker, rows)
+                    leases.release(self._worker, rows)
                 raise
             self._store(share, known)
         return True
@@ -323,7 +326,7 @@ class _Session:
             if share.unpaid and share.purse.final and not share.halted:
                 self._patiently(lambda: self._pause(share))
             if share.hopeless and not share.halted:
-                self._patiently(lambda: run_control.give_up(share.run, share.hopeless, self._now()))
+                self._patiently(lambda: control.give_up(share.run, share.hopeless, self._now()))
                 self._halt(share, math.inf)
             self._patiently(share.upkeep)
         if share.done and share.run.pk in self._shares:
@@ -342,11 +345,14 @@ class _Session:
                     continue
                 self._asking[same] = []
             by_judge[key.judge].append(question)
+        asked = [question for questions in by_judge.values() for question in questions]
+        if asked:
+            self._patiently(lambda: share.hand_over(asked))
         for judge, questions in by_judge.items():
             self._line.put(share.lane, share.judges[judge], questions)
 
     def _pause(self, share: Share) -> None:
-        if run_control.pause_for_money(share.run, now=self._now(), why=share.purse.refusal):
+        if control.pause_for_money(share.run, now=self._now(), why=share.purse.refusal):
             self._halt(share, math.inf)
 
     def _halt(self, share: Share, grace_seconds: float) -> None:
@@ -404,6 +410,9 @@ class _Session:
             for one in answered
             if (share.halted or not one.recalled) and (one.reply is None or _was_stopped(one.reply))
         ]
+        stopped = [one.reply for one in answered if one.reply is not None and _was_stopped(one.reply)]
+        if stopped:
+            self._patiently(lambda: share.broken_off(stopped))
         share.recalled(recalled)
         share.unasked(unasked)
         self._ask_others(share.lane, [*recalled, *unasked])
@@ -453,10 +462,10 @@ class _Session:
     def _leave_share(self, share: Share) -> None:
         """Gives back what is held of the run, and ends it when everything is graded."""
         share.leave()
-        endpoint_memory.keep(now=self._now())
+        memory.keep(now=self._now())
         RunTally.objects.filter(run=share.run, worker=self._worker).update(in_flight=0)
         self._shares.pop(share.run.pk, None)
-        if not run_control.finish_if_done(share.run, self._now()) and share.halted:
+        if not control.finish_if_done(share.run, self._now()) and share.halted:
             summarise(share.run)  # its last answers came after it was stopped
 
     @contextmanager
@@ -467,7 +476,7 @@ class _Session:
         """
         try:
             yield
-        except storing.AWAY:
+        except writer.AWAY:
             raise
         except Exception as fault:
             log.exception("run %s stopped", share.run.pk)
@@ -477,7 +486,7 @@ class _Session:
             for same, waiting in self._asking.items():
                 self._asking[same] = [entry for entry in waiting if entry[0] is not share]
             why = f"An internal error stopped the run: {type(fault).__name__}: {fault}"
-            run_control.give_up(share.run, why, self._now())
+            control.give_up(share.run, why, self._now())
 
     def _patiently(self, do: Callable[[], T]) -> T:
         """Does what asks the database, waiting while it is away; meanwhile nothing new is asked."""

@@ -1,8 +1,8 @@
 """The pace of an endpoint, kept where all workers find it: in Redis, else in the database.
 
-What is decided is decided by `judges.pace_ledger.settle`, in both places alike; here it is only read and
-written atomically. Everything that waits for a network waits in a thread of its own: the event loop that asks
-the judges never does.
+What is decided is decided by `judges.rate_limit.ledger.settle`, in both places alike; here it is only read
+and written atomically. Everything that waits for a network waits in a thread of its own: the event loop that
+asks the judges never does.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from django.db.models.functions import Now
 from django.db.utils import InterfaceError
 
 from rubricweb.judges import pool
-from rubricweb.judges.pace_gate import Gates
-from rubricweb.judges.pace_ledger import settle
-from rubricweb.judges.pace_record import Grant, Record, Report, load
-from rubricweb.judges.pace_store import PaceStore, SteadyStore, StoreAway
+from rubricweb.judges.rate_limit.gate import Gates
+from rubricweb.judges.rate_limit.ledger import settle
+from rubricweb.judges.rate_limit.record import Grant, Record, Report, load
+from rubricweb.judges.rate_limit.store import PaceStore, SteadyStore, StoreAway
 from rubricweb.models import EndpointMemory
 
 ANSWER_SECONDS = 2.0

@@ -16,12 +16,13 @@ from rubricweb.engine.errors import UnreadableReply
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.turns import Lane
 from rubricweb.models import Run
-from rubricweb.services import asking, claims, reply_cache
-from rubricweb.services.asking import OpenItem, key_of
-from rubricweb.services.budgets import Purse
-from rubricweb.services.reply_cache import CachedReply
-from rubricweb.services.run_events import note
-from rubricweb.services.storing import Batch, Ledger
+from rubricweb.services.grading import leases, reply_cache
+from rubricweb.services.grading import questions as asking
+from rubricweb.services.grading.questions import OpenItem, key_of
+from rubricweb.services.grading.reply_cache import CachedReply
+from rubricweb.services.grading.writer import Batch, Ledger
+from rubricweb.services.runs.budgets import Purse
+from rubricweb.services.runs.events import note
 
 # Errors of the endpoint itself: after this many in a row with no answer, a judge counts as away. A question
 # that was told 429 for all of its patience, minutes, says as much as three.
@@ -65,6 +66,7 @@ class Share:
         self.asking = asking.way_of(run, judges)
         self.purse = Purse.open(run, worker)
         self.ledger = Ledger(run, worker, self.asking)
+        self.ledger.book_what_is_left()  # by a process that had the same name and was killed
         self.ledger.tally(now())  # shows that somebody is here before the first answer comes
         self.items: dict[int, OpenItem] = {}
         self.unpaid: deque[Question] = deque()
@@ -81,7 +83,7 @@ class Share:
         self.hopeless = ""
         self._worker = worker
         self._now = now
-        self._rubrics = claims.Rubrics()
+        self._rubrics = leases.Rubrics()
         self._silent: Counter[str] = Counter()
         self._per_item = 0.0
         self._answered: deque[tuple[float, int]] = deque()
@@ -216,6 +218,17 @@ class Share:
             self.paid.append(question)
             self.unpaid.popleft()
 
+    def hand_over(self, questions: Sequence[Question]) -> None:
+        """Writes down what these questions may cost at most, before they are asked; asks the database."""
+        most = {
+            key_of(one): self.purse.most_cost(self.judges[key_of(one).judge], one.prompt) for one in questions
+        }
+        self.ledger.hand_over(most, self._now())
+
+    def broken_off(self, replies: Sequence[Reply]) -> None:
+        """These were stopped on the way: what was sent may have been paid for; asks the database."""
+        self.ledger.break_off(replies, self._now())
+
     def recalled(self, questions: Sequence[Question]) -> None:
         """These were lined up and are to be paid for anew, before all others: what is asked costs more than
         was thought, or a cap has changed.
@@ -243,6 +256,7 @@ class Share:
         self.purse.returned(key.expected_usd)
         self._to_free_usd += key.expected_usd or 0.0
         key.expected_usd = None
+        self.ledger.take_back(key)
 
     # ── What comes back ──────────────────────────────────────────────────────────────────────────
 
@@ -256,7 +270,8 @@ class Share:
             item.outstanding -= 1
             self.purse.returned(key_of(reply).expected_usd)
             if reply.cached_from is None:
-                self.purse.learn(self.judges[key_of(reply).judge], reply.cost_usd)
+                judge = self.judges[key_of(reply).judge]
+                self.purse.learn(judge, reply.cost_usd, reply.completion_tokens)
             self._watch_endpoint(reply)
             self._remember(reply)
         self.outstanding -= len(batch.arrived)
@@ -319,7 +334,7 @@ class Share:
     def upkeep(self, *, at_once: bool = False) -> None:
         """Gives back what is not needed any more, and writes the log; asks the database."""
         if self._to_release:
-            claims.release(self._worker, self._to_release)
+            leases.release(self._worker, self._to_release)
             self._to_release = []
         self._free()
         if self._log and (at_once or time.monotonic() - self._logged > LOG_SECONDS):
@@ -330,6 +345,7 @@ class Share:
             self._logged = time.monotonic()
 
     def _free(self) -> None:
+        self.ledger.write_risks()
         if self._to_free_usd:
             self.ledger.free(self._to_free_usd, self._now())
             self._to_free_usd = 0.0
@@ -339,6 +355,7 @@ class Share:
         self._to_release += self.items
         self.items = {}
         self.upkeep(at_once=True)
+        self.ledger.book_what_is_left()
         self.purse.settle(self._now())
 
     def _remember(self, reply: Reply) -> None:

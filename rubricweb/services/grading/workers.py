@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from rubricweb.models import Worker
-from rubricweb.selectors.clock import database_now
-from rubricweb.selectors.workers import alive
+from rubricweb.selectors.shared.clock import database_now
+from rubricweb.selectors.shared.workers import alive
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,10 @@ for, are kept and storing is tried again.
 """
 
 import logging
+import math
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, TypeVar
@@ -17,11 +18,14 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from rubricweb.judges.base import Reply
-from rubricweb.judges.request_body import encoded
+from rubricweb.judges.client.request_body import encoded
 from rubricweb.models import JudgeCall, Run, RunTally
-from rubricweb.selectors.spending import month_of
-from rubricweb.services import bulk_rows, item_scores
-from rubricweb.services.asking import Asking, OpenItem, key_of, storable
+from rubricweb.selectors.spending.spending import month_of
+from rubricweb.services.grading import scores
+from rubricweb.services.grading.questions import Asking, Key, OpenItem, key_of, storable
+from rubricweb.services.runs.events import note
+from rubricweb.services.runs.lost_calls import book_lost, lost_words
+from rubricweb.services.shared import bulk_rows
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +68,10 @@ class Ledger:
     worker: str
     asking: Asking
     _tallies: dict[date, int] = field(default_factory=dict)
+    # What was handed over and has no outcome yet: the tally it is written in, and what it may cost at most.
+    _at_risk: dict[Key, tuple[int, float | None]] = field(default_factory=dict)
+    # Tallies that say more is at risk than is.
+    _outdated: set[int] = field(default_factory=set)
 
     def tally(self, now: datetime) -> int:
         """The id of this worker's tally of the month, made when there is none."""
@@ -85,6 +93,7 @@ class Ledger:
                 item.answers.clear()
             self.asking.load(batch.items)
             if batch.ids and JudgeCall.objects.filter(pk=batch.ids[0]).exists():
+                self._forget(key_of(reply) for _, reply in batch.arrived)
                 return
         batch.tried = True
         if connection.vendor == "postgresql" and not batch.ids:
@@ -100,7 +109,87 @@ class Ledger:
             )
             self.score(batch.items, now)
             self.count([reply for _, reply in batch.arrived], now)
+        self._forget(key_of(reply) for _, reply in batch.arrived)
         batch.ids = ids
+
+    def hand_over(self, most_usd: Mapping[Key, float | None], now: datetime) -> None:
+        """Writes down, before they are sent, what these calls may cost at most; None is without a price.
+
+        Whatever becomes of this process, what was sent is known to be at risk. Free calls are not written.
+        """
+        tally = self.tally(now)
+        self._at_risk |= {key: (tally, usd) for key, usd in most_usd.items() if usd != 0}
+        if any(usd != 0 for usd in most_usd.values()):
+            RunTally.objects.filter(pk=tally).update(**self._risk_of(tally), beat_at=now)
+
+    def take_back(self, key: Key) -> None:
+        """This call was not sent: it is at risk no more, which `write_risks` says soon."""
+        if key in self._at_risk:
+            self._outdated.add(self._at_risk.pop(key)[0])
+
+    def break_off(self, replies: Sequence[Reply], now: datetime) -> None:
+        """Books calls that were stopped on the way: what they are known to have cost, and as lost those whose
+        last request was sent and not waited for.
+        """
+        sent = [reply for reply in replies if reply.attempts]
+        if not sent:
+            return
+        lost = [
+            self._at_risk[key_of(reply)][1]
+            for reply in sent
+            if reply.broken_off and key_of(reply) in self._at_risk
+        ]
+        changes = {
+            "attempts": sum(reply.attempts for reply in sent),
+            "prompt_tokens": sum(reply.prompt_tokens or 0 for reply in sent),
+            "completion_tokens": sum(reply.completion_tokens or 0 for reply in sent),
+            "cost_usd": sum(reply.cost_usd or 0.0 for reply in sent),
+        }
+        with transaction.atomic():
+            self.lose(lost, now)
+            raised = {name: F(name) + change for name, change in changes.items() if change}
+            RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
+            self._lower_risks({key_of(reply) for reply in sent})
+        self._forget(key_of(reply) for reply in sent)
+
+    def lose(self, most_usd: Sequence[float | None], now: datetime) -> None:
+        """Books calls that were not waited for, by what each may cost at most; None is nobody knows."""
+        if most_usd:
+            RunTally.objects.filter(pk=self.tally(now)).update(
+                lost_calls=F("lost_calls") + sum(usd is not None for usd in most_usd),
+                lost_at_most_usd=F("lost_at_most_usd") + math.fsum(usd or 0.0 for usd in most_usd),
+                unpriced=F("unpriced") + sum(usd is None for usd in most_usd),
+            )
+            note(self.run.pk, "lost", lost_words(len(most_usd)))
+
+    def write_risks(self) -> None:
+        """Has the tallies say what is at risk now, where they say more."""
+        for tally in self._outdated:
+            RunTally.objects.filter(pk=tally).update(**self._risk_of(tally))
+        self._outdated.clear()
+
+    def book_what_is_left(self) -> None:
+        """Books what this worker has at risk as lost: it will not hear of it any more."""
+        self.write_risks()
+        book_lost(RunTally.objects.filter(run=self.run, worker=self.worker))
+        self._at_risk.clear()
+
+    def _risk_of(self, tally: int, but: Collection[Key] = ()) -> dict[str, float]:
+        """What is at risk in a tally, these calls left out; from all of them anew, so that no sum drifts."""
+        left = [usd for key, (row, usd) in self._at_risk.items() if row == tally and key not in but]
+        return {
+            "at_risk_calls": len(left),
+            "at_risk_unpriced": sum(usd is None for usd in left),
+            "at_risk_usd": math.fsum(usd or 0.0 for usd in left),
+        }
+
+    def _lower_risks(self, done: Collection[Key]) -> None:
+        for tally in {self._at_risk[key][0] for key in done if key in self._at_risk}:
+            RunTally.objects.filter(pk=tally).update(**self._risk_of(tally, but=done))
+
+    def _forget(self, done: Iterable[Key]) -> None:
+        for key in done:
+            self._at_risk.pop(key, None)
 
     def free(self, usd: float, now: datetime) -> None:
         """Sets this much less aside: it was for calls that were not made."""
@@ -126,10 +215,11 @@ class Ledger:
             # What was set aside last month is given back by the purse when it settles.
             raised["reserved_usd"] = Greatest(F("reserved_usd") - freed, 0.0)
         RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
+        self._lower_risks({key_of(reply) for reply in replies})
 
     def score(self, items: Sequence[OpenItem], now: datetime) -> None:
         """Scores those that are complete."""
-        item_scores.score_items(self.run, [item for item in items if self.asking.is_complete(item)], now)
+        scores.score_items(self.run, [item for item in items if self.asking.is_complete(item)], now)
 
     def _call(self, pk: int, item: OpenItem, reply: Reply, now: datetime) -> bulk_rows.Row:
         """The call as a row of `_CALL`."""

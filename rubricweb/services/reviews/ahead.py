@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 
 from rubricweb.models import Calibration, Judgement, Rater, Review, ReviewState
-from rubricweb.services import places, queues
+from rubricweb.services.reviews import places, queues
 
 
 def take_ahead(review: Review, *, now: datetime) -> Review | None:

@@ -9,10 +9,10 @@ from django.db import transaction
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Calibration, QueueItem, QueueState, Rater, Review, ReviewQueue, User
-from rubricweb.selectors.calibration import Round, Stage, counted, may_be_gold, round_of, whom_to_ask
-from rubricweb.services import places
-from rubricweb.services.journal import record
+from rubricweb.selectors.reviews.calibration import Round, Stage, counted, may_be_gold, round_of, whom_to_ask
 from rubricweb.services.labels import refused
+from rubricweb.services.reviews import places
+from rubricweb.services.shared.journal import record
 
 GOLD_AT_ONCE = 10_000
 

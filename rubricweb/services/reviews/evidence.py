@@ -7,7 +7,7 @@ from typing import Any
 from rubricweb.engine.errors import Fault, shown
 from rubricweb.errors import Invalid
 from rubricweb.models import Item
-from rubricweb.selectors.evidence import quotable_text
+from rubricweb.selectors.reviews.evidence import quotable_text
 
 MOST = 20
 """So many places can be quoted for one criterion."""
@@ -17,7 +17,7 @@ MOST = 20
 class Span:
     """The characters `start` to `end` (code points, without the end) of one place, and what stands there.
 
-    `field` is a place as `selectors.evidence` names it.
+    `field` is a place as `selectors.reviews.evidence` names it.
     """
 
     field: str

@@ -51,7 +51,7 @@ def _share_alike(review: Review, review_ids: list[int]) -> float | None:
     version_id = review.item.rubric_version_id or review.queue.rubric_version_id
     asked = Criterion.objects.filter(version_id=version_id).exclude(kind="check").count()
     said: dict[int, set[str]] = defaultdict(set)
-    rows = Judgement.objects.filter(review__in=review_ids, verdict__isnull=False)
+    rows = Judgement.objects.in_reviews(pk__in=review_ids).filter(verdict__isnull=False)
     for criterion_id, verdict in rows.values_list("criterion_id", "verdict"):
         said[criterion_id].add(str(verdict))
     return sum(len(labels) == 1 for labels in said.values()) / asked if asked else None

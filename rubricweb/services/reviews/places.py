@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, Model, OuterRef, QuerySet
 
 from rubricweb.models import QueueItem, QueueState, Rater, Review, ReviewQueue, ReviewState
-from rubricweb.services import queue_orders
+from rubricweb.services.reviews import queue_orders
 
 Row = TypeVar("Row", bound=Model)
 

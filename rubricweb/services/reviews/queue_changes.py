@@ -8,20 +8,20 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict
 from rubricweb.models import QueueItem, QueueState, ReviewQueue, User
-from rubricweb.selectors import queue_sources
-from rubricweb.selectors.queue_sources import ALL, Source
-from rubricweb.selectors.queues import reviewers
-from rubricweb.services import places, queue_items, queue_people
-from rubricweb.services.journal import record
+from rubricweb.selectors.reviews import queue_sources
+from rubricweb.selectors.reviews.queue_sources import ALL, Source
+from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.services.labels import refused
-from rubricweb.services.queues import (
+from rubricweb.services.reviews import places, queue_items, raters
+from rubricweb.services.reviews.queues import (
     free_name,
     require_able,
     require_enough,
     require_hold,
     require_rubrics,
 )
-from rubricweb.services.teams import rater_for
+from rubricweb.services.reviews.raters import rater_for
+from rubricweb.services.shared.journal import record
 
 # ── Paused and open again ────────────────────────────────────────────────────────────────────────
 
@@ -84,8 +84,8 @@ def extend_queue(
 ) -> int:
     """Puts the items of one more source behind those of the queue, asks for more raters per item, or both.
 
-    How many items were new. What is in the queue already stays as it is: a sample's items keep the
-    probability they were drawn with. Raises Conflict for a closed queue, and when that adds nothing.
+    How many items were new. What is in the queue already stays as it is; another sample is another draw, with
+    a record of its own. Raises Conflict for a closed queue, and when that adds nothing.
     """
     locked = _open_to_change(queue)
     raised = _raise_raters(locked, raters_per_item) if raters_per_item is not None else 0
@@ -117,7 +117,7 @@ def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
 def _add_from(queue: ReviewQueue, source: Source, by: User) -> int:
     chosen = queue_sources.chosen(queue.dataset, source, viewer=by)
     require_rubrics(queue.dataset, queue.rubric_version, chosen.item_ids)
-    added = queue_items.add_items(queue, chosen.item_ids, probabilities=chosen.probabilities, run=source.run)
+    added = queue_items.add_chosen(queue, chosen, run=source.run)
     if added and chosen.source["kind"] == ALL:
         queue.source = chosen.source  # whatever it was before, it is the whole dataset now
     elif added:
@@ -146,10 +146,8 @@ def reassign_queue(
     staying = [user for user in add if user not in remove]
     if staying:
         require_able(queue.team, staying)
-    added = queue_people.add_raters(
-        locked, [rater_for(queue.team, user) for user in dict.fromkeys(staying)], by=by
-    )
-    removed = queue_people.remove_raters(locked, list(queue.team.raters.filter(user__in=list(remove))))
+    added = raters.add_raters(locked, [rater_for(queue.team, user) for user in dict.fromkeys(staying)], by=by)
+    removed = raters.remove_raters(locked, list(queue.team.raters.filter(user__in=list(remove))))
     left = locked.raters.count()
     if removed and left < locked.raters_per_item:
         raise refused(

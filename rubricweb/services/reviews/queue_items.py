@@ -1,14 +1,15 @@
 """Putting items in a queue: their places in its order, how informative they are, room for raters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import SystemRandom
 
 from django.db import transaction
 from django.db.models import Max
 
-from rubricweb.models import Item, Order, QueueItem, ReviewQueue, Run
-from rubricweb.selectors import informative
-from rubricweb.services import bulk_rows
+from rubricweb.models import Draw, Item, Order, QueueItem, ReviewQueue, Run, Stratum
+from rubricweb.selectors.reviews import informative
+from rubricweb.selectors.reviews.queue_sources import Chosen
+from rubricweb.services.shared import bulk_rows
 
 SHUFFLES = 2**31
 BATCH = 5000
@@ -20,7 +21,6 @@ COLUMNS = (
     "shuffle",
     "wanted",
     "room",
-    "probability",
     "gold",
     "extra",
 )
@@ -30,7 +30,6 @@ def add_items(
     queue: ReviewQueue,
     item_ids: Sequence[int],
     *,
-    probabilities: Mapping[int, float] | None = None,
     run: Run | None = None,
 ) -> int:
     """Puts items behind those of the queue that are new to it, each with room for as many raters as it wants.
@@ -45,7 +44,7 @@ def add_items(
     last = QueueItem.objects.filter(queue=queue).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     priorities = _priorities(queue, run or queue.run)
-    chance, wanted, drawn = SystemRandom(), queue.raters_per_item, probabilities or {}
+    chance, wanted = SystemRandom(), queue.raters_per_item
     for begin in range(0, len(new), BATCH):
         rows = [
             (
@@ -56,7 +55,6 @@ def add_items(
                 chance.randrange(SHUFFLES),
                 wanted,
                 wanted,
-                drawn.get(pk),
                 False,
                 False,
             )
@@ -64,6 +62,28 @@ def add_items(
         ]
         bulk_rows.insert(QueueItem, COLUMNS, rows)
     return len(new)
+
+
+def add_chosen(queue: ReviewQueue, chosen: Chosen, *, run: Run | None = None) -> int:
+    """Puts what a source chose in the queue, as `add_items` does, and keeps how it was drawn."""
+    if chosen.drawing is None:
+        return add_items(queue, chosen.item_ids, run=run)
+    as_drawn = queue.order == Order.DRAWN
+    added = add_items(queue, chosen.drawing.order if as_drawn else chosen.item_ids, run=run)
+    draw = Draw.objects.create(
+        queue=queue, seed=chosen.drawing.seed, dataset_size=chosen.drawing.dataset_size
+    )
+    Stratum.objects.bulk_create(
+        Stratum(
+            draw=draw,
+            value=one.value,
+            size=len(one.drawn) + len(one.rest),
+            drawn=len(one.drawn),
+            items=[*one.drawn, *one.rest],
+        )
+        for one in chosen.drawing.strata
+    )
+    return added
 
 
 def _priorities(queue: ReviewQueue, run: Run | None) -> dict[int, float]:

@@ -1,7 +1,8 @@
 """Which item is next for a person in each order of a queue, found without reading what they have done.
 
 A person goes on behind where they are: the earliest, in their order, of the items they took last. What is
-before that, because somebody gave it back meanwhile, comes when the end is reached.
+before that, because somebody gave it back meanwhile, comes when the end is reached. Of a random sample the
+first that is free is next, so that what is done is the beginning of the draw.
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ ROUND = 2**31
 
 def onward(free: QuerySet[QueueItem], queue: ReviewQueue, rater: Rater) -> Iterator[QuerySet[QueueItem]]:
     """Parts of what is free for a person, each ordered, the best first; made when they are asked for."""
+    if queue.order == Order.DRAWN:
+        return iter([free.order_by("position")])
     latest = list(_latest(queue, rater))
     if queue.order == Order.SHUFFLED:
         return _shuffled(free, queue, rater, latest)

@@ -26,14 +26,15 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors import queue_sources
-from rubricweb.selectors.calibration import Stage
-from rubricweb.selectors.queue_sources import ALL, Source
-from rubricweb.selectors.queues import reviewers
-from rubricweb.services import calibration, places, queue_items, queue_people
-from rubricweb.services.journal import record
+from rubricweb.selectors.reviews import queue_sources
+from rubricweb.selectors.reviews.calibration import Stage
+from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
+from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.services.labels import refused, require_rubric
-from rubricweb.services.teams import rater_for
+from rubricweb.services.reviews import calibration, places, queue_items
+from rubricweb.services.reviews import raters as queue_people
+from rubricweb.services.reviews.raters import rater_for
+from rubricweb.services.shared.journal import record
 
 NAME_MAX = 200
 HOLD_MINUTES_MAX = 7 * 24 * 60
@@ -54,13 +55,14 @@ def create_queue(
     run: Run | None = None,
     source: Source = WHOLE_DATASET,
     blind: str = Blind.BOTH,
-    order: str = Order.DATASET,
+    order: str = "",
     rationale: str = Rationale.NEVER,
     hold_minutes: int = 30,
     instructions: str = "",
 ) -> ReviewQueue:
     """A queue over the items a source names, for these members or, with `everyone`, for all who may review
-    now or later. `run` is what is revealed after submitting.
+    now or later. `run` is what is revealed after submitting. Without an `order` a sample is handed out as it
+    was drawn, everything else as in the dataset.
 
     Raises Invalid for people who cannot review, for too few of them, for a source that names no items, or
     where an item has no rubric; the fault's place is the argument it is about. Raises Conflict when the name
@@ -73,7 +75,11 @@ def create_queue(
     if run is not None and run.dataset_id != dataset.pk:
         raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
     _require_known("blind", blind, Blind.values)
+    is_sample = source.kind == SAMPLE
+    order = order or (Order.DRAWN if is_sample else Order.DATASET)
     _require_known("order", order, Order.values)
+    if order == Order.DRAWN and not is_sample:
+        raise refused("order", "Only a random sample is handed out as it was drawn; choose another order.")
     _require_known("rationale", rationale, Rationale.values)
     require_hold(hold_minutes)
     if source.kind == ALL:
@@ -97,7 +103,7 @@ def create_queue(
         created_by=by,
     )
     queue_people.add_raters(queue, [rater_for(team, user) for user in people], by=by)
-    queue_items.add_items(queue, chosen.item_ids, probabilities=chosen.probabilities, run=source.run)
+    queue_items.add_chosen(queue, chosen, run=source.run)
     record(team, by, "opened", queue, items=len(chosen.item_ids), raters=len(people))
     return queue
 

@@ -13,10 +13,22 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
     Role,
+    Team,
     User,
 )
-from rubricweb.services import places
 from rubricweb.services.notices import notify_queue
+from rubricweb.services.reviews import places
+
+
+def rater_for(team: Team, user: User) -> Rater:
+    """The rater this person is in this team. A name already taken by another gets the user name behind it."""
+    rater = Rater.objects.filter(team=team, user=user).first()
+    if rater is not None:
+        return rater
+    taken = Rater.objects.filter(team=team, name=str(user)).exists()
+    return Rater.objects.create(
+        team=team, user=user, name=f"{user} ({user.username})" if taken else str(user)
+    )
 
 
 def add_raters(queue: ReviewQueue, raters: Iterable[Rater], *, by: User | None = None) -> list[Rater]:

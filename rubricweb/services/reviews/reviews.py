@@ -20,13 +20,14 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
 )
-from rubricweb.selectors.rationale import incomplete, lacks_reason
-from rubricweb.services import calibration, extra_raters, places
-from rubricweb.services.evidence import Span, checked_evidence
-from rubricweb.services.journal import record
+from rubricweb.selectors.labels.rationale import incomplete, lacks_reason
 from rubricweb.services.labels import allowed_answers, checked_label
 from rubricweb.services.labels import import_labels as import_labels  # people's labels are reviews too
+from rubricweb.services.labels import plan_labels as plan_labels
 from rubricweb.services.labels import require_rubric as require_rubric  # asked before runs as well
+from rubricweb.services.reviews import calibration, extra_raters, places
+from rubricweb.services.reviews.evidence import Span, checked_evidence
+from rubricweb.services.shared.journal import record
 
 REASON_MAX = 10_000
 SECONDS_MAX = 24 * 3600.0

@@ -5,10 +5,10 @@ from django.db import transaction
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import Choice, Judgement, QueueState, Review, ReviewQueue, Revision
-from rubricweb.selectors.reveals import require_revealed, reveal
-from rubricweb.services.journal import record
+from rubricweb.selectors.reviews.reveals import require_revealed, reveal
 from rubricweb.services.labels import checked_label
-from rubricweb.services.reviews import REASON_MAX
+from rubricweb.services.reviews.reviews import REASON_MAX
+from rubricweb.services.shared.journal import record
 
 
 @transaction.atomic

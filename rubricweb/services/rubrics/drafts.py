@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rubricweb.engine.criterion import MAX_OPTIONS
 from rubricweb.engine.errors import FaultList
 from rubricweb.engine.parsers.plain_text import unstorable
 from rubricweb.engine.rubric import MAX_CRITERIA
-from rubricweb.engine.rubric_reading import opened, read_entries, read_list
+from rubricweb.engine.rubric.criterion import MAX_OPTIONS
+from rubricweb.engine.rubric.reading import opened, read_entries, read_list
 
 MAX_PARAMS_DEPTH = 20
 

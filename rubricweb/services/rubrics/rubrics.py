@@ -8,6 +8,7 @@ from django.db.models import F, Max
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidRubric, InvalidText
+from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
@@ -16,8 +17,8 @@ from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_TITLE, check_rubric
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
-from rubricweb.services.drafts import as_draft, as_one_list, is_draft
-from rubricweb.services.journal import record
+from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
+from rubricweb.services.shared.journal import record
 
 
 @transaction.atomic
@@ -126,7 +127,7 @@ def import_rubric(
 def read(data: bytes, *, filename: str) -> engine.Rubric:
     """The rubric in an uploaded file. Raises Invalid with every fault."""
     try:
-        return read_rubric(data, filename=filename)
+        return read_limited(read_rubric, data, filename=filename)
     except (InvalidRubric, InvalidFile) as error:
         raise Invalid(f"{filename} has {_faults(len(error.faults))}.", error.faults) from error
 

@@ -12,11 +12,12 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from rubricweb.engine.autograders.base import Prompt
+from rubricweb.engine.number_format import money
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Run, RunTally, Team, User
-from rubricweb.selectors.spending import Spending, month_of, month_spending, run_spending
-from rubricweb.services.journal import record
+from rubricweb.selectors.spending.spending import Spending, month_of, month_spending, run_spending
+from rubricweb.services.shared.journal import record
 
 BYTES_PER_TOKEN = 4
 # Roles, separators and the schema's own words, which the prompt's text does not show.
@@ -24,6 +25,8 @@ TOKENS_AROUND_A_PROMPT = 40
 # A reply's tokens until this run has some of its own to go by.
 USUAL_COMPLETION_TOKENS = 400
 CALLS_TO_GO_BY = 5
+# A reply of a judge without a limit of its own is at most so many times as long as this run's are on average.
+LONGEST_REPLY_RATIO = 4
 # One reservation serves this many calls of the same price, but takes no more than this share of what is left:
 # workers then neither ask the database for every call nor starve each other near the cap.
 CALLS_PER_RESERVATION = 32
@@ -56,6 +59,8 @@ class Purse:
         self._held_usd = 0.0
         self._out_usd = 0.0
         self._completion_tokens: float | None = None
+        self._longest_completion = 0
+        self._learned = False
         self._costs: dict[JudgeConfig, deque[float]] = {}
 
     @classmethod
@@ -89,10 +94,37 @@ class Purse:
             return expected
         return max(expected, sum(costs) / max(len(costs), CALLS_TO_GO_BY))
 
-    def learn(self, config: JudgeConfig, cost_usd: float | None) -> None:
-        """What a call of this judge did cost, None where nobody knows; the latest 32 are gone by, and of
-        fewer than five the missing ones count as 0, lest one dear call alone end a run.
+    def most_cost(self, config: JudgeConfig, prompt: Prompt) -> float | None:
+        """What one answer may cost at most, in US dollars; None for a judge without prices. The first time it
+        asks the database how long this run's replies are.
+
+        No token is shorter than a byte: tokens in are the prompt's UTF-8 bytes and a few around it. Tokens
+        out are `max_output_tokens`; without it four times the mean of this run's replies, and no less than
+        the longest seen here. Of the model and the one it falls back on the dearer counts. A prompt of 960
+        bytes and at most 200 tokens out, at 2.5 and 10 per million: 1,000 × 2.5 + 200 × 10, 0.0045.
         """
+        if not self._learned:
+            self._learn()
+        usual = self._completion_tokens or USUAL_COMPLETION_TOKENS
+        out = config.max_output_tokens or max(
+            math.ceil(LONGEST_REPLY_RATIO * usual), self._longest_completion
+        )
+        asked = [config, config.as_fallback()] if config.fallback_model else [config]
+        into = _size(prompt) + TOKENS_AROUND_A_PROMPT
+        return max(
+            (usd for one in asked if (usd := one.cost_usd(into, out)) is not None),
+            default=None,
+        )
+
+    def learn(
+        self, config: JudgeConfig, cost_usd: float | None, completion_tokens: int | None = None
+    ) -> None:
+        """What a call of this judge did cost and how long its reply was, None where nobody knows.
+
+        The latest 32 costs are gone by, and of fewer than five the missing ones count as 0, lest one dear
+        call alone end a run.
+        """
+        self._longest_completion = max(self._longest_completion, completion_tokens or 0)
         if cost_usd is not None and self.capped:
             self._costs.setdefault(config, deque(maxlen=CALLS_PER_RESERVATION)).append(cost_usd)
 
@@ -142,8 +174,11 @@ class Purse:
             left = spending.left_usd
             assert left is not None, "it has a cap"
             if missing > left + DUST_USD:
-                self.refusal = f"The next call, about {dollars(usd)}, would pass {words}"
-                self.refusal += f": {dollars(spending.spent_usd)} is spent."
+                self.refusal = f"The next call, about {money(usd)}, would pass {words}"
+                self.refusal += f": {money(spending.spent_usd)} is spent"
+                if spending.lost_at_most_usd:
+                    self.refusal += f", and at most {money(spending.lost_at_most_usd)} by calls cut off"
+                self.refusal += "."
                 self.final = usd > left + spending.held_usd + DUST_USD
                 return False
             room = min(room, left)
@@ -176,23 +211,26 @@ class Purse:
         )
         if sums["tokens"] and sums["calls"] >= CALLS_TO_GO_BY:
             self._completion_tokens = sums["tokens"] / sums["calls"]
+        self._learned = True
 
 
 def _caps(run: Run, now: datetime) -> Iterator[tuple[str, Spending]]:
     """Every cap over this run, in words, and what of it is left."""
     if run.budget_usd is not None:
-        yield f"the run's budget of {dollars(run.budget_usd)}", run_spending(run, now=now)
+        yield f"the run's budget of {money(run.budget_usd)}", run_spending(run, now=now)
     monthly = run.team.monthly_budget_usd
     if monthly is not None:
-        yield f"the team's budget of {dollars(monthly)} for the month", month_spending(run.team, now=now)
+        yield f"the team's budget of {money(monthly)} for the month", month_spending(run.team, now=now)
 
 
 def expected_prompt_tokens(prompt: Prompt) -> int:
     """About how many tokens a prompt is: its UTF-8 bytes / 4, and a few around it."""
-    size = len(prompt.system.encode("utf-8", "surrogatepass")) + len(
-        prompt.user.encode("utf-8", "surrogatepass")
-    )
-    return math.ceil(size / BYTES_PER_TOKEN) + TOKENS_AROUND_A_PROMPT
+    return math.ceil(_size(prompt) / BYTES_PER_TOKEN) + TOKENS_AROUND_A_PROMPT
+
+
+def _size(prompt: Prompt) -> int:
+    """A prompt's UTF-8 bytes."""
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in (prompt.system, prompt.user))
 
 
 def unpriced(judge: Mapping[str, Any]) -> Iterator[str]:
@@ -213,7 +251,7 @@ def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float 
     if budget_usd is not None:
         _require_amount("budget_usd", budget_usd)
         if no_cap:
-            raise Invalid.at("no_cap", f"no cap beside a budget of ${budget_usd:g}", "one of them")
+            raise Invalid.at("no_cap", f"no cap beside a budget of {money(budget_usd)}", "one of them")
     unknown = dict.fromkeys(name for judge in judges for name in unpriced(judge))
     if unknown and not no_cap:
         names = ", ".join(unknown)
@@ -222,14 +260,6 @@ def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float 
             f"no price for {names}, so that no budget can hold the run",
             "a price for it, or the explicit wish to run without a cap",
         )
-
-
-def dollars(amount: float) -> str:
-    """ "$12.30", "$0.0500" below a dollar, and what is smaller still by its first two digits: "$0.000012"."""
-    if amount >= 1:
-        return f"${amount:,.2f}"
-    places = 4 if amount == 0 or amount >= 0.01 else max(4, 1 - math.floor(math.log10(amount)))
-    return f"${amount:.{places}f}"
 
 
 @transaction.atomic

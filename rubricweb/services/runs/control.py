@@ -1,4 +1,4 @@
-"""What may happen to a run once it was started: the state machine that `services/runs.py` draws."""
+"""What may happen to a run once it was started: the state machine that `services/runs/lifecycle.py` draws."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.number_format import money
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
     UNENDED,
@@ -22,14 +23,14 @@ from rubricweb.models import (
     User,
     Vote,
 )
-from rubricweb.selectors.new_items import new_items
-from rubricweb.services import few_shot, panels
-from rubricweb.services.budgets import dollars, require_caps_hold
-from rubricweb.services.journal import record
-from rubricweb.services.run_events import note
-from rubricweb.services.run_queue import Enqueue, ring_on_commit
-from rubricweb.services.run_starting import asked_judges, asks_a_judge, plan_items
-from rubricweb.services.run_summaries import figures_of, summarise, summarise_at_once
+from rubricweb.selectors.datasets.new_items import new_items
+from rubricweb.services.runs import few_shot, panels
+from rubricweb.services.runs.budgets import require_caps_hold
+from rubricweb.services.runs.events import note
+from rubricweb.services.runs.starting import asked_judges, asks_a_judge, plan_items
+from rubricweb.services.runs.summaries import figures_of, summarise, summarise_at_once
+from rubricweb.services.runs.work_queue import Enqueue, ring_on_commit
+from rubricweb.services.shared.journal import record
 
 STOP_REASON_MAX = 500
 
@@ -155,7 +156,7 @@ def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
     if locked.budget_usd != budget_usd:
         reason = "" if locked.state == RunState.PAUSED else locked.stop_reason
         Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd, stop_reason=reason)
-        said = "no cap" if budget_usd is None else dollars(budget_usd)
+        said = "no cap" if budget_usd is None else money(budget_usd)
         record(run.team, by, "set the budget of", run, budget_usd=budget_usd)
         note(run.pk, "budget", f"What it may cost was set to {said}{_by(by)}.")
     run.refresh_from_db()

@@ -24,6 +24,7 @@ EVENT_KINDS: Mapping[str, str] = {
     "form": "Another form of reply is asked for: the endpoint does not take the better one.",
     "cached": "Answers to the very same questions were used again.",
     "taken_over": "Items of a worker that is gone, or of one that fell silent, were freed for others.",
+    "lost": "Calls were cut off, by a kill or a stop: nobody knows whether they were paid for.",
     "database": "The database was away; replies were kept until it was back.",
     "batch": "A batch was handed to the provider, or came back.",
     "error": "Something of ours broke.",

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder
-from rubricweb.engine.autograders.few_shot import Candidate, Overlap, draw_examples
+from rubricweb.engine.autograders.examples.few_shot import Candidate, Overlap, draw_examples
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
@@ -19,12 +19,11 @@ from rubricweb.models import (
     Item,
     Judgement,
     ReviewQueue,
-    ReviewState,
     Revision,
     RubricVersion,
 )
-from rubricweb.selectors.comparable import labelled_queues
-from rubricweb.selectors.ground_truth import ground_truth, people_first
+from rubricweb.selectors.labels.comparable import labelled_queues
+from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
 
 MAX_EXAMPLES = 20
 TEST = "test"
@@ -161,9 +160,7 @@ def _reasons(
     """The adjudicator's reason, else the first one a rater gave for the label that stands: for changing to it
     after the reveal, or at once."""
     reasons: dict[tuple[int, int], str] = {}
-    submitted = Judgement.objects.filter(
-        review__queue__in=queues, review__state=ReviewState.SUBMITTED, item_id__in=labels
-    )
+    submitted = Judgement.objects.in_reviews(queue__in=queues).filter(item_id__in=labels)
     said = submitted.exclude(revision__choice=Choice.CHANGE).exclude(reason="")
     changed = Revision.objects.filter(judgement__in=submitted, choice=Choice.CHANGE)
     for item_id, criterion_id, final, reason in changed.order_by("pk").values_list(

@@ -18,7 +18,7 @@ What may happen to a run, and what each does in which state (– leaves everythi
 Each change holds the run's row, so a double click is one change. Paused has no end time: it is not over.
 """
 
-from rubricweb.services.run_control import (
+from rubricweb.services.runs.control import (
     cancel_run,
     extend_run,
     finish_if_done,
@@ -29,8 +29,7 @@ from rubricweb.services.run_control import (
     set_budget,
     set_budget_and_go_on,
 )
-from rubricweb.services.run_starting import needs_judge, start_run
-from rubricweb.services.sweeping import sweep
+from rubricweb.services.runs.starting import needs_judge, start_run
 
 __all__ = [
     "cancel_run",
@@ -44,5 +43,4 @@ __all__ = [
     "set_budget",
     "set_budget_and_go_on",
     "start_run",
-    "sweep",
 ]

@@ -8,14 +8,14 @@ from typing import Any
 from django.conf import settings
 
 from rubricweb.engine.autograders import PromptedAutograder
-from rubricweb.engine.autograders.cascade import CONDITIONS
+from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JudgeEndpoint, Run, Team
-from rubricweb.selectors.run_graders import vote_grader
-from rubricweb.services import endpoints
+from rubricweb.selectors.runs.graders import vote_grader
+from rubricweb.services.endpoints import endpoints
 
 MAX_MEMBERS = 20
 PANEL = "panel"

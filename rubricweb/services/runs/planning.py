@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Unpack
 
 from rubricweb.models import Dataset, RubricVersion, Team, User
-from rubricweb.selectors.run_forecasts import Forecast, forecast
-from rubricweb.selectors.run_plans import Plan, plan
-from rubricweb.services import panels
-from rubricweb.services.run_starting import RunOptions, drafted
+from rubricweb.selectors.runs.planning.forecasts import Forecast, forecast
+from rubricweb.selectors.runs.planning.plans import Plan, plan
+from rubricweb.services.runs import panels
+from rubricweb.services.runs.starting import RunOptions, drafted
 
 
 @dataclass(frozen=True, slots=True)

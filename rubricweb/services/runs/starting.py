@@ -26,12 +26,14 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.services import bulk_rows, endpoints, few_shot, panels
-from rubricweb.services.budgets import require_caps_hold
-from rubricweb.services.journal import record
-from rubricweb.services.reviews import require_rubric
-from rubricweb.services.run_events import note
-from rubricweb.services.run_queue import Enqueue, ring_on_commit
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.reviews.reviews import require_rubric
+from rubricweb.services.runs import few_shot, panels
+from rubricweb.services.runs.budgets import require_caps_hold
+from rubricweb.services.runs.events import note
+from rubricweb.services.runs.work_queue import Enqueue, ring_on_commit
+from rubricweb.services.shared import bulk_rows
+from rubricweb.services.shared.journal import record
 
 MAX_CHOSEN = 10_000
 
@@ -86,7 +88,7 @@ def start_run(
     `no_cap` starts the run. `use_cache` takes answers to the very same questions from earlier runs of the
     team. `item_ids` grades these items only. Nothing is stored when something is refused: Invalid, with its
     place, for unknown names, no items, items without a rubric, a panel or examples that cannot be, a cap that
-    cannot be kept. `abstention` and `on_error` are the policies of `engine/scoring.py`.
+    cannot be kept. `abstention` and `on_error` are the policies of `engine/scoring/scoring.py`.
     """
     _hold(dataset)
     draft = drafted(team, dataset=dataset, rubric_version=rubric_version, **options)

@@ -8,8 +8,9 @@ from django.db import transaction
 from django.db.models import Avg, Count, F, Max, Sum
 from django.utils import timezone
 
-from rubricweb.engine.agreement.means import mean_figure
+from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.models import (
+    FULLY_JUDGED,
     Criterion,
     Run,
     RunCriterionSummary,
@@ -18,8 +19,9 @@ from rubricweb.models import (
     RunSummary,
     RunTally,
 )
-from rubricweb.selectors.criterion_counts import criterion_counts, on_graded_items
-from rubricweb.selectors.run_progress import item_counts
+from rubricweb.selectors.runs import group_means
+from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items
+from rubricweb.selectors.runs.progress import item_counts
 
 # While the last answers are on their way what was worked out may be out of date at once. Whoever brings the
 # very last one sums up again.
@@ -66,12 +68,15 @@ def figures_of(run: Run) -> Figures:
     seen, counts = _seen(run), item_counts(run, timezone.now())
     _, spent = seen
     rows = RunItem.objects.filter(run=run)
-    scored = rows.filter(score__isnull=False).order_by("item_id").values_list("score", flat=True)
+    scored = (
+        rows.filter(FULLY_JUDGED, score__isnull=False).order_by("item_id").values_list("score", flat=True)
+    )
     scores = [score for score in scored.iterator() if score is not None]
     mean = mean_figure(scores)
     summary = {
         "items": counts.everything,
         "scored": len(scores),
+        "fully_judged": counts.graded - counts.errored,
         "score_mean": mean.value,
         "score_low": mean.low,
         "score_high": mean.high,
@@ -80,7 +85,9 @@ def figures_of(run: Run) -> Figures:
         "errors": counts.errors,
         "prompt_tokens": spent["prompt"] or 0,
         "completion_tokens": spent["completion"] or 0,
+        "groups": group_means.as_stored(group_means.group_means(run, rows.filter(FULLY_JUDGED))),
         "cost_usd": None if spent["unpriced"] or not spent["calls"] else spent["cost"],
+        "lost_at_most_usd": spent["lost"] or 0.0,
     }
     return Figures(seen, summary, [] if run.rubric_version_id is None else _criteria(run))
 
@@ -96,12 +103,13 @@ def _seen(run: Run) -> tuple[Mapping[str, Any], ...]:
         completion=Sum("completion_tokens"),
         cost=Sum("cost_usd"),
         unpriced=Sum("unpriced"),
+        lost=Sum("lost_at_most_usd"),
     )
     return items, spent
 
 
 def _criteria(run: Run) -> list[RunCriterionSummary]:
-    judgements = on_graded_items(run).filter(criterion__version_id=run.rubric_version_id)
+    judgements = on_judged_items(run).filter(criterion__version_id=run.rubric_version_id)
     criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
     return [
         RunCriterionSummary(

@@ -10,7 +10,7 @@ import time
 PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 KERNEL = _LIBC is not None
-"""Whether the kernel keeps the leash; only then may `follow` run between fork and exec."""
+"""Whether the kernel itself tells of a parent that died; only then may `follow` run between fork and exec."""
 
 
 def follow(parent: int, how: signal.Signals) -> None:
@@ -21,7 +21,7 @@ def follow(parent: int, how: signal.Signals) -> None:
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, int(how), 0, 0, 0)
     else:
-        threading.Thread(target=_watch, args=(parent, how), name="leash", daemon=True).start()
+        threading.Thread(target=_watch, args=(parent, how), name="parent-death", daemon=True).start()
     if os.getppid() != parent:  # gone before we asked
         os.kill(os.getpid(), how)
 

@@ -7,9 +7,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.errors import Invalid
-from rubricweb.models import JudgeCall, Run, Team, User
-from rubricweb.selectors.run_calls import PRUNED
-from rubricweb.services.journal import record
+from rubricweb.models import PRUNED, JudgeCall, Run, Team, User
+from rubricweb.services.shared.journal import record
 
 MAX_DAYS = 36_500
 

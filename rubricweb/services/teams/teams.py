@@ -3,20 +3,18 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
-from itertools import chain, count
 
+from allauth.account.models import EmailAddress
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email, validate_slug
 from django.db import IntegrityError, transaction
-from django.db.models import Q
-from django.db.models.functions import Lower
 from django.utils.text import slugify
-from sesame.utils import get_query_string  # type: ignore[import-untyped]  # ships no types
 
-from rubricweb.errors import Conflict, Forbidden, Invalid
-from rubricweb.models import ApiToken, Membership, Rater, Role, Team, User
-from rubricweb.services import queue_people
-from rubricweb.services.journal import record
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import ApiToken, Membership, Role, Team, User
+from rubricweb.selectors.teams import addresses
+from rubricweb.services.reviews import raters
+from rubricweb.services.shared.journal import record
 
 TOKEN_DAYS_MAX = 366
 
@@ -42,8 +40,11 @@ def create_team(name: str, *, owner: User, slug: str = "") -> Team:
 
 
 @transaction.atomic
-def create_person(username: str, *, email: str = "", name: str = "") -> User:
-    """A person without a password; they come in by a one-time link and may set one."""
+def create_person(username: str, *, email: str = "", name: str = "", proven: bool = False) -> User:
+    """A person without a password; they come in by a one-time link and may set one.
+
+    `proven` says that the address is theirs. One that is not proven is nobody's: others may have it too.
+    """
     try:
         User.username_validator(username)
         if email:
@@ -52,11 +53,13 @@ def create_person(username: str, *, email: str = "", name: str = "") -> User:
         raise Invalid(" ".join(error.messages)) from error
     if User.objects.filter(username__iexact=username).exists():
         raise Conflict(f"The user name {username!r} is taken.")
-    if email and User.objects.filter(email__iexact=email).exists():
+    if email and addresses.holder(email) is not None:
         raise Conflict(f"Somebody with the address {email} is already here.")
     user = User(username=username, email=email, name=name[:120])
     user.set_unusable_password()
     user.save()
+    if email and proven:
+        EmailAddress.objects.create(user=user, email=email.lower(), primary=True, verified=True)
     return user
 
 
@@ -72,70 +75,9 @@ def add_member(team: Team, user: User, role: Role, *, by: User | None) -> Member
     if Membership.objects.filter(team=team, user=user).exists():
         raise Conflict(f"{user} is already in {team}.")
     membership = Membership.objects.create(team=team, user=user, role=role)
-    queue_people.join_queues_of_everyone(membership, rater_for(team, user))
+    raters.join_queues_of_everyone(membership, raters.rater_for(team, user))
     record(team, by, "added", membership, role=Role(role).label)
     return membership
-
-
-def rater_for(team: Team, user: User) -> Rater:
-    """The rater this person is in this team. A name already taken by another gets the user name behind it."""
-    rater = Rater.objects.filter(team=team, user=user).first()
-    if rater is not None:
-        return rater
-    taken = Rater.objects.filter(team=team, name=str(user)).exists()
-    return Rater.objects.create(
-        team=team, user=user, name=f"{user} ({user.username})" if taken else str(user)
-    )
-
-
-@transaction.atomic
-def invite(team: Team, who: str, role: Role, *, by: User, name: str = "") -> tuple[Membership, bool]:
-    """Puts the person with this user name or e-mail address in the team; somebody unknown is created first.
-
-    Returns the membership and whether the person is new. Only a new person may be handed a sign-in link: one
-    for somebody who was here before would open their other teams. Raises Invalid, Conflict.
-    """
-    who = who.strip()
-    if not who:
-        raise Invalid("Give a user name or an e-mail address.")
-    known = Q(username__iexact=who) | Q(email__iexact=who) if "@" in who else Q(username__iexact=who)
-    user = User.objects.filter(known, is_active=True).order_by("pk").first()
-    created = user is None
-    if user is None:
-        user = create_person(_free_username(who), email=who if "@" in who else "", name=name.strip())
-    return add_member(team, user, role, by=by), created
-
-
-def _free_username(who: str) -> str:
-    """The user name itself, or one made of the part before the @, numbered until it is free."""
-    if "@" not in who:
-        return who
-    stem = slugify(who.partition("@")[0])[:100] or "person"
-    taken = set(User.objects.filter(username__istartswith=stem).values_list(Lower("username"), flat=True))
-    numbered = (f"{stem}{number}" for number in count(2))
-    return next(name for name in chain([stem], numbered) if name not in taken)
-
-
-def may_hand_link(membership: Membership) -> bool:
-    """Whether an owner may still hand out a sign-in link: the account is unused and only here."""
-    user = membership.user
-    return (
-        user.is_active
-        and user.last_login is None
-        and not user.has_usable_password()
-        and user.memberships.count() == 1
-    )
-
-
-def sign_in_query(membership: Membership, *, by: User) -> str:
-    """`?token=…` of a one-time sign-in link for somebody new. Raises Forbidden for everybody else."""
-    if not may_hand_link(membership):
-        raise Forbidden(
-            f"{membership.user} has an account in use, so only the operator can make a link: "
-            f"rubricweb sign-in-link {membership.user.username}"
-        )
-    record(membership.team, by, "made a sign-in link for", membership)
-    return str(get_query_string(membership.user))
 
 
 @transaction.atomic
@@ -144,7 +86,7 @@ def change_role(membership: Membership, role: Role, *, by: User) -> None:
     _keep_an_owner(membership, still_owner=role == Role.OWNER)
     membership.role = role
     membership.save(update_fields=["role"])
-    queue_people.join_queues_of_everyone(membership, rater_for(membership.team, membership.user))
+    raters.join_queues_of_everyone(membership, raters.rater_for(membership.team, membership.user))
     record(membership.team, by, "changed role", membership, role=Role(role).label)
 
 

@@ -9,9 +9,9 @@ from django.http import QueryDict
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Cause
-from rubricweb.selectors.adjudication_inbox import KINDS
-from rubricweb.selectors.adjudication_units import UnitToDecide
-from rubricweb.web.forms_comparison import Decision
+from rubricweb.selectors.adjudication.inbox import KINDS
+from rubricweb.selectors.adjudication.units import UnitToDecide
+from rubricweb.web.comparison.forms import Decision
 from rubricweb.web.http import whole_number
 
 NAMES = ("queue", "kind", "criterion", "cause", "decided", "names", "last", "cursor")

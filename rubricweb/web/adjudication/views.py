@@ -11,16 +11,16 @@ from django.views.decorators.http import require_GET, require_POST
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Criterion, Item, Role
-from rubricweb.selectors import adjudication_inbox as selected
-from rubricweb.selectors import comments
-from rubricweb.selectors.adjudication_units import own_decision, unit_to_decide
-from rubricweb.selectors.adjudications import criterion_for, labelling_queues
+from rubricweb.selectors.adjudication import inbox as selected
+from rubricweb.selectors.adjudication.units import own_decision, unit_to_decide
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.comparable import labelled_queues
+from rubricweb.selectors.labels.adjudications import criterion_for, labelling_queues
+from rubricweb.selectors.labels.comparable import labelled_queues
+from rubricweb.selectors.reviews import comments
 from rubricweb.services import adjudications as services
-from rubricweb.web.comparison import note_names
-from rubricweb.web.forms_adjudication import Asked, decision_for, read_asked
-from rubricweb.web.forms_comparison import Decision, read_seen
+from rubricweb.web.adjudication.forms import Asked, decision_for, read_asked
+from rubricweb.web.comparison.forms import Decision, read_seen
+from rubricweb.web.comparison.views import note_names
 from rubricweb.web.http import TeamRequest, team_page
 
 

@@ -12,8 +12,8 @@ from rubricweb import access
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.errors import Withheld
 from rubricweb.models import Role
-from rubricweb.selectors import agreement_board as selected
-from rubricweb.selectors.agreement_rows import COLUMNS, board_rows
+from rubricweb.selectors.comparison import agreement_board as selected
+from rubricweb.selectors.comparison.agreement_rows import COLUMNS, board_rows
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 

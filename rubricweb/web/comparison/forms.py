@@ -13,10 +13,11 @@ from django.utils.dateparse import parse_datetime
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
 from rubricweb.models import Cause, Criterion, ReviewQueue, Run
-from rubricweb.selectors.comparison import DISAGREEMENT_KINDS
-from rubricweb.selectors.item_comparison import CriterionVoices
-from rubricweb.services.reviews import REASON_MAX
+from rubricweb.selectors.comparison.comparison import DISAGREEMENT_KINDS
+from rubricweb.selectors.comparison.item import CriterionVoices
+from rubricweb.services.reviews.reviews import REASON_MAX
 from rubricweb.web.http import whole_number
+from rubricweb.web.shared.choices import offer
 
 NAMES = ("run", "queue", "kind", "criterion", "judged", "truth", "decided", "names", "at", "cursor")
 QUEUES_MAX = 100
@@ -132,18 +133,6 @@ def _one_of(query: QueryDict, name: str, allowed: Sequence[str]) -> str:
     return value
 
 
-# What answers a binary criterion is picked by m, u and c, an option by its digit: then causes take letters.
-CAUSE_KEYS = {
-    "binary": dict(zip(Cause, "1234", strict=True)),
-    "choice": {
-        Cause.JUDGE_WRONG: "j",
-        Cause.HUMAN_WRONG: "h",
-        Cause.RUBRIC_UNCLEAR: "u",
-        Cause.ITEM_BROKEN: "b",
-    },
-}
-
-
 class Decision(forms.Form):
     """One criterion of one item decided: what stands, why judge and people differed, and the reason."""
 
@@ -158,7 +147,7 @@ class Decision(forms.Form):
         if criterion.kind == "choice":
             labels = [option["label"] for option in criterion.options]
             self.fields["verdict"].error_messages["required"] = "Choose the option that stands."
-        self.fields["verdict"].choices = [(label, label) for label in labels]
+        offer(self, "verdict", [(label, label) for label in labels])
 
     def refuse(self, error: Invalid) -> None:
         """The service refuses for one thing only that the fields cannot know: a reason that is missing."""
@@ -169,10 +158,9 @@ class Decision(forms.Form):
         return str(self.cleaned_data["verdict"])
 
     @property
-    def causes(self) -> list[tuple[str, str, str]]:
-        """(value, label, key) of every cause."""
-        keys = CAUSE_KEYS["choice" if self.criterion.kind == "choice" else "binary"]
-        return [(cause.value, str(cause.label), keys[cause]) for cause in Cause]
+    def causes(self) -> list[tuple[str, str]]:
+        """(value, label) of every cause."""
+        return [(cause.value, str(cause.label)) for cause in Cause]
 
 
 def read_seen(text: str | None) -> datetime | None:

@@ -11,17 +11,18 @@ from django.views.decorators.http import require_GET
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Criterion, Item, ReviewQueue, Role, Run, RunState
-from rubricweb.selectors import comments, comparable
-from rubricweb.selectors import comparison as selected
-from rubricweb.selectors.adjudications import criterion_for
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.comparison_findings import findings
-from rubricweb.selectors.ground_truth import people_first
-from rubricweb.selectors.item_comparison import CriterionVoices, item_comparison
-from rubricweb.selectors.reviews import Measured, measured
-from rubricweb.selectors.revision_rates import revision_rates
+from rubricweb.selectors.comparison import comparison as selected
+from rubricweb.selectors.comparison.findings import findings
+from rubricweb.selectors.comparison.item import CriterionVoices, item_comparison
+from rubricweb.selectors.labels import comparable
+from rubricweb.selectors.labels.adjudications import criterion_for
+from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.selectors.reviews import comments
+from rubricweb.selectors.reviews.reviews import Measured, measured
+from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.services import adjudications as services
-from rubricweb.web.forms_comparison import (
+from rubricweb.web.comparison.forms import (
     Asked,
     Decision,
     decision_for,
@@ -170,7 +171,7 @@ def _asked_for_item(request: TeamRequest, item: Item) -> tuple[Asked, Run | None
 def _require_known_cell(asked: Asked, run: Run | None, queues: tuple[ReviewQueue, ...]) -> None:
     if asked.judged or asked.truth:
         criteria = comparable.criteria_of(run, queues)
-        require_known_cell(asked, criteria.filter(pk=asked.criterion_id).first())
+        require_known_cell(asked, criteria.filter(pk=asked.criterion_id or 0).first())
 
 
 def _rows(

@@ -8,24 +8,26 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb.engine.formats.formulas import neutralised
-from rubricweb.models import Role
+from rubricweb.models import Role, Team
 from rubricweb.selectors import dashboard as selectors
-from rubricweb.selectors.dashboard import Series
+from rubricweb.selectors.score_series import Series
 from rubricweb.templatetags.run_words import autograder_title
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 # Whoever puts the first steps away does not see them again for a year.
 TOUR_COOKIE = "first-steps"
 TOUR_COOKIE_SECONDS = 365 * 24 * 3600
-# The inks of the chart, for the newest series first.
+# The inks of the chart. A series keeps its own for good: it follows from its number, see `ink`.
 KINDS = ("judge", "other", "third", "fourth", "fifth")
 COLUMNS = (
     *("run", "started_at", "dataset", "rubric", "judge", "autograder"),
-    *("mean_score", "low", "high", "items", "scored", "coverage", "errors", "withheld"),
+    *("mean_score", "low", "high", "items", "scored", "fully_judged", "coverage", "errors", "withheld"),
+    *("series", "is_try"),
 )
 
 
@@ -36,18 +38,32 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     """The page; `?format=csv` hands out the numbers of the chart, `?steps=off` puts the first steps away."""
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
     rubric_id = whole_number(request.GET.get("rubric"), "The rubric")
+    series_number = whole_number(request.GET.get("series"), "The series")
     if request.GET.get("format") == "csv":
         return _csv(
-            selectors.score_series(request.team, request.user, dataset_id=dataset_id, rubric_id=rubric_id)
+            selectors.score_series(
+                request.team,
+                request.user,
+                dataset_id=dataset_id,
+                rubric_id=rubric_id,
+                series_number=series_number,
+            )
         )
     role = request.membership.role
     board = selectors.dashboard(
-        request.team, request.user, role=role, dataset_id=dataset_id, rubric_id=rubric_id
+        request.team,
+        request.user,
+        role=role,
+        dataset_id=dataset_id,
+        rubric_id=rubric_id,
+        series_number=series_number,
     )
     put_away = "off" in (request.GET.get("steps"), request.COOKIES.get(TOUR_COOKIE))
     context = {
         "board": board,
-        "chart": chart_data(board.series),
+        "chart": chart_data(board.series, request.team),
+        "rows": [(one, point, ink(one)) for one, point in board.points],
+        "choices": [(one.number, _label(one, board.choices)) for one in board.choices],
         "filtered": dataset_id is not None or rubric_id is not None,
         "steps": None if put_away or board.steps.over else board.steps,
         "may_edit": role >= Role.EDITOR,
@@ -59,15 +75,23 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     return response
 
 
-def chart_data(series: Sequence[Series]) -> dict[str, Any]:
+def ink(series: Series) -> str:
+    """The colour of a series, by its number: the sixth has that of the first again, and is dashed."""
+    return KINDS[(series.number - 1) % len(KINDS)]
+
+
+def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
     """The series as chart_time.js reads them: one row of times, per series a value or null at each.
 
-    With a single rubric, a rule stands where its version, the judge or the autograder changed.
+    `runs` names the run at each time and where it opens; tries are in none of it. With a single rubric, a
+    rule stands where its version, the dataset, the judge or the autograder changed.
     """
-    points = sorted((point.at, point.run_id) for one in series for point in one.points)
-    place = {run_id: index for index, (_, run_id) in enumerate(points)}
+    points = sorted((point for one in series for point in one.points), key=lambda one: (one.at, one.run_id))
+    place = {point.run_id: index for index, point in enumerate(points)}
     drawn = []
-    for number, one in enumerate(reversed(series)):
+    for one in series:
+        if not one.points:
+            continue
         columns: dict[str, list[float | None]] = {
             name: [None] * len(points) for name in ("mean", "low", "high")
         }
@@ -77,21 +101,31 @@ def chart_data(series: Sequence[Series]) -> dict[str, Any]:
         drawn.append(
             {
                 "label": _label(one, series),
-                "kind": KINDS[number % len(KINDS)],
+                "kind": ink(one),
                 "values": columns["mean"],
                 "low": columns["low"],
                 "high": columns["high"],
-                "dashed": False,
+                "dashed": (one.number - 1) // len(KINDS) % 2 == 1,
                 "joined": True,
             }
         )
-    breaks = _breaks(series) if len({one.rubric_id for one in series} - {None}) == 1 else []
-    return {"times": [at.timestamp() for at, _ in points], "series": drawn, "breaks": breaks}
+    with_points = [one for one in series if one.points]
+    breaks = _breaks(with_points) if len({one.rubric_id for one in with_points} - {None}) == 1 else []
+    return {
+        "times": [point.at.timestamp() for point in points],
+        "runs": [
+            {"name": point.name, "url": reverse("run", args=[team.slug, point.run_id])} for point in points
+        ],
+        "series": drawn,
+        "breaks": breaks,
+    }
 
 
 def _label(one: Series, series: Sequence[Series]) -> str:
-    """The rubric, and of judge and autograder what tells some of the series apart."""
+    """The rubric, and of dataset, judge and autograder what tells some of the series apart."""
     words = [one.rubric]
+    if len({each.dataset for each in series}) > 1:
+        words.append(one.dataset)
     if len({each.judge for each in series}) > 1:
         words.append(one.judge)
     if len({each.autograder for each in series}) > 1:
@@ -105,6 +139,7 @@ def _breaks(series: Sequence[Series]) -> list[dict[str, Any]]:
     for before, after in pairwise(in_time):
         changed = (
             (after.rubric, before.rubric),
+            (after.dataset, before.dataset),
             (after.judge, before.judge),
             (autograder_title(after.autograder), autograder_title(before.autograder)),
         )
@@ -118,15 +153,18 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
     table = csv.writer(written, lineterminator="\r\n")
     table.writerow(COLUMNS)
     for one in series:
-        for point in one.points:
+        for point in (*one.points, *one.tries):
             words = (point.name, point.at.isoformat(), point.dataset, one.rubric, one.judge, one.autograder)
             shares = (point.mean, point.low, point.high)
             rest = (
                 point.items,
                 point.scored,
+                point.fully_judged,
                 point.coverage,
                 point.errors,
                 "yes" if point.withheld else "no",
+                one.number,
+                "yes" if point.is_try else "no",
             )
             table.writerow([*map(neutralised, words), *shares, *rest])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")

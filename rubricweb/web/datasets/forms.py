@@ -7,10 +7,11 @@ from django import forms
 from django.utils.text import Truncator
 
 from rubricweb.engine.errors import Fault
-from rubricweb.engine.formats.dataset_files import ALIASES, Preview
+from rubricweb.engine.formats.datasets.files import ALIASES, Preview
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, RubricVersion, Team
-from rubricweb.selectors import rubrics
+from rubricweb.models import Dataset, RaterKind, RubricVersion, Team
+from rubricweb.selectors.rubrics import versions
+from rubricweb.web.shared.choices import offer_rows
 
 CELL_CHARACTERS = 280
 
@@ -129,14 +130,25 @@ class LabelsForm(forms.Form):
         help_text="What these labels are called among the review queues. Left empty, the file's name.",
     )
 
+    rater_kind = forms.ChoiceField(
+        label="Who gave them",
+        required=False,
+        choices=[
+            (RaterKind.HUMAN, "people"),
+            (RaterKind.MACHINE, "a program or model"),
+            (RaterKind.SETTLED, "settled as ground truth"),
+        ],
+        help_text="For lines without a rater_kind of their own. Labels of programs and models are shown and "
+        "count in no figure about people.",
+    )
+
     def __init__(self, data: Any, *, team: Team, dataset: Dataset, items: int, own: int) -> None:
         super().__init__(data, initial={"rubric_version": dataset.rubric_version_id})
         if items == own:
             del self.fields["rubric_version"]
             return
-        field = self.fields["rubric_version"]
-        field.required = own == 0
-        field.queryset = rubrics.published_versions(team)  # type: ignore[attr-defined]  a ModelChoiceField
+        self.fields["rubric_version"].required = own == 0
+        offer_rows(self, "rubric_version", versions.published_versions(team))
 
 
 def cells(preview: Preview) -> list[list[str]]:

@@ -1,27 +1,32 @@
 """Pages of the datasets room: lists, bringing files in, items one by one."""
 
+from dataclasses import asdict
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.dataset_files import Preview, preview
+from rubricweb.engine.formats.datasets.files import Preview, preview
+from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge, Withheld
-from rubricweb.models import Dataset, Item, Role
-from rubricweb.selectors import comments, exports
-from rubricweb.selectors import datasets as selectors
-from rubricweb.selectors import rubrics as rubric_selectors
-from rubricweb.selectors.provenance import item_provenance
-from rubricweb.services import datasets as services
-from rubricweb.services import reviews, splits, uploads
-from rubricweb.web.comparison import note_names
-from rubricweb.web.forms_datasets import LabelsForm, MappingForm, SplitForm, UploadForm, cells
-from rubricweb.web.http import TeamRequest, team_page, uploaded
+from rubricweb.models import Dataset, Item, RaterKind, Role
+from rubricweb.selectors.datasets import items as selectors
+from rubricweb.selectors.exports import exports
+from rubricweb.selectors.labels.provenance import item_provenance
+from rubricweb.selectors.reviews import comments
+from rubricweb.selectors.rubrics import versions as rubric_selectors
+from rubricweb.services.datasets import datasets as services
+from rubricweb.services.datasets import raters, splits
+from rubricweb.services.reviews import reviews
+from rubricweb.services.shared import uploads
+from rubricweb.web.comparison.views import note_names
+from rubricweb.web.datasets.forms import LabelsForm, MappingForm, SplitForm, UploadForm, cells
+from rubricweb.web.http import TeamRequest, searched, team_page, uploaded
 
 UPLOADS_PER_SESSION = 3
 
@@ -30,7 +35,7 @@ UPLOADS_PER_SESSION = 3
 @require_safe
 @vary_on_headers("HX-Request")
 def datasets(request: TeamRequest) -> HttpResponse:
-    search = request.GET.get("q", "").strip()
+    search = searched(request.GET)
     page = selectors.datasets(request.team, search=search, cursor=request.GET.get("cursor"))
     template = "datasets/_datasets.html" if request.htmx else "datasets/datasets.html"
     return render(request, template, {"page": page, "search": search})
@@ -41,7 +46,7 @@ def datasets(request: TeamRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     dataset = access.dataset_for(request.team, dataset_id)
-    search, order = request.GET.get("q", "").strip(), request.GET.get("order", "position")
+    search, order = searched(request.GET), request.GET.get("order", "position")
     context = {
         "dataset": dataset,
         "page": selectors.items(dataset, search=search, order=order, cursor=request.GET.get("cursor")),
@@ -52,6 +57,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         return render(request, "datasets/_items.html", context)
     context["item_count"], context["own_rubrics"] = selectors.own_rubric_counts(dataset)
     context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}
+    context["imported_raters"] = selectors.imported_raters(dataset)
     if dataset.split_report:
         context["may_see_labels"] = not exports.withheld_from(request.user, dataset)
     return render(request, "datasets/dataset.html", context)
@@ -144,10 +150,7 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
 
 
 def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
-    known = request.session.get("uploads", {}).get(upload_id)
-    meant_for = (request.team.pk, dataset.pk if dataset else None)
-    if known is None or (known["team"], known.get("dataset")) != meant_for:
-        raise NotFound("upload any more; choose the file again")
+    known = _kept(request, upload_id, dataset, labels=False)
     data, filename = uploads.kept(upload_id), known["filename"]
     beginning = _previewed(data, filename)
     form = MappingForm(
@@ -203,12 +206,29 @@ def _stored(
 
 def _previewed(data: bytes, filename: str) -> Preview:
     try:
-        return preview(data, filename)
+        return read_limited(preview, data, filename=filename)
     except InvalidFile as error:
         raise Invalid(f"{filename} cannot be read.", error.faults) from error
 
 
-def _keep(request: TeamRequest, data: bytes, filename: str, name: str, dataset: Dataset | None) -> str:
+def _kept(request: TeamRequest, upload_id: str, dataset: Dataset | None, *, labels: bool) -> dict[str, Any]:
+    """What is known of a file, of items or of labels, that this browser session sent for this place."""
+    known: dict[str, Any] | None = request.session.get("uploads", {}).get(upload_id)
+    meant_for = (request.team.pk, dataset.pk if dataset else None, labels)
+    if known is None or (known["team"], known.get("dataset"), bool(known.get("labels"))) != meant_for:
+        raise NotFound("upload any more; choose the file again")
+    return known
+
+
+def _keep(
+    request: TeamRequest,
+    data: bytes,
+    filename: str,
+    name: str,
+    dataset: Dataset | None,
+    *,
+    labels: dict[str, Any] | None = None,
+) -> str:
     """Keeps the file for this browser session, at the cost of its oldest one when there are too many."""
     upload_id = uploads.keep(data)
     kept = request.session.get("uploads", {})
@@ -220,6 +240,7 @@ def _keep(request: TeamRequest, data: bytes, filename: str, name: str, dataset: 
         "dataset": dataset.pk if dataset else None,
         "filename": filename[:200],
         "name": name,
+        "labels": labels,
     }
     request.session["uploads"] = kept
     return upload_id
@@ -232,13 +253,28 @@ def _forget(request: TeamRequest, upload_id: str) -> None:
     }
 
 
+@team_page(Role.EDITOR)
+@require_POST
+def rater_kind(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResponse:
+    """What a rater that came with a file is."""
+    dataset = access.dataset_for(request.team, dataset_id)
+    rater = access.imported_rater_for(dataset, rater_id)
+    try:
+        raters.change_kind(rater, request.POST.get("rater_kind", ""), by=request.user)
+    except Conflict as error:
+        messages.error(request, str(error))
+    return redirect("dataset", request.team.slug, dataset.pk)
+
+
 # ── Importing labels ─────────────────────────────────────────────────────────────────────────────
 
 
 @team_page(Role.EDITOR)
 def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    """People's labels from a file, as a closed review queue."""
+    """First the file, then (?upload=<id>) what it would become: labels as a closed review queue."""
     dataset = access.dataset_for(request.team, dataset_id)
+    if "upload" in request.GET:
+        return _check_labels(request, request.GET["upload"], dataset)
     items, own = selectors.own_rubric_counts(dataset)
     form = LabelsForm(
         request.POST if request.method == "POST" else None,
@@ -251,20 +287,53 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             data, filename = uploaded(request)
-            queue = reviews.import_labels(
-                dataset,
-                form.cleaned_data.get("rubric_version"),
-                by=request.user,
-                data=data,
-                filename=filename,
-                queue_name=form.cleaned_data["queue_name"],
+            version = form.cleaned_data.get("rubric_version")
+            choices = {
+                "queue_name": form.cleaned_data["queue_name"],
+                "rater_kind": form.cleaned_data["rater_kind"] or RaterKind.HUMAN,
+            }
+            plan = reviews.plan_labels(
+                dataset, version, by=request.user, data=data, filename=filename, **choices
             )
         except (Invalid, TooLarge) as error:
             refusal = error
         except Conflict as error:
             form.add_error("queue_name", str(error))
         else:
-            messages.success(request, f"Imported the labels as {queue.name}.")
-            return redirect("queue", request.team.slug, queue.pk)
+            labels = {"version": version.pk if version else None, "choices": choices, "plan": asdict(plan)}
+            upload_id = _keep(request, data, filename, "", dataset, labels=labels)
+            return redirect(f"{request.path}?upload={upload_id}")
     context = {"dataset": dataset, "form": form, "refusal": refusal}
     return render(request, "datasets/labels.html", context, status=422 if refusal or form.errors else 200)
+
+
+def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
+    """What the kept file would become, and the button that stores it."""
+    known = _kept(request, upload_id, dataset, labels=True)
+    labels = known["labels"]
+    refusal: Invalid | TooLarge | Conflict | None = None
+    if request.method == "POST":
+        version = access.version_for(request.team, labels["version"]) if labels["version"] else None
+        try:
+            queue = reviews.import_labels(
+                dataset,
+                version,
+                by=request.user,
+                data=uploads.kept(upload_id),
+                filename=known["filename"],
+                **labels["choices"],
+            )
+        except (Invalid, TooLarge, Conflict) as error:  # something changed since the file was looked at
+            refusal = error
+        else:
+            _forget(request, upload_id)
+            messages.success(request, f"Imported the labels as {queue.name}.")
+            return redirect("queue", request.team.slug, queue.pk)
+    context = {
+        "dataset": dataset,
+        "filename": known["filename"],
+        "plan": labels["plan"],
+        "machines": any(rater["rater_kind"] == RaterKind.MACHINE for rater in labels["plan"]["raters"]),
+        "refusal": refusal,
+    }
+    return render(request, "datasets/labels_check.html", context, status=422 if refusal else 200)

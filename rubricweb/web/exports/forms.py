@@ -7,10 +7,11 @@ from django import forms
 from django.utils.html import format_html
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Team
-from rubricweb.selectors import exports as selectors
-from rubricweb.selectors.ground_truth import people_first
+from rubricweb.models import Dataset, Run, Team
+from rubricweb.selectors.exports import exports as selectors
+from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
+from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 
 WORDS = {
     "ground_truth": "What stands for every labelled criterion: an adjudication, else the majority of people.",
@@ -29,12 +30,12 @@ WORDS = {
 class NewExport(forms.Form):
     """One export; queues and runs are those of the dataset that is chosen, or of the newest one."""
 
-    dataset = forms.ModelChoiceField(queryset=None, empty_label=None)
+    dataset: "forms.ModelChoiceField[Dataset]" = forms.ModelChoiceField(queryset=None, empty_label=None)
     what = forms.ChoiceField(widget=forms.RadioSelect, initial="ground_truth")
-    queues = forms.ModelMultipleChoiceField(
+    queues = RowChoices(
         queryset=None, required=False, widget=forms.CheckboxSelectMultiple, label="Labels of people from"
     )
-    run = forms.ModelChoiceField(
+    run: "forms.ModelChoiceField[Run]" = forms.ModelChoiceField(
         queryset=None,
         required=False,
         empty_label="None",
@@ -46,16 +47,18 @@ class NewExport(forms.Form):
     def __init__(self, *args: Any, team: Team, dataset: Dataset | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.chosen = dataset
-        datasets, queues, runs = (self.fields[name] for name in ("dataset", "queues", "run"))
-        datasets.queryset, datasets.initial = selectors.datasets(team), dataset
-        queues.queryset = selectors.labelled_queues(dataset)
-        queues.initial = [queue.pk for queue in people_first(list(queues.queryset))]
-        runs.queryset = selectors.runs(dataset)
-        runs.label_from_instance = lambda run: f"{run} · {run.judge['name']}"
-        self.fields["what"].choices = [(name, _option(title, name)) for name, title in CONTENTS.items()]
-        self.fields["format"].choices = [
-            (name, _option(one.title, name, only=one.contents)) for name, one in EXPORT_FORMATS.items()
-        ]
+        queues = selectors.labelled_queues(dataset)
+        offer_rows(self, "dataset", selectors.datasets(team))
+        offer_rows(self, "queues", queues)
+        offer_rows(self, "run", selectors.runs(dataset), lambda run: f"{run} · {run.judge['name']}")
+        self.fields["dataset"].initial = dataset
+        self.fields["queues"].initial = [queue.pk for queue in people_first(list(queues))]
+        offer(self, "what", [(name, _option(title, name)) for name, title in CONTENTS.items()])
+        offer(
+            self,
+            "format",
+            [(name, _option(one.title, name, only=one.contents)) for name, one in EXPORT_FORMATS.items()],
+        )
 
     def refuse(self, error: Invalid) -> None:
         self.add_error(None, str(error))

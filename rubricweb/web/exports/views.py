@@ -8,9 +8,9 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import Dataset, Role
-from rubricweb.selectors import exports as selectors
+from rubricweb.selectors.exports import exports as selectors
 from rubricweb.services import exports as services
-from rubricweb.web.forms_exports import NewExport
+from rubricweb.web.exports.forms import NewExport
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 
@@ -41,8 +41,8 @@ def download(request: TeamRequest) -> HttpResponseBase:
     except Invalid as error:
         form.refuse(error)
         return _page(request, form, status=422)
-    except Withheld as error:
-        return _page(request, form, withheld=str(error), status=403)
+    except Withheld:
+        return _page(request, form, status=403)
     response = StreamingHttpResponse(export.chunks, content_type=export.content_type)
     response["Content-Disposition"] = f'attachment; filename="{export.filename}"'
     response["X-Content-Type-Options"] = "nosniff"
@@ -56,8 +56,12 @@ def _dataset(request: TeamRequest) -> Dataset | None:
     return access.dataset_for(request.team, dataset_id)
 
 
-def _page(request: TeamRequest, form: NewExport, *, withheld: str = "", status: int = 200) -> HttpResponse:
-    if not withheld:
-        withheld = selectors.withheld_from(request.user, form.chosen)
+def _page(request: TeamRequest, form: NewExport, *, status: int = 200) -> HttpResponse:
+    chosen = form.chosen
+    context = {
+        "form": form,
+        "withheld": selectors.withheld_items(request.user, chosen) if chosen else None,
+        "lacking": selectors.lacking(form.chosen, what="ground_truth"),
+    }
     template = "exports/_form.html" if request.htmx else "exports/exports.html"
-    return render(request, template, {"form": form, "withheld": withheld}, status=status)
+    return render(request, template, context, status=status)

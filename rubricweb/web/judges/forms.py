@@ -7,9 +7,9 @@ from django import forms
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import JudgeEndpoint
-from rubricweb.services import endpoints
-from rubricweb.services.endpoint_options import MAX_CONCURRENCY, OPTIONS
-from rubricweb.services.retention import MAX_DAYS
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints.options import MAX_CONCURRENCY, OPTIONS
+from rubricweb.services.teams.retention import MAX_DAYS
 
 MASK = "••••••••"
 """Stands for a stored value of a header: sent back unchanged, it keeps that value."""
@@ -133,7 +133,7 @@ class JudgeForm(_Refusable):
             self._headers = endpoints.header_names(endpoint) or ()
             known = {name: getattr(endpoint, name) for name in ("name", "base_url", "model", *OPTIONS)}
             known["extra_headers"] = _masked(self._headers)
-        super().__init__(*args, initial=known | kwargs.pop("initial", {}), **kwargs)
+        super().__init__(*args, **kwargs | {"initial": known | kwargs.get("initial", {})})
         if endpoint is None or not endpoint.sealed_key:
             del self.fields["forget_key"]
         elif endpoint is not None:
@@ -181,8 +181,10 @@ class JudgeForm(_Refusable):
         """The form as it may go back to the page: values of headers masked."""
         lines = self.data.get("extra_headers", "").splitlines()
         names = [line.partition(":")[0].strip() for line in lines if ":" in line]
-        self.data = self.data.copy()
-        self.data["extra_headers"] = _masked(names)
+        sent: Any = self.data
+        sent = sent.copy()
+        sent["extra_headers"] = _masked(names)
+        self.data = sent
         return self
 
     @property

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_POST, require_safe
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import JudgeEndpoint, Role
-from rubricweb.services import endpoints
-from rubricweb.services.judge_trials import try_judge
-from rubricweb.web.forms_judges import JudgeForm
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.endpoints.trials import try_judge
 from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.judges.forms import JudgeForm
 
 
 @team_page(Role.VIEWER)

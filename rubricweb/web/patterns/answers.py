@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rubricweb.models import Criterion, Dataset, Run, Vote
-from rubricweb.selectors.comparison_by_kind import Cell, MatrixRow
-from rubricweb.selectors.criterion_counts import CriterionCounts
-from rubricweb.selectors.reviews import Measured
-from rubricweb.selectors.run_reports import CriterionResult
-from rubricweb.web.forms_run_votes import VotingFields
+from rubricweb.selectors.labels.by_kind import Cell, MatrixRow
+from rubricweb.selectors.reviews.reviews import Measured
+from rubricweb.selectors.runs.criterion_counts import CriterionCounts
+from rubricweb.selectors.runs.reports import CriterionResult
+from rubricweb.web.runs.vote_forms import VotingFields
+from rubricweb.web.shared.choices import offer
 
 OPTIONS = [
     {"label": "curt", "value": 0.0},
@@ -33,6 +34,7 @@ def answer_examples() -> dict[str, Any]:
     votes = _votes()
     return {
         "choice": tone,
+        "penalty": Criterion(pk=4, name="Safety", weight=-10, kind="binary"),
         "labels": [option["label"] for option in OPTIONS],
         "check": _check(2, "Length", "The reply has 40 to 120 words.", 2),
         "measured": Measured(value=0.625, reason="25 words; 40 to 120 are asked for."),
@@ -68,7 +70,7 @@ def _votes() -> tuple[Vote, ...]:
 
 def _first_votes() -> list[Any]:
     form = VotingFields(auto_id="example_votes_%s")
-    form.fields["further"].choices = [("large", "large"), ("other", "other")]  # type: ignore[attr-defined]  a choice
+    offer(form, "further", [("large", "large"), ("other", "other")])
     return [form[name] for name in ("repeats", "weight", "further")]
 
 

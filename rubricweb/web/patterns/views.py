@@ -1,6 +1,7 @@
 """Every UI component on one page, for people who build pages; served only with DEBUG on."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from django import forms
@@ -10,7 +11,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from rubricweb.engine.errors import Fault
-from rubricweb.web.pattern_answers import answer_examples
+from rubricweb.web.patterns.answers import answer_examples
 
 
 @login_not_required
@@ -47,6 +48,9 @@ def _examples() -> dict[str, Any]:
             ("Error", 4, "error"),
         ],
         "bins": [(low / 10, (low + 1) / 10, n) for low, n in enumerate([1, 0, 3, 6, 11, 18, 25, 21, 9, 4])],
+        "few": SimpleNamespace(
+            value=0.4, low=-0.1, high=0.86, n=9, small=True, reason="4 of 9 units met: take 10 of each"
+        ),
         "trend": [0.61, 0.64, None, 0.63, 0.7, 0.68, 0.74],
         "heats": [None, 0.0, 0.12, 0.23, 0.34, 0.45, 0.56, 0.67, 0.78, 0.9, 1.0],
         "scores": {

@@ -11,10 +11,10 @@ from django.views.decorators.http import require_GET, require_POST
 from rubricweb import access
 from rubricweb.errors import Conflict, Forbidden
 from rubricweb.models import Rater, ReviewQueue, Role
-from rubricweb.selectors import calibration as selectors
-from rubricweb.services import calibration as services
-from rubricweb.web.forms_calibration import MarkGold, Rules
+from rubricweb.selectors.reviews import calibration as selectors
+from rubricweb.services.reviews import calibration as services
 from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.reviews.calibration_forms import MarkGold, Rules
 
 
 @team_page(Role.EDITOR)

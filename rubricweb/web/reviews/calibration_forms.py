@@ -3,7 +3,7 @@
 from django import forms
 
 from rubricweb.models import QueueItem, ReviewQueue
-from rubricweb.web.forms_refused import RefusableForm
+from rubricweb.web.shared.refused_forms import RefusableForm
 
 SHORT = {"class": "input--short"}
 
@@ -13,7 +13,7 @@ class _Percent(forms.FloatField):
 
     def __init__(self, **kwargs: object) -> None:
         widget = forms.NumberInput(attrs={**SHORT, "step": "any"})
-        super().__init__(min_value=0, max_value=100, required=False, widget=widget, **kwargs)  # type: ignore[arg-type]  passed on
+        super().__init__(min_value=0, max_value=100, required=False, widget=widget, **kwargs)  # type: ignore[arg-type]  # passed on
 
     def clean(self, value: object) -> float | None:
         percent = super().clean(value)
@@ -43,7 +43,7 @@ class MarkGold(RefusableForm):
     )
 
     def __init__(self, *args: object, queue: ReviewQueue, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  passed on
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # passed on
         self.queue = queue
 
     def clean_keys(self) -> list[int]:
@@ -73,5 +73,5 @@ class Rules(RefusableForm):
     extra_rater_below = _Percent(
         label="One more rater below, in percent",
         help_text="An item whose raters agree on a smaller share of its criteria gets one more, once. "
-        "Empty: never.",
+        "Who is asked may guess that the others differed. Empty: never.",
     )

@@ -1,6 +1,7 @@
 """Comments on an item: a page of their own, and what the forms under every item send."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -10,8 +11,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.models import Comment, Criterion, Item, Judgement, Role
-from rubricweb.selectors import comments as selectors
-from rubricweb.selectors.adjudications import criterion_for
+from rubricweb.selectors.labels.adjudications import criterion_for
+from rubricweb.selectors.reviews import comments as selectors
 from rubricweb.services import comments as services
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 
@@ -82,7 +83,7 @@ def _thread_page(
     before = None if problem else whole_number(request.GET.get("before"), "The comment")
     if editing is not None:
         before = editing.pk + 1
-    context = {
+    context: dict[str, Any] = {
         "item": item,
         "before": before,
         "thread": selectors.thread(item, viewer=request.user, before=before),

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from django.http import QueryDict
 
 from rubricweb.errors import Invalid
-from rubricweb.selectors.reviews import Question, Quote
-from rubricweb.services.evidence import Span
+from rubricweb.selectors.reviews.reviews import Question, Quote
 from rubricweb.services.labels import checked_label
-from rubricweb.services.reviews import Answer
+from rubricweb.services.reviews.evidence import Span
+from rubricweb.services.reviews.reviews import Answer
 
 
 def read_answers(data: QueryDict, asked: Sequence[Question]) -> list[Answer]:

@@ -5,11 +5,12 @@ from typing import Any
 
 from django import forms
 
-from rubricweb.models import Blind, Order, Rationale, ReviewQueue, Team, User
-from rubricweb.selectors import queues as selectors
-from rubricweb.selectors.informative import REASONS
-from rubricweb.selectors.queue_sources import ALL, KINDS, Source
-from rubricweb.web.forms_refused import RefusableForm
+from rubricweb.models import Blind, Dataset, Order, Rationale, ReviewQueue, RubricVersion, Run, Team, User
+from rubricweb.selectors.reviews import queues as selectors
+from rubricweb.selectors.reviews.informative import REASONS
+from rubricweb.selectors.reviews.queue_sources import ALL, KINDS, SEEDS, Source
+from rubricweb.web.shared.choices import RowChoices, offer_rows
+from rubricweb.web.shared.refused_forms import RefusableForm
 
 SHORT = {"class": "input--short"}
 SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
@@ -32,7 +33,7 @@ class SourceForm(RefusableForm):
         label="With this metadata",
         help_text="As key=value, for example language=fr.",
     )
-    source_run = forms.ModelChoiceField(
+    source_run: "forms.ModelChoiceField[Run]" = forms.ModelChoiceField(
         queryset=None, required=False, empty_label="Choose…", label="Run whose judge is looked at"
     )
     reasons = forms.MultipleChoiceField(
@@ -47,7 +48,7 @@ class SourceForm(RefusableForm):
         required=False,
         label="How many items",
         widget=forms.NumberInput(attrs=SHORT),
-        help_text="Every item has the same known probability to be drawn, which is kept with it.",
+        help_text="Drawn at random; the draw is kept, so that its labels may speak for all items.",
     )
     strata_metadata = forms.CharField(
         max_length=200,
@@ -65,8 +66,7 @@ class SourceForm(RefusableForm):
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.choices = selectors.queue_choices(team)
-        self.fields["source_run"].queryset = self.choices.runs
-        self.fields["source_run"].label_from_instance = _run_label
+        offer_rows(self, "source_run", self.choices.runs, _run_label)
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or ALL
@@ -86,7 +86,7 @@ class SourceForm(RefusableForm):
             size=data["size"] or 0,
             strata_metadata=data["strata_metadata"].strip(),
             strata_criterion=data["strata_criterion"].strip(),
-            seed=SystemRandom().randrange(2**31),
+            seed=SystemRandom().randrange(SEEDS),
         )
 
 
@@ -98,8 +98,8 @@ class NewQueue(SourceForm):
     """A new review queue; `planning` asks only what it would come to, and needs neither name nor people."""
 
     name = forms.CharField(max_length=200, help_text="What reviewers see in their list.")
-    dataset = forms.ModelChoiceField(queryset=None, empty_label="Choose…")
-    rubric_version = forms.ModelChoiceField(
+    dataset: "forms.ModelChoiceField[Dataset]" = forms.ModelChoiceField(queryset=None, empty_label="Choose…")
+    rubric_version: "forms.ModelChoiceField[RubricVersion]" = forms.ModelChoiceField(
         queryset=None, required=False, empty_label="The rubric each item brings along", label="Rubric"
     )
     everyone = forms.BooleanField(
@@ -107,9 +107,7 @@ class NewQueue(SourceForm):
         label="The whole team",
         help_text="Everybody who may review, and whoever joins later. Otherwise the people you choose:",
     )
-    raters = forms.ModelMultipleChoiceField(
-        queryset=None, label="People", widget=forms.CheckboxSelectMultiple, required=False
-    )
+    raters = RowChoices(queryset=None, label="People", widget=forms.CheckboxSelectMultiple, required=False)
     raters_per_item = forms.IntegerField(
         min_value=1,
         initial=1,
@@ -117,7 +115,7 @@ class NewQueue(SourceForm):
         widget=forms.NumberInput(attrs=SHORT),
         help_text="With two or more, you can measure how well people agree with each other.",
     )
-    run = forms.ModelChoiceField(
+    run: "forms.ModelChoiceField[Run]" = forms.ModelChoiceField(
         queryset=None,
         required=False,
         empty_label="None",
@@ -133,18 +131,23 @@ class NewQueue(SourceForm):
         "on any page, in any export; “no” and “to the judge” show some on the review page itself.",
     )
     order = forms.ChoiceField(
-        choices=Order.choices,
+        choices=[
+            ("", "samples as drawn, others as in the dataset"),
+            *((order, order.label) for order in Order if order != Order.DRAWN),
+        ],
         required=False,
-        initial=Order.DATASET,
         label="Order",
-        help_text="Most informative are items on which people, judges or repeats differed until now.",
+        help_text="Most informative are items on which people, judges or repeats differed until now: "
+        "reviewers may guess so of what comes early. "
+        "A sample in another order than drawn tells of no other items until all of it is done.",
     )
     rationale = forms.ChoiceField(
         choices=Rationale.choices,
         required=False,
         initial=Rationale.NEVER,
         label="Verdicts that need a reason",
-        help_text="A review cannot be submitted without it.",
+        help_text="A review cannot be submitted without it. Not met is what gives the score nothing: unmet, "
+        "and of a penalty that the error is present.",
     )
     hold_minutes = forms.IntegerField(
         min_value=1,
@@ -160,20 +163,16 @@ class NewQueue(SourceForm):
 
     def __init__(self, *args: Any, planning: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["dataset"].queryset = self.choices.datasets
-        self.fields["rubric_version"].queryset = self.choices.versions
-        self.fields["run"].queryset = self.choices.runs
-        self.fields["run"].label_from_instance = _run_label
-        self.fields["raters"].queryset = self.choices.people
+        offer_rows(self, "dataset", self.choices.datasets)
+        offer_rows(self, "rubric_version", self.choices.versions)
+        offer_rows(self, "run", self.choices.runs, _run_label)
+        offer_rows(self, "raters", self.choices.people)
         self.planning = planning
         if planning:
             self.fields["name"].required = False
 
     def clean_blind(self) -> str:
         return self.cleaned_data["blind"] or Blind.BOTH
-
-    def clean_order(self) -> str:
-        return self.cleaned_data["order"] or Order.DATASET
 
     def clean_rationale(self) -> str:
         return self.cleaned_data["rationale"] or Rationale.NEVER
@@ -229,7 +228,7 @@ class QueuePeople(RefusableForm):
         label="The whole team",
         help_text="Everybody who may review, and whoever joins later.",
     )
-    raters = forms.ModelMultipleChoiceField(
+    raters = RowChoices(
         queryset=None,
         label="People",
         widget=forms.CheckboxSelectMultiple,
@@ -240,9 +239,9 @@ class QueuePeople(RefusableForm):
     def __init__(self, *args: Any, queue: ReviewQueue, **kwargs: Any) -> None:
         self.now = set(User.objects.filter(raters__queues=queue))
         initial = {"everyone": queue.everyone, "raters": [user.pk for user in self.now]}
-        super().__init__(*args, initial=initial, **kwargs)
+        super().__init__(*args, **kwargs | {"initial": initial})
         people = selectors.reviewers(queue.team) | User.objects.filter(pk__in=[user.pk for user in self.now])
-        self.fields["raters"].queryset = people.distinct()
+        offer_rows(self, "raters", people.distinct())
 
     @property
     def wanted(self) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_GET, require_POST
 from rubricweb import access
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import ReviewQueue, Role
-from rubricweb.selectors import queues as selectors
-from rubricweb.selectors.calibration import Stage, my_calibration
-from rubricweb.selectors.queue_plans import QueuePlan, queue_plan
-from rubricweb.services import queue_changes as changes
-from rubricweb.services import queues as services
-from rubricweb.web.forms_queues import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueWords
+from rubricweb.selectors.reviews import queues as selectors
+from rubricweb.selectors.reviews.calibration import Stage, my_calibration
+from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan
+from rubricweb.services.reviews import queue_changes as changes
+from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.reviews.queue_forms import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueWords
 
 
 @team_page(Role.VIEWER)
@@ -52,7 +52,15 @@ def new_queue(request: TeamRequest) -> HttpResponse:
     return redirect("queue", request.team.slug, queue.pk)
 
 
-PRESET = ("dataset", "rubric_version", "run", "kind", "source_run")
+PRESET = (
+    "name",
+    "dataset",
+    "rubric_version",
+    "run",
+    "kind",
+    "source_run",
+    "size",
+)
 """What the address of a new queue may choose beforehand."""
 
 

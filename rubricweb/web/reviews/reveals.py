@@ -10,13 +10,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Choice, QueueState, Review, ReviewState, Role
-from rubricweb.selectors import comments
-from rubricweb.selectors import reveals as selected
-from rubricweb.selectors.reviews import review_for, sheet
-from rubricweb.services import revisions as services
-from rubricweb.web.forms_reviews import read_label
+from rubricweb.selectors.reviews import comments
+from rubricweb.selectors.reviews import reveals as selected
+from rubricweb.selectors.reviews.reviews import review_for, sheet
+from rubricweb.services.reviews import revisions as services
 from rubricweb.web.http import TeamRequest, team_page
-from rubricweb.web.reviews import locked, panes
+from rubricweb.web.reviews.forms import read_label
+from rubricweb.web.reviews.views import locked, panes
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import QueueState, Review, ReviewState, Role
-from rubricweb.selectors import queues, reveals
-from rubricweb.selectors import reviews as selectors
-from rubricweb.selectors.evidence import quotable_texts
-from rubricweb.services import ahead, places
-from rubricweb.services import reviews as services
-from rubricweb.web.forms_reviews import (
+from rubricweb.selectors.reviews import queues, reveals
+from rubricweb.selectors.reviews import reviews as selectors
+from rubricweb.selectors.reviews.evidence import quotable_texts
+from rubricweb.services.reviews import ahead, places
+from rubricweb.services.reviews import reviews as services
+from rubricweb.web.http import TeamRequest, now, team_page, text_of
+from rubricweb.web.reviews.forms import (
     read_answers,
     read_evidence,
     read_label,
@@ -24,8 +25,7 @@ from rubricweb.web.forms_reviews import (
     same_as_stored,
     typed_answers,
 )
-from rubricweb.web.http import TeamRequest, now, team_page
-from rubricweb.web.queues import next_url
+from rubricweb.web.reviews.queues import next_url
 
 # ── One review ───────────────────────────────────────────────────────────────────────────────────
 
@@ -152,7 +152,7 @@ def skip(request: TeamRequest, review_id: int) -> HttpResponse:
     found = selectors.review_for(request.team, review_id, request.user)
     if request.method != "POST":
         return render(request, "reviews/skip.html", {"review": found})
-    reason = request.POST.get("reason", "")
+    reason = text_of(request.POST, "reason")
     try:
         services.skip(found, reason=reason)
     except Invalid as error:

@@ -11,7 +11,7 @@ from rubricweb.engine.checks import CHECKS
 from rubricweb.engine.errors import Fault, InvalidText
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import unstorable
-from rubricweb.web.numbers import number_shown, number_typed
+from rubricweb.web.shared.numbers import number_shown, number_typed
 
 Control = Literal["line", "text", "lines", "number", "flag", "choice", "json"]
 UNREADABLE = "unreadable"
@@ -96,7 +96,7 @@ class CheckFields:
         made = cls(check, prefix)
         for each in [*made.fields, made.rest]:
             if each.html_name in posted:
-                each.value = posted[each.html_name].replace("\r\n", "\n").replace("\0", "")
+                each.value = posted.get(each.html_name, "").replace("\r\n", "\n").replace("\0", "")
                 if each.control == "choice" and each.value not in each.choices:
                     each.choices += (each.value,)
         return made

@@ -10,12 +10,12 @@ from django import forms
 from django.http import QueryDict
 
 from rubricweb.engine.checks import CHECKS, describe_check
-from rubricweb.engine.criterion import AGGREGATIONS, KINDS, MAX_OPTIONS, SCALE_TYPES
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.rubric.criterion import AGGREGATIONS, KINDS, MAX_OPTIONS, SCALE_TYPES
 from rubricweb.errors import Invalid
-from rubricweb.web.check_fields import CheckFields
-from rubricweb.web.lint_notes import LintNote, digest
-from rubricweb.web.numbers import number_shown, number_typed
+from rubricweb.web.rubrics.check_fields import CheckFields
+from rubricweb.web.rubrics.lint_notes import LintNote, digest
+from rubricweb.web.shared.numbers import number_shown, number_typed
 
 PREFIX = "criteria"
 TEMPLATE_INDEX = "__index__"

@@ -14,14 +14,14 @@ from django_htmx.http import HttpResponseClientRedirect
 from rubricweb import access, engine
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import Item, Role, Rubric
-from rubricweb.selectors import rubric_trials
-from rubricweb.selectors import rubrics as selectors
-from rubricweb.services import endpoints
-from rubricweb.services import rubrics as services
-from rubricweb.web.criterion_rows import typed
-from rubricweb.web.forms_rubrics import RubricForm
+from rubricweb.selectors.rubrics import trials
+from rubricweb.selectors.rubrics import versions as selectors
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.rubrics import rubrics as services
 from rubricweb.web.http import TeamRequest, team_page, whole_number
-from rubricweb.web.rubrics import FORMATS
+from rubricweb.web.rubrics.criterion_rows import typed
+from rubricweb.web.rubrics.forms import RubricForm
+from rubricweb.web.rubrics.views import FORMATS
 
 RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_with", "show_check")
 """Buttons that change the form alone; the browser does the same by itself where scripts run."""
@@ -161,7 +161,7 @@ def _answered(form: RubricForm, position: int, item: Item | None) -> Any:
     if item is None:
         return None
     entries = form.draft()["criteria"][position : position + 1]
-    trial = rubric_trials.try_rubric({"criteria": entries}, item.to_engine())
+    trial = trials.try_rubric({"criteria": entries}, item.to_engine())
     return trial.answers[0] if trial.answers else None
 
 
@@ -205,8 +205,8 @@ def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
 
 def _tried(request: TeamRequest, form: RubricForm, submission: engine.Submission) -> dict[str, Any]:
     offline = endpoints.OFFLINE in endpoints.judges_of(request.team)
-    judge = rubric_trials.offline_judge if offline else None
-    trial = rubric_trials.try_rubric(form.draft(), submission, judge=judge)
+    judge = trials.offline_judge if offline else None
+    trial = trials.try_rubric(form.draft(), submission, judge=judge)
     rows = [(form.rows[each.position], each) for each in trial.answers]
     return {"trial": trial, "rows": rows, "judge": endpoints.OFFLINE_NAME if offline else ""}
 

@@ -10,10 +10,11 @@ from django.http import QueryDict
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.rubric import MAX_CRITERIA, MAX_TITLE, LengthPenalty
-from rubricweb.engine.weight_shares import weight_shares
+from rubricweb.engine.scoring.weight_shares import weight_shares
 from rubricweb.errors import Invalid
-from rubricweb.web import lint_notes
-from rubricweb.web.criterion_rows import (
+from rubricweb.web.http import whole_number
+from rubricweb.web.rubrics import lint_notes
+from rubricweb.web.rubrics.criterion_rows import (
     PREFIX,
     PRESETS,
     CriterionForm,
@@ -24,8 +25,7 @@ from rubricweb.web.criterion_rows import (
     typed,
     typed_row,
 )
-from rubricweb.web.http import whole_number
-from rubricweb.web.numbers import number_shown, number_typed
+from rubricweb.web.shared.numbers import number_shown, number_typed
 
 _POSTED = re.compile(rf"{PREFIX}-(\d{{1,6}})-(?:options-(\d{{1,6}})-)?")
 _PLACE = re.compile(r"criteria\[(\d+)\]\.?(.*)")
@@ -69,6 +69,13 @@ class PassRuleForm(forms.Form):
     min_criterion = _number("Every criterion at least")
 
 
+COUNTED_WORDS = [
+    ("ALL", "thinking and output"),
+    ("OUTPUT_ONLY", "the output"),
+    ("THINKING_ONLY", "the thinking"),
+]
+
+
 class LengthPenaltyForm(forms.Form):
     """What a long submission loses, as soon as it is switched on."""
 
@@ -80,11 +87,7 @@ class LengthPenaltyForm(forms.Form):
     counts = forms.ChoiceField(
         label="Words of",
         required=False,
-        choices=[
-            ("ALL", "thinking and output"),
-            ("OUTPUT_ONLY", "the output"),
-            ("THINKING_ONLY", "the thinking"),
-        ],
+        choices=COUNTED_WORDS,
     )
 
 
@@ -293,7 +296,7 @@ def _rule_form(name: str, values: Mapping[str, str]) -> Any:
     form = RULES[name][0]({f"{name}-{field}": value for field, value in values.items()}, prefix=name)
     counts = form.fields.get("counts")
     if isinstance(counts, forms.ChoiceField) and not counts.valid_value(values.get("counts") or "ALL"):
-        counts.choices = [*counts.choices, (values["counts"], values["counts"])]
+        counts.choices = [*COUNTED_WORDS, (values["counts"], values["counts"])]
     return form
 
 

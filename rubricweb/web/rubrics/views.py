@@ -11,22 +11,22 @@ from rubricweb import access
 from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Role
-from rubricweb.selectors import rubrics as selectors
-from rubricweb.selectors.label_evidence import label_evidence
-from rubricweb.selectors.rubric_todo import rubric_todo
-from rubricweb.services import rubrics as services
-from rubricweb.web.forms_rubrics import ImportForm, PublishForm, RubricForm, TitleForm
-from rubricweb.web.http import TeamRequest, team_page, uploaded, whole_number
-from rubricweb.web.lint_notes import version_notes
+from rubricweb.selectors.labels.label_evidence import label_evidence
+from rubricweb.selectors.rubrics import versions as selectors
+from rubricweb.selectors.rubrics.todo import rubric_todo
+from rubricweb.services.rubrics import rubrics as services
+from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole_number
+from rubricweb.web.rubrics.forms import ImportForm, PublishForm, RubricForm, TitleForm
+from rubricweb.web.rubrics.lint_notes import version_notes
 
-FORMATS = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
+FORMATS: dict[str, str] = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
 
 
 @team_page(Role.VIEWER)
 @require_safe
 @vary_on_headers("HX-Request")
 def rubrics(request: TeamRequest) -> HttpResponse:
-    search = request.GET.get("q", "").strip()
+    search = searched(request.GET)
     page = selectors.rubrics(request.team, search=search, cursor=request.GET.get("cursor"))
     template = "rubrics/_rubrics.html" if request.htmx else "rubrics/rubrics.html"
     return render(request, template, {"page": page, "search": search})
@@ -140,7 +140,10 @@ def download(request: TeamRequest, rubric_id: int, number: int, format: str) -> 
     version = selectors.numbered_version(rubric, number)
     if format not in FORMATS:
         raise NotFound("rubric format")
-    response = HttpResponse(write_rubric(version.to_engine(), format), content_type=FORMATS[format])
+    response = HttpResponse(
+        write_rubric(version.to_engine(), "json" if format == "json" else "yaml"),
+        content_type=FORMATS[format],
+    )
     name = f"{slugify(version.title) or 'rubric'}-v{number}.{format}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -10,7 +10,7 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access
 from rubricweb.errors import Withheld
 from rubricweb.models import Role
-from rubricweb.selectors import run_calls
+from rubricweb.selectors.runs import calls
 from rubricweb.web.http import TeamRequest, team_page
 
 
@@ -26,7 +26,7 @@ def call(request: TeamRequest, run_id: int, item_id: int, call_id: int) -> HttpR
     context: dict[str, Any] = {"team": request.team, "run": run, "item": item}
     template = "runs/_call_body.html" if request.htmx else "runs/call.html"
     try:
-        context["call"] = run_calls.call_in_full(run, item, call_id, viewer=request.user)
+        context["call"] = calls.call_in_full(run, item, call_id, viewer=request.user)
     except Withheld as error:
         context["withheld"] = str(error)
         template = "_withheld.html" if request.htmx else template

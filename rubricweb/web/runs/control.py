@@ -10,11 +10,11 @@ from django.views.decorators.http import require_POST
 from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Role, Run, RunState
-from rubricweb.services import runs as services
+from rubricweb.services.runs import lifecycle as services
 from rubricweb.templatetags.display import usd
-from rubricweb.web.forms_runs import read_retry
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
-from rubricweb.web.numbers import number_typed
+from rubricweb.web.runs.forms import read_retry
+from rubricweb.web.shared.numbers import number_typed
 
 BREAK_OFF = "break_off"
 

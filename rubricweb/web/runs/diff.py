@@ -11,9 +11,9 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access
 from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Role, Run
-from rubricweb.selectors import run_diff as selected
-from rubricweb.selectors import run_diff_items as items
-from rubricweb.selectors.run_diff_item import item_in_both
+from rubricweb.selectors.runs.diff import diff as selected
+from rubricweb.selectors.runs.diff import items
+from rubricweb.selectors.runs.diff.item import item_in_both
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
 

@@ -13,17 +13,19 @@ from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import RunMode, Team, User
-from rubricweb.selectors import run_plans
-from rubricweb.selectors.run_errors import ERROR_KINDS
-from rubricweb.selectors.run_forecasts import Forecast
-from rubricweb.services import endpoints, few_shot
-from rubricweb.services.reviews import require_rubric
-from rubricweb.services.run_planning import plan_run
-from rubricweb.services.run_starting import RunOptions, grader
+from rubricweb.models import RubricVersion, RunMode, Team, User
+from rubricweb.selectors.runs.errors import ERROR_KINDS
+from rubricweb.selectors.runs.planning import plans
+from rubricweb.selectors.runs.planning.forecasts import Forecast
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.reviews.reviews import require_rubric
+from rubricweb.services.runs import few_shot
+from rubricweb.services.runs.planning import plan_run
+from rubricweb.services.runs.starting import RunOptions, grader
 from rubricweb.templatetags.display import usd
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
-from rubricweb.web.forms_run_votes import DatasetChoice, VotingFields
+from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
+from rubricweb.web.shared.choices import offer, offer_rows
 
 ABSTENTION_WORDS = {
     "skip": "left out of the score",
@@ -42,7 +44,7 @@ class NewRun(VotingFields):
     """A new run; what the service would refuse is shown beside the field it is about."""
 
     dataset = DatasetChoice(queryset=None, empty_label="Choose…")
-    rubric_version = forms.ModelChoiceField(
+    rubric_version: "forms.ModelChoiceField[RubricVersion]" = forms.ModelChoiceField(
         queryset=None,
         required=False,
         label="Rubric",
@@ -117,21 +119,27 @@ class NewRun(VotingFields):
     def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.team = team
-        choices = run_plans.run_choices(team)
+        choices = plans.run_choices(team)
         self.judges = endpoints.judges_of(team)
-        self.fields["dataset"].queryset = choices.datasets
-        self.fields["rubric_version"].queryset = choices.versions
-        self.fields["autograder"].choices = [
-            (name, _option(autograder_title(name), autograder_line(name))) for name in AUTOGRADERS
-        ]
-        self.fields["judge"].choices = [
-            (judge_id, _option(config.name, _about(judge_id, config)))
-            for judge_id, config in self.judges.items()
-        ]
+        offer_rows(self, "dataset", choices.datasets)
+        offer_rows(self, "rubric_version", choices.versions)
+        offer(
+            self,
+            "autograder",
+            [(name, _option(autograder_title(name), autograder_line(name))) for name in AUTOGRADERS],
+        )
+        offer(
+            self,
+            "judge",
+            [
+                (judge_id, _option(config.name, _about(judge_id, config)))
+                for judge_id, config in self.judges.items()
+            ],
+        )
         self.fields["judge"].initial = next(iter(self.judges), None)
         self.fields["judge"].required = bool(self.judges)
-        self.fields["further"].choices = [(judge_id, config.name) for judge_id, config in self.judges.items()]
-        self.fields["examples_from"].queryset = choices.datasets.exclude(sealed_as=few_shot.TEST)
+        offer(self, "further", [(judge_id, config.name) for judge_id, config in self.judges.items()])
+        offer_rows(self, "examples_from", choices.datasets.exclude(sealed_as=few_shot.TEST))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -195,7 +203,7 @@ class NewRun(VotingFields):
             "name": chosen["name"],
         }
 
-    def plan(self) -> run_plans.Plan | None:
+    def plan(self) -> plans.Plan | None:
         """What the run would ask, from the fields filled in so far; None without a dataset."""
         filled = {
             name: self.fields[name].clean(self[name].value())
@@ -204,11 +212,11 @@ class NewRun(VotingFields):
         }
         if filled.get("dataset") is None or "autograder" not in filled or "rubric_version" not in filled:
             return None
-        return run_plans.plan(
+        return plans.plan(
             filled["dataset"], filled["rubric_version"], filled["autograder"], votes=self._votes()
         )
 
-    def say_what_lacks_a_rubric(self, plan: run_plans.Plan) -> None:
+    def say_what_lacks_a_rubric(self, plan: plans.Plan) -> None:
         """Puts beside the rubric how many items need one, before anybody tries to start without."""
         if not plan.unjudged:
             return
@@ -242,7 +250,7 @@ class NewRun(VotingFields):
 
     def wrong(self) -> str:
         """All that a form is refused for, by the labels of its fields; "" when nothing is."""
-        return " ".join(self._named(name, words) for name, told in self.errors.items() for words in told)
+        return " ".join(self._named(name, str(words)) for name, told in self.errors.items() for words in told)
 
     def _named(self, field: str | None, words: str) -> str:
         return f"{self[field].label}: {words}" if field in self.fields else words

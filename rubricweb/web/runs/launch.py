@@ -11,13 +11,13 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Item, Role, Run
-from rubricweb.selectors.run_samples import spread_ids
-from rubricweb.services import endpoints
-from rubricweb.services import runs as services
-from rubricweb.services.idempotency import Done, click_key, done_once
-from rubricweb.web.forms_run_again import TRIAL, filled_in, left_out
-from rubricweb.web.forms_runs import NewRun
+from rubricweb.selectors.runs.planning.samples import spread_ids
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.shared.idempotency import Done, click_key, done_once
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+from rubricweb.web.runs.forms import NewRun
+from rubricweb.web.runs.run_again import TRIAL, filled_in, left_out
 
 LISTS = ("further", "escalate_on")
 TRIAL_ITEMS = 3

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rubricweb.engine.vote_rules import VOTE_RULES
+from rubricweb.engine.panels.vote_rules import VOTE_RULES
 from rubricweb.models import Run, RunMode
-from rubricweb.services.panels import NO_JUDGE
+from rubricweb.services.runs.panels import NO_JUDGE
 
 TRIAL = "Dry run"
 

@@ -12,21 +12,18 @@ from django_htmx.http import trigger_client_event
 from rubricweb import access
 from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Role, Run, RunMode, RunState
-from rubricweb.selectors import (
-    comments,
-    run_errors,
-    run_log,
-    run_progress,
-    run_reports,
-    run_results,
-    run_votes,
-)
-from rubricweb.selectors import runs as selectors
-from rubricweb.selectors.clock import database_now
-from rubricweb.selectors.comparable import is_holistic, labelled_queues
-from rubricweb.selectors.new_items import new_item_count
-from rubricweb.web.forms_run_again import TRIAL
+from rubricweb.selectors.comparison.people_means import PeopleEstimate, estimate_of
+from rubricweb.selectors.datasets.new_items import new_item_count
+from rubricweb.selectors.labels.comparable import is_holistic, labelled_queues, queues_to_compare
+from rubricweb.selectors.reviews import comments
+from rubricweb.selectors.runs import errors, reports, results, votes
+from rubricweb.selectors.runs import listing as selectors
+from rubricweb.selectors.runs import log as run_log
+from rubricweb.selectors.runs import progress as run_progress
+from rubricweb.selectors.runs.group_means import ONE_SCORE, no_groups
+from rubricweb.selectors.shared.clock import database_now
 from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.runs.run_again import TRIAL
 
 # htmx takes this status as: show it, and stop asking.
 STOP_POLLING = 286
@@ -86,7 +83,7 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
         return redirect("run", request.team.slug, found.pk)
     asked = request.GET.copy()
     seen = asked.pop("seen", [""])[-1]
-    request.GET = asked  # the links in what is drawn are the page's own
+    request.GET = asked  # type: ignore[assignment]  # the links in what is drawn are the page's own
     context = _live(request, found)
     status = 200 if context["progress"].poll_seconds else STOP_POLLING
     if context["phase"] == seen:
@@ -113,7 +110,7 @@ def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
         # Its items are the provider's, or about to be, and no process is at work on them.
         "by_batch": run.mode == RunMode.BATCH and progress.working and not progress.workers,
         "phase": f"{run.state}{'-moving' if progress.is_moving else ''}",
-        "errors": run_errors.error_classes(run, viewer=request.user),
+        "errors": errors.error_classes(run, viewer=request.user),
         "log": run_log.run_log(run, viewer=request.user, size=LOG_SHOWN),
     } | _rights(request)
 
@@ -129,9 +126,9 @@ def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
 
 def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
     order = request.GET.get("sort", "score")
-    result = run_results.result(run, viewer=request.user)
+    result = results.result(run, viewer=request.user)
     # After the result: of items it counts, none that is graded meanwhile is missing in the list.
-    page = run_results.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
+    page = results.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
     holistic = is_holistic(run)
     # A holistic judge says nothing about single criteria; checks do.
     rates = [rate for rate in result.rates if not holistic or rate.criterion.kind == "check"]
@@ -141,16 +138,26 @@ def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
         "rates": rates,
         "choices": [rate for rate in rates if rate.criterion.kind == "choice"],
         "measured": any(rate.criterion.kind == "check" for rate in result.rates),
-        "votes": run_votes.run_votes(run, viewer=request.user),
+        "votes": votes.run_votes(run, viewer=request.user),
+        "failed": results.errored_items(run, viewer=request.user) if result.errored else [],
         "page": page,
-        "rows": run_results.with_counts(run, page.rows),
+        "rows": results.with_counts(run, page.rows),
         "order": order,
         "holistic": holistic,
+        "one_score": no_groups(run) == ONE_SCORE,
         "results_seconds": _results_seconds(run, result),
+        "estimate": _estimate(request, run),
     } | _rights(request)
 
 
-def _results_seconds(run: Run, result: run_results.Result) -> int | None:
+def _estimate(request: TeamRequest, run: Run) -> PeopleEstimate | None:
+    """What people would say of the items of an ended run, once they have labelled some."""
+    queues = [] if run.state == RunState.RUNNING else queues_to_compare(run)
+    found = estimate_of(run, queues, viewer=request.user) if queues else None
+    return found if found and found.labelled.n else None
+
+
+def _results_seconds(run: Run, result: results.Result) -> int | None:
     """How soon to ask for the results again while they still change; many take long to count."""
     if run.state != RunState.RUNNING:
         return None
@@ -180,13 +187,13 @@ def item(request: TeamRequest, run_id: int, item_id: int) -> HttpResponse:
         "thread": comments.thread(one, viewer=request.user, run=found),
     }
     try:
-        report = run_reports.item_report(found, one, viewer=request.user)
+        report = reports.item_report(found, one, viewer=request.user)
     except Withheld as error:
         context |= {"withheld": str(error), "submission": one.to_engine()}
         return render(request, "runs/item.html", context)
     if report is None:
         raise NotFound("item in this run")
-    around = run_reports.neighbours(found, report.row, viewer=request.user, order=order)
+    around = reports.neighbours(found, report.row, viewer=request.user, order=order)
     links = {
         f"{side}_url": reverse("run_item", args=[request.team.slug, found.pk, pk]) + f"?sort={order}"
         for side, pk in (("previous", around.previous), ("next", around.next))

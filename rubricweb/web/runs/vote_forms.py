@@ -4,11 +4,11 @@ from typing import Any
 
 from django import forms
 
-from rubricweb.engine.autograders.cascade import CONDITIONS
-from rubricweb.engine.autograders.panel import MAX_REPEATS
-from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
+from rubricweb.engine.autograders.panels.cascade import CONDITIONS
+from rubricweb.engine.autograders.panels.panel import MAX_REPEATS
+from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
 from rubricweb.models import Dataset
-from rubricweb.services import few_shot, panels
+from rubricweb.services.runs import few_shot, panels
 
 CONDITION_WORDS = {
     "error": "no answer came",
@@ -18,9 +18,9 @@ CONDITION_WORDS = {
 }
 
 
-class DatasetChoice(forms.ModelChoiceField):
+class DatasetChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic in its stubs alone
     def label_from_instance(self, dataset: Dataset) -> str:
-        items: int = dataset.item_count  # type: ignore[attr-defined]  annotated by `run_choices`
+        items: int = dataset.item_count  # type: ignore[attr-defined]  # annotated by `run_choices`
         return f"{dataset.name} ({items} item{'s' * (items != 1)})"
 
 
@@ -166,7 +166,9 @@ class VotingFields(forms.Form):
             panels.Member(judge_id, weight=weight, stage=stage)
             for judge_id, weight in zip(further, chosen["weights"], strict=True)
         ]
-        rules = {scale: chosen[f"rule_{scale}"] for scale in VOTE_RULES if chosen[f"rule_{scale}"]}
+        rules: dict[str, str] = {
+            scale: chosen[f"rule_{scale}"] for scale in VOTE_RULES if chosen[f"rule_{scale}"]
+        }
         return panels.Panel(
             members=[first, *others],
             rule=rules or None,

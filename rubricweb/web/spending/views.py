@@ -10,12 +10,12 @@ from django.views.decorators.http import require_POST
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.judges.prices import AS_OF, SHIPPED
 from rubricweb.models import Role
-from rubricweb.selectors import month_figures
-from rubricweb.services import budgets
-from rubricweb.services import prices as services
-from rubricweb.services import retention as retaining
-from rubricweb.web.forms_judges import BudgetForm, PriceForm, RetentionForm
-from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.selectors.spending import month_figures
+from rubricweb.services.endpoints import prices as services
+from rubricweb.services.runs import budgets
+from rubricweb.services.teams import retention as retaining
+from rubricweb.web.http import TeamRequest, now, team_page, text_of
+from rubricweb.web.judges.forms import BudgetForm, PriceForm, RetentionForm
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -38,7 +38,7 @@ def prices(request: TeamRequest) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.OWNER)
 @require_POST
 def remove_price(request: TeamRequest) -> HttpResponse:
-    model = request.POST.get("model", "").replace("\0", "")  # PostgreSQL compares with no NUL
+    model = text_of(request.POST, "model")
     try:
         services.remove_price(request.team, by=request.user, model=model)
     except NotFound:

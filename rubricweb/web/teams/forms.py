@@ -1,22 +1,63 @@
 """What people send from the settings pages of a team."""
 
+from typing import Any
+
 from django import forms
+from django.conf import settings
 
 from rubricweb.models import Role
-from rubricweb.services.teams import TOKEN_DAYS_MAX
+from rubricweb.services.teams.teams import TOKEN_DAYS_MAX
 
 
 class NewMember(forms.Form):
     who = forms.CharField(
         max_length=150,
         label="User name or e-mail",
-        help_text="Somebody new gets an account; you get a sign-in link to hand to them.",
+        help_text="Nobody is in before they accept. Who has no account makes one then.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
     )
     name = forms.CharField(max_length=120, required=False, label="Shown name")
     role = forms.TypedChoiceField(coerce=int, choices=Role.choices, initial=Role.ANNOTATOR)
+    hand_over = forms.BooleanField(
+        required=False,
+        label="Give me the link instead of mailing it",
+        help_text="It is shown once. The address then counts as not proven.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not settings.SENDS_MAIL:
+            del self.fields["hand_over"]
+
+
+class FirstPassword(forms.Form):
+    password = forms.CharField(
+        label="Password",
+        max_length=200,
+        help_text="At least 12 characters. With it you come back without a link.",
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+
+class NewAccount(FirstPassword):
+    username = forms.CharField(
+        max_length=150,
+        label="User name",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+    name = forms.CharField(
+        max_length=120,
+        required=False,
+        label="Shown name",
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+    )
+
+    field_order = ("username", "name", "password")
 
 
 class ChangedRole(forms.Form):

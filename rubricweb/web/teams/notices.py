@@ -9,10 +9,10 @@ from django.views.decorators.http import require_safe
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Role
-from rubricweb.selectors import notices as selectors
+from rubricweb.selectors.teams import notices as selectors
 from rubricweb.services import notices as services
-from rubricweb.web.comments import place_of
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+from rubricweb.web.reviews.comments import place_of
 
 
 @team_page(Role.VIEWER)

@@ -1,7 +1,9 @@
 """Settings pages of a team: members, API tokens, journal."""
 
+from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -10,12 +12,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb.errors import Conflict, Forbidden, Invalid
-from rubricweb.models import Membership, Role
-from rubricweb.selectors import teams as selectors
-from rubricweb.services import endpoints
-from rubricweb.services import teams as services
-from rubricweb.web.forms_teams import ChangedRole, NewMember, NewToken
+from rubricweb.models import Role
+from rubricweb.selectors.teams import invitations as open_invitations
+from rubricweb.selectors.teams import members as selectors
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.teams import invitations as inviting
+from rubricweb.services.teams import teams as services
 from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.teams.forms import ChangedRole, NewMember, NewToken
 
 
 @team_page(Role.VIEWER)
@@ -32,7 +36,7 @@ def settings_page(request: TeamRequest) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.OWNER)
 @never_cache
 def members(request: TeamRequest) -> HttpResponse:
-    """The list; a POST adds a person and, if they are new, shows their sign-in link this once."""
+    """The list; a POST invites a person and, where no mail goes out, shows the link this once."""
     if request.method != "POST":
         return _members_page(request)
     form = NewMember(request.POST)
@@ -40,16 +44,40 @@ def members(request: TeamRequest) -> HttpResponse:
         return _members_page(request, form=form, status=422)
     sent = form.cleaned_data
     try:
-        membership, created = services.invite(
-            request.team, sent["who"], Role(sent["role"]), by=request.user, name=sent["name"]
+        invited = inviting.invite(
+            request.team,
+            sent["who"],
+            Role(sent["role"]),
+            by=request.user,
+            now=now(),
+            link=_link(request),
+            name=sent["name"],
+            hand_over=sent.get("hand_over", False),
         )
     except (Invalid, Conflict) as error:
         form.add_error("who", str(error))
         return _members_page(request, form=form, status=422)
-    if created:
-        return _members_page(request, handed=membership, link=_sign_in_link(request, membership))
-    messages.success(request, f"{membership.user} is now in {request.team}.")
-    return redirect("settings_members", request.team.slug)
+    return _handed(request, invited)
+
+
+@team_page(Role.VIEWER, post=Role.OWNER)
+@never_cache
+@require_POST
+def invitation(request: TeamRequest, invitation_id: int) -> HttpResponse:
+    """What is done to one open invitation: a new link, mailed or shown, or withdrawal."""
+    found = open_invitations.invitation_for(request.team, invitation_id, now=now())
+    action = request.POST.get("action")
+    if action == "withdraw":
+        inviting.withdraw(found, by=request.user, now=now())
+        messages.success(request, f"The invitation of {found.email or found.username} is withdrawn.")
+        return redirect("settings_members", request.team.slug)
+    try:
+        invited = inviting.renew(
+            found, by=request.user, now=now(), link=_link(request), hand_over=action != "mail"
+        )
+    except Conflict as error:
+        return _members_page(request, problem=str(error), status=422)
+    return _handed(request, invited)
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -61,8 +89,8 @@ def member(request: TeamRequest, user_id: int) -> HttpResponse:
     action = request.POST.get("action", "role")
     try:
         if action == "link":
-            link = _sign_in_link(request, membership)
-            return _members_page(request, handed=membership, link=link)
+            invited = inviting.invite_to_sign_in(membership, by=request.user, now=now(), link=_link(request))
+            return _handed(request, invited)
         if action == "remove":
             services.remove_member(membership, by=request.user)
             messages.success(request, f"{membership.user} is no longer in {request.team}.")
@@ -82,8 +110,11 @@ def member(request: TeamRequest, user_id: int) -> HttpResponse:
 def _members_page(
     request: TeamRequest, *, form: NewMember | None = None, status: int = 200, **more: Any
 ) -> HttpResponse:
+    may_own = request.membership.role >= Role.OWNER  # addresses are for owners only
     context = {
         "members": selectors.members(request.team),
+        "invitations": open_invitations.invitations_of(request.team, now=now()) if may_own else [],
+        "sends_mail": settings.SENDS_MAIL,
         "form": form or NewMember(),
         "roles": Role.choices,
         **more,
@@ -91,9 +122,17 @@ def _members_page(
     return render(request, "teams/members.html", context, status=status)
 
 
-def _sign_in_link(request: TeamRequest, membership: Membership) -> str:
-    query = services.sign_in_query(membership, by=request.user)
-    return request.build_absolute_uri(reverse("one_time_link") + query)
+def _handed(request: TeamRequest, invited: inviting.Invited) -> HttpResponse:
+    """The link, shown this once; or back to the list where it was mailed."""
+    if invited.link is not None:
+        return _members_page(request, handed=invited.invitation, link=invited.link)
+    whom = invited.invitation.email or invited.invitation.username
+    messages.success(request, f"An invitation is on its way to {whom}.")
+    return redirect("settings_members", request.team.slug)
+
+
+def _link(request: TeamRequest) -> Callable[[str], str]:
+    return lambda secret: request.build_absolute_uri(f"{reverse('invitation')}?token={secret}")
 
 
 # ── API tokens ───────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@
 import pytest
 
 from rubricweb.models import JournalEntry
-from rubricweb.services import reviews
+from rubricweb.services.reviews import reviews
 from tests.api.conftest import World
 from tests.factories import Cast
 
@@ -38,7 +38,10 @@ def test_the_inbox_is_listed_page_by_page(people: Cast, as_member, labelled: Wor
     [row] = first["items"]
     assert (row["item_key"], row["criterion"]["name"], row["kinds"]) == ("good", "capital", ["people differ"])
     assert (row["votes"], row["judged"], row["decided"]) == (
-        [{"verdict": "MET", "count": 1}, {"verdict": "UNMET", "count": 1}],
+        [
+            {"verdict": "MET", "effect": "helped", "count": 1},
+            {"verdict": "UNMET", "effect": "hurt", "count": 1},
+        ],
         ["MET"],
         None,
     )
@@ -76,6 +79,18 @@ def test_two_adjudicators_at_once(people: Cast, as_member, labelled: World) -> N
     assert ed.send("DELETE", path(labelled, "good"))["decision"] is None
     assert ed.send("DELETE", path(labelled, "good"))["decision"] is None
     assert JournalEntry.objects.filter(verb="adjudicated").count() == 3
+
+
+def test_the_same_decision_again_is_the_same_decision(people: Cast, as_member, labelled: World) -> None:
+    rae = as_member(people.rae)
+    mine = {"verdict": "MET", "cause": "human_wrong", "reason": "It is named."}
+    first = rae.send("PUT", path(labelled, "good"), mine)
+    assert rae.send("PUT", path(labelled, "good"), mine) == first
+    adjudicated = JournalEntry.objects.filter(verb="adjudicated")
+    assert adjudicated.count() == 1
+    # Another reason is another decision.
+    assert rae.send("PUT", path(labelled, "good"), mine | {"reason": "Look."})["reason"] == "Look."
+    assert adjudicated.count() == 2
 
 
 def test_ground_truth_says_where_it_comes_from(people: Cast, as_member, labelled: World) -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from rubricweb.models import ReviewQueue
+from rubricweb.models import Dataset, ReviewQueue
 from tests import agreeing, factories
 from tests.factories import Cast
+from tests.sampled import label
 
 
 @pytest.fixture
@@ -23,13 +24,44 @@ def test_the_figures_are_those_worked_out_by_hand(people: Cast, as_member, label
     assert (overall["criterion"], overall["items"], overall["raters"]) == (None, 4, 3)
     [only] = board["criteria"]
     assert (only["criterion"]["name"], only["alpha"]) == ("only", overall["alpha"])
-    assert only["seconds"] == {"value": None, "low": None, "high": None, "n": 0}
+    assert only["seconds"] == {
+        "value": None,
+        "low": None,
+        "high": None,
+        "n": 0,
+        "small": False,
+        "reason": "nothing to measure",
+    }
     assert [row["rater"]["name"] for row in board["matrix"]] == list(agreeing.RATERS)
     assert [[cell["n"] for cell in row["cells"]] for row in board["matrix"]] == [[4] * 3] * 3
     assert board["matrix"][0]["cells"][0]["kappa"] is None
     assert [(row["key"], row["n"]) for row in board["hardest"]] == [("b", 1), ("d", 1)]
     assert [row["leniency"]["value"] for row in board["raters"]] == [0.375, 0.0, -0.375]
     assert (board["mine"], board["weeks"], board["too_few_below"]) == (None, [], 10)
+
+
+def test_an_empty_board_says_why_and_what_to_do(people: Cast, as_member) -> None:
+    version = factories.version(people.team, people.ed, criteria=agreeing.CRITERIA)
+    dataset = factories.dataset(people.team, people.ed, items=agreeing.ITEMS)
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
+    )
+    client = as_member(people.bob)
+    lacking = client.get(f"/queues/{queue.pk}/agreement")["lacking"]
+    assert (lacking["code"], lacking["queue_id"]) == ("no_reviews", queue.pk)
+    label(queue, people.ann, 1, lambda item, name: "MET")
+    lacking = client.get(f"/queues/{queue.pk}/agreement")["lacking"]
+    # One person per item: nobody will ever agree or differ.
+    assert (lacking["code"], lacking["next_step"]) == ("no_second_labels", "Ask for two people per item.")
+    refusal = client.refused(
+        422, "GET", "/exports", query={"what": "ground_truth", "format": "csv", "dataset": other(people).pk}
+    )
+    assert "Nobody has submitted labels of other yet" in refusal["detail"]
+    assert "Have people review it, or import labels." in refusal["detail"]
+
+
+def other(people: Cast) -> Dataset:
+    return factories.dataset(people.team, people.ed, name="other", items=agreeing.ITEMS)
 
 
 def test_one_criterion_can_be_asked_for(people: Cast, as_member, labelled: ReviewQueue) -> None:

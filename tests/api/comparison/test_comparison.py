@@ -6,10 +6,14 @@ import json
 
 import pytest
 
+from rubricweb.models import ReviewQueue
+from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.api.conftest import World
-from tests.api.test_reviews import answer
+from tests.api.reviews.test_reviews import answer
 from tests.factories import ITEMS, Cast
+from tests.judging import InProcessJudge, grade
+from tests.sampled import label, three_worst
 
 
 @pytest.fixture
@@ -38,11 +42,16 @@ def test_a_comparison_holds_the_judge_against_the_majority(bob: ApiClient, label
     assert (shown["units"], shown["undecided"], shown["judged"], shown["errors"]) == (8, 1, 8, 0)
     assert (shown["raters"], shown["coverage"], shown["queue_ids"]) == (2, 1.0, [labelled.queue.pk])
     overall = shown["overall"]
-    assert overall["confusion"] == {"met_met": 5, "met_unmet": 3, "unmet_met": 0, "unmet_unmet": 0}
+    # Pooled by effect: wrong_country is a penalty, whose MET by people hurt on all three; the judge's on one.
+    assert overall["confusion"] == {"met_met": 4, "met_unmet": 1, "unmet_met": 2, "unmet_unmet": 1}
     assert overall["accuracy"]["value"] == pytest.approx(5 / 8)
     assert overall["accuracy"]["n"] == 8
-    assert set(overall["accuracy"]) == {"value", "low", "high", "n"}
-    assert overall["balanced_accuracy"]["value"] is None  # nobody said UNMET
+    assert set(overall["accuracy"]) == {"value", "low", "high", "n", "small", "reason"}
+    assert overall["balanced_accuracy"]["value"] == pytest.approx((4 / 5 + 1 / 3) / 2)
+    # Weights 10, 5 and −15: one capital missed, two errors not seen, of 2·10 + 3·5 + 3·15 in all.
+    assert shown["bias"]["value"] == pytest.approx((-10 + 2 * 15) / 80)
+    assert [row["bias"]["value"] for row in shown["criteria"]] == pytest.approx([-1 / 2, 0, 2 / 3])
+    assert shown["leaning"] in ("", "lenient")
     assert [row["criterion"]["name"] for row in shown["criteria"]] == ["capital", "concise", "wrong_country"]
 
 
@@ -64,7 +73,8 @@ def test_disagreements_are_narrowed_and_decided(people: Cast, as_member, labelle
     assert {(vote["verdict"], vote["count"]) for vote in tied["votes"]} == {("MET", 1), ("UNMET", 1)}
     assert len(rae.get("/disagreements", **query, kind="judge differs")["items"]) == 3
     cell = rae.get("/disagreements", **query, judged="UNMET", truth="MET")["items"]
-    assert len(cell) == 3
+    # Of all criteria together a cell goes by the effect: not the two errors that only people see.
+    assert [row["criterion"]["name"] for row in cell] == ["capital"]
     assert len(rae.get("/disagreements", **query, criterion=tied["criterion"]["id"])["items"]) == 2
 
     path = f"/items/{tied['item_id']}/criteria/{tied['criterion']['id']}/adjudication"
@@ -137,3 +147,43 @@ def test_an_export_is_a_file_and_says_so(bob: ApiClient, labelled: World) -> Non
     text = text_of(bob.call("GET", "/exports", query=query))
     assert "attachment" in text
     assert "nosniff" in text
+
+
+def test_three_worst_items_are_refused_with_the_queue_that_would_do(as_member, people: Cast) -> None:
+    run, queue = three_worst(people)
+    ed = as_member(people.ed)
+    answer = ed.get(f"/runs/{run.pk}/comparison", queue=queue.pk)
+    assert answer["describes"]["code"] == "labelled_items"
+    assert answer["describes"]["sentence"].startswith("These figures describe 3 labelled items alone")
+    found = answer["mean_score"]
+    assert (found["these"], found["like_these"]) == (None, None)
+    # The three people labelled: a half each. All 24 by the judge: (3 · ½ + 21) / 24.
+    assert (found["labelled"]["value"], found["judged"]["value"]) == (0.5, 0.9375)
+    lacking = found["lacking"]
+    assert lacking["code"] == "not_a_random_sample"
+    assert lacking["why"].startswith("3 of 24 items are labelled, and they are no random sample")
+    made = ed.send("POST", "/queues", lacking["sample"] | {"raters": ["ann"]})
+    assert made["order"] == "drawn"
+    drawn = ReviewQueue.objects.get(pk=made["id"])
+    label(drawn, people.ann, 20, lambda item, name: "MET" if name == "kind" else "UNMET")
+    answer = ed.get(f"/runs/{run.pk}/comparison", queue=drawn.pk)
+    found = answer["mean_score"]
+    assert answer["describes"]["code"] == "random_draw"
+    assert (answer["lacking"], found["lacking"]) == (None, None)
+    assert (found["these"]["value"], found["these"]["n"], found["these"]["population_size"]) == (0.5, 20, 24)
+    assert found["population"] == "the 24 items of capital answers"
+
+
+def test_labels_on_another_version_are_said_to_be_so(as_member, people: Cast) -> None:
+    run, queue = three_worst(people)
+    other = factories.version(people.team, people.ed, title="Other")
+    newer = grade(
+        factories.run(people.team, people.ed, dataset=run.dataset, rubric_version=other),
+        InProcessJudge(lambda requirement, response: "MET"),
+    )
+    found = as_member(people.bob).get(f"/runs/{newer.pk}/comparison", queue=queue.pk)
+    # Three items by two criteria of the first rubric.
+    assert (found["overall"]["n"], found["units"], found["on_other_versions"]) == (0, 0, 6)
+    assert found["lacking"]["code"] == "labels_on_another_version"
+    assert "graded by Other v1, whose criteria nobody labelled." in found["lacking"]["why"]
+    assert found["lacking"]["sample"]["rubric_version_id"] == other.pk

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rubricweb.models import Dataset
+from rubricweb.models import Dataset, Rater, ReviewQueue
 from tests.api.client import ApiClient, upload
 from tests.factories import CRITERIA, ITEMS, Cast
 
@@ -100,3 +100,37 @@ def test_items_are_added_to_a_dataset_and_ids_it_has_are_refused(ed: ApiClient) 
     problem = ed.refused(422, "POST", address, files={"file": upload(more, "more.jsonl")})
     assert [fault["place"] for fault in problem["faults"]] == ["items[0].id"]
     assert [row["key"] for row in ed.get(address)["items"]] == ["good", "bad", "empty-ish", "late"]
+
+
+def test_what_a_rater_of_a_file_is_can_be_changed_and_changed_back(ed: ApiClient) -> None:
+    data = {"rubric": {"criteria": CRITERIA}, "items": [ITEMS[0] | {"labels": {"gpt": ["MET"] * 3}}]}
+    dataset = ed.send("POST", "/datasets/import", files={"file": upload(json.dumps(data), "d.json")})
+    [listed] = ed.get(f"/datasets/{dataset['id']}/raters")
+    address = f"/datasets/{dataset['id']}/raters/{listed['id']}"
+    for kind in ("machine", "human", "settled"):
+        assert ed.send("PATCH", address, {"rater_kind": kind}) == [listed | {"rater_kind": kind}]
+    assert ed.get(f"/datasets/{dataset['id']}/raters") == [listed | {"rater_kind": "settled"}]
+
+
+def test_a_file_of_labels_is_looked_at_before_anything_is_stored(ed: ApiClient) -> None:
+    data = {"rubric": {"criteria": CRITERIA}, "items": ITEMS[:2]}
+    dataset = ed.send("POST", "/datasets/import", files={"file": upload(json.dumps(data), "d.json")})
+    name, address = CRITERIA[0]["name"], f"/datasets/{dataset['id']}/labels"
+    lines = "item_id,criterion,rater,verdict,rater_kind\n"
+    lines += f"good,{name},kim,MET,\nbad,{name},kim,UNMET,\ngood,{name},gpt,MET,machine\n"
+    seen = ed.send("POST", f"{address}/plan", files={"file": upload(lines, "first.csv")})
+    assert seen == {
+        "queue_name": "first",
+        "labels": 3,
+        "items": 2,
+        "raters": [
+            {"name": "gpt", "rater_kind": "machine", "labels": 1},
+            {"name": "kim", "rater_kind": "human", "labels": 2},
+        ],
+    }
+    assert not Rater.objects.filter(name__in=["gpt", "kim"]).exists()
+    assert not ReviewQueue.objects.exists()
+    wrong = upload(lines + f"nobody,{name},kim,MET,\ngood,none,kim,MET,\n", "first.csv")
+    refused = ed.refused(422, "POST", f"{address}/plan", files={"file": wrong})
+    assert [fault["place"] for fault in refused["faults"]] == ["line 5: item_id", "line 6: criterion"]
+    assert ed.send("POST", address, files={"file": upload(lines, "first.csv")})["name"] == "first"

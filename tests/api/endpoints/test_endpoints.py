@@ -12,7 +12,8 @@ from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeEndpoint, Run
-from rubricweb.services import endpoints, grading
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.grading import session
 from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.factories import Cast
@@ -141,7 +142,7 @@ def run(people: Cast, judge: JudgeEndpoint) -> Run:
         rubric_version=factories.version(people.team, people.ed),
         judge_id=f"endpoint-{judge.pk}",
     )
-    grading.grade(made.pk, now=timezone.now, alone=True)
+    session.grade(made.pk, now=timezone.now, alone=True)
     return made
 
 

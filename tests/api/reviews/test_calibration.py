@@ -5,10 +5,10 @@ import json
 import pytest
 
 from rubricweb.models import ReviewQueue
-from rubricweb.services import reviews
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.api.client import ApiClient, text_of
-from tests.api.test_reviews import answer
+from tests.api.reviews.test_reviews import answer
 from tests.factories import Cast
 
 KNOWN = "item_id,criterion,rater,verdict,reason\n" + "".join(

@@ -1,11 +1,12 @@
 """Comments and notices for programs: the same words, the same blinding."""
 
 import pytest
+from allauth.account.models import EmailAddress
 
 from rubricweb.models import Comment, Judgement, Notice
-from rubricweb.services import queues
+from rubricweb.services.reviews import queues
 from tests.api.conftest import World
-from tests.api.test_reviews import answer
+from tests.api.reviews.test_reviews import answer
 from tests.factories import Cast
 
 
@@ -157,6 +158,8 @@ def test_everything_waits_until_one_has_submitted(people: Cast, as_member, world
 
 def test_mails_are_switched_off_and_on(people: Cast, as_member) -> None:
     bob = as_member(people.bob)
+    assert bob.get("/notices/mail") == {"wanted": True, "address": "", "configured": False}
+    EmailAddress.objects.create(user=people.bob, email=people.bob.email, primary=True, verified=True)
     assert bob.get("/notices/mail") == {"wanted": True, "address": "bob@example.org", "configured": False}
     assert bob.send("PUT", "/notices/mail", {"wanted": False})["wanted"] is False
     assert bob.get("/notices/mail")["wanted"] is False

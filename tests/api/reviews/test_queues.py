@@ -7,7 +7,7 @@ import pytest
 from rubricweb.models import Judgement
 from tests.api.client import ApiClient
 from tests.api.conftest import World
-from tests.api.test_reviews import answer
+from tests.api.reviews.test_reviews import answer
 from tests.factories import Cast
 
 
@@ -43,6 +43,21 @@ def test_a_queue_is_made_as_it_is_asked_for(ed: ApiClient, world: World) -> None
     assert full["source"] == ["Items with “Belgium”."]
     assert [one["name"] for one in full["raters"]] == ["Alice", "Ann", "Ed", "Rae"]
     assert (full["progress"]["items"], full["progress"]["wanted"]) == (1, 2)
+
+
+def test_a_sample_tells_its_draw_to_all_but_who_reviews_the_dataset_blind(
+    ed: ApiClient, as_member, people: Cast, world: World
+) -> None:
+    asked = body(world, raters=["rae"], source={"kind": "sample", "size": 2, "seed": 5})
+    made = ed.send("POST", "/queues", asked)
+    assert made["order"] == "drawn"
+    [draw] = ed.get(f"/queues/{made['id']}")["draws"]
+    assert {name: draw[name] for name in ("seed", "dataset_size", "strata")} == {
+        "seed": 5,
+        "dataset_size": 3,
+        "strata": [{"value": "", "size": 3, "drawn": 2}],
+    }
+    assert as_member(people.rae).get(f"/queues/{made['id']}")["draws"] == []
 
 
 def test_a_plan_counts_what_a_judge_is_unsure_of(ed: ApiClient, world: World) -> None:

@@ -200,3 +200,10 @@ def test_the_next_item_is_taken_ahead_once_and_given_back(ann: ApiClient, world)
     ann.refused(404, "GET", f"/reviews/{following['id']}")
     answer(ann, review)
     assert ann.send("DELETE", f"/reviews/{review['id']}") == {"given_back": False}
+
+
+def test_a_review_is_its_raters_alone(people: Cast, as_member, world) -> None:
+    mine = as_member(people.ann).send("POST", f"/queues/{world.queue.pk}/next")
+    for other in (people.rae, people.alice):
+        as_member(other).refused(404, "GET", f"/reviews/{mine['id']}")
+        as_member(other).refused(404, "POST", f"/reviews/{mine['id']}/submit")

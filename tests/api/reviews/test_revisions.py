@@ -2,7 +2,7 @@
 
 from rubricweb.models import Revision
 from tests.api.client import ApiClient
-from tests.api.test_reviews import answer
+from tests.api.reviews.test_reviews import answer
 from tests.factories import Cast
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rubricweb.models import Run
-from rubricweb.services import endpoints
+from rubricweb.services.endpoints import endpoints
 from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast

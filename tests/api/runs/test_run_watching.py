@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import RunTally
-from rubricweb.services import run_events, runs
+from rubricweb.services.runs import events, lifecycle
 from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast
@@ -58,9 +58,9 @@ def test_a_worker_counts_while_it_beats(bob: ApiClient, people: Cast, world) -> 
 
 def test_the_log_is_read_newest_first_page_by_page(bob: ApiClient, people: Cast, world) -> None:
     run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
-    run_events.note(run.pk, "throttled", "429: waited.", count=2)
-    run_events.note(run.pk, "throttled", "429: waited.")
-    runs.pause_run(run, by=people.ed, now=timezone.now())
+    events.note(run.pk, "throttled", "429: waited.", count=2)
+    events.note(run.pk, "throttled", "429: waited.")
+    lifecycle.pause_run(run, by=people.ed, now=timezone.now())
     first = bob.get(f"/runs/{run.pk}/events", limit=2)
     assert [(line["kind"], line["count"]) for line in first["items"]] == [("paused", 1), ("throttled", 3)]
     rest = bob.get(f"/runs/{run.pk}/events", limit=2, cursor=first["next_cursor"])

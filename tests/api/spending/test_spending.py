@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import JournalEntry, ModelPrice, RunTally
-from rubricweb.selectors.spending import month_of
-from rubricweb.services import endpoints
+from rubricweb.selectors.spending.spending import month_of
+from rubricweb.services.endpoints import endpoints
 from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast
@@ -86,6 +86,16 @@ def test_the_month_is_told_run_by_run_against_its_cap(people: Cast, alice: ApiCl
         ("dear", 1.25, 10, 3),
         ("cheap", 0.5, 10, 3),
     ]
+    # Calls that were cut off count with what they cost at most: 1.75 and 0.75 of 5.
+    RunTally.objects.filter(run__name="cheap", month=month).update(lost_calls=4, lost_at_most_usd=0.75)
+    seen = as_member(people.bob).get("/spending")
+    spent = seen["spending"]
+    assert (spent["spent_usd"], spent["lost_calls"], spent["lost_at_most_usd"]) == (1.75, 4, 0.75)
+    assert (spent["left_usd"], spent["share"]) == (2.5, 0.5)
+    assert [(row["lost_calls"], row["lost_at_most_usd"]) for row in seen["runs"]] == [(0, 0.0), (4, 0.75)]
+    run = seen["runs"][1]["run"]["id"]
+    told = as_member(people.bob).get(f"/runs/{run}/progress")
+    assert (told["cost_usd"], told["lost_calls"], told["lost_at_most_usd"]) == (9.5, 4, 0.75)
     seen = alice.send("PATCH", "/spending", {"monthly_budget_usd": None})
     spent = seen["spending"]
     assert (seen["monthly_budget_usd"], spent["left_usd"], spent["share"]) == (None, None, None)
@@ -110,3 +120,13 @@ def test_a_limit_that_cannot_be_is_refused_at_its_place(
     assert fault["place"] == field
     # What is to change must be named: nothing is not "no cap".
     assert [fault["found"] for fault in alice.refused(422, "PATCH", path, {})["faults"]] == ["nothing"]
+
+
+def test_what_a_run_may_cost_is_changed_and_taken_away(people: Cast, as_member, world) -> None:
+    ed = as_member(people.ed)
+    path = f"/runs/{world.run.pk}"
+    assert ed.send("PUT", f"{path}/budget", {"budget_usd": 2.5})["budget_usd"] == 2.5
+    assert ed.get(path)["budget_usd"] == 2.5
+    assert ed.send("PUT", f"{path}/budget", {"budget_usd": None})["budget_usd"] is None
+    ed.refused(422, "PUT", f"{path}/budget", {"budget_usd": -1})
+    assert ed.get(path)["budget_usd"] is None

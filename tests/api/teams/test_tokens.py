@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.test import Client
 from django.utils import timezone
 
 from rubricweb.models import ApiToken, Role
-from rubricweb.services import teams
+from rubricweb.services.teams import teams
 from tests.api.client import ApiClient
 from tests.factories import Cast
 
@@ -133,3 +134,18 @@ def test_the_journal_is_for_every_member_as_its_page_is(people: Cast, as_member)
 def test_the_description_needs_no_token(people: Cast) -> None:
     assert Client().get("/api/v1/openapi.json").status_code == 200
     assert Client().get("/api/v1/docs").status_code == 200
+
+
+def test_a_token_over_its_rate_is_told_when_to_come_again(people: Cast, as_member, settings) -> None:
+    settings.API_REQUESTS_PER_MINUTE = 2
+    ann, bob = as_member(people.ann), as_member(people.bob)
+    with time_machine.travel(timezone.now().replace(second=12), tick=False):
+        for _ in range(2):
+            ann.get("/me")
+        refused = ann.call("GET", "/me")
+        assert (refused.status_code, refused["Retry-After"]) == (429, "48")
+        assert refused["Content-Type"] == "application/problem+json"
+        assert refused.json()["type"] == "urn:rubricweb:problem:too-many-requests"
+        bob.get("/me")  # every token has its own
+        settings.API_REQUESTS_PER_MINUTE = 0
+        ann.get("/me")

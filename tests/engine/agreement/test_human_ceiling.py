@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn import metrics
 
 from rubricweb.engine.agreement import Figure, Ratings, human_ceiling, human_ceilings, rater_leniency
+from tests.oracles import sklearn_metrics
 
 THREE = [["MET", "MET", "UNMET"], ["MET", "MET", "UNMET"], ["UNMET", "MET", "UNMET"]]
 
@@ -41,12 +41,12 @@ def test_leave_one_out_is_its_definition_written_out(seed):
     ratings = Ratings.from_columns(columns, levels="abc")
     found = human_ceiling(ratings, resamples=50)
     assert found.n == units
-    accuracy = metrics.accuracy_score(others, persons, sample_weight=weights)
+    accuracy = sklearn_metrics.accuracy_score(others, persons, sample_weight=weights)
     assert found.accuracy.value == pytest.approx(accuracy)
-    kappa = metrics.cohen_kappa_score(others, persons, sample_weight=weights)
+    kappa = sklearn_metrics.cohen_kappa_score(others, persons, sample_weight=weights)
     assert found.kappa.value == pytest.approx(kappa)
     weighted = human_ceiling(ratings, weighting="quadratic", resamples=50).kappa.value
-    expected = metrics.cohen_kappa_score(
+    expected = sklearn_metrics.cohen_kappa_score(
         others, persons, sample_weight=weights, weights="quadratic", labels=range(3)
     )
     assert weighted == pytest.approx(expected)
@@ -55,6 +55,50 @@ def test_leave_one_out_is_its_definition_written_out(seed):
 def test_with_two_people_the_other_is_the_majority():
     found = human_ceiling(Ratings.from_columns(THREE[1:]))
     assert found.accuracy.value == found.pair_accuracy.value == pytest.approx(2 / 3)
+
+
+def test_a_judge_in_a_persons_seat_meets_the_same_others():
+    people = Ratings.from_columns(THREE)
+    found = human_ceiling(people, ["MET", "MET", "UNMET"])
+    # On the first unit two of the three see a tie (½), one sees MET MET (1): (½ + ½ + 1) / 3 = 2/3.
+    assert found.judge.accuracy.value == pytest.approx((2 / 3 + 1 + 1) / 3)
+    assert found.judge.accuracy_difference.value == pytest.approx(1 / 9)
+    # Others × judge: MET–MET 5/3, UNMET–MET 1/3, UNMET–UNMET 1; p_e = (5/3·2 + 4/3·1) / 9 = 14/27.
+    assert found.judge.kappa.value == pytest.approx((8 / 9 - 14 / 27) / (1 - 14 / 27))
+    assert found.judge.kappa_difference.value == pytest.approx(found.judge.kappa.value - found.kappa.value)
+    assert found.tied == pytest.approx((2 / 3) / 3)
+    assert found.raters == 3
+
+
+def test_a_judge_that_says_what_one_of_two_says_stands_where_that_one_stands():
+    generator = np.random.default_rng(2)
+    ann, rae = generator.choice(["MET", "UNMET"], size=(2, 60)).tolist()
+    found = human_ceiling(Ratings.from_columns([ann, rae]), ann)
+    # In ann's seat the judge meets rae as ann does; in rae's it meets ann, and agrees throughout.
+    assert found.judge.accuracy.value == pytest.approx((found.accuracy.value + 1) / 2)
+
+
+def test_units_the_judge_did_not_answer_count_for_nobody():
+    people = Ratings.from_columns(THREE)
+    found = human_ceiling(people, ["CANNOT_ASSESS", "MET", None])
+    assert (found.n, found.accuracy.value, found.judge.accuracy.value) == (1, 1, 1)
+    with pytest.raises(ValueError, match="judged must have one label per unit: 3; found 1"):
+        human_ceiling(people, ["MET"])
+
+
+def test_a_judge_like_everybody_is_not_as_good_for_certain():
+    labels = ["MET", "UNMET"] * 20
+    found = human_ceiling(Ratings.from_columns([labels, labels]), labels).judge
+    assert found.kappa_difference.value == found.accuracy_difference.value == 0
+    assert found.kappa_difference.low < -0.05 < 0.05 < found.kappa_difference.high
+
+
+def test_the_seat_of_ordered_options_is_weighted():
+    levels = ("low", "mid", "high")
+    people = Ratings.from_columns([["low", "mid", "high"], ["low", "mid", "high"]], levels=levels)
+    near = human_ceiling(people, ["low", "mid", "mid"], weighting="quadratic")
+    # One of three a step off: Σ v·o = 1; margins 1 1 1 and 1 2 0: Σ v·e = (2·1 + 1·1 + 1·4 + 2·1) / 3 = 3.
+    assert near.judge.kappa.value == pytest.approx(1 - 1 / 3)
 
 
 def test_each_criterion_has_its_own_ceiling():

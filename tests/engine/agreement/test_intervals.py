@@ -2,23 +2,27 @@
 
 import numpy as np
 import pytest
-from statsmodels.stats.inter_rater import cohens_kappa
-from statsmodels.stats.proportion import proportion_confint
 
-from rubricweb.engine.agreement import wilson
+from rubricweb.engine.agreement import Ratings, effect_bias, human_ceiling, mcnemar, wilson
 from rubricweb.engine.agreement.intervals import (
-    cluster_figure,
-    mean_of_sums,
+    Figure,
+    mean_interval,
+    p_against,
     percentile_interval,
     resampled_sums,
+    share_figure,
+    units_together,
+    widened,
 )
-from rubricweb.engine.agreement.kappa import cohen_kappa, label_table
-from rubricweb.engine.agreement.shared_draws import SharedDraws
+from rubricweb.engine.agreement.judge.kappa import cohen_kappa, label_table
+from tests.oracles import statsmodels_inter_rater, statsmodels_proportion
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (8, 10), (0, 25), (17, 1000), (1000, 1000)])
 def test_wilson_is_what_statsmodels_says(successes, n):
-    assert wilson(successes, n) == pytest.approx(proportion_confint(successes, n, method="wilson"))
+    assert wilson(successes, n) == pytest.approx(
+        statsmodels_proportion.proportion_confint(successes, n, method="wilson")
+    )
 
 
 def test_wilson_of_nothing_is_none():
@@ -26,12 +30,15 @@ def test_wilson_of_nothing_is_none():
 
 
 def test_percentiles_of_a_ladder_are_its_rungs():
-    assert percentile_interval(np.arange(101.0)) == pytest.approx((2.5, 97.5))
+    assert percentile_interval(np.arange(101.0), 10**9) == pytest.approx((2.5, 97.5), rel=1e-5)
+    # Twenty clusters: t of 19 degrees 2.0930·√(20/19) = 2.1474, Φ(−2.1474) = 1.588 %.
+    assert percentile_interval(np.arange(101.0), 20) == pytest.approx((1.588, 98.412), abs=1e-3)
+    assert percentile_interval(np.arange(101.0), 1) == (None, None)
 
 
 def test_an_interval_needs_half_its_resamples_defined():
-    assert percentile_interval(np.array([0.1, np.nan, np.nan])) == (None, None)
-    assert percentile_interval(np.array([])) == (None, None)
+    assert percentile_interval(np.array([0.1, np.nan, np.nan]), 50) == (None, None)
+    assert percentile_interval(np.array([]), 50) == (None, None)
 
 
 def test_resamples_draw_as_many_clusters_as_there_are():
@@ -44,7 +51,9 @@ def test_kappa_of_many_labels_is_what_statsmodels_says():
     generator = np.random.default_rng(4)
     for _ in range(20):
         table = generator.integers(0, 9, size=(4, 4)) + np.eye(4)
-        assert float(cohen_kappa(table)) == pytest.approx(cohens_kappa(table, return_results=False))
+        assert float(cohen_kappa(table)) == pytest.approx(
+            statsmodels_inter_rater.cohens_kappa(table, return_results=False)
+        )
 
 
 def test_label_table_counts_pairs_and_leaves_gaps_out():
@@ -65,16 +74,76 @@ def test_sums_over_very_many_clusters_are_those_of_the_draws(terms: int) -> None
     np.testing.assert_allclose(resampled_sums(contributions, resamples=resamples, seed=7), expected)
 
 
-def test_figures_that_share_their_draws_are_those_drawn_alone() -> None:
-    generator = np.random.default_rng(5)
-    draws, asked = SharedDraws(resamples=200, seed=9), []
-    for units, items in ((40, 40), (40, 40), (60, 40), (33, 33), (1, 1), (0, 0)):
-        clusters = np.arange(units) % max(1, items)
-        terms = np.stack([generator.random(units), np.ones(units)], axis=1)
-        alone = cluster_figure(terms, clusters, mean_of_sums, resamples=200, seed=9)
-        asked.append((draws.figure(terms, clusters, mean_of_sums), alone))
-    for later, alone in reversed(asked):
-        found = later()
-        assert found.n == alone.n
-        for name in ("value", "low", "high"):
-            assert getattr(found, name) == pytest.approx(getattr(alone, name))
+@pytest.mark.parametrize("clusters", [30, 200_003])
+def test_what_was_not_seen_is_drawn_as_often_as_two_clusters(clusters: int) -> None:
+    resamples = 4000 if clusters == 30 else 60
+    sums = resampled_sums(
+        np.ones((clusters, 1)) @ [[1.0, 0.0, 0.0]],
+        resamples=resamples,
+        seed=7,
+        unseen=np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
+    )
+    assert (sums.sum(axis=1) == clusters).all()  # as many are drawn as there are
+    # Each of n draws is unseen with probability 2 / (n + 2), one of either kind with half of that.
+    expected = clusters / (clusters + 2)
+    error = 4 * (expected / resamples) ** 0.5
+    assert sums[:, 1:].mean(axis=0) == pytest.approx([expected, expected], abs=error)
+
+
+def test_an_interval_without_width_is_none():
+    assert percentile_interval(np.full(100, 0.4), 50) == (None, None)
+
+
+def test_a_share_of_grouped_units_rests_on_what_the_grouping_leaves():
+    # Ten items of four units, five all right and five all wrong: p = ½, Σ(s − 2)² = 40, V = 10/9·40/1600 =
+    # 1/36, so 0.25·36 = 9 of the 40 are left, times (1.95996/2.26216)² of 9 degrees = 6.756.
+    found = share_figure(np.repeat([4.0, 0.0], 5), np.full(10, 4.0))
+    assert (found.low, found.high) == pytest.approx(wilson(0.5 * 6.756, 6.756), abs=1e-3)
+    assert found.n == 40
+    # All right: the ten items.
+    assert share_figure(np.full(10, 4.0), np.full(10, 4.0)).low == pytest.approx(10 / 13.8415, abs=1e-4)
+
+
+def test_units_fall_together_as_far_as_agreement_shows():
+    halves = np.full(10, 4.0)
+    # Items wholly right or wholly wrong: p = ½, Σ(s − 2)² = 40 over 40·¼; each says what one unit would.
+    assert units_together(np.repeat([4.0, 0.0], 5), halves) == pytest.approx(4)
+    assert units_together(np.full(10, 2.0), halves) == 1  # items alike, units of each differ
+    assert units_together(halves, halves) == 4  # all agree: nothing shows that units differ
+    assert units_together(np.array([1.0, 0.0]), np.ones(2)) == 1
+
+
+def test_a_mean_over_grouped_units_counts_its_items():
+    values, items = np.tile([0.1, 0.3], 12).repeat(5), np.arange(24).repeat(5)
+    found = mean_interval(values, items, limits=(0.0, 1.0))
+    alone = mean_interval(np.tile([0.1, 0.3], 12), np.arange(24), limits=(0.0, 1.0))
+    assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
+    assert found.n == 120
+
+
+def test_twins_differ_by_nothing_but_not_for_certain():
+    found = mean_interval(np.zeros(50), np.arange(50), limits=None, bonett_price=True)
+    # One +1 and one −1: s² = 2/51, t of 50 degrees 2.0086, half 2.0086·√(2/51/50) = 0.0563.
+    assert (found.low, found.value, found.high) == pytest.approx((-0.0563, 0, 0.0563), abs=1e-4)
+
+
+def test_p_is_the_confidence_at_which_an_interval_ends_there():
+    figure = Figure(0.5, 0.3, 0.6, 20)
+    p = p_against(figure, 0.25)
+    assert p == pytest.approx(0.01429, abs=1e-5)  # z = 1.95996 · 0.25 / 0.2 = 2.44995
+    assert widened(figure, 1 - p).low == pytest.approx(0.25)
+    assert p_against(figure, 0.3) == pytest.approx(0.05)
+    assert p_against(figure, 0.6) == pytest.approx(0.05)  # above it is the other side that tells
+    assert p_against(figure, 0.5) == 1
+    assert p_against(Figure(0.5, None, None, 1)) is None
+
+
+def test_differences_of_shares_stay_within_what_is_possible():
+    # Two equal units with ±1 added: t of one or two degrees of freedom times √(2·2/3)/2 = 0.58 passes 1.
+    bias = effect_bias([1, 0], [1, 0], [1, 1], [0, 1])
+    assert (bias.value, bias.low, bias.high) == (0, -1, 1)
+    difference = mcnemar([True, False], [True, False]).difference
+    assert (difference.low, difference.high) == (-1, 1)
+    judge = human_ceiling(Ratings.from_columns([["MET", "UNMET"]] * 2), ["MET", "UNMET"]).judge
+    assert judge is not None
+    assert (judge.accuracy_difference.low, judge.accuracy_difference.high) == (-1, 1)

@@ -2,13 +2,10 @@
 
 import itertools
 
-import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn import metrics as sklearn_metrics
-from statsmodels.stats import inter_rater
 
 from rubricweb.engine.agreement import (
     METRICS,
@@ -25,7 +22,8 @@ from rubricweb.engine.agreement import (
     rater_matrix,
     raw_agreement,
 )
-from rubricweb.engine.agreement.kappa import agreement_weights, weighted_kappa
+from rubricweb.engine.agreement.judge.kappa import agreement_weights, weighted_kappa
+from tests.oracles import krippendorff, sklearn_metrics, statsmodels_inter_rater
 
 FEW = {"resamples": 20}
 LEVELS = ("a", "b", "c", "d", "e")
@@ -93,16 +91,17 @@ def test_ordinal_alpha_of_many_labels_is_computed_in_blocks():
 
 def test_the_bootstrap_of_ordinal_alpha_is_what_the_package_says_resample_by_resample():
     generator = np.random.default_rng(8)
-    truth = generator.integers(0, 5, size=60)
-    table = np.clip(truth + generator.integers(-1, 2, size=(3, 60)), 0, 4).astype(float)
+    truth = generator.integers(0, 5, size=600)
+    table = np.clip(truth + generator.integers(-1, 2, size=(3, 600)), 0, 4).astype(float)
     figure = alpha_ordinal(ratings_of(table), resamples=2000)
     values = [
-        krippendorff.alpha(table[:, generator.integers(0, 60, 60)], level_of_measurement="ordinal")
-        for _ in range(400)
+        krippendorff.alpha(table[:, generator.integers(0, 600, 600)], level_of_measurement="ordinal")
+        for _ in range(300)
     ]
     low, high = np.quantile(values, [0.025, 0.975])
-    assert figure.low == pytest.approx(low, abs=0.03)
-    assert figure.high == pytest.approx(high, abs=0.03)
+    # The two units that were not seen are 2 of 602: they lower α by some hundredths of 0.6 at most.
+    assert figure.low == pytest.approx(low, abs=0.02)
+    assert figure.high == pytest.approx(high, abs=0.02)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -146,9 +145,9 @@ def test_weights_of_three_levels():
 @pytest.mark.parametrize("seed", range(20))
 def test_fleiss_kappa_without_gaps_is_what_statsmodels_says(seed):
     table = table_of(seed, gaps=0)
-    counts, _ = inter_rater.aggregate_raters(table.T.astype(int))
+    counts, _ = statsmodels_inter_rater.aggregate_raters(table.T.astype(int))
     found = fleiss_kappa(ratings_of(table), **FEW).value
-    assert found == pytest.approx(inter_rater.fleiss_kappa(counts), abs=1e-12)
+    assert found == pytest.approx(statsmodels_inter_rater.fleiss_kappa(counts), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -171,7 +170,7 @@ def test_gwets_coefficients_are_their_definition_written_out(seed, weighting):
     assert found.n == len(agreements)
     if weighting == "identity":
         assert gwet_ac1(ratings, **FEW).value == found.value
-        assert raw_agreement(ratings, **FEW).value == pytest.approx(observed, abs=1e-12)
+        assert raw_agreement(ratings).value == pytest.approx(observed, abs=1e-12)
 
 
 def test_gwets_ac2_worked_by_hand():

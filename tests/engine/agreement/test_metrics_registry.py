@@ -46,7 +46,8 @@ def test_every_measure_runs_and_stays_in_its_range(name, seed):
         assert metric.low <= found.p <= metric.high
     if metric.gives == "figure":
         assert isinstance(found, Figure)
-        assert found.n == 20
+        # Precision and recall rest on the units that a side called MET.
+        assert found.n == 20 or (metric.name in ("precision", "recall") and 0 < found.n < 20)
         assert metric.low <= found.low <= found.value <= found.high
         assert found.high <= metric.high
 

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn import metrics
 
 from rubricweb.engine.agreement import METRICS, Figure, Ratings, compare_options
+from tests.oracles import sklearn_metrics
 
 LEVELS = ("low", "mid", "high")
 VALUES = (0.0, 0.4, 1.0)
@@ -53,20 +53,24 @@ def test_every_figure_is_what_scikit_learn_says(seed):
         warnings.simplefilter("ignore")
         macro = {"average": "macro", "zero_division": np.nan}
         expected = {
-            "accuracy": metrics.accuracy_score(one, other),
-            "balanced_accuracy": metrics.balanced_accuracy_score(one, other),
-            "macro_precision": metrics.precision_score(one, other, **macro),
-            "macro_recall": metrics.recall_score(one, other, **macro),
-            "macro_f1": metrics.f1_score(one, other, **macro),
-            "mcc": metrics.matthews_corrcoef(one, other),
-            "kappa": metrics.cohen_kappa_score(one, other),
-            "quadratic_kappa": metrics.cohen_kappa_score(one, other, weights="quadratic", labels=range(5)),
+            "accuracy": sklearn_metrics.accuracy_score(one, other),
+            "balanced_accuracy": sklearn_metrics.balanced_accuracy_score(one, other),
+            "macro_precision": sklearn_metrics.precision_score(one, other, **macro),
+            "macro_recall": sklearn_metrics.recall_score(one, other, **macro),
+            "macro_f1": sklearn_metrics.f1_score(one, other, **macro),
+            "mcc": sklearn_metrics.matthews_corrcoef(one, other),
+            "kappa": sklearn_metrics.cohen_kappa_score(one, other),
+            "quadratic_kappa": sklearn_metrics.cohen_kappa_score(
+                one, other, weights="quadratic", labels=range(5)
+            ),
             "adjacent_accuracy": (abs(one - other) <= 1).mean(),
             "steps_apart": abs(one - other).mean(),
         }
     for name, value in expected.items():
         assert getattr(found, name).value == pytest.approx(value, abs=1e-12), name
-    np.testing.assert_array_equal(found.confusion, metrics.confusion_matrix(one, other, labels=range(5)))
+    np.testing.assert_array_equal(
+        found.confusion, sklearn_metrics.confusion_matrix(one, other, labels=range(5))
+    )
     ratings = Ratings.from_columns(
         [[levels[code] for code in one], [levels[code] for code in other]], levels=levels
     )

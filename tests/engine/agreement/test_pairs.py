@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn import metrics
 
 from rubricweb.engine.agreement import Figure, compare_labels
+from tests.oracles import sklearn_metrics
 
 MET, UNMET, ABSTAIN = "MET", "UNMET", "CANNOT_ASSESS"
 
@@ -47,13 +47,15 @@ def test_every_figure_is_what_scikit_learn_says():
         if truth.all() or not truth.any() or flipped.all() or not flipped.any():
             continue
         found = compare(np.where(truth, MET, UNMET).tolist(), np.where(flipped, MET, UNMET).tolist())
-        assert found.accuracy.value == pytest.approx(metrics.accuracy_score(truth, flipped))
-        assert found.balanced_accuracy.value == pytest.approx(metrics.balanced_accuracy_score(truth, flipped))
-        assert found.kappa.value == pytest.approx(metrics.cohen_kappa_score(truth, flipped))
-        assert found.mcc.value == pytest.approx(metrics.matthews_corrcoef(truth, flipped))
-        assert found.precision.value == pytest.approx(metrics.precision_score(truth, flipped))
-        assert found.recall.value == pytest.approx(metrics.recall_score(truth, flipped))
-        assert found.f1.value == pytest.approx(metrics.f1_score(truth, flipped))
+        assert found.accuracy.value == pytest.approx(sklearn_metrics.accuracy_score(truth, flipped))
+        assert found.balanced_accuracy.value == pytest.approx(
+            sklearn_metrics.balanced_accuracy_score(truth, flipped)
+        )
+        assert found.kappa.value == pytest.approx(sklearn_metrics.cohen_kappa_score(truth, flipped))
+        assert found.mcc.value == pytest.approx(sklearn_metrics.matthews_corrcoef(truth, flipped))
+        assert found.precision.value == pytest.approx(sklearn_metrics.precision_score(truth, flipped))
+        assert found.recall.value == pytest.approx(sklearn_metrics.recall_score(truth, flipped))
+        assert found.f1.value == pytest.approx(sklearn_metrics.f1_score(truth, flipped))
 
 
 def test_kappa_is_undefined_when_both_sides_always_say_the_same():
@@ -70,7 +72,7 @@ def test_kappa_is_a_real_zero_when_only_one_side_is_constant():
     assert found.kappa.value == 0.0  # p_o = p_e = 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert metrics.cohen_kappa_score(reference, judged) == 0.0
+        assert sklearn_metrics.cohen_kappa_score(reference, judged) == 0.0
     assert found.mcc.value is None  # one margin is empty
     assert found.balanced_accuracy.value == 0.5
 
@@ -135,9 +137,9 @@ def test_units_of_one_item_are_resampled_together():
 
 def test_the_bootstrap_agrees_with_resampling_the_units_one_by_one():
     generator = np.random.default_rng(3)
-    truth = generator.random(120) < 0.5
-    judged = truth ^ (generator.random(120) < 0.25)
-    items = np.repeat(np.arange(40), 3)
+    truth = generator.random(900) < 0.5
+    judged = truth ^ (generator.random(900) < 0.25)
+    items = np.repeat(np.arange(300), 3)
     found = compare(
         np.where(truth, MET, UNMET).tolist(),
         np.where(judged, MET, UNMET).tolist(),
@@ -145,12 +147,34 @@ def test_the_bootstrap_agrees_with_resampling_the_units_one_by_one():
         resamples=4000,
     )
     values = []
-    for _ in range(1500):
-        units = np.concatenate([np.arange(3) + 3 * item for item in generator.integers(0, 40, 40)])
-        values.append(metrics.cohen_kappa_score(truth[units], judged[units]))
+    for _ in range(800):
+        units = np.concatenate([np.arange(3) + 3 * item for item in generator.integers(0, 300, 300)])
+        values.append(sklearn_metrics.cohen_kappa_score(truth[units], judged[units]))
     low, high = np.quantile(values, [0.025, 0.975])
-    assert found.kappa.low == pytest.approx(low, abs=0.03)
-    assert found.kappa.high == pytest.approx(high, abs=0.03)
+    # Two items of 302 were not seen: half of what they say differs.
+    assert found.kappa.low == pytest.approx(low, abs=0.02)
+    assert found.kappa.high == pytest.approx(high, abs=0.02)
+
+
+def test_a_faultless_judge_of_thirty_is_not_shown_without_doubt():
+    found = compare(*columns_of(15, 0, 0, 15))
+    for figure in (found.kappa, found.balanced_accuracy, found.mcc, found.f1):
+        assert figure.value == pytest.approx(1)
+        assert figure.high == pytest.approx(1)
+        assert 0.6 < figure.low < 0.95
+    # 15 of 15: Wilson from 15 / (15 + 3.8415).
+    assert found.precision.low == found.recall.low == pytest.approx(15 / 18.8415, abs=1e-4)
+    assert (found.precision.n, found.accuracy.n) == (15, 30)
+
+
+def test_units_of_one_item_count_for_less_in_a_share():
+    reference, judged = columns_of(12, 4, 3, 11)
+    found = compare(reference, judged, [unit // 2 for unit in range(30)])
+    # 23 of 30 agree. The seven that do not fall into four of fifteen items, so 23/30 rests on fewer than 30.
+    assert found.accuracy.value == pytest.approx(23 / 30)
+    alone = compare(reference, judged)
+    assert found.accuracy.low < alone.accuracy.low
+    assert found.accuracy.high > alone.accuracy.high
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_does_not():

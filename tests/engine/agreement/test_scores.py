@@ -5,10 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats import contingency_tables, multitest
 
 from rubricweb.engine.agreement import (
     Figure,
@@ -30,6 +28,8 @@ from rubricweb.engine.agreement.distributions import (
     normal_two_sided,
     t_two_sided,
 )
+from rubricweb.engine.agreement.scores.scores import rmse
+from tests.oracles import scipy_stats, statsmodels_contingency, statsmodels_multitest
 
 REFERENCE, JUDGED = [0.2, 0.4, 0.9], [0.3, 0.6, 0.7]
 
@@ -58,43 +58,69 @@ def test_three_scores_worked_by_hand():
     assert runs.cohen_d.value == pytest.approx(0.1 / 3 / spread)
 
 
+def test_the_upper_end_of_rmse_is_told_on_the_logarithm_of_the_mean_square():
+    """Ten squares of 0.01, ten of 0.09: mean 0.05, error 0.04/√19, t of 19 degrees 2.0930."""
+    found = rmse([0.0] * 20, [0.1, 0.3] * 10)
+    half = 2.0930 * 0.04 / math.sqrt(19)
+    assert found.value == pytest.approx(math.sqrt(0.05))
+    assert found.low == pytest.approx(math.sqrt(0.05 - half), abs=1e-5)
+    assert found.high == pytest.approx(math.sqrt(0.05 * math.exp(half / 0.05)), abs=1e-5)
+
+
+def test_rmse_never_reaches_beyond_the_scale_and_of_equal_scores_keeps_what_few_do_not_show():
+    assert rmse([0.0, 0.0], [1.0, 0.1], confidence=0.9999).high == 1.0
+    perfect = rmse([0.5] * 20, [0.5] * 20)
+    assert perfect.value == perfect.low == 0
+    assert perfect.high is not None
+    assert perfect.high > 0
+    assert rmse([0.5], [0.6]).high is None
+
+
 @pytest.mark.parametrize("step", [None, 0.25])
 @pytest.mark.parametrize("seed", range(15))
 def test_every_figure_is_what_scipy_says(seed, step):
     one, other = columns(seed, step=step)
     found = compare_scores(one, other, resamples=20)
-    assert found.pearson.value == pytest.approx(scipy.stats.pearsonr(one, other)[0], abs=1e-12)
-    assert found.spearman.value == pytest.approx(scipy.stats.spearmanr(one, other)[0], abs=1e-12)
-    assert found.kendall.value == pytest.approx(scipy.stats.kendalltau(one, other)[0], abs=1e-12)
-    expected = scipy.stats.ttest_rel(other, one)
+    assert found.pearson.value == pytest.approx(scipy_stats.pearsonr(one, other)[0], abs=1e-12)
+    assert found.spearman.value == pytest.approx(scipy_stats.spearmanr(one, other)[0], abs=1e-12)
+    assert found.kendall.value == pytest.approx(scipy_stats.kendalltau(one, other)[0], abs=1e-12)
+    expected = scipy_stats.ttest_rel(other, one)
     assert found.bias_t.t == pytest.approx(expected.statistic, abs=1e-9)
     assert found.bias_t.p == pytest.approx(expected.pvalue, abs=1e-9)
 
 
 @pytest.mark.parametrize("coefficient", [pearson, spearman, kendall])
 def test_the_bootstrap_is_what_scipy_says_resample_by_resample(coefficient):
-    """Ties made by drawing a unit twice count as ties."""
-    one, other = columns(3, n=25, step=0.1)
-    items = [unit // 2 for unit in range(25)]
+    """Ties made by drawing a unit twice count as ties; of 28 items drawn from, two were not seen."""
+    one, other = columns(3, n=26, step=0.1)
     oracle = {
-        pearson: scipy.stats.pearsonr,
-        spearman: scipy.stats.spearmanr,
-        kendall: scipy.stats.kendalltau,
+        pearson: scipy_stats.pearsonr,
+        spearman: scipy_stats.spearmanr,
+        kendall: scipy_stats.kendalltau,
     }[coefficient]
-    found = coefficient(one, other, items, resamples=200, seed=4)
+    found = coefficient(one, other, resamples=200, seed=4)
     generator = np.random.default_rng(4)
-    drawn = generator.integers(0, 13, size=(200, 13))
+    drawn = generator.integers(0, 28, size=(200, 26))
+    unseen = (drawn >= 26).sum(axis=1)
+    corner = np.random.default_rng([4, 2])
+    if coefficient is pearson:
+        kinds = np.split(corner.integers(0, 4, size=unseen.sum()), np.cumsum(unseen)[:-1])
+    else:
+        kinds = [np.repeat(np.arange(4), row) for row in corner.multinomial(unseen, [1 / 4] * 4)]
+    corners = [(x, y) for x in (min(one), max(one)) for y in (min(other), max(other))]
     values = []
-    for items_drawn in drawn:
-        units = [unit for item in items_drawn for unit in range(2 * item, min(2 * item + 2, 25))]
-        values.append(oracle([one[unit] for unit in units], [other[unit] for unit in units])[0])
-    low, high = np.quantile(values, [0.025, 0.975])
+    for items_drawn, kinds_drawn in zip(drawn, kinds, strict=True):
+        pairs = [(one[unit], other[unit]) for unit in items_drawn if unit < 26]
+        pairs += [corners[kind] for kind in kinds_drawn]
+        values.append(oracle(*zip(*pairs, strict=True))[0])
+    tail = scipy_stats.norm.cdf(-scipy_stats.t.ppf(0.975, 25) * (26 / 25) ** 0.5)
+    low, high = np.quantile(values, [tail, 1 - tail])
     assert (found.low, found.high) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))
 
 
 def test_kendall_of_many_scores_is_computed_in_blocks():
     one, other = columns(1, n=1200)
-    assert kendall(one, other, resamples=3).value == pytest.approx(scipy.stats.kendalltau(one, other)[0])
+    assert kendall(one, other, resamples=3).value == pytest.approx(scipy_stats.kendalltau(one, other)[0])
 
 
 @pytest.mark.parametrize("coefficient", [pearson, spearman, kendall, cohen_d])
@@ -155,7 +181,7 @@ def test_effect_size_is_mean_over_spread(seed):
 def test_wilcoxon_without_ties_is_what_scipy_says(seed, n):
     one, other = np.random.default_rng(seed).normal(size=(2, n))
     found = wilcoxon(one.tolist(), other.tolist())
-    expected = scipy.stats.wilcoxon(other, one, method="exact" if n <= 50 else "approx")
+    expected = scipy_stats.wilcoxon(other, one, method="exact" if n <= 50 else "approx")
     assert found.exact == (n <= 50)
     assert (found.statistic, found.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
 
@@ -166,7 +192,7 @@ def test_wilcoxon_with_ties_and_zeros_is_what_scipy_says(seed):
     found = wilcoxon(one.tolist(), other.tolist())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = scipy.stats.wilcoxon(other - one, zero_method="wilcox", method="approx", correction=False)
+        expected = scipy_stats.wilcoxon(other - one, zero_method="wilcox", method="approx", correction=False)
     assert not found.exact
     assert found.zeros == (one == other).sum()
     assert (found.statistic, found.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
@@ -203,7 +229,7 @@ def test_mcnemar_is_what_statsmodels_says(both, only_one, only_other, neither):
     )
     exact = only_one + only_other < 25
     table = [[both, only_one], [only_other, neither]]
-    expected = contingency_tables.mcnemar(table, exact=exact, correction=True)
+    expected = statsmodels_contingency.mcnemar(table, exact=exact, correction=True)
     assert found.exact == exact
     assert found.p == pytest.approx(expected.pvalue)
     if not exact:
@@ -225,7 +251,7 @@ def test_mcnemar_worked_by_hand():
 def test_cochran_q_is_what_statsmodels_says(seed):
     table = np.random.default_rng(seed).random((25, 4)) < [0.3, 0.5, 0.5, 0.7]
     found = cochran_q(table.T.tolist())
-    expected = contingency_tables.cochrans_q(table)
+    expected = statsmodels_contingency.cochrans_q(table)
     assert (found.q, found.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
 
 
@@ -256,20 +282,20 @@ def test_holm_worked_by_hand():
 @pytest.mark.parametrize("seed", range(10))
 def test_holm_is_what_statsmodels_says(seed):
     p_values = np.random.default_rng(seed).random(8).round(1) ** 3
-    expected = multitest.multipletests(p_values, method="holm")[1]
+    expected = statsmodels_multitest.multipletests(p_values, method="holm")[1]
     assert holm(p_values.tolist()) == pytest.approx(tuple(expected), abs=1e-12)
 
 
 def test_tails_of_distributions_are_what_scipy_says():
     for t, df in [(0, 3), (0.1, 1), (2.2, 7), (30, 3), (1.5, 1000), (8, 400), (-2, 4)]:
-        assert t_two_sided(t, df) == pytest.approx(2 * scipy.stats.t.sf(abs(t), df), rel=1e-9)
+        assert t_two_sided(t, df) == pytest.approx(2 * scipy_stats.t.sf(abs(t), df), rel=1e-9)
     for statistic, df in [(0, 1), (0.1, 1), (3, 1), (30, 1), (5, 4), (200, 100), (80, 100)]:
-        assert chi_square_tail(statistic, df) == pytest.approx(scipy.stats.chi2.sf(statistic, df), rel=1e-9)
-    assert normal_two_sided(-1.96) == pytest.approx(2 * scipy.stats.norm.sf(1.96))
+        assert chi_square_tail(statistic, df) == pytest.approx(scipy_stats.chi2.sf(statistic, df), rel=1e-9)
+    assert normal_two_sided(-1.96) == pytest.approx(2 * scipy_stats.norm.sf(1.96))
     assert t_two_sided(1, 1) == pytest.approx(0.5)
     assert chi_square_tail(2 * math.log(2), 2) == pytest.approx(0.5)
     for heads, tosses in [(0, 0), (1, 5), (12, 24), (3, 20)]:
-        expected = scipy.stats.binomtest(heads, tosses).pvalue if tosses else 1.0
+        expected = scipy_stats.binomtest(heads, tosses).pvalue if tosses else 1.0
         assert fair_coin_two_sided(heads, tosses) == pytest.approx(expected)
 
 
@@ -281,6 +307,12 @@ def test_the_order_of_units_changes_no_coefficient(seed, order):
     order.shuffle(places)
     turned = [one[place] for place in places], [other[place] for place in places]
     for coefficient in (pearson, spearman, kendall, cohen_d):
-        before, after = coefficient(one, other, resamples=2).value, coefficient(*turned, resamples=2).value
+        before, after = coefficient(one, other).value, coefficient(*turned).value
         assert before == pytest.approx(after, abs=1e-12)
     assert wilcoxon(one, other).p == pytest.approx(wilcoxon(*turned).p, abs=1e-12)
+
+
+def test_units_of_one_item_say_nothing_of_how_far_others_are_off():
+    figure = rmse([0.2, 0.4], [0.3, 0.6], clusters=["a", "a"])
+    assert figure.value == pytest.approx((0.05 / 2) ** 0.5)
+    assert (figure.low, figure.high) == (None, None)

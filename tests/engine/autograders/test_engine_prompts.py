@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricweb.engine.autograders import AUTOGRADERS, PerCriterionGrader
-from rubricweb.engine.autograders.few_shot import Example
+from rubricweb.engine.autograders.examples.few_shot import Example
 from rubricweb.engine.autograders.material import TAGS, neutralised
 from rubricweb.engine.autograders.templates import fill, system_prompt
 from rubricweb.engine.rubric import Criterion, Rubric

@@ -19,9 +19,9 @@ from rubricweb.engine.checks import (
     describe_check,
     run_check,
 )
-from rubricweb.engine.criterion import Criterion
 from rubricweb.engine.errors import FaultList
 from rubricweb.engine.report import GradingError
+from rubricweb.engine.rubric.criterion import Criterion
 from rubricweb.engine.submission import Submission
 
 EXAMPLES = {

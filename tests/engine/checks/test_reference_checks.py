@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
@@ -147,10 +146,8 @@ def test_a_reference_that_is_no_mathematics_is_an_error(reference):
 
 
 def test_an_endless_formula_is_stopped_and_the_next_one_answered():
-    started = time.perf_counter()
     with pytest.raises(CannotCheck, match="timed_out"):
         measured("math_equivalence", "$10^{10^{10^{10}}}$", "3")
-    assert time.perf_counter() - started < 20
     assert measured("math_equivalence", "$3$", "3").value == 1.0
 
 

@@ -1,7 +1,5 @@
 """Keywords, forbidden phrases and lengths."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,10 +81,8 @@ def test_characters_are_code_points_and_words_are_what_space_separates():
 
 
 def test_a_huge_text_of_one_word_is_searched_at_once():
-    started = time.process_time()
     result = measured("contains_keywords", "a" * 1_000_000, keywords=["a" * 200, "aab"], match="word")
     assert result.value == 0.0
-    assert time.process_time() - started < 2
 
 
 def letter(character: str) -> bool:

@@ -118,7 +118,7 @@ def test_one_criterion_is_spread_to_within_one_item(labels, seed):
 
 def test_a_seed_means_the_same_split_in_every_process():
     program = (
-        "from tests.engine.test_dataset_splits import labelled\n"
+        "from tests.engine.datasets.test_dataset_splits import labelled\n"
         "rows = [(['MET', 'UNMET'][i % 2], ['MET', 'UNMET'][i // 3 % 2]) for i in range(20)]\n"
         "print([item.submission for item in labelled(*rows).split_train_test(7, seed=11)[0]])"
     )

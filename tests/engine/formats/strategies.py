@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
-from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.label_provenance import LabelProvenance
 from rubricweb.engine.ground_truth import RULES
@@ -92,6 +92,7 @@ def item_records(draw, id):
         raters,
         {rater: draw(reasons) for rater in raters if draw(st.booleans())},
         draw(st.none() | st.tuples(*[st.none() | PROVENANCES] * len(truth))) if truth is not None else None,
+        tuple(rater for rater in raters if draw(st.booleans())),
     )
 
 
@@ -131,6 +132,7 @@ JUDGEMENTS = st.builds(
     judge=MAYBE,
     repeat=st.integers(0, 9),
     recorded_at=MAYBE,
+    imported=st.none() | st.booleans(),
 )
 ADJUDICATIONS = st.builds(
     lambda answer, **fields: BundledAdjudication(**fields, **answer),

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.archives import ArchiveLimits, read_zip
-from rubricweb.engine.formats.bundle import CONTENTS, Bundle, read_bundle, verify_bundle, write_bundle
-from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement
+from rubricweb.engine.formats.bundle.archives import ArchiveLimits, read_zip
+from rubricweb.engine.formats.bundle.bundle import CONTENTS, Bundle, read_bundle, verify_bundle, write_bundle
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.verdict import Verdict
 from tests.engine.formats.strategies import ADJUDICATIONS, JUDGEMENTS, OTHER, PLAIN, RUBRIC, dataset_files

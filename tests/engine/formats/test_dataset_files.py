@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.dataset_files import ALIASES, preview, read_dataset
+from rubricweb.engine.formats.datasets.files import ALIASES, preview, read_dataset
 from rubricweb.engine.rubric import Rubric
 
 RUBRIC = [{"name": "a", "weight": 2, "requirement": "x"}, {"name": "b", "weight": -1, "requirement": "y"}]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.dataset_files import read_dataset
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
-from rubricweb.engine.formats.dataset_writers import DATASET_FORMATS, write_dataset
+from rubricweb.engine.formats.datasets.files import read_dataset
+from rubricweb.engine.formats.datasets.writers import DATASET_FORMATS, write_dataset
 from tests.engine.formats.strategies import dataset_files
 
 PATIENT = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.dataset_files import preview, read_dataset
+from rubricweb.engine.formats.datasets.files import preview, read_dataset
 from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
 from rubricweb.engine.rubric import Rubric
 from tests.engine.formats import samples

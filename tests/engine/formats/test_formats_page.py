@@ -7,9 +7,9 @@ import pytest
 
 from rubricweb.engine import RubricDataset
 from rubricweb.engine.errors import FaultList
-from rubricweb.engine.formats.bundle_records import BundledJudgement, read_rows
-from rubricweb.engine.formats.dataset_files import read_dataset
+from rubricweb.engine.formats.bundle.records import BundledJudgement, read_rows
 from rubricweb.engine.formats.dataset_values import ALIASES
+from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
 from rubricweb.engine.formats.label_files import read_labels
 from rubricweb.engine.formats.rubric_files import read_rubric

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.dataset_files import read_dataset
+from rubricweb.engine.formats.datasets.files import read_dataset
 from tests.fuzz_readers import fuzz, targets
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubricweb.engine.formats import FORMATS
-from rubricweb.engine.formats.dataset_files import read_dataset
+from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.formats.formulas import neutralised, restored
 from rubricweb.engine.formats.label_files import read_labels
 from rubricweb.engine.formats.result_files import (
@@ -88,7 +88,7 @@ def test_verdicts_are_long_csv_with_empty_cells_for_what_is_missing():
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_cell_is_a_formula_and_every_label_comes_back(payload):
-    row = VerdictRow(payload, payload, payload, Verdict.MET, payload, payload, payload, payload, run=payload)
+    row = VerdictRow(payload, payload, payload, Verdict.MET, payload, "human", payload, payload, run=payload)
     written = "".join(verdicts_csv([row]))
     (cells,) = rows_of([written])
     assert all(not cell.startswith(tuple("=+-@\t\r＝")) for cell in cells.values())
@@ -117,6 +117,8 @@ def test_jsonl_is_lossless():
     ]
     lines = "".join(verdicts_jsonl(rows)).split("\n")[:-1]
     back = [json.loads(line) for line in lines]
+    # Nobody said MET or UNMET, so nothing moved a score.
+    assert [row.pop("effect") for row in back] == [None] * len(rows)
     assert [VerdictRow(**{**row, "evidence": tuple(row["evidence"])}) for row in back] == rows
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rubricweb.engine.lint import lint_draft
-from rubricweb.engine.lint.alike import similarity
+from rubricweb.engine.lint.alike import MOST_PAIRS, similarity
 
 
 def pairs(rule, *criteria):
@@ -66,3 +66,14 @@ def test_a_phrase_that_a_check_looks_for_is_not_also_asked_of_the_judge():
     check = {"check": "contains_keywords", "params": {"keywords": ["bleeding", "a"]}}
     assert pairs("check_repeats_criterion", "Mentions bleeding.", check) == [(0, (1,))]
     assert pairs("check_repeats_criterion", "Mentions a fall.", check) == []
+
+
+def test_a_rubric_of_long_requirements_that_are_all_alike_has_a_bounded_number_of_findings() -> None:
+    words = " ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(300))
+    entries = [
+        {"requirement": f"{words} lands{chr(97 + n % 26)} rivers{chr(97 + n // 26)}.", "weight": 1}
+        for n in range(60)
+    ]
+    # 60 × 59 / 2 = 1,770 pairs are alike.
+    found = [one for one in lint_draft(entries) if one.rule == "near_duplicates"]
+    assert 0 < len(found) <= MOST_PAIRS

@@ -32,7 +32,6 @@ from rubricweb.engine.scoring import length_penalty, score_labels
 from rubricweb.engine.submission import Submission
 from tests.engine.oracles.cases import DATASET, DIFFERENCES, GRADERS, LABELS, LENGTHS, Case, abstains, by_hand
 
-pytestmark = pytest.mark.timeout(300)  # importing the libraries alone takes a slow machine a minute
 near = pytest.approx
 
 

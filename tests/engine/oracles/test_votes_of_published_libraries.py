@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from rubricweb.engine import Verdict
 from rubricweb.engine.answer import Answer
-from rubricweb.engine.outcomes import outcome_of, value_of
+from rubricweb.engine.panels.voting import tally
 from rubricweb.engine.report import Vote
 from rubricweb.engine.rubric import Criterion, Option
-from rubricweb.engine.voting import tally
+from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from tests.engine.oracles.cases import DIFFERENCES
 from tests.engine.oracles.vote_cases import RULES, VOTES, Case
 
-pytestmark = pytest.mark.timeout(300)
 UNANIMITY = "Without unanimity a panel settles on the side that costs."
 
 

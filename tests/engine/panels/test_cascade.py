@@ -7,13 +7,13 @@ import pytest
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders import PerCriterionGrader
-from rubricweb.engine.autograders.cascade import CascadeGrader, Stage, confidence_of
-from rubricweb.engine.autograders.panel import Member, PanelGrader
+from rubricweb.engine.autograders.panels.cascade import CascadeGrader, Stage, confidence_of
+from rubricweb.engine.autograders.panels.panel import Member, PanelGrader
+from rubricweb.engine.panels.voting import tally
 from rubricweb.engine.report import EvaluationReport, GradingError, Vote
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
-from rubricweb.engine.voting import tally
 
 RUBRIC = Rubric.from_dict(
     [

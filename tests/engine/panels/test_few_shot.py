@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubricweb.engine.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
-from rubricweb.engine.autograders.few_shot import (
+from rubricweb.engine.autograders.examples.blocks import cut_middle, example_blocks, list_example_blocks
+from rubricweb.engine.autograders.examples.few_shot import (
     Candidate,
     Example,
     Overlap,
     content_digest,
     draw_examples,
 )
-from rubricweb.engine.autograders.few_shot_blocks import cut_middle, example_blocks, list_example_blocks
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
@@ -91,7 +91,7 @@ def test_seeds_differ_and_one_seed_does_not():
 
 def test_every_process_draws_the_same_whatever_its_hash_seed():
     program = """
-from rubricweb.engine.autograders.few_shot import Candidate, draw_examples
+from rubricweb.engine.autograders.examples.few_shot import Candidate, draw_examples
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
 rubric = Rubric.from_dict([{"requirement": "Names Paris"}, {"requirement": "Is short"}])

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from rubricweb.engine.autograders import PerCriterionGrader, PerCriterionOneShotGrader, RubricAsJudgeGrader
-from rubricweb.engine.autograders.panel import Member, PanelGrader
+from rubricweb.engine.autograders.panels.panel import Member, PanelGrader
 from rubricweb.engine.autograders.prompted import FailedCall
 from rubricweb.engine.report import Vote
 from rubricweb.engine.rubric import Rubric

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from rubricweb.engine.autograders.cascade import CONDITIONS
-from rubricweb.engine.autograders.few_shot_blocks import MAX_CHARACTERS, MAX_TOTAL_CHARACTERS
-from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES
+from rubricweb.engine.autograders.examples.blocks import MAX_CHARACTERS, MAX_TOTAL_CHARACTERS
+from rubricweb.engine.autograders.panels.cascade import CONDITIONS
+from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "panels.md").read_text()
 

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubricweb.engine import criterion as criteria
 from rubricweb.engine.answer import Answer
-from rubricweb.engine.report import GradingError, Vote
-from rubricweb.engine.rubric import Criterion
-from rubricweb.engine.verdict import Verdict
-from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES
-from rubricweb.engine.voting import (
+from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES
+from rubricweb.engine.panels.voting import (
     flip_share,
     labels_of,
     rule_for,
     scale_of,
     tally,
 )
+from rubricweb.engine.report import GradingError, Vote
+from rubricweb.engine.rubric import Criterion
+from rubricweb.engine.rubric import criterion as criteria
+from rubricweb.engine.verdict import Verdict
 
 MET, UNMET, CANNOT = Verdict
 SCALE = {"Poor": 0.0, "Okay": 0.5, "Good": 1.0}

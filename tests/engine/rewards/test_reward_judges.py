@@ -138,11 +138,11 @@ def test_markup_that_is_no_tag_of_the_template_stays():
 
 def test_hostile_lengths_are_filled_in_quickly():
     hostile = "<" + " " * 200_000 + "< /" * 50_000
-    started = time.monotonic()
+    started = time.process_time()
     fill_judge_prompt(DEFAULT_JUDGE_PROMPT, question=hostile, response=hostile, answer=hostile)
     boxed_answer("\\boxed{" * 50_000)
     vf.XMLParser(["answer"]).parse_answer("<answer>" * 100_000 + "</answer" * 100_000)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 20  # of the processor; quadratic would be hours
 
 
 @given(st.text(), st.text(), st.text())

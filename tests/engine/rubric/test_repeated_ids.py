@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.dataset_files import read_dataset
+from rubricweb.engine.formats.datasets.files import read_dataset
 
 RUBRIC = [{"weight": 1, "requirement": "Names Paris."}]
 OTHER = [{"weight": 1, "requirement": "Is short."}]

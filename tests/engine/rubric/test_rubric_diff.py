@@ -1,8 +1,8 @@
 """The semantic diff between rubric versions, and the shares of weight beside it."""
 
 from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
-from rubricweb.engine.rubric_diff import rubric_diff, word_diff
-from rubricweb.engine.weight_shares import weight_shares
+from rubricweb.engine.rubric.diff import rubric_diff, word_diff
+from rubricweb.engine.scoring.weight_shares import weight_shares
 
 CITY = Criterion(name="city", weight=10, requirement="Names the city.")
 SHORT = Criterion(name="short", weight=5, requirement="Is at most two sentences long.")
@@ -133,3 +133,23 @@ def test_changed_rules_are_a_change_of_the_rubric():
     diff = rubric_diff(Rubric([CITY]), after)
     assert diff
     assert (diff.unchanged, diff.summary) == (1, ("pass rule changed", "length penalty changed"))
+
+
+def test_word_diffs_of_long_rubrics_end_where_their_steps_are_used_up() -> None:
+    def rubric(word: str) -> Rubric:
+        # 2,000 words and spaces each: 4,000,000 pairs are one criterion's.
+        return Rubric.from_dict(
+            [{"name": f"c{n}", "weight": 1, "requirement": f"{word} " + long + f"{n}"} for n in range(3)]
+        )
+
+    long = " ".join(f"w{n}" for n in range(998)) + " "
+    first, *rest = rubric_diff(rubric("a"), rubric("b")).changes
+    assert [change.word_by_word for change in (first, *rest)] == [True, False, False]
+    assert [segment.kind for segment in first.words] == ["gone", "new", "same"]
+    assert [segment.kind for segment in rest[0].words] == ["gone", "new"]
+
+
+def test_a_word_diff_of_words_that_repeat_gives_up() -> None:
+    kinds = [segment.kind for segment in word_diff("a c " * 900, "b c " * 900)]
+    assert kinds == ["gone", "new"]
+    assert "same" in [segment.kind for segment in word_diff("a c " * 5, "b c " * 5)]

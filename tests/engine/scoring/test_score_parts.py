@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rubricweb.engine.score_parts import score_part_columns, score_parts
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES, FAILED, score_verdicts, value_of
+from rubricweb.engine.scoring.parts import score_columns, score_part_columns, score_parts
 from rubricweb.engine.verdict import Verdict
 
 MET, UNMET, UNSURE = Verdict.MET, Verdict.UNMET, Verdict.CANNOT_ASSESS
@@ -94,3 +94,22 @@ def test_many_submissions_have_the_parts_of_each_alone(table, abstention, on_err
 def test_columns_of_another_number_of_criteria_are_refused() -> None:
     with pytest.raises(ValueError, match="a column of each per criterion"):
         score_part_columns((1, 2), np.ones((3, 1)), np.zeros((3, 1), dtype=bool))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), OUTCOMES, OUTCOMES), min_size=1, max_size=6),
+    st.sampled_from(ABSTENTION_POLICIES),
+    st.sampled_from(ERROR_POLICIES),
+    st.booleans(),
+)
+def test_scores_of_many_submissions_are_those_of_each(triples, abstention, on_error, normalize) -> None:
+    weights = [float(weight) for weight, _, _ in triples]
+    submissions = list(zip(*(outcomes for _, *outcomes in triples), strict=True))
+    policy = {"abstention": abstention, "on_error": on_error, "normalize": normalize}
+    values = [[value_of(outcome) for outcome in outcomes] for outcomes in submissions]
+    failed = [[outcome is FAILED for outcome in outcomes] for outcomes in submissions]
+    found = score_columns(weights, np.array(values, dtype=np.float64), np.array(failed), **policy)
+    for score, outcomes in zip(found, submissions, strict=True):
+        expected = score_verdicts(weights, outcomes, **policy).score
+        assert math.isnan(score) if expected is None else score == pytest.approx(expected)

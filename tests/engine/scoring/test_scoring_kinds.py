@@ -10,7 +10,6 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders.prompted import scored_report
 from rubricweb.engine.report import criterion_report
 from rubricweb.engine.rubric import Criterion, LengthPenalty, Option, PassRule, Rubric
-from rubricweb.engine.score_parts import score_parts
 from rubricweb.engine.scoring import (
     FAILED,
     contributions,
@@ -23,6 +22,7 @@ from rubricweb.engine.scoring import (
     score_labels,
     score_verdicts,
 )
+from rubricweb.engine.scoring.parts import score_parts
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
 

@@ -7,10 +7,10 @@ import aiohttp
 import pytest
 from aiohttp.abc import AbstractResolver
 
-from rubricweb.judges.addresses import BlockedAddress, check_address, check_url
-from rubricweb.judges.guarded_sockets import GuardedResolver, guarded_connector
+from rubricweb.judges.client.addresses import BlockedAddress, check_address, check_url
+from rubricweb.judges.client.guarded_sockets import GuardedResolver, guarded_connector
+from rubricweb.judges.client.openai import JudgeClient
 from rubricweb.judges.offline.script import Fail, Script
-from rubricweb.judges.openai import JudgeClient
 
 PUBLIC = [
     "https://api.openai.com/v1",

@@ -8,12 +8,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from rubricweb.judges.attempts import Asked, Attempts
 from rubricweb.judges.base import ERROR_KINDS, JudgeConfig
+from rubricweb.judges.client.attempts import Asked, Attempts
+from rubricweb.judges.client.reply_formats import RUNGS, Habits
+from rubricweb.judges.client.transport import HttpAnswer
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
-from rubricweb.judges.reply_formats import RUNGS, Habits
-from rubricweb.judges.transport import HttpAnswer
 
 NAMES = [
     *("choices", "message", "content", "refusal", "reasoning", "reasoning_content", "finish_reason", "text"),

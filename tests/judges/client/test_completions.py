@@ -5,9 +5,9 @@ import json
 import pytest
 
 from rubricweb.engine.verdict import Verdict
-from rubricweb.judges.completions import read_completion, split_thinking
+from rubricweb.judges.client.completions import read_completion, split_thinking
+from rubricweb.judges.client.request_body import encoded
 from rubricweb.judges.offline.script import Garbage, Say, Script
-from rubricweb.judges.request_body import encoded
 from tests.judges.completion import completion
 
 UNMET = '{"explanation": "It is not there.", "criterion_status": "UNMET"}'

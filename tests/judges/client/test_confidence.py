@@ -7,8 +7,8 @@ import pytest
 
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.verdict import Verdict
-from rubricweb.judges.completions import Token
-from rubricweb.judges.confidence import Spelled, label_confidence
+from rubricweb.judges.client.completions import Token
+from rubricweb.judges.client.confidence import Spelled, label_confidence
 from rubricweb.judges.offline.script import Fail, Lexical, Script
 from tests.judges.completion import completion, token
 

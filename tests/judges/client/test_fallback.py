@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubricweb.judges.failures import FALLBACK_KINDS
+from rubricweb.judges.client.failures import FALLBACK_KINDS
 from rubricweb.judges.offline.script import Fail, Say, Script, rate_limited, refusal, truncated
 from rubricweb.judges.pool import ask_all
 

@@ -3,9 +3,9 @@
 import pytest
 
 from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput, RubricAsJudgeOutput
+from rubricweb.judges.client.reply_formats import RECHECK_SECONDS, RUNGS, Habits, strict_schema
 from rubricweb.judges.offline.script import Fail, Lexical, Say, Script
 from rubricweb.judges.pool import ask_all
-from rubricweb.judges.reply_formats import RECHECK_SECONDS, RUNGS, Habits, strict_schema
 
 
 def rungs(script):

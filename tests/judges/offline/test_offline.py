@@ -188,7 +188,7 @@ def program(tmp_path):
     def start(*options):
         port_file = tmp_path / "port"
         command = [sys.executable, "-m", "rubricweb.judges.offline", "--port-file", str(port_file), *options]
-        root = pathlib.Path(__file__).parents[2]
+        root = pathlib.Path(__file__).parents[3]
         started.append(subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE))
         deadline = time.monotonic() + 20
         while not port_file.exists():

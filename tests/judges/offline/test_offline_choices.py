@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from rubricweb.engine.autograders.few_shot import Example
+from rubricweb.engine.autograders.examples.few_shot import Example
 from rubricweb.engine.rubric import Criterion, Option
 from rubricweb.engine.submission import Submission
 from rubricweb.judges.offline.lexical import SIGNATURE, judge_criterion

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubricweb.judges.pace_headers import Allowance, Window, allowance, asked_to_wait, duration
+from rubricweb.judges.rate_limit.headers import Allowance, Window, allowance, asked_to_wait, duration
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,14 @@ of the first and its part of the last.
 
 import pytest
 
-from tests.judges.virtual_time import Endpoint, FixedWindow, SlowStore, TokenBucket, Unlimited, ask_for
+from tests.judges.rate_limit.virtual_time import (
+    Endpoint,
+    FixedWindow,
+    SlowStore,
+    TokenBucket,
+    Unlimited,
+    ask_for,
+)
 
 MINUTES_2 = 120.0
 

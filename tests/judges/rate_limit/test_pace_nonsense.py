@@ -2,10 +2,10 @@
 
 import pytest
 
-from rubricweb.judges.pace_grants import LONGEST_TURN_SECONDS
-from rubricweb.judges.pace_headers import Allowance, Window
-from rubricweb.judges.pace_ledger import settle
-from rubricweb.judges.pace_record import Record, Report
+from rubricweb.judges.rate_limit.grants import LONGEST_TURN_SECONDS
+from rubricweb.judges.rate_limit.headers import Allowance, Window
+from rubricweb.judges.rate_limit.ledger import settle
+from rubricweb.judges.rate_limit.record import Record, Report
 
 YEARS = 999_999_999.0
 

@@ -2,8 +2,15 @@
 
 import pytest
 
-from rubricweb.judges.pace_strays import Strays, likely, weights
-from tests.judges.virtual_time import FixedWindow, Moody, SlowStore, TokenBucket, Unlimited, ask_for
+from rubricweb.judges.rate_limit.strays import Strays, likely, weights
+from tests.judges.rate_limit.virtual_time import (
+    FixedWindow,
+    Moody,
+    SlowStore,
+    TokenBucket,
+    Unlimited,
+    ask_for,
+)
 
 # Of all requests, as in the test that kills everything.
 MOODS = {"429": 0.10, "500": 0.05, "reset": 0.03, "garbage": 0.03, "hang": 0.02}
@@ -51,6 +58,7 @@ def share_of_an_open_gate(asks, latency, hang, concurrency, workers=1, seed=1):
     return seconds(open_gates=True) / seconds(store=SlowStore() if workers > 1 else None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asks", [None, "1"])
 @pytest.mark.parametrize("concurrency", [16, 64])
 @pytest.mark.parametrize(("latency", "hang"), [(0.05, 2.0), (5.0, 30.0)])
@@ -60,6 +68,7 @@ def test_where_refusals_come_at_random_it_is_asked_nearly_as_fast_as_without_a_g
     assert share_of_an_open_gate(asks, latency, hang, concurrency) >= 0.8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("asks", [None, "1"])
 def test_several_workers_are_mostly_as_fast_and_never_stuck(asks):
     shares = sorted(share_of_an_open_gate(asks, 5.0, 30.0, 16, workers=3, seed=seed) for seed in range(1, 12))

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
-from rubricweb.judges.pace_gate import Gates
-from rubricweb.judges.pace_ledger import settle
-from rubricweb.judges.pace_record import Record
-from rubricweb.judges.pace_store import OwnStore
+from rubricweb.judges.rate_limit.gate import Gates
+from rubricweb.judges.rate_limit.ledger import settle
+from rubricweb.judges.rate_limit.record import Record
+from rubricweb.judges.rate_limit.store import OwnStore
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -313,3 +313,49 @@ def ask_for(
         )
 
     return run(scene)
+
+
+def restarted(endpoint, *, down, seconds, concurrency=16):
+    """Requests allowed in so many seconds, after a worker was killed while it felt for a limit and nobody
+    asked for a while. All that the next worker knows is in the store.
+    """
+
+    async def scene():
+        store = SlowStore()
+        killed = _Worker(store, endpoint, "killed", concurrency)
+        while not any(record.probing for record in store.records.values()):
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        await killed.kill()
+        await asyncio.sleep(down)
+        before = len(endpoint.allowed)
+        again = _Worker(store, endpoint, "again", concurrency)
+        await asyncio.sleep(seconds)
+        await again.kill()
+        return len(endpoint.allowed) - before
+
+    return run(scene)
+
+
+class _Worker:
+    """A process that asks as much as its gate allows, until it is killed: then it reports to nobody."""
+
+    def __init__(self, store, endpoint, name, concurrency):
+        judge = JudgeConfig(name="judge", base_url="http://judge.test/v1", model="m", concurrency=concurrency)
+        self.gates = Gates(store, worker=name)
+        self.tasks = [
+            asyncio.ensure_future(self._ask(self.gates.of(judge), endpoint)) for _ in range(concurrency)
+        ]
+
+    async def _ask(self, gate, endpoint):
+        while True:
+            passage = await gate.enter(100, Halt(0.0))
+            status, headers, tokens, latency = await endpoint.answer(endpoint.tokens_each)
+            passage.leave(status=status, headers=headers, tokens=tokens, latency_seconds=latency)
+
+    async def kill(self):
+        self.gates.close()
+        doomed = asyncio.all_tasks() - {asyncio.current_task()}  # its conversation with the store too
+        for task in doomed:
+            task.cancel()
+        await asyncio.gather(*doomed, return_exceptions=True)

@@ -4,10 +4,11 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Adjudication, Item, ReviewQueue, Run, Vote
-from rubricweb.selectors import adjudication_inbox as inbox
-from rubricweb.selectors.adjudication_units import aliases, unit_to_decide
-from rubricweb.selectors.provenance import item_provenance
-from rubricweb.services import adjudications, queues, reviews
+from rubricweb.selectors.adjudication import inbox
+from rubricweb.selectors.adjudication.units import aliases, unit_to_decide
+from rubricweb.selectors.labels.provenance import item_provenance
+from rubricweb.services import adjudications
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade

@@ -7,8 +7,9 @@ import pytest
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Withheld
 from rubricweb.models import Run
-from rubricweb.selectors import comparison
-from rubricweb.services import adjudications, exports, reviews
+from rubricweb.selectors.comparison import comparison
+from rubricweb.services import adjudications, exports
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -104,7 +105,7 @@ def test_a_blind_rater_gets_neither_figures_nor_rows_of_items_still_to_do(people
     found = comparison.compare(run, [labels], viewer=people.ann)
     assert (found.units, found.hidden_items) == (0, 4)
     assert comparison.disagreements(run, [labels], team=people.team, viewer=people.ann) == []
-    with pytest.raises(Withheld, match="still to review 4 items"):
+    with pytest.raises(Withheld, match="verdicts of 4 items are left out"):
         exports.export(
             people.team,
             viewer=people.ann,

@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 
-import krippendorff
 import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from rubricweb.models import ReviewQueue, Run
-from rubricweb.selectors import comparison
-from rubricweb.selectors.comparison_by_kind import CriterionComparison
-from rubricweb.services import reviews
+from rubricweb.selectors.comparison import comparison
+from rubricweb.selectors.labels.by_kind import CriterionComparison
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
+from tests.oracles import krippendorff
 
 TONE = ["Rude", "Plain", "Warm"]
 CRITERIA = [
@@ -124,7 +124,7 @@ def test_steps_are_compared_as_steps(found: comparison.Comparison) -> None:
     assert tone.options.steps_apart.value == pytest.approx(1 / 4)
     # Values 0.5 above once in four units.
     assert tone.value_bias == pytest.approx(0.125)
-    assert tone.bias is None
+    assert tone.bias.n == 4
     assert [[cell.count for cell in line.cells] for line in tone.matrix] == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
 
 
@@ -165,10 +165,15 @@ def test_whole_items_are_compared_by_score(found: comparison.Comparison) -> None
     assert scores.mae.value == pytest.approx(0.12)
     assert scores.rmse.value == pytest.approx(0.2)
     estimate = found.scores.estimate
-    assert (estimate.labelled, estimate.unlabelled) == (5, 1)
-    assert estimate.labelled_only.value == pytest.approx((0.6 + 0.6 + 0.8 + 1 + 1) / 5)
+    # Five of six items, whose labels came in a file.
+    assert estimate.lacking is not None
+    assert estimate.lacking.code == "not_a_random_sample"
+    assert "came in a file" in estimate.lacking.why
+    assert (estimate.items, estimate.labelled.n, estimate.judged.n) == (6, 5, 6)
+    # Means of raters: of the third item's tone x says 1, y and z ½, so 2 · 2/3 instead of 2 · ½ of 5.
+    assert estimate.labelled.value == pytest.approx((0.6 + 0.6 + (0.8 + (4 / 3 - 1) / 5) + 1 + 1) / 5)
     # The sixth item: not said, rude, short: 1/5.
-    assert estimate.judged_only.value == pytest.approx((0.2 + 0.8 + 0.8 + 1 + 1 + 0.2) / 6)
+    assert estimate.judged.value == pytest.approx((0.2 + 0.8 + 0.8 + 1 + 1 + 0.2) / 6)
 
 
 def test_disagreements_name_options(people: Cast) -> None:

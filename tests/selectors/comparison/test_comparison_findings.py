@@ -9,19 +9,26 @@ from rubricweb.engine.agreement import (
     compare_labels,
     compare_options,
     compare_scores,
+    effect_bias,
     human_ceiling,
-    prediction_powered_mean,
 )
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import Criterion, Run
-from rubricweb.selectors.comparison import Comparison
-from rubricweb.selectors.comparison_by_kind import CriterionComparison
-from rubricweb.selectors.comparison_findings import findings
-from rubricweb.selectors.comparison_scores import ScoreComparison
+from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.comparison.findings import findings
+from rubricweb.selectors.comparison.people_means import PeopleEstimate
+from rubricweb.selectors.comparison.scores import ScoreComparison
+from rubricweb.selectors.labels.by_kind import CriterionComparison
+from rubricweb.selectors.reviews.sampling import NotSampled
 
 UNKNOWN = Figure(None, None, None, 0)
 GOOD_PEOPLE = Figure(0.9, 0.85, 0.95, 100)
 LEVELS, VALUES = ["Poor", "Fair", "Good"], [0.0, 0.5, 1.0]
+
+NOTHING = Figure(None, None, None, 0)
+NO_ESTIMATE = PeopleEstimate(
+    0, "", None, None, None, labelled=NOTHING, judged_labelled=NOTHING, judged=NOTHING, sampled=NotSampled("")
+)
 
 
 def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Comparison:
@@ -35,9 +42,16 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         queues=(),
         overall=overall,
         n_binary=len(pairs),
+        has_penalties=False,
+        bias=effect_bias(
+            [judge == "MET" for _, judge in pairs],
+            [people == "MET" for people, _ in pairs],
+            [1.0] * len(pairs),
+            range(len(pairs)),
+        ),
         human_alpha=alpha,
         ceiling=human_ceiling(Ratings.from_triples([])),
-        scores=ScoreComparison(compare_scores([], []), prediction_powered_mean([], [])),
+        scores=ScoreComparison(compare_scores([], []), NO_ESTIMATE),
         raters=2,
         units=len(pairs),
         judged=len(pairs),
@@ -45,7 +59,11 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         undecided=0,
         adjudicated=0,
         hidden_items=0,
+        on_other_versions=0,
+        lacking=None,
+        describes=None,
         criteria=(),
+        panel=None,
     )
 
 
@@ -60,19 +78,21 @@ def test_nothing_is_said_without_units() -> None:
 def test_a_lenient_judge_is_named_with_both_rates() -> None:
     # Judge MET on 90 of 100, people on 30: neither Wilson interval (0.83–0.94, 0.22–0.40) reaches the other.
     [bias, *_] = findings(comparison({"MET MET": 30, "UNMET MET": 60, "UNMET UNMET": 10}))
-    assert bias.title == "The judge says MET far more often than people."
-    assert bias.text == "The judge says it on 90 % of the units, people on 30 %."
+    assert bias.title == "The judge is lenient: its answers make scores higher than people's do."
+    # (90 − 30) / 100
+    assert bias.text.startswith("Bias +0.60 [")
+    assert bias.text.endswith("the judge says MET on 90% of the units, people on 30%.")
 
 
 def test_a_strict_judge_is_named_too() -> None:
     found = comparison({"MET MET": 30, "MET UNMET": 60, "UNMET UNMET": 10})
-    assert titles(found)[0] == "The judge says MET far less often than people."
+    assert titles(found)[0] == "The judge is strict: its answers make scores lower than people's do."
 
 
 def test_rates_whose_intervals_overlap_are_not_called_different() -> None:
     # 55 and 50 of 100.
     found = comparison({"MET MET": 45, "UNMET MET": 10, "MET UNMET": 5, "UNMET UNMET": 40})
-    assert titles(found)[0].startswith("Judge and people say MET about equally often")
+    assert titles(found)[0].startswith("The judge is neither lenient nor strict")
 
 
 def test_chance_is_called_chance() -> None:
@@ -103,21 +123,32 @@ def test_people_are_measured_before_the_judge_is_blamed(alpha: Figure, said: str
     assert said in titles(found)
 
 
-def test_room_below_the_ceiling_needs_intervals_apart() -> None:
-    # 70 of 100 agree, halves: κ = 0.4, its interval well below 0.85.
+def seated(people: list[list[str]], judge: list[str]) -> Comparison:
+    """A comparison whose ceiling is that of these people, with the judge in their seat."""
     cells = {"MET MET": 35, "UNMET MET": 15, "MET UNMET": 15, "UNMET UNMET": 35}
-    below = "The judge is below the human ceiling: there is room to improve it."
-    assert below in titles(comparison(cells))
-    open_ended = comparison(cells, alpha=Figure(0.5, 0.3, 0.7, 100))
-    assert below not in titles(open_ended)
-    assert any("is open" in title for title in titles(open_ended))
+    ceiling = human_ceiling(Ratings.from_columns(people), judge, resamples=400)
+    return replace(comparison(cells, alpha=Figure(0.1, 0.0, 0.2, 100)), ceiling=ceiling)
+
+
+def test_room_below_the_ceiling_is_told_in_a_persons_seat() -> None:
+    labels = ["MET", "UNMET"] * 60
+    wrong = ["UNMET", "UNMET", "MET", "MET", *labels[4:]]  # two of the first four
+    guessing = [label if place % 3 else "MET" for place, label in enumerate(labels)]
+    below = "The judge is below the human ceiling of these 2 people: there is room to improve it."
+    # People agree throughout, the judge on 5/6: α says nothing of it, however low.
+    assert below in titles(seated([labels, labels], guessing))
+    said = titles(seated([labels, wrong], wrong))
+    assert below not in said
+    assert any("as good as one of these 2 people is open" in title for title in said)
+    numbers = [finding.text for finding in findings(seated([labels, labels], guessing))]
+    assert any("on 120 units" in text and "one of these 2 people 1.0" in text for text in numbers)
 
 
 def test_few_units_and_poor_coverage_are_pointed_out() -> None:
     found = replace(comparison({"MET MET": 5, "UNMET UNMET": 5}), units=20)
     assert titles(found)[-2:] == [
         "Only 10 units: take every figure as a hint.",
-        "The judge gave a verdict on 50 % of the units only.",
+        "The judge gave a verdict on 50% of the units only.",
     ]
 
 
@@ -139,6 +170,12 @@ def choice(pairs: list[tuple[str, str]], scale_type: str, *, alpha: Figure = GOO
         pair=found.overall,
         options=agreement,
         mean_value=None,
+        bias=effect_bias(
+            [VALUES[LEVELS.index(judge)] for _, judge in pairs],
+            [VALUES[LEVELS.index(people)] for people, _ in pairs],
+            [1.0] * len(pairs),
+            range(len(pairs)),
+        ),
         human_alpha=alpha,
         ceiling=found.ceiling,
         units=len(pairs),
@@ -149,13 +186,13 @@ def choice(pairs: list[tuple[str, str]], scale_type: str, *, alpha: Figure = GOO
 
 
 def test_a_rubric_of_choices_is_spoken_of_choice_by_choice() -> None:
-    # The judge is one step above people on 20 of 60: 20 × 0.5 / 60 = 0.1667.
+    # The judge is one step above people on 20 of 60, weight 1: 20 × 0.5 / 60 = 0.1667.
     pairs = [("Poor", "Poor"), ("Fair", "Good"), ("Good", "Good")] * 20
     agreement, people = findings(choice(pairs, "ordinal"))
     assert agreement.title == "tone: the judge agrees with people more than chance would have it."
     assert agreement.text.startswith(
-        "They choose the same option on 67 % of 60 items. Within one step: 100 %. "
-        "The judge's options are worth 0.1667 more on average. κ with quadratic weights is "
+        "They choose the same option on 67% of 60 items. Within one step: 100%. "
+        "The judge's options move the score by +0.17 ["
     )
     assert people.title == "tone: people agree well enough to measure a judge."
 
@@ -165,12 +202,54 @@ def test_unordered_options_are_measured_by_plain_kappa() -> None:
     pairs = [(people, judge) for people in LEVELS for judge in LEVELS] * 8
     [agreement, _] = findings(choice(pairs, "nominal"))
     assert agreement.title == "tone: agreement with people cannot be told apart from chance."
-    assert "Cohen κ is 0.0000" in agreement.text
+    assert "Cohen κ is 0.00 [" in agreement.text
 
 
 def test_few_labels_of_a_choice_are_pointed_out_and_none_say_nothing() -> None:
     assert titles(choice([("Poor", "Good")] * 3, "nominal"))[-1].startswith("Only 3 units")
     assert findings(choice([], "nominal")) == []
+
+
+def several(*kappas: Figure, alpha: Figure = GOOD_PEOPLE) -> Comparison:
+    """A comparison on one unordered choice for each of these κ."""
+    found = choice([("Poor", "Poor"), ("Good", "Good")] * 20, "nominal", alpha=alpha)
+    [row] = found.criteria
+    assert row.options is not None
+    rows = tuple(replace(row, options=replace(row.options, kappa=kappa)) for kappa in kappas)
+    return replace(found, criteria=rows)
+
+
+# 1.95996 · 0.30 / 0.2525 = 2.3287 of a normal scale, p = 0.0199; / 0.2863 = 2.0537, p = 0.0400.
+SURE, LESS_SURE, OPEN = (Figure(0.3, 0.3 - half, 0.3 + half, 40) for half in (0.2525, 0.2863, 0.6))
+MORE = "tone: the judge agrees with people more than chance would have it."
+CHANCE = "tone: agreement with people cannot be told apart from chance."
+
+
+def test_words_of_several_choices_follow_p_after_holm() -> None:
+    # Holm: 2 · 0.0199 = 0.0398, then 1 · 0.0400: both below 0.05. The second interval at 1 − 5 %/2 (z 2.2414)
+    # is 0.3 ± 0.2863 · 2.2414 / 1.95996 = 0.3274, which holds 0: Bonferroni alone would say nothing of it.
+    said = [finding for finding in findings(several(SURE, LESS_SURE)) if "chance" in finding.title]
+    assert [finding.title for finding in said] == [MORE, MORE]
+    # 0.2525 · 2.2414 / 1.95996 = 0.2888.
+    assert "Cohen κ is 0.30 [0.01, 0.59]; " in said[0].text
+    assert "Cohen κ is 0.30 [−0.03, 0.63]; " in said[1].text
+    assert all(finding.text.endswith("p = 0.040 after Holm over 2 choices.") for finding in said)
+
+
+def test_each_choice_more_makes_words_dearer() -> None:
+    # With a third choice 3 · 0.0199 = 0.0597 is above 0.05, and none below it may follow.
+    said = [title for title in titles(several(SURE, LESS_SURE, OPEN)) if "chance" in title]
+    assert said == [CHANCE] * 3
+    # By itself each keeps its own p.
+    assert MORE in titles(several(LESS_SURE))
+
+
+def test_whether_people_agree_well_enough_on_several_choices_is_adjusted_too() -> None:
+    # α 0.8 ± 0.13 against 0.667: z = 1.95996 · 0.133 / 0.13 = 2.005, p = 0.045; over two choices 0.09.
+    alpha = Figure(0.8, 0.67, 0.93, 40)
+    well = "tone: people agree well enough to measure a judge."
+    assert well in titles(several(SURE, alpha=alpha))
+    assert well not in titles(several(SURE, SURE, alpha=alpha))
 
 
 def test_a_rubric_of_checks_leaves_nothing_to_agree_on() -> None:
@@ -183,4 +262,4 @@ def test_a_rubric_of_checks_leaves_nothing_to_agree_on() -> None:
     )
     [said] = findings(replace(found, criteria=(check,)))
     assert said.title.startswith("Every criterion is a check")
-    assert said.text == "short 0.7500 on average."
+    assert said.text == "short 0.75 [0.50, 0.90] on average."

@@ -4,9 +4,15 @@ import json
 
 import pytest
 
-from rubricweb.models import Dataset, Run
-from rubricweb.selectors import comparable, comparison
-from rubricweb.services import datasets, reviews, splits
+from rubricweb.models import Dataset, ReviewQueue, Run
+from rubricweb.selectors.adjudication import inbox
+from rubricweb.selectors.comparison import comparison
+from rubricweb.selectors.comparison.agreement_board import agreement_board
+from rubricweb.selectors.labels import comparable, ground_truth
+from rubricweb.selectors.labels.provenance import provenances
+from rubricweb.services import adjudications
+from rubricweb.services.datasets import datasets, splits
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -82,3 +88,61 @@ def test_a_split_keeps_people_and_settled_labels_apart(people: Cast, both: Datas
     }
     # What was spread over the halves is what stands by default: four UNMET.
     assert {row["label"] for row in split.dev.split_report["labels"]} == {"UNMET"}
+
+
+def picked(dataset: Dataset, *beginnings: str) -> list[ReviewQueue]:
+    queues = list(comparable.labelled_queues(dataset.pk, team=dataset.team))
+    return [queue for queue in queues if queue.name.startswith(beginnings)]
+
+
+@pytest.mark.parametrize("rater_kind", ["settled", "machine"])
+def test_settled_labels_and_machines_have_no_vote_in_a_queue_they_share_with_people(
+    people: Cast, both: Dataset, rater_kind: str
+) -> None:
+    # ann MET, ben UNMET: a third vote of the file would break the tie.
+    lines = ["item_id,criterion,rater,verdict,rater_kind"]
+    lines += ["0,only,ann,MET,", "0,only,ben,UNMET,", f"0,only,third,MET,{rater_kind}"]
+    queue = reviews.import_labels(
+        both, both.rubric_version, by=people.ed, data="\n".join(lines).encode(), filename="mixed.csv"
+    )
+    run = graded(people, both)
+    found = comparison.compare(run, [queue], viewer=people.bob)
+    assert (found.raters, found.undecided, found.units) == (2, 1, 0)
+    # ann is right by ben in none of the two seats, the judge, who says UNMET, by ben alone: ½.
+    assert (found.ceiling.raters, found.ceiling.accuracy.value) == (2, 0.0)
+    assert found.ceiling.judge is not None
+    assert found.ceiling.judge.accuracy.value == 0.5
+    assert [truth.labels for truth in ground_truth.ground_truth([queue]).values()] == [2]
+    assert [len(one.labels) for one in provenances([queue]).values()] == [2]
+    assert agreement_board(queue, people.bob).raters_total == 2
+    where = inbox.scope(people.team, people.bob, queue)
+    [row] = inbox.shown(where, inbox.inbox(where))
+    assert row.votes == (("MET", 1), ("UNMET", 1))
+
+
+def test_picked_beside_people_settled_labels_change_no_figure(people: Cast, both: Dataset) -> None:
+    run = graded(people, both)
+    alone = comparison.compare(run, picked(both, "Labels"), viewer=people.bob)
+    beside = comparison.compare(run, picked(both, "Labels", "Ground truth"), viewer=people.bob)
+    assert len(beside.queues) == 2
+    for name in ("overall", "raters", "units", "undecided", "human_alpha", "ceiling", "scores", "bias"):
+        assert getattr(beside, name) == getattr(alone, name), name
+
+
+def test_two_files_of_ground_truth_are_nobodys_agreement(people: Cast, both: Dataset) -> None:
+    again = "item_id,criterion,rater,verdict\n0,only,ground_truth,MET\n1,only,ground_truth,MET\n"
+    reviews.import_labels(
+        both, both.rubric_version, by=people.ed, data=again.encode(), filename="Ground truth again.csv"
+    )
+    queues = picked(both, "Ground truth")
+    assert len(queues) == 2
+    found = comparison.compare(graded(people, both), queues, viewer=people.bob)
+    # They are what the judge is held against; there is no seat to hold anybody's place in.
+    assert (found.raters, found.units, found.overall.accuracy.value) == (0, 4, 0.0)
+    assert (found.ceiling.n, found.ceiling.raters, found.human_alpha.n) == (0, 0, 0)
+
+
+def test_a_decision_is_made_from_peoples_labels_where_there_are_any(people: Cast, both: Dataset) -> None:
+    item, criterion = both.items.get(key="0"), both.rubric_version.criteria.get()
+    decision = adjudications.adjudicate(item, criterion, by=people.rae, verdict="UNMET", cause="item_broken")
+    assert [(one["rater"], one["verdict"]) for one in decision.labels] == [("Ann", "UNMET"), ("ben", "UNMET")]

@@ -4,9 +4,11 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Criterion, ReviewQueue, Run, User
-from rubricweb.selectors.revision_rates import revision_rates
-from rubricweb.selectors.rubric_todo import rubric_todo
-from rubricweb.services import adjudications, queues, reviews, revisions, rubrics
+from rubricweb.selectors.reviews.revision_rates import revision_rates
+from rubricweb.selectors.rubrics.todo import rubric_todo
+from rubricweb.services import adjudications
+from rubricweb.services.reviews import queues, reviews, revisions
+from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -121,7 +123,7 @@ def test_pages_and_api_say_the_same(people: Cast, shown, sign_in) -> None:
     page = sign_in(people.bob).get(f"/t/{people.team.slug}/compare/?run={run.pk}&queue={queue.pk}")
     content = page.content.decode()
     assert "After seeing the judge" in content
-    assert "0.15 to 0.85" in content
+    assert "[0.15, 0.85]" in content
     rubric = queue.rubric_version.rubric
     content = sign_in(people.bob).get(f"/t/{people.team.slug}/rubrics/{rubric.pk}/").content.decode()
     capital = queue.rubric_version.criteria.get(name="capital")

@@ -1,14 +1,17 @@
 """What a rater may see of a dataset, told as a condition on rows: the same as item by item."""
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import product
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
-from rubricweb.models import Item, QueueState, Review, ReviewQueue, ReviewState, Run, RunItem
+from rubricweb.models import Item, QueueState, Review, ReviewQueue, ReviewState, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items, hidden_of, shown
-from rubricweb.selectors.run_results import result, run_items
+from rubricweb.selectors.runs.results import result, run_items
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -71,6 +74,8 @@ def test_the_condition_leaves_out_exactly_the_hidden_items(people: Cast, runs: l
         hidden = set(hidden_items(viewer, people.team).values_list("pk", flat=True))
         in_dataset = set(run.dataset.items.filter(pk__in=hidden).values_list("pk", flat=True))
         assert hidden_of(viewer, people.team, run.dataset_id) == in_dataset
+        one_by_one = {item.pk for item in run.dataset.items.all() if is_hidden(viewer, item)}
+        assert one_by_one == in_dataset
         assert (run.dataset_id in hidden_datasets(viewer, people.team)) == bool(in_dataset)
         seen = rows.filter(shown(viewer, people.team, run.dataset_id))
         expected = {item for item in rows.values_list("item_id", flat=True) if item not in hidden}
@@ -80,6 +85,53 @@ def test_the_condition_leaves_out_exactly_the_hidden_items(people: Cast, runs: l
         # Three criteria, every one met.
         assert found.totals.met == 3 * len(expected)
         assert {row.item_id for row in run_items(run, viewer=viewer).rows} == expected
+
+
+def is_hidden(viewer: User, item: Item) -> bool:
+    return hidden_items(viewer, item.dataset.team, item=item.pk).exists()
+
+
+@contextmanager
+def counted_steps() -> Iterator[list[int]]:
+    """What SQLite has done for the queries inside, in thousands of its machine's steps."""
+    thousands = [0]
+
+    def one_more() -> int:
+        thousands[0] += 1
+        return 0
+
+    connection.ensure_connection()
+    connection.connection.set_progress_handler(one_more, 1000)
+    yield thousands
+    connection.connection.set_progress_handler(None, 0)
+
+
+def test_equal_items_are_not_compared_each_with_each(people: Cast) -> None:
+    """Four times as many copies are about four times as much to do, not sixteen."""
+    version = factories.version(people.team, people.ed)
+    took = []
+    for copies in (500, 2000):
+        rows = [{"id": f"i{number}", "submission": f"Paris, {copies}."} for number in range(copies)]
+        dataset = factories.dataset(people.team, people.ed, name=f"{copies}", items=rows)
+        queue = factories.queue(
+            people.team,
+            people.ed,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[people.ann],
+            name=f"queue of {copies}",
+        )
+        told = {"queue": queue, "rater": queue.raters.get(user=people.ann)}
+        done = {"state": ReviewState.SUBMITTED, "submitted_at": timezone.now()}
+        Review.objects.bulk_create(Review(item=item, **told, **done) for item in dataset.items.all())
+        with counted_steps() if connection.vendor == "sqlite" else nullcontext([1]) as thousands:
+            assert hidden_items(people.ann, people.team).count() == 0
+        took.append(thousands[0])
+        Review.objects.filter(pk=Review.objects.filter(queue=queue)[0].pk).delete()
+        assert hidden_items(people.ann, people.team).count() == copies
+        ReviewQueue.objects.filter(pk=queue.pk).update(state=QueueState.CLOSED)
+    # The items of the first dataset are still the team's: 2,500 after 500 are five times as many.
+    assert took[1] < 8 * took[0], took
 
 
 def reviewed(queue: ReviewQueue, item: Item, person: object, state: ReviewState) -> None:

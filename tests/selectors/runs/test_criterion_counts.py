@@ -4,7 +4,7 @@ from typing import Any
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Criterion, Judgement, Run, RunState
-from rubricweb.selectors.criterion_counts import criterion_counts, summarised_counts
+from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items, summarised_counts
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -40,13 +40,14 @@ def graded(people: Cast) -> tuple[Run, list[Criterion]]:
 def test_the_summary_of_a_finished_run_says_what_its_rows_say(people: Cast) -> None:
     run, criteria = graded(people)
     kept = summarised_counts(run, criteria)
-    assert kept == criterion_counts(criteria, Judgement.objects.filter(run=run))
-    # Three items: one names the capital, and one names nothing, where the judge refuses the first criterion.
+    assert kept == criterion_counts(criteria, on_judged_items(run))
+    # Three items: one names the capital; where one names nothing the judge refuses the first criterion: its
+    # error is counted, its answers to the others are not.
     assert [(dict(one.labels), one.errors) for one in kept or []] == [
         ({"MET": 2}, 1),
-        ({"MET": 3}, 0),
-        ({"CANNOT_ASSESS": 3}, 0),
-        ({"warm": 1, "curt": 2}, 0),
+        ({"MET": 2}, 0),
+        ({"CANNOT_ASSESS": 2}, 0),
+        ({"warm": 1, "curt": 1}, 0),
     ]
 
 

@@ -14,10 +14,14 @@ from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
 from rubricweb.models import Item, JudgeCall, Run, Team
-from rubricweb.selectors import run_calls, run_reports
-from rubricweb.services import endpoints, grading, retention, reviews
-from rubricweb.services.few_shot import FewShot
-from rubricweb.services.panels import Member, Panel
+from rubricweb.selectors.runs import calls as run_calls
+from rubricweb.selectors.runs import reports
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.grading import session
+from rubricweb.services.reviews import reviews
+from rubricweb.services.runs.few_shot import FewShot
+from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.teams import retention
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -62,7 +66,7 @@ def graded(people: Cast, judge: str, **options) -> Run:
         use_cache=True,
         **options,
     )
-    grading.grade(run.pk, now=timezone.now, alone=True)
+    session.grade(run.pk, now=timezone.now, alone=True)
     run.refresh_from_db()
     assert run.state == "finished"
     return run
@@ -193,7 +197,7 @@ def test_the_report_on_an_item_loads_no_text_of_its_calls(
     people: Cast, judge: str, django_assert_num_queries
 ) -> None:
     run = graded(people, judge)
-    report = run_reports.item_report(run, item_of(run), viewer=people.bob)
+    report = reports.item_report(run, item_of(run), viewer=people.bob)
     assert report is not None
     calls = [result.call for result in report.criteria]
     assert all(call is not None for call in calls)

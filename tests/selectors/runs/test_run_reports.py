@@ -4,11 +4,15 @@ import pytest
 
 from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Run
-from rubricweb.selectors import dashboard, run_calls, run_plans, run_progress, run_reports, run_results
-from rubricweb.services import reviews
-from rubricweb.services import runs as run_services
-from rubricweb.services.few_shot import FewShot
-from rubricweb.services.panels import Member, Panel, votes_per_criterion
+from rubricweb.selectors import dashboard
+from rubricweb.selectors.runs import calls as run_calls
+from rubricweb.selectors.runs import progress as run_progress
+from rubricweb.selectors.runs import reports, results
+from rubricweb.selectors.runs.planning import plans
+from rubricweb.services.reviews import reviews
+from rubricweb.services.runs import lifecycle as run_services
+from rubricweb.services.runs.few_shot import FewShot
+from rubricweb.services.runs.panels import Member, Panel, votes_per_criterion
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.judging import LabelJudge, grade, session
@@ -47,8 +51,8 @@ def planned(people: Cast, **options) -> Run:
     )
 
 
-def report(run: Run, viewer, key: str = "one") -> run_reports.ItemReport:
-    found = run_reports.item_report(run, run.dataset.items.get(key=key), viewer=viewer)
+def report(run: Run, viewer, key: str = "one") -> reports.ItemReport:
+    found = reports.item_report(run, run.dataset.items.get(key=key), viewer=viewer)
     assert found is not None
     return found
 
@@ -153,7 +157,7 @@ def test_counts_tell_verdicts_options_measurements_and_errors_apart(people: Cast
         return JudgeError("timeout", "late") if "Paris" in requirement and "friend" in response else "Cold"
 
     run = grade(planned(people), LabelJudge(broken))
-    totals = run_results.result(run, viewer=people.bob).totals
+    totals = results.result(run, viewer=people.bob).totals
     # paris: one timeout, one "Cold" that is no verdict; tone: Cold twice; short: two measurements.
     assert (totals.met, totals.chosen, totals.measured, totals.errors) == (0, 2, 2, 2)
     assert [part[2] for part in totals.parts] == ["met", "unmet", "chosen", "measured", "cannot", "error"]
@@ -181,7 +185,7 @@ def test_a_choice_that_calls_its_options_met_and_unmet_is_still_a_choice(people:
         rubric_version=factories.version(people.team, people.ed, criteria=criteria),
     )
     grade(run, LabelJudge(lambda name, requirement, response: "MET"))
-    found = run_results.result(run, viewer=people.bob)
+    found = results.result(run, viewer=people.bob)
     assert (found.mean.value, found.totals.met, found.totals.chosen) == (0.25, 0, 2)
     assert (found.rates[0].met, found.rates[0].rate.value) == (0, 0.25)
 
@@ -200,7 +204,7 @@ def test_a_plan_counts_what_is_asked_of_every_judge(
     people: Cast, panel: Panel | None, autograder: str, calls: int, at_most: int | None
 ) -> None:
     run = planned(people, autograder=autograder, **({} if panel is None else {"panel": panel}))
-    plan = run_plans.plan(run.dataset, run.rubric_version, autograder, votes=votes_per_criterion(run.panel))
+    plan = plans.plan(run.dataset, run.rubric_version, autograder, votes=votes_per_criterion(run.panel))
     assert (plan.most, plan.calls, plan.calls_at_most) == (3, calls, at_most)
     judge = LabelJudge(answer)
     grade(run, judge)
@@ -210,7 +214,7 @@ def test_a_plan_counts_what_is_asked_of_every_judge(
 def test_checks_alone_are_planned_without_a_call(people: Cast) -> None:
     version = factories.version(people.team, people.ed, criteria=CRITERIA[2:])
     dataset = factories.dataset(people.team, people.ed, items=ITEMS)
-    assert run_plans.plan(dataset, version, "one_shot").calls == 0
+    assert plans.plan(dataset, version, "one_shot").calls == 0
     assert run_services.needs_judge(dataset, version) is False
 
 

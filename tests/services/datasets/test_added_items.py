@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, JournalEntry, Judgement, ReviewQueue
-from rubricweb.services import datasets, queues, reviews, splits
+from rubricweb.services.datasets import datasets, splits
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 

@@ -6,7 +6,8 @@ import pytest
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Judgement, ReviewQueue, RubricVersion
-from rubricweb.services import datasets
+from rubricweb.selectors.datasets.items import matching
+from rubricweb.services.datasets import datasets
 from tests import factories
 from tests.factories import Cast
 
@@ -95,3 +96,11 @@ def test_a_name_is_taken_once_per_team(people: Cast) -> None:
     with pytest.raises(Conflict, match="already has a dataset called 'answers'"):
         factories.dataset(people.team, people.ed, name="answers")
     factories.dataset(people.other_team, people.charlie, name="answers")
+
+
+def test_metadata_under_a_key_of_digits_are_found_by_it(people: Cast) -> None:
+    rows = [{"id": f"i{year}", "submission": "Text.", "metadata": {"2024": year}} for year in (1, 2)]
+    dataset = factories.dataset(people.team, people.ed, items=rows)
+    found = matching(dataset.items.all(), metadata="2024=2")
+    assert [item.key for item in found] == ["i2"]
+    assert not matching(dataset.items.all(), metadata="9999999999999999999=2").exists()

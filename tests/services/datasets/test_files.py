@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from rubricweb.models import Dataset, RubricVersion
-from rubricweb.services import files, reviews, rubrics
+from rubricweb.services.datasets import files
+from rubricweb.services.reviews import reviews
+from rubricweb.services.rubrics import rubrics
 from tests.factories import CRITERIA, ITEMS, Cast
 
 

@@ -5,8 +5,10 @@ import pytest
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item
-from rubricweb.selectors.exports import ground_truth_items, labelled_queues
-from rubricweb.services import adjudications, queues, reviews, splits
+from rubricweb.selectors.exports.exports import ground_truth_items, labelled_queues
+from rubricweb.services import adjudications
+from rubricweb.services.datasets import splits
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 

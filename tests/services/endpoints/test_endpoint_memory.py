@@ -16,7 +16,7 @@ from rubricweb.judges.offline.script import Fail, Lexical, Request, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import ask_all, close_clients
 from rubricweb.models import EndpointMemory
-from rubricweb.services import endpoint_memory
+from rubricweb.services.endpoints import memory
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 pytestmark = pytest.mark.django_db
@@ -61,12 +61,12 @@ def as_another_process() -> None:
 def test_the_next_process_sends_nothing_that_is_known_to_be_refused(
     script: Script, judge: JudgeConfig
 ) -> None:
-    endpoint_memory.remind([judge], now=NOW)
+    memory.remind([judge], now=NOW)
     assert ask(judge).attempts == 3
-    assert endpoint_memory.keep(now=NOW) == 1
+    assert memory.keep(now=NOW) == 1
 
     as_another_process()
-    endpoint_memory.remind([judge], now=NOW + timedelta(days=1))
+    memory.remind([judge], now=NOW + timedelta(days=1))
     reply = ask(judge)
     assert (reply.attempts, reply.rung) == (1, "json_object_schema")
     assert script.count == 4
@@ -74,40 +74,40 @@ def test_the_next_process_sends_nothing_that_is_known_to_be_refused(
 
 def test_without_being_reminded_everything_is_found_out_again(judge: JudgeConfig) -> None:
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     as_another_process()
     assert ask(judge).attempts == 3
 
 
 def test_nothing_new_is_nothing_written_and_nothing_asked(judge: JudgeConfig) -> None:
-    endpoint_memory.remind([judge], now=NOW)
+    memory.remind([judge], now=NOW)
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     ask(judge)
     with CaptureQueriesContext(connection) as queries:
-        assert endpoint_memory.keep(now=NOW) == 0
-        endpoint_memory.remind([judge], now=NOW)
+        assert memory.keep(now=NOW) == 0
+        memory.remind([judge], now=NOW)
     assert len(queries) == 0
 
 
 def test_a_reminded_process_writes_only_what_it_adds(judge: JudgeConfig) -> None:
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     as_another_process()
-    endpoint_memory.remind([judge], now=NOW)
+    memory.remind([judge], now=NOW)
     ask(judge)
-    assert endpoint_memory.keep(now=NOW) == 0
+    assert memory.keep(now=NOW) == 0
 
 
 def test_what_two_processes_learned_is_put_together(judge: JudgeConfig) -> None:
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     row = EndpointMemory.objects.get()
     row.habits |= {"without": ["seed"], "proven": ["text"]}  # as another worker may have left it meanwhile
     row.save()
     as_another_process()
     ask(judge)
-    endpoint_memory.keep(now=NOW + timedelta(days=1))
+    memory.keep(now=NOW + timedelta(days=1))
     row.refresh_from_db()
     assert row.habits == {
         "floor": "json_object_schema",
@@ -120,12 +120,12 @@ def test_what_two_processes_learned_is_put_together(judge: JudgeConfig) -> None:
 
 def test_memory_fades_so_that_what_a_provider_adds_is_found(judge: JudgeConfig) -> None:
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     as_another_process()
-    endpoint_memory.remind([judge], now=NOW + endpoint_memory.LASTS)
+    memory.remind([judge], now=NOW + memory.LASTS)
     assert ask(judge).attempts == 3
-    endpoint_memory.keep(now=NOW + endpoint_memory.LASTS)
-    assert EndpointMemory.objects.get().habits["since"] == (NOW + endpoint_memory.LASTS).isoformat()
+    memory.keep(now=NOW + memory.LASTS)
+    assert EndpointMemory.objects.get().habits["since"] == (NOW + memory.LASTS).isoformat()
 
 
 @pytest.mark.parametrize(
@@ -140,18 +140,18 @@ def test_memory_fades_so_that_what_a_provider_adds_is_found(judge: JudgeConfig) 
 )
 def test_memory_that_cannot_be_read_counts_as_none(judge: JudgeConfig, stored: object) -> None:
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     EndpointMemory.objects.update(habits=stored)
     as_another_process()
-    endpoint_memory.remind([judge], now=NOW)
+    memory.remind([judge], now=NOW)
     assert ask(judge).attempts == 3
-    assert endpoint_memory.keep(now=NOW) == 1
+    assert memory.keep(now=NOW) == 1
 
 
 def test_another_key_or_model_is_another_endpoint_and_no_key_is_stored(judge: JudgeConfig) -> None:
     for config in (judge, replace(judge, api_key="sk-other"), replace(judge, model="m2")):
         ask(config)
-    assert endpoint_memory.keep(now=NOW) == 3
+    assert memory.keep(now=NOW) == 3
     rows = list(EndpointMemory.objects.values())
     assert len({row["key"] for row in rows}) == 3
     assert "sk-" not in str(rows)
@@ -163,15 +163,15 @@ def test_endpoints_long_unheard_of_are_forgotten(judge: JudgeConfig) -> None:
     EndpointMemory.objects.filter(pk=old.pk).update(updated_at=NOW - timedelta(days=61))
     EndpointMemory.objects.filter(pk=recent.pk).update(updated_at=NOW - timedelta(days=59))
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     assert set(EndpointMemory.objects.values_list("key", flat=True)) & {"old", "recent"} == {"recent"}
 
 
 def test_the_pace_kept_in_the_same_row_is_left_alone(judge: JudgeConfig) -> None:
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     EndpointMemory.objects.update(pace={"rate": 5})
     as_another_process()
     ask(judge)
-    endpoint_memory.keep(now=NOW)
+    memory.keep(now=NOW)
     assert EndpointMemory.objects.get().pace == {"rate": 5}

@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import JournalEntry, JudgeEndpoint, Run
-from rubricweb.services import endpoints, panels
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs import panels
 from tests import factories
 from tests.factories import Cast
 

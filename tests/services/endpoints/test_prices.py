@@ -7,7 +7,7 @@ import pytest
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JournalEntry
-from rubricweb.services import endpoints, prices
+from rubricweb.services.endpoints import endpoints, prices
 from tests.factories import Cast, dataset, run, version
 
 pytestmark = pytest.mark.django_db

@@ -8,13 +8,14 @@ from datetime import datetime
 
 import pytest
 
-from rubricweb.engine.formats.bundle import read_bundle, verify_bundle
-from rubricweb.engine.formats.dataset_files import read_dataset
+from rubricweb.engine.formats.bundle.bundle import read_bundle, verify_bundle
+from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import ReviewQueue, Run
-from rubricweb.services import adjudications, exports, reviews
+from rubricweb.services import adjudications, exports
 from rubricweb.services.exports import EXPORT_FORMATS
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -95,7 +96,7 @@ def test_ground_truth_of_every_kind_is_read_again(people: Cast, labelled, format
         "a": ("Warm", Verdict.MET, None),
         "b": ("Rude", Verdict.CANNOT_ASSESS, None),
     }
-    assert file.items[1].ground_truth_reasons == ("adjudicated: It swears.", "unanimous of 1", None)
+    assert file.items[1].ground_truth_reasons == ("adjudicated: It swears.", "single of 1", None)
 
 
 def test_ground_truth_carries_where_each_label_comes_from(people: Cast, labelled) -> None:
@@ -114,7 +115,7 @@ def test_ground_truth_carries_where_each_label_comes_from(people: Cast, labelled
     [first, second] = map(json.loads, data.decode().splitlines())
     assert [one and one["rule"] for one in first["ground_truth_provenance"]] == [
         "unanimous",
-        "unanimous",
+        "single",
         None,
     ]
     assert second["ground_truth_provenance"][0]["decided_by"] == "rae"
@@ -131,7 +132,7 @@ def test_where_labels_come_from_is_read_back_from_every_dataset(people: Cast, la
         items = read_dataset(data, filename=f"back{EXPORT_FORMATS[format].suffix}").items
     found = {item.id: item.ground_truth_provenance for item in items}
     assert found.get("c") is None  # nobody labelled it
-    assert [one and one.rule for one in found["a"]] == ["unanimous", "unanimous", None]
+    assert [one and one.rule for one in found["a"]] == ["unanimous", "single", None]
     [tone, said, short] = found["b"]
     assert (tone.rule, tone.decided_by, said.decided_by, short) == ("adjudicated", "rae", None, None)
     decided = labelled[0].dataset.items.get(key="b").adjudications.get()

@@ -9,9 +9,11 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import BatchJob, JudgeEndpoint, Judgement, Run, RunItem, RunState, RunTally
-from rubricweb.selectors.run_progress import progress
-from rubricweb.selectors.spending import month_spending, run_spending
-from rubricweb.services import batches, budgets, endpoints, runs
+from rubricweb.selectors.runs.progress import progress
+from rubricweb.selectors.spending.spending import month_spending, run_spending
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.grading import batches
+from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.providers import BATCH, Answer, answers, desk, provider
@@ -159,7 +161,7 @@ def test_what_is_set_aside_for_a_batch_holds_the_month_until_its_answers_are_the
         sweep(second, minutes=20 * 60)
         assert asked.count(OPENED) == 1, "there is no money for another until the first is back"
         assert (second.state, "the team's budget" in second.stop_reason) == (RunState.PAUSED, True)
-        runs.cancel_run(run, by=people.alice, now=timezone.now())
+        lifecycle.cancel_run(run, by=people.alice, now=timezone.now())
     with desk(provider(status="cancelled", output_file_id=None)) as (url, _):
         JudgeEndpoint.objects.update(base_url=url)
         Run.objects.filter(pk=run.pk).update(judge={**run.judge, "base_url": url})
@@ -168,7 +170,7 @@ def test_what_is_set_aside_for_a_batch_holds_the_month_until_its_answers_are_the
     assert progress(run, viewer=None, now=later).held_usd == 0
 
 
-@pytest.mark.parametrize("stop", [runs.pause_run, runs.cancel_run])
+@pytest.mark.parametrize("stop", [lifecycle.pause_run, lifecycle.cancel_run])
 def test_a_run_stopped_before_its_batch_is_handed_in_is_handed_in_once_resumed(
     people: Cast, stop: Any
 ) -> None:
@@ -178,13 +180,13 @@ def test_a_run_stopped_before_its_batch_is_handed_in_is_handed_in_once_resumed(
         sweep(run)
         assert asked == []
         assert RunItem.objects.filter(run=run, leased_until__gt=timezone.now()).count() == 0
-        runs.resume_run(run, by=people.alice, enqueue=Bells())
+        lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
         sweep(run)
         assert asked.count(OPENED) == 1
         assert "POST /v1/chat/completions" not in asked
 
 
-@pytest.mark.parametrize("stop", [runs.pause_run, runs.cancel_run])
+@pytest.mark.parametrize("stop", [lifecycle.pause_run, lifecycle.cancel_run])
 def test_a_run_stopped_while_its_batch_is_looked_for_hands_nothing_in(people: Cast, stop: Any) -> None:
     run: Run | None = None
     busy = True
@@ -206,7 +208,7 @@ def test_a_run_stopped_while_its_batch_is_looked_for_hands_nothing_in(people: Ca
         assert run_spending(run, now=now).held_usd == 0
         assert progress(run, viewer=None, now=now).working == 0
         assert sweep(run, minutes=2) == [], "nobody looks after what was never handed in"
-        runs.resume_run(run, by=people.alice, enqueue=Bells())
+        lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
         sweep(run, minutes=3)
         assert asked.count(OPENED) == 1
 
@@ -258,8 +260,12 @@ def test_a_batch_its_provider_knows_no_more_is_looked_for_two_hours_and_then_los
     assert run.state == RunState.FINISHED
     errors = Judgement.objects.filter(run=run).values_list("error_kind", "error_message").distinct()
     assert list(errors) == [("unreadable_batch", "Batch b1 cannot be found: HTTP 404: No batch found.")]
-    assert run_spending(run, now=timezone.now()).held_usd == 0
-    assert runs.resume_run(run, by=people.alice, enqueue=Bells()) == 3
+    spending = run_spending(run, now=timezone.now())
+    assert (spending.held_usd, spending.lost_calls) == (0, 9)
+    # Three items of three questions each: what they may have cost at most counts against the cap.
+    assert spending.lost_at_most_usd > 0
+    assert spending.left_usd == pytest.approx(5.0 - spending.lost_at_most_usd)
+    assert lifecycle.resume_run(run, by=people.alice, enqueue=Bells()) == 3
 
 
 def test_a_stopped_run_whose_key_is_refused_does_not_ask_about_its_batch_all_the_time(people: Cast) -> None:
@@ -272,7 +278,7 @@ def test_a_stopped_run_whose_key_is_refused_does_not_ask_about_its_batch_all_the
         assert (run.state, run.stop_reason) == (RunState.PAUSED, "The batch: HTTP 401: revoked")
         # Once to be paused, once as it is, then every quarter of an hour.
         assert len(asked) <= 2 + 4
-        runs.resume_run(run, by=people.alice, enqueue=Bells())
+        lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
         assert sweep(run, minutes=61) == [run.pk], "it is looked at at once, for the key may be mended"
 
 

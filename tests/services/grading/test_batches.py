@@ -25,8 +25,10 @@ from rubricweb.models import (
     RunState,
     RunTally,
 )
-from rubricweb.selectors.run_progress import progress
-from rubricweb.services import batches, endpoints, grading, runs
+from rubricweb.selectors.runs.progress import progress
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.grading import batches, session
+from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
 
@@ -118,7 +120,7 @@ def until_over(run: Run, clock: Clock, *, steps: int = 40) -> list[int]:
 
 def test_a_batch_is_handed_in_fetched_and_paid_half(people: Cast, endpoint, script: Judge, clock) -> None:
     run = started(people, endpoint)
-    assert grading.grade(run.pk, now=clock) == [], "nobody asks live what waits for a batch"
+    assert session.grade(run.pk, now=clock) == [], "nobody asks live what waits for a batch"
     until_over(run, clock)
     assert run.state == RunState.FINISHED
     assert list(Judgement.objects.filter(run=run).values_list("verdict", flat=True)) == ["MET"] * 9
@@ -146,7 +148,7 @@ def test_what_a_batch_leaves_open_is_asked_live_and_what_it_refused_for_good_is_
     assert until_over(run, clock) == [run.pk]
     assert run.state == RunState.RUNNING
     assert Judgement.objects.filter(run=run).count() == 8
-    grading.grade(run.pk, now=clock)
+    session.grade(run.pk, now=clock)
     run.refresh_from_db()
     assert run.state == RunState.FINISHED
     verdicts = Judgement.objects.filter(run=run).values_list("verdict", "error_kind")
@@ -198,7 +200,7 @@ def test_answers_from_earlier_are_not_put_into_the_file(people: Cast, endpoint, 
         use_cache=True,
     )
     until_over(again, clock)
-    grading.grade(again.pk, now=clock)
+    session.grade(again.pk, now=clock)
     again.refresh_from_db()
     assert again.state == RunState.FINISHED
     assert script.count == 9
@@ -218,7 +220,7 @@ def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_i
     assert not RunTally.objects.filter(run=run).exclude(reserved_usd=0).exists()
     Run.objects.filter(pk=run.pk).update(budget_usd=5.0)
     run.refresh_from_db()
-    runs.resume_run(run, by=people.alice, enqueue=Bells())
+    lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
     clock.later(3600)
     until_over(run, clock)
     assert run.state == RunState.FINISHED
@@ -228,7 +230,7 @@ def test_a_cancelled_run_keeps_what_its_batch_had_answered(people: Cast, endpoin
     script.instead = {("rather not", "Names Paris"): [Say(MET, delay_seconds=1.0)]}
     run = started(people, endpoint)
     batches.advance(run.pk, now=clock, enqueue=Bells())
-    runs.cancel_run(run, by=people.alice, now=clock())
+    lifecycle.cancel_run(run, by=people.alice, now=clock())
     for _ in range(50):
         clock.later()
         batches.advance(run.pk, now=clock, enqueue=Bells())
@@ -240,8 +242,8 @@ def test_a_cancelled_run_keeps_what_its_batch_had_answered(people: Cast, endpoin
     run.refresh_from_db()
     graded = run.run_items.exclude(graded_at=None).count()
     assert (run.state, run.summary.verdicts) == (RunState.CANCELLED, 3 * graded)
-    runs.resume_run(run, by=people.alice, enqueue=Bells())
-    grading.grade(run.pk, now=clock)
+    lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
+    session.grade(run.pk, now=clock)
     run.refresh_from_db()
     assert run.state == RunState.FINISHED
     assert script.count == 9

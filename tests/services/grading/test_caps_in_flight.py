@@ -13,7 +13,8 @@ from rubricweb.judges.offline.script import Action, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
 from rubricweb.models import Run, RunState, RunTally
-from rubricweb.services import budgets, grading, runs
+from rubricweb.services.grading import session
+from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
 
@@ -72,7 +73,7 @@ def room(people: Cast) -> Iterator[Room]:
 
 
 def graded(run: Run) -> Run:
-    while grading.grade(run.pk, now=timezone.now, alone=True):
+    while session.grade(run.pk, now=timezone.now, alone=True):
         pass
     run.refresh_from_db()
     return run
@@ -95,8 +96,8 @@ def test_replies_far_dearer_than_thought_pass_a_cap_by_no_more_than_was_in_fligh
     assert spent(run) == pytest.approx(room.script.count * 1.001)
     assert not RunTally.objects.filter(run=run, reserved_usd__gt=0).exists()
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=None)
-    runs.set_budget(run, by=people.ed, budget_usd=200.0)
-    runs.resume_run(run, by=people.ed, enqueue=Bells())
+    lifecycle.set_budget(run, by=people.ed, budget_usd=200.0)
+    lifecycle.resume_run(run, by=people.ed, enqueue=Bells())
     assert graded(run).state == RunState.FINISHED
     assert room.script.count == 60, "what was held back was asked, and nothing twice"
 
@@ -109,11 +110,11 @@ def test_a_cap_that_is_set_or_lowered_holds_what_is_lined_up_too(
 
     def lower() -> None:
         if room.script.count == 5:
-            runs.set_budget(Run.objects.get(pk=run.pk), by=people.ed, budget_usd=0.0)
+            lifecycle.set_budget(Run.objects.get(pk=run.pk), by=people.ed, budget_usd=0.0)
 
     room.meanwhile = lower
     assert graded(run).state == RunState.PAUSED
-    assert "the run's budget of $0.0000" in run.stop_reason
+    assert "the run's budget of $0.00" in run.stop_reason
     assert room.script.count < 20
 
 
@@ -124,7 +125,7 @@ def test_a_cap_that_is_lifted_while_the_run_goes_on_leaves_nothing_set_aside(
 
     def lift() -> None:
         if room.script.count == 5:
-            runs.set_budget(Run.objects.get(pk=run.pk), by=people.ed, budget_usd=None)
+            lifecycle.set_budget(Run.objects.get(pk=run.pk), by=people.ed, budget_usd=None)
 
     room.meanwhile = lift
     assert graded(run).state == RunState.FINISHED

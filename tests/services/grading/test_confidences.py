@@ -10,8 +10,8 @@ from rubricweb.judges.offline.script import Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeCall, Judgement, Run, Vote
-from rubricweb.services import grading
-from rubricweb.services.panels import Member, Panel
+from rubricweb.services.grading import session
+from rubricweb.services.runs.panels import Member, Panel
 from tests import factories
 from tests.factories import Cast
 from tests.judges.completion import completion, token
@@ -33,7 +33,7 @@ def graded_twice(people: Cast, **options: Any) -> tuple[Run, Run]:
 
     def graded() -> Run:
         started = factories.run(people.team, people.ed, use_cache=True, **options)
-        while grading.grade(started.pk, now=timezone.now, alone=True):
+        while session.grade(started.pk, now=timezone.now, alone=True):
             pass
         return started
 

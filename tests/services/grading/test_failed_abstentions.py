@@ -3,8 +3,8 @@
 import pytest
 
 from rubricweb.models import Run, RunItem
-from rubricweb.selectors.run_diff import run_diff
-from rubricweb.selectors.run_reports import item_report
+from rubricweb.selectors.runs.diff.diff import run_diff
+from rubricweb.selectors.runs.reports import item_report
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade

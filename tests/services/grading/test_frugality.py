@@ -14,10 +14,11 @@ from rubricweb.judges.offline.script import Action, Garbage, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunState, RunTally
-from rubricweb.selectors.run_forecasts import Forecast, Range
-from rubricweb.services import budgets, grading, runs
-from rubricweb.services.panels import Member, Panel
-from rubricweb.services.run_planning import plan_run
+from rubricweb.selectors.runs.planning.forecasts import Forecast, Range
+from rubricweb.services.grading import session
+from rubricweb.services.runs import budgets, lifecycle
+from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.planning import plan_run
 from tests import factories
 from tests.factories import Bells, Cast
 
@@ -66,7 +67,7 @@ class Room:
         return {"dataset": self.dataset, "rubric_version": self.version} | options
 
     def grade(self, run: Run) -> Run:
-        while grading.grade(run.pk, now=timezone.now, alone=True):
+        while session.grade(run.pk, now=timezone.now, alone=True):
             pass
         run.refresh_from_db()
         return run
@@ -198,7 +199,7 @@ def test_an_error_is_not_remembered_as_an_answer(room: Room) -> None:
 def test_a_run_pauses_before_a_call_would_pass_its_budget(room: Room) -> None:
     run = room.run(budget_usd=0.05)
     assert run.state == RunState.PAUSED
-    assert "the run's budget of $0.0500" in run.stop_reason
+    assert "the run's budget of $0.05" in run.stop_reason
     # Nobody knows beforehand that a reply has 10 tokens: 400 are set aside until five are in, then what is
     # seen. 25 calls of 0.002 are what the budget pays; a call more could not be paid for.
     assert spent(run) <= 0.05
@@ -212,8 +213,8 @@ def test_a_run_pauses_before_a_call_would_pass_its_budget(room: Room) -> None:
 @pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
 def test_a_raised_budget_goes_on_where_it_stopped(room: Room, people: Cast) -> None:
     run = room.run(budget_usd=0.05)
-    runs.set_budget(run, by=people.ed, budget_usd=1.0)
-    runs.resume_run(run, by=people.ed, enqueue=Bells())
+    lifecycle.set_budget(run, by=people.ed, budget_usd=1.0)
+    lifecycle.resume_run(run, by=people.ed, enqueue=Bells())
     assert room.grade(run).state == RunState.FINISHED
     assert room.paid == 60
     assert spent(run) == pytest.approx(0.12)
@@ -225,7 +226,7 @@ def test_the_teams_month_holds_all_its_runs(room: Room, people: Cast) -> None:
     assert room.run().state == RunState.FINISHED  # 0.12
     second = room.run(use_cache=False)
     assert second.state == RunState.PAUSED
-    assert "the team's budget of $0.1500 for the month" in second.stop_reason
+    assert "the team's budget of $0.15 for the month" in second.stop_reason
     assert spent(second) <= 0.03 + 1e-9
     # What is known costs nothing, and so is not held up.
     assert room.run().state == RunState.FINISHED

@@ -6,8 +6,9 @@ from django.utils import timezone
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Judgement, Run, RunItem, RunState
-from rubricweb.services import claims, runs
-from rubricweb.services.workers import worker_name
+from rubricweb.services.grading import leases, reaper
+from rubricweb.services.grading.workers import worker_name
+from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.judging import InProcessJudge, grade, session
@@ -54,8 +55,8 @@ def test_grading_again_asks_nothing(run: Run) -> None:
 
 
 def test_two_workers_never_claim_the_same_item(run: Run) -> None:
-    first = claims.claim(run, "one:1", timezone.now(), 2)
-    second = claims.claim(run, "two:2", timezone.now(), 2)
+    first = leases.claim(run, "one:1", timezone.now(), 2)
+    second = leases.claim(run, "two:2", timezone.now(), 2)
     assert [len(first), len(second)] == [2, 1]
     assert not set(first) & set(second)
 
@@ -94,7 +95,7 @@ def test_resuming_asks_only_for_what_failed(run: Run) -> None:
     grade(run, broken)
     assert Judgement.objects.filter(run=run, error_kind="rate_limited").count() == 3
     bells = Bells()
-    assert runs.resume_run(run, by=None, enqueue=bells) == 3
+    assert lifecycle.resume_run(run, by=None, enqueue=bells) == 3
     mended = InProcessJudge(by_the_book)
     grade(run, mended)
     assert {requirement for requirement, _ in mended.asked} == {"Names Paris as the capital."}
@@ -106,24 +107,24 @@ def test_resuming_asks_only_for_what_failed(run: Run) -> None:
 def test_resuming_one_class_of_errors_leaves_the_others(run: Run) -> None:
     kinds = iter(["timeout", "refused"] * 5)
     grade(run, InProcessJudge(lambda requirement, response: JudgeError(next(kinds), "failed")))
-    runs.resume_run(run, by=None, enqueue=Bells(), error_kinds=["timeout"])
+    lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=["timeout"])
     assert set(Judgement.objects.filter(run=run).values_list("error_kind", flat=True)) == {"refused"}
 
 
 def test_a_run_that_is_running_cannot_be_resumed(run: Run) -> None:
     with pytest.raises(Conflict, match="already running"):
-        runs.resume_run(run, by=None, enqueue=Bells())
+        lifecycle.resume_run(run, by=None, enqueue=Bells())
 
 
 def test_cancelling_keeps_verdicts_and_resuming_goes_on_from_there(run: Run, settings) -> None:
     settings.GRADING_CHUNK_ITEMS = 1
     judge = InProcessJudge(by_the_book)
     assert session(run, judge, leave=lambda: len(judge.asked) >= 3) == [run.pk]
-    runs.cancel_run(run, by=None, now=timezone.now())
+    lifecycle.cancel_run(run, by=None, now=timezone.now())
     assert run.state == RunState.CANCELLED
     assert session(run, judge) == []
     assert Judgement.objects.filter(run=run).count() == 3
-    assert runs.resume_run(run, by=None, enqueue=Bells()) == 2
+    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) == 2
     grade(run, judge)
     assert run.state == RunState.FINISHED
     assert len(judge.asked) == 9
@@ -139,7 +140,7 @@ def test_an_unreachable_judge_ends_the_run_and_says_so(people: Cast) -> None:
     assert run.state == RunState.FAILED
     assert "connection refused" in run.stop_reason
     assert len(judge.asked) < 120
-    runs.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=Bells())
     grade(run, InProcessJudge(by_the_book))
     assert run.state == RunState.FINISHED
     assert Judgement.objects.filter(run=run, verdict__isnull=False).count() == 120
@@ -162,16 +163,16 @@ def test_a_fault_of_ours_ends_the_run_instead_of_paying_for_it_again(run: Run) -
 def test_the_sweeper_rings_for_a_stalled_run_and_not_for_one_in_work(run: Run) -> None:
     bells = Bells()
     now = timezone.now()
-    assert runs.sweep(enqueue=bells, now=now) == [run.pk]
-    claims.claim(run, "elsewhere:1", now, 3)
-    assert runs.sweep(enqueue=bells, now=now) == []
+    assert reaper.sweep(enqueue=bells, now=now) == [run.pk]
+    leases.claim(run, "elsewhere:1", now, 3)
+    assert reaper.sweep(enqueue=bells, now=now) == []
 
 
 def test_the_sweeper_frees_what_a_dead_process_of_this_machine_held(run: Run) -> None:
     now = timezone.now()
     gone = worker_name().rpartition(":")[0] + ":4194301"  # above any real pid
-    claims.claim(run, gone, now, 3)
-    assert runs.sweep(enqueue=Bells(), now=now) == [run.pk]
+    leases.claim(run, gone, now, 3)
+    assert reaper.sweep(enqueue=Bells(), now=now) == [run.pk]
 
 
 def test_bells_ring_once_the_run_is_committed(people: Cast, django_capture_on_commit_callbacks) -> None:

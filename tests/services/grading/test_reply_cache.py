@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from rubricweb.models import JudgeCall, Run
-from rubricweb.services import reply_cache
-from rubricweb.services.reply_cache import CachedReply
+from rubricweb.services.grading import reply_cache
+from rubricweb.services.grading.reply_cache import CachedReply
 from tests.factories import Cast, dataset, run, version
 
 pytestmark = pytest.mark.django_db

@@ -15,14 +15,19 @@ from django.utils import timezone
 from rubricweb.judges.base import JudgeConfig, JudgeError, Reply
 from rubricweb.judges.pool import Answered
 from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunItem, RunState, RunTally
-from rubricweb.selectors.run_progress import progress
-from rubricweb.services import bulk_rows, claims, endpoints, grading, panels, runs
-from rubricweb.services.panels import Member, Panel
-from rubricweb.services.shares import Share
+from rubricweb.selectors.runs.progress import progress
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.grading import leases
+from rubricweb.services.grading import session as grading
+from rubricweb.services.grading.work import Share
+from rubricweb.services.runs import lifecycle, panels
+from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.shared import bulk_rows
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.judging import InProcessJudge, InProcessLine, LabelJudge, grade, session
 from tests.providers import Answer, completion, desk
+from tests.waiting import wait_for
 
 
 def met(requirement: str, response: str) -> str:
@@ -227,7 +232,7 @@ def stops(run: Run, stop: Callable[[Run], object], after: int) -> InProcessJudge
 
 
 @pytest.mark.django_db(transaction=True)  # the heartbeat writes meanwhile
-@pytest.mark.parametrize("stop", [runs.pause_run, runs.cancel_run])
+@pytest.mark.parametrize("stop", [lifecycle.pause_run, lifecycle.cancel_run])
 def test_a_stopped_run_keeps_what_came_and_gives_its_items_back(people: Cast, stop, settings) -> None:
     settings.GRADING_CHUNK_ITEMS = 4
     run = planned(people, 40)
@@ -240,7 +245,7 @@ def test_a_stopped_run_keeps_what_came_and_gives_its_items_back(people: Cast, st
     seen = progress(run, viewer=None, now=timezone.now())
     assert run.summary.verdicts == seen.verdicts == 3 * seen.graded
     assert not RunItem.objects.filter(run=run, leased_until__isnull=False).exists()
-    assert runs.resume_run(run, by=None, enqueue=Bells()) > 0
+    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) > 0
     grade(run, judge)
     assert (run.state, len(judge.asked)) == (RunState.FINISHED, 120)
 
@@ -282,11 +287,11 @@ def test_when_its_time_is_up_nobody_waits_for_an_endpoint_they_do_not_ask(people
         worker = threading.Thread(target=work)
         worker.start()
         try:
-            until(lambda: bool(asked), 10)
+            wait_for(lambda: bool(asked))
             time.sleep(settings.GRADING_SESSION_SECONDS + 0.5)
             assert not over.is_set()
             quick = planned(people, 2, "quick", judge_id=f"endpoint-{ids['quick']}")
-            until(lambda: Run.objects.get(pk=quick.pk).state == RunState.FINISHED, 10)
+            wait_for(lambda: Run.objects.get(pk=quick.pk).state == RunState.FINISHED)
             assert not over.is_set()
         finally:
             released.set()
@@ -330,7 +335,7 @@ def test_a_run_that_is_answered_429_and_nothing_else_says_so_before_any_question
         worker = threading.Thread(target=work)
         worker.start()
         try:
-            until(lambda: progress(run, viewer=None, now=timezone.now()).waiting == "throttled", 15)
+            wait_for(lambda: progress(run, viewer=None, now=timezone.now()).waiting == "throttled")
             assert not JudgeCall.objects.exists()
         finally:
             enough.set()
@@ -358,13 +363,6 @@ def test_an_endpoint_that_is_removed_while_a_run_asks_it_is_sent_nothing_more(pe
     assert tally(run).calls == len(asked) < 1200 / 2
 
 
-def until(happened: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.05)
-
-
 # ── Money ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -386,7 +384,7 @@ def test_a_run_pauses_before_its_budget_is_passed(people: Cast) -> None:
     session(run, judge)
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
-    assert "would pass the run's budget of $0.1000" in run.stop_reason
+    assert "would pass the run's budget of $0.10" in run.stop_reason
     assert 0 < tally(run).cost_usd <= 0.1
     assert tally(run).reserved_usd == pytest.approx(0.0)
     assert RunEvent.objects.filter(run=run, kind="paused").exists()
@@ -423,7 +421,7 @@ def test_what_was_committed_without_our_knowing_is_not_counted_twice(people: Cas
     run = planned(people, 2)
     now = timezone.now()
     share = Share(run, panels.judges_of(run), "worker:1", timezone.now)
-    assert share.take_in(claims.claim(run, "worker:1", now, 2)) == []
+    assert share.take_in(leases.claim(run, "worker:1", now, 2)) == []
     share.pay()
     judge = InProcessJudge(met)
     batch = share.batch(list(judge(share.judges[run.judge["name"]], share.paid)))

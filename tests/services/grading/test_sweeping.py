@@ -10,8 +10,9 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Run, RunEvent, RunItem, RunState, RunTally, Worker
-from rubricweb.selectors.workers import alive, start_command
-from rubricweb.services import claims, runs, sweeping, workers
+from rubricweb.selectors.shared.workers import alive, start_command
+from rubricweb.services.grading import leases, reaper, workers
+from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
 
@@ -40,7 +41,7 @@ def a_run(people: Cast, name: str, items: int) -> Run:
 
 
 def hold(run: Run, owner: str, now: datetime, items: int = 1) -> list[int]:
-    return claims.claim(run, owner, now, items)
+    return leases.claim(run, owner, now, items)
 
 
 def tally(run: Run, owner: str, **fields: object) -> RunTally:
@@ -63,12 +64,12 @@ def test_a_run_nobody_works_on_is_rung_for_as_at_its_start(people: Cast, now: da
     settings.GRADING_CHUNK_ITEMS = 2
     bells = Bells()
     small, large, last = (a_run(people, name, n) for name, n in (("small", 3), ("large", 40), ("last", 3)))
-    assert runs.sweep(enqueue=bells, now=now) == [small.pk, large.pk]
+    assert reaper.sweep(enqueue=bells, now=now) == [small.pk, large.pk]
     # Three items are two claims, forty are twenty; eight bells are the most, and who comes sees the last too.
     assert bells.rung == [small.pk] * 2 + [large.pk] * 6
     workers.beat("one:1", 24, now)
     bells = Bells()
-    assert runs.sweep(enqueue=bells, now=now) == [small.pk, large.pk, last.pk]
+    assert reaper.sweep(enqueue=bells, now=now) == [small.pk, large.pk, last.pk]
     # As many as could come, and no more than eight for one run.
     assert bells.rung == [small.pk] * 2 + [large.pk] * 8 + [last.pk] * 2
 
@@ -76,7 +77,7 @@ def test_a_run_nobody_works_on_is_rung_for_as_at_its_start(people: Cast, now: da
 def test_a_run_that_somebody_works_on_is_left_to_them(run: Run, somebody: str, now: datetime) -> None:
     hold(run, somebody, now)
     bells = Bells()
-    assert runs.sweep(enqueue=bells, now=now) == []
+    assert reaper.sweep(enqueue=bells, now=now) == []
     assert bells.rung == []
 
 
@@ -91,7 +92,7 @@ def test_processes_that_stand_idle_are_called_to_help(
     workers.beat("two:2", 2, now)
     workers.beat("silent:3", 9, now - timedelta(seconds=20))
     bells = Bells()
-    runs.sweep(enqueue=bells, now=now)
+    reaper.sweep(enqueue=bells, now=now)
     assert bells.rung == [run.pk] * 3  # four processes that are alive, one of them busy
 
 
@@ -102,22 +103,22 @@ def test_while_all_processes_are_busy_bells_do_not_heap_up(
     hold(held, somebody, now)
     workers.beat("one:1", 1, now)
     bells = Bells()
-    assert runs.sweep(enqueue=bells, now=now) == [other.pk]
+    assert reaper.sweep(enqueue=bells, now=now) == [other.pk]
     assert bells.rung == [other.pk]
 
 
 def test_runs_that_are_not_running_hear_nothing(run: Run, now: datetime) -> None:
-    runs.pause_run(run, by=None, now=now)
+    lifecycle.pause_run(run, by=None, now=now)
     bells = Bells()
-    assert runs.sweep(enqueue=bells, now=now) == []
-    runs.cancel_run(run, by=None, now=now)
-    assert runs.sweep(enqueue=bells, now=now) == []
+    assert reaper.sweep(enqueue=bells, now=now) == []
+    lifecycle.cancel_run(run, by=None, now=now)
+    assert reaper.sweep(enqueue=bells, now=now) == []
 
 
 def test_a_run_with_nothing_left_that_was_not_ended_is_ended(run: Run, now: datetime) -> None:
     """Its worker died between the last score and the end."""
     RunItem.objects.filter(run=run).update(graded_at=now)
-    assert runs.sweep(enqueue=Bells(), now=now) == []
+    assert reaper.sweep(enqueue=Bells(), now=now) == []
     run.refresh_from_db()
     assert run.state == RunState.FINISHED
 
@@ -125,8 +126,8 @@ def test_a_run_with_nothing_left_that_was_not_ended_is_ended(run: Run, now: date
 def test_sweeping_twice_frees_once(run: Run, now: datetime) -> None:
     hold(run, GONE, now)
     first, second = Bells(), Bells()
-    runs.sweep(enqueue=first, now=now)
-    runs.sweep(enqueue=second, now=now)
+    reaper.sweep(enqueue=first, now=now)
+    reaper.sweep(enqueue=second, now=now)
     assert first.rung == second.rung == [run.pk]
     assert RunEvent.objects.filter(run=run, kind="taken_over").count() == 1
 
@@ -138,7 +139,7 @@ def test_the_cost_of_a_sweep_does_not_grow_with_the_items(
     # The places of silent reviewers (in a savepoint here), the running runs, who holds items, what is set
     # aside, what lacks its summary, who is alive, how much is free.
     with django_assert_num_queries(9):
-        runs.sweep(enqueue=Bells(), now=now)
+        reaper.sweep(enqueue=Bells(), now=now)
 
 
 # ── Leases of the dead ───────────────────────────────────────────────────────────────────────────
@@ -149,7 +150,7 @@ def test_what_a_dead_process_of_this_machine_held_is_free_at_once_and_the_log_sa
 ) -> None:
     [its] = hold(run, GONE, now)
     [theirs] = hold(run, somebody, now)
-    runs.sweep(enqueue=Bells(), now=now)
+    reaper.sweep(enqueue=Bells(), now=now)
     assert RunItem.objects.get(pk=its).leased_by == ""
     assert RunItem.objects.get(pk=theirs).leased_by == somebody
     line = RunEvent.objects.get(run=run, kind="taken_over")
@@ -177,15 +178,15 @@ def test_a_process_elsewhere_is_dead_when_every_sign_is_silent_for_half_a_minute
         workers.beat("far:1", 2, now - timedelta(seconds=its_hosts_beat))
     workers.beat("farther:1", 2, now)  # another host, though its name begins alike
     hold(run, "far:7", now)
-    assert sweeping.is_dead("far:7", now) is dead
-    runs.sweep(enqueue=Bells(), now=now)
+    assert reaper.is_dead("far:7", now) is dead
+    reaper.sweep(enqueue=Bells(), now=now)
     assert RunItem.objects.filter(run=run, leased_by="far:7").exists() is not dead
 
 
 def test_what_the_dead_had_set_aside_is_set_aside_no_more(run: Run, somebody: str, now: datetime) -> None:
     dead = tally(run, GONE, reserved_usd=0.5, in_flight=7, cost_usd=1.25, calls=9)
     alive = tally(run, somebody, reserved_usd=0.25, in_flight=3)
-    runs.sweep(enqueue=Bells(), now=now)
+    reaper.sweep(enqueue=Bells(), now=now)
     dead.refresh_from_db()
     alive.refresh_from_db()
     assert (dead.reserved_usd, dead.in_flight, dead.cost_usd, dead.calls) == (0.0, 0, 1.25, 9)

@@ -12,7 +12,9 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Judgement, Run, RunEvent, RunState
-from rubricweb.services import batches, endpoints, grading, runs
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.grading import batches, session
+from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.providers import Answer, answers, desk, provider
@@ -134,8 +136,10 @@ def test_whoever_means_it_has_unreadable_answers_asked_one_by_one(people: Cast) 
         run = graded_by(people, url)
         sweep(run, range(4, ALL_TRIES))
         assert "POST /v1/chat/completions" not in asked
-        assert runs.resume_run(run, by=people.alice, enqueue=Bells(), error_kinds=["unreadable_batch"]) == 3
-        grading.grade(run.pk, now=timezone.now)
+        assert (
+            lifecycle.resume_run(run, by=people.alice, enqueue=Bells(), error_kinds=["unreadable_batch"]) == 3
+        )
+        session.grade(run.pk, now=timezone.now)
         assert "POST /v1/chat/completions" in asked
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Calibration, QueueItem, Review, ReviewQueue, RubricVersion, User
-from rubricweb.selectors.calibration import (
+from rubricweb.selectors.reviews.calibration import (
     Stage,
     gold_accuracy,
     gold_overview,
@@ -15,8 +15,9 @@ from rubricweb.selectors.calibration import (
     my_calibration,
     round_of,
 )
-from rubricweb.services import adjudications, calibration, queues, reviews
-from rubricweb.services.queue_changes import reassign_queue
+from rubricweb.services import adjudications
+from rubricweb.services.reviews import calibration, queues, reviews
+from rubricweb.services.reviews.queue_changes import reassign_queue
 from tests import factories
 from tests.factories import Cast
 

@@ -8,11 +8,12 @@ from django.utils import timezone
 
 from rubricweb.engine.formats import verdicts_jsonl
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Calibration, Judgement, Review, ReviewQueue
-from rubricweb.selectors.evidence import place_words, quotable_texts
-from rubricweb.selectors.exports import verdict_rows
-from rubricweb.services import ahead, queues, reviews
-from rubricweb.services.evidence import Span
+from rubricweb.models import Calibration, Criterion, Judgement, Review, ReviewQueue
+from rubricweb.selectors.exports.exports import verdict_rows
+from rubricweb.selectors.labels.rationale import labels_with_reason
+from rubricweb.selectors.reviews.evidence import place_words, quotable_texts
+from rubricweb.services.reviews import ahead, queues, reviews
+from rubricweb.services.reviews.evidence import Span
 from tests import factories
 from tests.factories import Cast
 
@@ -143,6 +144,22 @@ def test_an_answer_from_elsewhere_is_a_conflict_only_for_who_has_not_seen_it(rev
     reviews.save_verdict(review, pk, verdict="MET", known=[None, "UNMET"])
     reviews.save_verdict(review, pk, verdict="CANNOT_ASSESS")  # who says nothing of it wins
     assert Judgement.objects.get(review=review).verdict == "CANNOT_ASSESS"
+
+
+def test_a_penalty_needs_a_reason_where_the_error_is_present() -> None:
+    penalty = Criterion(name="insults", weight=-2.0, requirement="Insults.", kind="binary", options=[])
+    assert labels_with_reason(penalty, "unmet") == ["MET"]
+    merit = Criterion(name="names", weight=0.0, requirement="Names.", kind="binary", options=[])
+    assert labels_with_reason(merit, "unmet") == ["UNMET"]
+    steps = [
+        {"label": "none", "value": 0.0},
+        {"label": "some", "value": 0.5},
+        {"label": "much", "value": 1.0},
+    ]
+    graded = Criterion(
+        name="waffle", weight=-1.0, requirement="Waffles?", kind="choice", options=steps, scale_type="ordinal"
+    )
+    assert labels_with_reason(graded, "unmet") == ["much"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import QueueItem, ReviewQueue, User
-from rubricweb.services import calibration, queues, reviews
+from rubricweb.services.reviews import calibration, queues, reviews
 from tests import factories
 from tests.factories import Cast
 

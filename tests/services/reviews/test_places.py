@@ -8,7 +8,8 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict
 from rubricweb.models import QueueItem, QueueState, Review, ReviewQueue, ReviewState, User
-from rubricweb.services import places, queues, reviews, runs
+from rubricweb.services.grading import reaper
+from rubricweb.services.reviews import places, queues, reviews
 from tests import factories
 from tests.factories import Bells, Cast
 
@@ -59,13 +60,13 @@ def test_a_sweep_frees_the_places_of_silent_drafts_and_keeps_the_drafts(
     criterion = reviews.criteria_of(review)[0]
     reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
     Review.objects.update(held_until=now + timedelta(minutes=30))
-    runs.sweep(enqueue=Bells(), now=now + timedelta(minutes=30))
+    reaper.sweep(enqueue=Bells(), now=now + timedelta(minutes=30))
     assert room(queue) == 0
-    runs.sweep(enqueue=Bells(), now=now + timedelta(minutes=31))
+    reaper.sweep(enqueue=Bells(), now=now + timedelta(minutes=31))
     assert room(queue) == 1
     review.refresh_from_db()
     assert (review.state, review.holds_place, review.judgements.count()) == (ReviewState.DRAFT, False, 1)
-    runs.sweep(enqueue=Bells(), now=now + timedelta(minutes=32))
+    reaper.sweep(enqueue=Bells(), now=now + timedelta(minutes=32))
     assert room(queue) == 1
 
 

@@ -20,9 +20,11 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.selectors.queue_sources import Source
-from rubricweb.selectors.queues import queue_pace, queue_progress, rater_progress
-from rubricweb.services import datasets, places, queue_changes, queues, reviews, teams
+from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.selectors.reviews.queues import queue_pace, queue_progress, rater_progress
+from rubricweb.services.datasets import datasets
+from rubricweb.services.reviews import places, queue_changes, queues, reviews
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
 

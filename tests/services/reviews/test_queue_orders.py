@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import QueueItem, Review, ReviewQueue, User
-from rubricweb.services import queues, reviews
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 

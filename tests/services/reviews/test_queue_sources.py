@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid, NotFound, Withheld
 from rubricweb.models import Dataset, Judgement, QueueItem, ReviewQueue, RubricVersion, Run
-from rubricweb.selectors.queue_plans import queue_plan
-from rubricweb.selectors.queue_sources import Source, allocated
-from rubricweb.selectors.queues import source_words
-from rubricweb.services import queues, reviews
+from rubricweb.selectors.reviews.queue_plans import queue_plan
+from rubricweb.selectors.reviews.queue_sources import Source, allocated
+from rubricweb.selectors.reviews.queues import source_words
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -102,25 +102,71 @@ def test_chosen_items_keep_the_order_of_the_dataset_and_come_from_it_alone(
         opened(people, other, version, Source("items", item_ids=(ids["de-0"],)), name="Other")
 
 
-def test_a_sample_knows_the_probability_of_its_items(
-    people: Cast, dataset: Dataset, version: RubricVersion
-) -> None:
+def test_a_draw_is_recorded_whole(people: Cast, dataset: Dataset, version: RubricVersion) -> None:
     source = Source("sample", size=2, seed=7)
     queue = opened(people, dataset, version, source)
-    # 2 of 8 items.
-    assert list(queue.queue_items.values_list("probability", flat=True)) == [0.25, 0.25]
+    draw = queue.draws.get()
+    assert (draw.seed, draw.dataset_size) == (7, 8)
+    stratum = draw.strata.get()
+    assert (stratum.value, stratum.size, stratum.drawn) == ("", 8, 2)
+    # Those that were drawn come first, in the order in which they are handed out; then all others.
+    assert stratum.items[:2] == list(queue.queue_items.values_list("item_id", flat=True))
+    assert sorted(stratum.items) == sorted(dataset.items.values_list("pk", flat=True))
     again = opened(people, dataset, version, source, name="The same seed")
     assert keys(again) == keys(queue)
+
+
+def test_a_sample_is_handed_out_as_it_was_drawn_and_other_items_are_not(
+    people: Cast, dataset: Dataset, version: RubricVersion
+) -> None:
+    source = Source("sample", size=6, seed=3)
+    queue = opened(people, dataset, version, source)
+    assert queue.order == "drawn"
+    asked = opened(people, dataset, version, source, name="As in the dataset", order="dataset")
+    # Of 720 orders of six items the seed's is not that of the dataset.
+    assert keys(queue) != keys(asked)
+    assert sorted(keys(queue)) == sorted(keys(asked))
+    with pytest.raises(Invalid, match="Only a random sample"):
+        opened(people, dataset, version, Source(), name="All", order="drawn")
+
+
+def test_an_item_given_back_is_the_next_one_of_a_sample_again(
+    people: Cast, dataset: Dataset, version: RubricVersion
+) -> None:
+    queue = opened(
+        people, dataset, version, Source("sample", size=4, seed=3), raters=[people.ann, people.rae]
+    )
+    first = queues.next_review(queue, people.ann, now=timezone.now())
+    second = queues.next_review(queue, people.rae, now=timezone.now())
+    assert first
+    assert second
+    assert [first.item.key, second.item.key] == keys(queue)[:2]
+    reviews.skip(first, reason="not mine")
+    reviews.skip(second, reason="nor mine")
+    for person, place in ((people.rae, 0), (people.ann, 1)):
+        review = queues.next_review(queue, person, now=timezone.now())
+        assert review
+        assert review.item.key == keys(queue)[place]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31])
+def test_a_seed_no_database_can_keep_is_refused(
+    people: Cast, dataset: Dataset, version: RubricVersion, seed: int
+) -> None:
+    with pytest.raises(Invalid, match="whole number from 0 to 2147483647"):
+        opened(people, dataset, version, Source("sample", size=2, seed=seed))
 
 
 def test_strata_are_drawn_from_evenly_each_with_its_own_probability(
     people: Cast, dataset: Dataset, version: RubricVersion
 ) -> None:
     queue = opened(people, dataset, version, Source("sample", size=5, strata_metadata="language", seed=1))
-    drawn = dict(queue.queue_items.values_list("item__key", "probability"))
     # Of 5, de gives its 2 (2 of 2), fr the other 3 (3 of 6).
-    assert sorted(drawn.values()) == [0.5, 0.5, 0.5, 1.0, 1.0]
-    assert {key for key, chance in drawn.items() if chance == 1.0} == {"de-0", "de-1"}
+    strata = {one.value: one for one in queue.draws.get().strata.all()}
+    assert {value: (one.drawn, one.size) for value, one in strata.items()} == {"de": (2, 2), "fr": (3, 6)}
+    handed_out = list(queue.queue_items.values_list("item_id", flat=True))
+    for one in strata.values():
+        assert one.items[: one.drawn] == [pk for pk in handed_out if pk in one.items[: one.drawn]]
     [words] = source_words(queue, people.bob)
     assert "2 of 2 with de, 3 of 6 with fr" in words
 
@@ -203,8 +249,8 @@ def test_strata_by_verdict_need_the_run_and_its_criterion(
     by_verdict = Source("sample", size=3, run=run, strata_criterion="capital", seed=3)
     queue = opened(people, dataset, version, by_verdict)
     # CANNOT_ASSESS 1 of 1, no verdict 1 of 1, MET 1 of 6.
-    chances = sorted(queue.queue_items.values_list("probability", flat=True))
-    assert chances == [pytest.approx(1 / 6), 1.0, 1.0]
+    strata = {one.value: (one.drawn, one.size) for one in queue.draws.get().strata.all()}
+    assert strata == {"CANNOT_ASSESS": (1, 1), "MET": (1, 6), "–": (1, 1)}
     with pytest.raises(Invalid, match="has no verdicts on"):
         opened(people, dataset, version, Source("sample", size=3, run=run, strata_criterion="x"), name="2")
 

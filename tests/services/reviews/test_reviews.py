@@ -6,8 +6,9 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound, Withheld
 from rubricweb.models import Judgement, Rater, Review, ReviewQueue, ReviewState, RubricVersion, User
-from rubricweb.selectors.ground_truth import ground_truth
-from rubricweb.services import adjudications, queues, reviews
+from rubricweb.selectors.labels.ground_truth import ground_truth
+from rubricweb.services import adjudications
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 

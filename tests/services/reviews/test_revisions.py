@@ -16,11 +16,13 @@ from rubricweb.models import (
     Run,
     User,
 )
-from rubricweb.selectors import comparison
-from rubricweb.selectors.exports import ground_truth_items
-from rubricweb.selectors.ground_truth import ground_truth, labels
-from rubricweb.selectors.reveals import reveal
-from rubricweb.services import adjudications, queues, reviews, revisions, splits
+from rubricweb.selectors.comparison import comparison
+from rubricweb.selectors.exports.exports import ground_truth_items
+from rubricweb.selectors.labels.ground_truth import ground_truth, labels
+from rubricweb.selectors.reviews.reveals import reveal
+from rubricweb.services import adjudications
+from rubricweb.services.datasets import splits
+from rubricweb.services.reviews import queues, reviews, revisions
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -186,9 +188,9 @@ def test_ground_truth_counts_final_labels_and_agreement_initial_ones(
     # Agreement: truth U M U against the judge's M M M is 1 of 3; with final labels it would be 2 of 3.
     found = comparison.compare(run, [queue], viewer=people.bob)
     assert found.overall.accuracy.value == pytest.approx(1 / 3)
-    assert comparison.overall_agreement(run, [queue], viewer=people.bob).accuracy.value == pytest.approx(
-        1 / 3
-    )
+    overview = comparison.overview(run, [queue], viewer=people.bob)
+    assert overview.overall.accuracy.value == pytest.approx(1 / 3)
+    assert overview.ceiling == found.ceiling
     [row] = comparison.disagreements(
         run, [queue], team=people.team, viewer=people.bob, criterion_id=capital.pk
     )

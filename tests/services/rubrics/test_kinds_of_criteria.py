@@ -5,9 +5,12 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Judgement, ReviewState, RubricVersion
-from rubricweb.selectors import reviews as selected
-from rubricweb.selectors.rubrics import draft_source
-from rubricweb.services import adjudications, datasets, queues, reviews, rubrics
+from rubricweb.selectors.reviews import reviews as selected
+from rubricweb.selectors.rubrics.versions import draft_source
+from rubricweb.services import adjudications
+from rubricweb.services.datasets import datasets
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
 

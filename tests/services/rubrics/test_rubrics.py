@@ -4,7 +4,7 @@ import pytest
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import RubricVersion
-from rubricweb.services import rubrics
+from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import CRITERIA, Cast
 

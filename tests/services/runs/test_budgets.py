@@ -12,10 +12,11 @@ from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import JournalEntry, Run, RunTally
-from rubricweb.selectors.spending import month_of, month_spending, run_spending
-from rubricweb.services import budgets, endpoints
-from rubricweb.services import runs as services
-from rubricweb.services.budgets import Purse
+from rubricweb.selectors.spending.spending import month_of, month_spending, run_spending
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs import budgets
+from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.runs.budgets import Purse
 from tests.factories import Cast, dataset, run, version
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +65,7 @@ def test_a_run_ends_at_its_budget_and_not_before(runs: list[Run]) -> None:
     assert paid == 100  # a hundredth of a dollar a hundred times
     assert purse.final
     assert (
-        purse.refusal == "The next call, about $0.0100, would pass the run's budget of $1.00: $1.00 is spent."
+        purse.refusal == "The next call, about $0.01, would pass the run's budget of $1.00: $1.00 is spent."
     )
 
 

@@ -4,8 +4,9 @@ import pytest
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run
-from rubricweb.services import adjudications, reviews
-from rubricweb.services.few_shot import FewShot
+from rubricweb.services import adjudications
+from rubricweb.services.reviews import reviews
+from rubricweb.services.runs.few_shot import FewShot
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade

@@ -21,8 +21,9 @@ from rubricweb.models import (
     RunState,
     RunSummary,
 )
-from rubricweb.selectors.new_items import new_item_count, new_items
-from rubricweb.services import budgets, datasets, runs
+from rubricweb.selectors.datasets.new_items import new_item_count, new_items
+from rubricweb.services.datasets import datasets
+from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.judging import InProcessJudge, grade
@@ -51,11 +52,11 @@ def run(people: Cast) -> Run:
 def brought_to(state: str, run: Run) -> Run:
     """The run in this state by the way people would bring it there, its three items graded when finished."""
     if state == "paused":
-        runs.pause_run(run, by=None, now=timezone.now())
+        lifecycle.pause_run(run, by=None, now=timezone.now())
     elif state == "cancelled":
-        runs.cancel_run(run, by=None, now=timezone.now())
+        lifecycle.cancel_run(run, by=None, now=timezone.now())
     elif state == "failed":
-        runs.give_up(run, "The judge did not answer.", timezone.now())
+        lifecycle.give_up(run, "The judge did not answer.", timezone.now())
     elif state == "finished":
         grade(run, InProcessJudge(says_met))
     run.refresh_from_db()
@@ -75,12 +76,12 @@ def outcome(run: Run, action: Callable[[Run, Bells], Any]) -> tuple[str, object,
 
 
 ACTIONS: dict[str, Callable[[Run, Bells], Any]] = {
-    "pause": lambda run, bells: runs.pause_run(run, by=None, now=timezone.now()),
-    "cancel": lambda run, bells: runs.cancel_run(run, by=None, now=timezone.now()),
-    "resume": lambda run, bells: runs.resume_run(run, by=None, enqueue=bells),
-    "extend": lambda run, bells: runs.extend_run(run, by=None, enqueue=bells),
-    "all graded": lambda run, bells: runs.finish_if_done(run, timezone.now()),
-    "give up": lambda run, bells: runs.give_up(run, "The judge did not answer.", timezone.now()),
+    "pause": lambda run, bells: lifecycle.pause_run(run, by=None, now=timezone.now()),
+    "cancel": lambda run, bells: lifecycle.cancel_run(run, by=None, now=timezone.now()),
+    "resume": lambda run, bells: lifecycle.resume_run(run, by=None, enqueue=bells),
+    "extend": lambda run, bells: lifecycle.extend_run(run, by=None, enqueue=bells),
+    "all graded": lambda run, bells: lifecycle.finish_if_done(run, timezone.now()),
+    "give up": lambda run, bells: lifecycle.give_up(run, "The judge did not answer.", timezone.now()),
 }
 
 # action → state before → (state after, returned, rung). One item was added to the dataset for "extend".
@@ -169,25 +170,25 @@ def test_doing_it_twice_is_doing_it_once(action: str, run: Run, people: Cast) ->
 
 def test_a_gentle_stop_can_be_made_a_hard_one_and_resuming_forgets_it(run: Run) -> None:
     now = timezone.now()
-    runs.pause_run(run, by=None, now=now)
+    lifecycle.pause_run(run, by=None, now=now)
     assert run.finish_in_flight
-    assert runs.pause_run(run, by=None, now=now, finish_in_flight=False)
+    assert lifecycle.pause_run(run, by=None, now=now, finish_in_flight=False)
     assert (run.state, run.finish_in_flight) == ("paused", False)
-    assert not runs.pause_run(run, by=None, now=now)  # nor back: what was broken off is gone
+    assert not lifecycle.pause_run(run, by=None, now=now)  # nor back: what was broken off is gone
     assert not run.finish_in_flight
-    runs.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=Bells())
     assert run.finish_in_flight
-    runs.cancel_run(run, by=None, now=now)
-    assert runs.cancel_run(run, by=None, now=now, finish_in_flight=False)
+    lifecycle.cancel_run(run, by=None, now=now)
+    assert lifecycle.cancel_run(run, by=None, now=now, finish_in_flight=False)
     assert not run.finish_in_flight
 
 
 def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
-    runs.pause_run(run, by=people.ed, now=timezone.now())
+    lifecycle.pause_run(run, by=people.ed, now=timezone.now())
     assert RunEvent.objects.filter(run=run).last().message == "Paused by Ed."
     assert run.stop_reason == ""
-    runs.resume_run(run, by=people.ed, enqueue=Bells())
-    runs.pause_run(run, by=None, now=timezone.now(), why="The run's cap of $5 is reached.")
+    lifecycle.resume_run(run, by=people.ed, enqueue=Bells())
+    lifecycle.pause_run(run, by=None, now=timezone.now(), why="The run's cap of $5 is reached.")
     assert run.stop_reason == "The run's cap of $5 is reached."
     lines = list(RunEvent.objects.filter(run=run).values_list("kind", "message"))
     assert lines == [
@@ -197,7 +198,7 @@ def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
         ("paused", "Paused: The run's cap of $5 is reached."),
     ]
     # With another cap that is true no more.
-    runs.set_budget(run, by=people.ed, budget_usd=10.0)
+    lifecycle.set_budget(run, by=people.ed, budget_usd=10.0)
     assert (run.state, run.stop_reason) == (RunState.PAUSED, "")
 
 
@@ -207,7 +208,7 @@ def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
 def test_failures_of_some_items_are_asked_for_again_and_no_others(run: Run) -> None:
     grade(run, InProcessJudge(broken))
     good = Item.objects.get(dataset=run.dataset, key="good")
-    assert runs.resume_run(run, by=None, enqueue=Bells(), item_ids=[good.pk]) == 1
+    assert lifecycle.resume_run(run, by=None, enqueue=Bells(), item_ids=[good.pk]) == 1
     judge = InProcessJudge(says_met)
     grade(run, judge)
     assert len(judge.asked) == 3
@@ -220,14 +221,14 @@ def test_a_class_of_failures_of_one_item(run: Run) -> None:
     by_words = {item.submission: kinds[item.key] for item in Item.objects.filter(dataset=run.dataset)}
     grade(run, InProcessJudge(lambda _, response: JudgeError(by_words[response], "failed")))
     good, bad = (Item.objects.get(dataset=run.dataset, key=key).pk for key in ("good", "bad"))
-    again = runs.resume_run(run, by=None, enqueue=Bells(), error_kinds=["timeout"], item_ids=[good, bad])
+    again = lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=["timeout"], item_ids=[good, bad])
     assert again == 1
     assert Judgement.objects.filter(run=run).count() == 6
 
 
 def test_resuming_with_no_class_goes_on_and_repeats_nothing(run: Run, settings) -> None:
     grade(run, InProcessJudge(broken))
-    assert runs.resume_run(run, by=None, enqueue=Bells(), error_kinds=[]) == 0
+    assert lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=[]) == 0
     assert Judgement.objects.filter(run=run, error_kind="connection").count() == 9
     assert run.state == RunState.FINISHED
 
@@ -236,7 +237,7 @@ def test_items_of_another_run_cannot_be_named(run: Run, people: Cast) -> None:
     brought_to("finished", run)
     other = factories.dataset(people.team, people.ed, name="others")
     with pytest.raises(Invalid, match=r"item_ids\[1\].*the id of an item in this run") as refused:
-        runs.resume_run(
+        lifecycle.resume_run(
             run,
             by=None,
             enqueue=Bells(),
@@ -254,14 +255,14 @@ def test_what_a_worker_still_holds_stays_with_it(run: Run) -> None:
     Judgement.objects.create(
         run=run, item=held.item, criterion=criterion, judge="j", error_kind="timeout", error_message="late"
     )
-    runs.pause_run(run, by=None, now=timezone.now())
-    assert runs.resume_run(run, by=None, enqueue=Bells()) == 3
+    lifecycle.pause_run(run, by=None, now=timezone.now())
+    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) == 3
     held.refresh_from_db()
     assert (held.leased_by, held.leased_until) == ("elsewhere:1", until)
     assert Judgement.objects.filter(run=run, error_kind="timeout").count() == 1
     RunItem.objects.filter(pk=held.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
-    runs.pause_run(run, by=None, now=timezone.now())
-    runs.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.pause_run(run, by=None, now=timezone.now())
+    lifecycle.resume_run(run, by=None, enqueue=Bells())
     assert not Judgement.objects.filter(run=run, error_kind="timeout").exists()
 
 
@@ -269,7 +270,7 @@ def test_a_paused_run_whose_last_calls_finished_it_is_finished(run: Run) -> None
     brought_to("paused", run)
     RunItem.objects.filter(run=run).update(graded_at=timezone.now())
     bells = Bells()
-    assert runs.resume_run(run, by=None, enqueue=bells) == 0
+    assert lifecycle.resume_run(run, by=None, enqueue=bells) == 0
     assert (run.state, bells.rung) == (RunState.FINISHED, [])
     assert run.finished_at is not None
 
@@ -288,14 +289,14 @@ def test_a_finished_run_grades_what_was_added_and_nothing_else(run: Run, people:
     add(run.dataset, people, "late", "later")
     assert new_item_count(run) == 2
     bells = Bells()
-    assert runs.extend_run(run, by=people.ed, enqueue=bells) == 2
+    assert lifecycle.extend_run(run, by=people.ed, enqueue=bells) == 2
     judge = InProcessJudge(says_met)
     grade(run, judge)
     assert len(judge.asked) == 2 * 3
     assert run.state == RunState.FINISHED
     assert run.summary.items == 5
     assert new_item_count(run) == 0
-    assert runs.extend_run(run, by=people.ed, enqueue=bells) == 0
+    assert lifecycle.extend_run(run, by=people.ed, enqueue=bells) == 0
     assert run.state == RunState.FINISHED
 
 
@@ -328,7 +329,7 @@ def test_a_run_by_items_own_rubrics_takes_in_no_item_without_one(people: Cast) -
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=None)
     add(dataset, people, "bare")
     with pytest.raises(Invalid, match="1 item without a rubric"):
-        runs.extend_run(run, by=people.ed, enqueue=Bells())
+        lifecycle.extend_run(run, by=people.ed, enqueue=Bells())
     assert run.run_items.count() == 1
 
 
@@ -340,7 +341,7 @@ def test_a_run_of_checks_takes_in_no_item_that_needs_a_judge(people: Cast) -> No
     own = [{"name": "only", "weight": 1, "requirement": "Names Paris."}]
     add(dataset, people, "judged", rubric=own)
     with pytest.raises(Invalid, match="criteria for a judge, in a run of checks alone"):
-        runs.extend_run(run, by=people.ed, enqueue=Bells())
+        lifecycle.extend_run(run, by=people.ed, enqueue=Bells())
 
 
 @pytest.mark.parametrize("whose", ["run", "month"])
@@ -350,13 +351,13 @@ def test_a_cap_that_was_raised_while_it_refused_a_call_pauses_nothing(
     why = "The next call would pass it."
     refused_by = Run.objects.select_related("team").get(pk=run.pk)
     if whose == "run":
-        runs.set_budget(run, by=people.ed, budget_usd=10.0)
+        lifecycle.set_budget(run, by=people.ed, budget_usd=10.0)
     else:
         budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=10.0)
-    assert not runs.pause_for_money(refused_by, now=timezone.now(), why=why)
+    assert not lifecycle.pause_for_money(refused_by, now=timezone.now(), why=why)
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
-    assert runs.pause_for_money(Run.objects.get(pk=run.pk), now=timezone.now(), why=why)
+    assert lifecycle.pause_for_money(Run.objects.get(pk=run.pk), now=timezone.now(), why=why)
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == (RunState.PAUSED, why)
 
@@ -364,7 +365,7 @@ def test_a_cap_that_was_raised_while_it_refused_a_call_pauses_nothing(
 def test_a_run_its_cap_paused_says_so_once_whoever_else_was_refused(run: Run) -> None:
     why = "The next call would pass it."
     refused = [Run.objects.select_related("team").get(pk=run.pk) for _worker in range(2)]
-    paused = [runs.pause_for_money(one, now=timezone.now(), why=why) for one in refused]
+    paused = [lifecycle.pause_for_money(one, now=timezone.now(), why=why) for one in refused]
     assert paused == [True, False]
     lines = RunEvent.objects.filter(run=run, message__contains=why)
     assert [(line.kind, line.message) for line in lines] == [("paused", f"Paused: {why}")]

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.models import Run, RunEvent
-from rubricweb.services.run_events import EVENT_KINDS, TURNS, note
+from rubricweb.services.runs.events import EVENT_KINDS, TURNS, note
 from tests import factories
 from tests.factories import Cast
 

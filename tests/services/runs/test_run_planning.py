@@ -13,12 +13,12 @@ from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.content import content_key
 from rubricweb.models import Item, JudgeCall, Run, RunItem, RunTally
-from rubricweb.selectors.run_forecasts import Range
-from rubricweb.selectors.run_graders import Graders
-from rubricweb.selectors.run_samples import spread_ids
-from rubricweb.selectors.spending import month_of
-from rubricweb.services import budgets, panels
-from rubricweb.services.run_planning import RunPlan, plan_run
+from rubricweb.selectors.runs.graders import Graders
+from rubricweb.selectors.runs.planning.forecasts import Range
+from rubricweb.selectors.runs.planning.samples import spread_ids
+from rubricweb.selectors.spending.spending import month_of
+from rubricweb.services.runs import budgets, panels
+from rubricweb.services.runs.planning import RunPlan, plan_run
 from tests.factories import Cast, dataset, queue, run, version
 
 pytestmark = pytest.mark.django_db

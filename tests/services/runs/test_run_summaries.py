@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunCriterionSummary, RunItem, RunState, RunSummary
-from rubricweb.services import runs
+from rubricweb.services.grading import reaper
+from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Bells
 from tests.judging import InProcessJudge, grade
@@ -36,7 +37,7 @@ def run(people: factories.Cast) -> Run:
         InProcessJudge(judge),
     )
     RunItem.objects.filter(run=made, item__key="empty-ish").update(graded_at=None, score=None)
-    runs.resume_run(made, by=None, enqueue=Bells(), error_kinds=())
+    lifecycle.resume_run(made, by=None, enqueue=Bells(), error_kinds=())
     return made
 
 
@@ -55,7 +56,9 @@ def while_summing_up(do: Callable[[], object], times: int = 1) -> Any:
 
 def late_answer(run: Run) -> None:
     """What a call in flight brings: the open item is scored."""
-    RunItem.objects.filter(run=run, item__key="empty-ish").update(graded_at=timezone.now(), score=0.25)
+    RunItem.objects.filter(run=run, item__key="empty-ish").update(
+        graded_at=timezone.now(), score=0.25, errors=0
+    )
 
 
 @pytest.mark.parametrize("stop", ["pause", "cancel", "give up", "finish"])
@@ -72,13 +75,13 @@ def test_what_stops_a_run_holds_it_for_no_score_and_no_verdict(run: Run, stop: s
         late_answer(run)
     with connection.execute_wrapper(look):
         if stop == "pause":
-            runs.pause_run(run, by=None, now=now)
+            lifecycle.pause_run(run, by=None, now=now)
         elif stop == "cancel":
-            runs.cancel_run(run, by=None, now=now)
+            lifecycle.cancel_run(run, by=None, now=now)
         elif stop == "give up":
-            runs.give_up(run, "The judge did not answer.", now)
+            lifecycle.give_up(run, "The judge did not answer.", now)
         else:
-            runs.finish_if_done(run, now)
+            lifecycle.finish_if_done(run, now)
     assert any("UPDATE" in sql for sql in held)
     assert not [sql for sql in held if SCORES in sql or "rubricweb_judgement" in sql]
     summary = RunSummary.objects.get(run=run)
@@ -99,9 +102,9 @@ def test_whoever_sees_that_a_run_has_ended_sees_its_summary(run: Run, end: str) 
     with connection.execute_wrapper(look):
         if end == "finish":
             late_answer(run)
-            runs.finish_if_done(run, now)
+            lifecycle.finish_if_done(run, now)
         else:
-            runs.give_up(run, "The judge did not answer.", now)
+            lifecycle.give_up(run, "The judge did not answer.", now)
     assert summaries == [True]
 
 
@@ -109,13 +112,13 @@ def test_whoever_sees_that_a_run_has_ended_sees_its_summary(run: Run, end: str) 
 def test_an_answer_that_comes_while_a_run_is_summed_up_is_counted(run: Run, times: int) -> None:
     """Also where the run's rows change every time: it is summed up all the same."""
     with while_summing_up(lambda: late_answer(run), times):
-        runs.pause_run(run, by=None, now=timezone.now())
+        lifecycle.pause_run(run, by=None, now=timezone.now())
     assert RunSummary.objects.get(run=run).scored == 2
 
 
 def test_a_run_that_is_resumed_while_it_is_summed_up_has_no_summary(run: Run) -> None:
-    with while_summing_up(lambda: runs.resume_run(run, by=None, enqueue=Bells(), error_kinds=())):
-        runs.pause_run(run, by=None, now=timezone.now())
+    with while_summing_up(lambda: lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=())):
+        lifecycle.pause_run(run, by=None, now=timezone.now())
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
     assert not RunSummary.objects.filter(run=run).exists()
@@ -123,10 +126,10 @@ def test_a_run_that_is_resumed_while_it_is_summed_up_has_no_summary(run: Run) ->
 
 
 def test_a_sweep_sums_up_what_a_killed_process_left(run: Run) -> None:
-    runs.pause_run(run, by=None, now=timezone.now())
+    lifecycle.pause_run(run, by=None, now=timezone.now())
     before = RunSummary.objects.values().get(run=run)
     RunSummary.objects.all().delete()
     RunCriterionSummary.objects.all().delete()
-    runs.sweep(enqueue=Bells(), now=timezone.now())
+    reaper.sweep(enqueue=Bells(), now=timezone.now())
     assert RunSummary.objects.values().get(run=run) | {"id": before["id"]} == before
     assert RunCriterionSummary.objects.filter(run=run).count() == 3

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
@@ -17,7 +18,9 @@ from rubricweb import tasks
 from rubricweb.celery import app
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Item, Notice, ReviewQueue
-from rubricweb.services import comments, notices, queues, reviews, teams
+from rubricweb.services import comments, notices
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
 
@@ -29,6 +32,8 @@ def item(people: Cast, settings: Any) -> Item:
     """An item of a team whose server sends mails."""
     settings.SENDS_MAIL = True
     settings.SITE_URL = "https://rubrics.example.org"
+    for user in people.members.values():
+        EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
     return factories.dataset(people.team, people.alice).items.get(key="good")
 
 
@@ -105,6 +110,7 @@ def test_who_wants_none_has_no_address_or_has_left_gets_none(people: Cast, item:
     sign_in(people.rae).post(reverse("notices", args=[people.team.slug]), {"action": "mail"})
     people.bob.email = ""
     people.bob.save()
+    EmailAddress.objects.filter(user=people.bob).delete()
     written(item, people.ann, "@rae @bob @ed @alice")
     teams.remove_member(people.team.memberships.get(user=people.ed), by=people.alice)
     assert pass_at(5) == 1
@@ -112,6 +118,22 @@ def test_who_wants_none_has_no_address_or_has_left_gets_none(people: Cast, item:
     page = reverse("notices", args=[people.team.slug])
     sign_in(people.rae).post(page, {"action": "mail", "wanted": "1"})
     assert pass_at(6) == 1
+
+
+def test_a_mail_goes_to_a_proven_address_alone(people: Cast, item: Item, sign_in) -> None:
+    """rae has proven none and the app keeps the one she claims; bob asked for a new one he has not proven."""
+    EmailAddress.objects.filter(user=people.rae).update(verified=False)
+    EmailAddress.objects.create(user=people.bob, email="ceo@victim.example", primary=False, verified=False)
+    people.bob.email = "ceo@victim.example"  # as an earlier release stored it
+    people.bob.save()
+    written(item, people.ann, "@rae @bob")
+    assert pass_at(5) == 1
+    assert [one.to for one in mail.outbox] == [["bob@example.org"]]
+    page = reverse("notices", args=[people.team.slug])
+    assert "you have proven no e-mail address" in sign_in(people.rae).get(page).content.decode()
+    assert "To bob@example.org" in sign_in(people.bob).get(page).content.decode()
+    EmailAddress.objects.filter(user=people.rae).update(verified=True)
+    assert pass_at(6) == 1  # what waited is mailed once the address is proven
 
 
 def test_nothing_is_sent_where_no_mail_is_set_up(people: Cast, item: Item, settings: Any) -> None:

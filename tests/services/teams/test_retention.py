@@ -8,9 +8,8 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.errors import Invalid
-from rubricweb.models import JournalEntry, JudgeCall, Judgement, Run, RunItem
-from rubricweb.selectors.run_calls import PRUNED
-from rubricweb.services import retention
+from rubricweb.models import PRUNED, JournalEntry, JudgeCall, Judgement, Run, RunItem
+from rubricweb.services.teams import retention
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade

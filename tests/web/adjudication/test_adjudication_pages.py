@@ -7,7 +7,8 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import Adjudication, JournalEntry, Review, Revision
-from rubricweb.services import adjudications, reviews
+from rubricweb.services import adjudications
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade

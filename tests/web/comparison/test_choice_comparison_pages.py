@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Adjudication, Criterion, Judgement, ReviewQueue, Run, RunState
-from rubricweb.services import queues, reviews
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 
@@ -110,12 +110,12 @@ def test_an_ordinal_criterion_has_the_figures_of_a_scale(people: Cast, sign_in, 
     run, _ = graded
     depth = text(part(page(sign_in(people.bob), url(people, "compare")), run, "depth"))
     # People thin thin fair deep, judge thin fair fair deep: three equal, one a step off.
-    assert "Accuracy 0.7500" in depth
-    assert "Adjacent accuracy 1.0000" in depth
-    assert "Quadratic κ 0.8000" in depth  # 1 − 4·1 / 20
-    assert "Cohen κ 0.6364" in depth  # (0.75 − 0.3125) / 0.6875
-    assert "Steps apart mean, places on the scale 0.2500" in depth  # 1 step on one of 4 units
-    assert "Value error mean, in option values 0.1250" in depth  # 0.5 on one of 4 units
+    assert "Accuracy 0.75" in depth
+    assert "Adjacent accuracy 1.00" in depth
+    assert "Quadratic κ 0.80" in depth  # 1 − 4·1 / 20
+    assert "Cohen κ 0.64" in depth  # (0.75 − 0.3125) / 0.6875
+    assert "Steps apart mean, places on the scale 0.25" in depth  # 1 step on one of 4 units
+    assert "Value error mean, in option values 0.12" in depth  # 0.5 on one of 4 units
 
 
 def test_a_nominal_criterion_has_no_scale_and_its_undefined_kappa_is_said_in_words(
@@ -123,7 +123,7 @@ def test_a_nominal_criterion_has_no_scale_and_its_undefined_kappa_is_said_in_wor
 ) -> None:
     run, _ = graded
     tone = text(part(page(sign_in(people.bob), url(people, "compare")), run, "tone"))
-    assert "Accuracy 1.0000" in tone
+    assert "Accuracy 1.00" in tone
     assert "Cohen κ undefined" in tone  # both sides said warm throughout
     assert "Adjacent" not in tone
     assert "Steps apart" not in tone
@@ -139,7 +139,7 @@ def test_without_a_second_label_the_human_ceiling_is_undefined_not_zero(
 
 def test_a_check_has_its_mean_and_nobody_to_agree_with(people: Cast, sign_in, graded) -> None:
     content = text(page(sign_in(people.bob), url(people, "compare")))
-    assert re.search(r"short \+1 .*? length_between 4 0\.7500", content)  # 1, 1, 1, 0
+    assert re.search(r"short \+1 .*? length_between 4 0\.75", content)  # 1, 1, 1, 0
 
 
 def test_a_rubric_without_binary_criteria_says_why_there_are_no_common_figures(
@@ -147,7 +147,7 @@ def test_a_rubric_without_binary_criteria_says_why_there_are_no_common_figures(
 ) -> None:
     content = text(page(sign_in(people.bob), url(people, "compare")))
     assert "No criterion is simply met or unmet here" in content
-    assert "Coverage 1.0000 a verdict on 8 of 8 units" in content  # four items, two criteria that are asked
+    assert "Coverage 100% a verdict on 8 of 8 units" in content  # four items, two criteria that are asked
     assert "MCC" not in content.partition("What these figures mean")[0]
 
 
@@ -197,8 +197,8 @@ def test_the_item_is_decided_by_an_option(people: Cast, sign_in, graded) -> None
     run, _ = graded
     rae, item, depth = sign_in(people.rae), run.dataset.items.get(key="2"), criterion(run, "depth")
     content = page(rae, url(people, "compare_item", item.pk), at=depth.pk)
-    assert re.search(r'value="thin &amp; flat" data-compare-key="1"', content)
-    assert re.search(r'value="judge_wrong" data-compare-key="j"', content)
+    assert re.search(r'value="thin &amp; flat" data-label-key="1"', content)
+    assert re.search(r'value="judge_wrong" data-cause-key="1"', content)
     sent = {"verdict": "deep", "cause": "human_wrong", "reason": "Read it again."}
     answer = rae.post(url(people, "adjudicate", item.pk, depth.pk), sent)
     assert answer.status_code == 302

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import Run
-from rubricweb.services import reviews
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -41,7 +41,7 @@ def test_a_run_is_a_point_with_interval_and_coverage(people: Cast, sign_in, grad
     page = answer.content.decode()
     # Every criterion MET: (10 + 5 − 15) / 15 = 0 for each of the three items.
     assert "First run" in page
-    assert "0.000" in page
+    assert "0.00" in page
     assert "100%" in page
     [series] = answer.context["chart"]["series"]
     assert series["values"] == [0.0]
@@ -57,6 +57,16 @@ def test_people_stand_beside_the_judge_per_criterion(people: Cast, sign_in, grad
     ]
 
 
+def test_the_page_says_that_labels_of_a_file_describe_their_own_items(
+    people: Cast, sign_in, graded: Run
+) -> None:
+    page = " ".join(board(people, sign_in).content.decode().split())
+    assert (
+        "by people, the mean over items of what their raters said, with 95 % intervals. People: These "
+        "figures describe 2 labelled items alone, which are no random sample: the labels of"
+    ) in page
+
+
 def test_the_chart_goes_out_as_csv(people: Cast, sign_in, graded: Run) -> None:
     answer = board(people, sign_in, format="csv")
     assert answer["Content-Disposition"].startswith("attachment")
@@ -65,7 +75,7 @@ def test_the_chart_goes_out_as_csv(people: Cast, sign_in, graded: Run) -> None:
 
 
 def test_a_filter_that_fits_no_run_says_so(people: Cast, sign_in, graded: Run) -> None:
-    assert "No run fits this filter" in board(people, sign_in, dataset="99").content.decode()
+    assert "No run fits this filter" in board(people, sign_in, dataset="999999999").content.decode()
 
 
 @pytest.mark.parametrize("value", ["x", "1__gt", "-1", "9" * 30])
@@ -122,7 +132,7 @@ def test_a_blind_rater_cannot_download_what_they_must_not_see(people: Cast, sign
     query = {"dataset": graded.dataset_id, "run": graded.pk, "what": "verdicts", "format": "jsonl"}
     answer = download(people, sign_in, people.ann, **query)
     assert answer.status_code == 403
-    assert "still to review 3 items" in answer.content.decode()
+    assert "verdicts of 3 items are left out" in answer.content.decode()
 
 
 def test_another_teams_run_cannot_be_named(people: Cast, sign_in, graded: Run) -> None:
@@ -148,7 +158,7 @@ def test_the_first_steps_follow_what_was_done_and_can_be_put_away(people: Cast, 
     assert sign_in(people.bob).get(url).context["steps"] is None
 
 
-def test_runs_are_joined_by_rubric_version_judge_and_autograder_only(
+def test_runs_are_joined_by_dataset_rubric_version_judge_and_autograder_only(
     people: Cast, sign_in, graded: Run
 ) -> None:
     later = factories.dataset(people.team, people.ed, name="later answers")
@@ -163,15 +173,19 @@ def test_runs_are_joined_by_rubric_version_judge_and_autograder_only(
         grade(run, InProcessJudge(lambda requirement, response: "MET"))
     chart = board(people, sign_in).context["chart"]
     assert len(chart["times"]) == 3
-    # Newest first: the one-shot run alone (all errors, no mean), then the two others joined.
-    assert [series["values"] for series in chart["series"]] == [[None, None, None], [0.0, 0.0, None]]
-    assert [rule["label"] for rule in chart["breaks"]] == ["All criteria at once"]
+    # Three series, oldest first; the one-shot run (all errors) has no mean.
+    assert [series["values"] for series in chart["series"]] == [
+        [0.0, None, None],
+        [None, 0.0, None],
+        [None, None, None],
+    ]
+    assert [rule["label"] for rule in chart["breaks"]] == ["later answers", "All criteria at once"]
 
 
 def test_agreement_with_people_stands_beside_the_score(people: Cast, sign_in, graded: Run) -> None:
     agreement = board(people, sign_in).context["board"].agreement
     # People said MET and UNMET, the judge MET twice: accuracy ½, expected ½, κ = 0.
-    assert (agreement.run, agreement.kappa.value, agreement.kappa.n) == (graded, 0.0, 2)
+    assert (agreement.run, agreement.overall.kappa.value, agreement.overall.kappa.n) == (graded, 0.0, 2)
 
 
 def test_the_dashboard_takes_as_many_queries_however_many_runs(
@@ -184,5 +198,5 @@ def test_the_dashboard_takes_as_many_queries_however_many_runs(
         grade(run, InProcessJudge(lambda requirement, response: "MET"))
     client, url = sign_in(people.bob), reverse("dashboard", args=[people.team.slug])
     client.get(url)
-    with django_assert_max_num_queries(40):
+    with django_assert_max_num_queries(49):
         client.get(url)

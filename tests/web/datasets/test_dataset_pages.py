@@ -9,11 +9,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.engine.formats.dataset_files import ALIASES
+from rubricweb.engine.formats.datasets.files import ALIASES
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Dataset, Item, Judgement, ReviewQueue
-from rubricweb.services import adjudications, queues, reviews, uploads
-from rubricweb.web.forms_datasets import FIELDS
+from rubricweb.models import Dataset, Item, Judgement, Rater, ReviewQueue
+from rubricweb.services import adjudications
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.shared import uploads
+from rubricweb.templatetags.display import MARKDOWN_BUDGET
+from rubricweb.web.datasets.forms import FIELDS
 from tests import factories
 
 CSV = b"key,question,text,score\n1,What?,This.,3\n2,Why?,Because.,4\n"
@@ -222,7 +225,7 @@ class TestDataset:
     def test_the_items_table_never_loads_bodies_and_asks_a_fixed_number_of_times(
         self, people, ed, dataset, django_assert_max_num_queries
     ):
-        with django_assert_max_num_queries(14):
+        with django_assert_max_num_queries(15):
             page = ed.get(url(people, "dataset", dataset.pk))
         bodies = {"submission", "thinking", "prompt", "reference"}
         assert all(bodies <= item.get_deferred_fields() for item in page.context["page"].rows)
@@ -288,7 +291,7 @@ class TestItem:
         page = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
         assert url(people, "run_item", run.pk, item.pk) in page
         assert "A telling reason." not in page
-        assert "chip--met" not in page
+        assert "chip--helped" not in page
 
     def test_shows_where_its_ground_truth_comes_from_and_names_only_when_asked(self, people, sign_in):
         dataset = factories.dataset(people.team, people.ed)
@@ -345,11 +348,11 @@ class TestItem:
         submit(people.rae)
         before = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
         assert "Hidden until you submit" in before
-        assert "chip--met" not in before
+        assert "chip--helped" not in before
         submit(people.ann)
         after = sign_in(people.ann).get(url(people, "item", item.pk)).content.decode()
         assert "Hidden until you submit" not in after
-        assert "chip--met" in after
+        assert "chip--helped" in after
 
     def test_what_a_submission_says_is_escaped(self, people, ed):
         hostile = "<img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -379,9 +382,58 @@ class TestLabels:
             "queue_name": "Kim's labels",
         }
         response = ed.post(url(people, "labels_import", dataset.pk), form)
+        page = ed.get(response.url).content.decode()
+        assert "2 labels on 1 item" in page
+        assert "Kim&#x27;s labels" in page
+        assert not ReviewQueue.objects.exists(), "nothing is stored yet"
+        response = ed.post(response.url)
         queue = ReviewQueue.objects.get(name="Kim's labels")
         assert response.url == url(people, "queue", queue.pk)
         assert Judgement.objects.filter(review__queue=queue).count() == 2
+
+    def test_before_the_import_it_says_who_is_a_machine(self, people, ed, dataset):
+        version = factories.version(people.team, people.ed)
+        form = {
+            "file": self.labels("good,capital,kim,MET,", "good,capital,gpt,UNMET,"),
+            "rubric_version": version.pk,
+            "rater_kind": "machine",
+        }
+        checked = ed.post(url(people, "labels_import", dataset.pk), form)
+        page = ed.get(checked.url).content.decode()
+        assert page.count("<td>a program or model</td>") == 2
+        assert "count in no figure about people" in page
+        ed.post(checked.url)
+        assert set(Rater.objects.filter(name__in=["kim", "gpt"]).values_list("kind", flat=True)) == {
+            "machine"
+        }
+
+    def test_a_file_is_there_for_its_dataset_and_once(self, people, ed, dataset):
+        version = factories.version(people.team, people.ed)
+        other = factories.dataset(people.team, people.ed, name="Another")
+        form = {"file": self.labels("good,capital,kim,MET,"), "rubric_version": version.pk}
+        checked = ed.post(url(people, "labels_import", dataset.pk), form).url
+        upload = checked.partition("?")[2]
+        assert ed.get(f"{url(people, 'labels_import', other.pk)}?{upload}").status_code == 404
+        assert ed.get(f"{url(people, 'dataset_add', dataset.pk)}?{upload}").status_code == 404
+        assert ed.post(checked).status_code == 302
+        assert ed.post(checked).status_code == 404, "it was imported"
+        assert ReviewQueue.objects.count() == 1
+
+    def test_what_changed_since_the_file_was_looked_at_is_said(self, people, ed, dataset):
+        version = factories.version(people.team, people.ed)
+        form = {
+            "file": self.labels("good,capital,kim,MET,"),
+            "rubric_version": version.pk,
+            "queue_name": "Taken",
+        }
+        checked = ed.post(url(people, "labels_import", dataset.pk), form).url
+        factories.queue(
+            people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann], name="Taken"
+        )
+        response = ed.post(checked)
+        assert response.status_code == 422
+        assert "Taken" in response.content.decode()
+        assert ReviewQueue.objects.count() == 1
 
     def test_every_fault_is_listed_and_the_choices_kept(self, people, ed, dataset):
         version = factories.version(people.team, people.ed)
@@ -477,3 +529,15 @@ class TestAddingItems:
         page = ed.get(url(people, "dataset", dataset.pk)).content.decode()
         assert url(people, "dataset_add", dataset.pk) not in page
         assert ed.get(url(people, "dataset_add", dataset.pk)).status_code == 409
+
+
+def test_an_items_texts_share_one_markdown_budget_and_what_is_over_it_is_whole(people, ed):
+    """A prompt of five eighths of the budget is laid out, a submission of as much is not, a short one is."""
+    long = "word " * (MARKDOWN_BUDGET // 8)
+    row = {"prompt": f"{long}*first*", "submission": f"{long}*second* <b>", "reference": "*third*"}
+    item = factories.dataset(people.team, people.ed, items=[row]).items.get()
+    page = ed.get(url(people, "item", item.pk)).content.decode()
+    assert page.count("Shown as plain text") == 1
+    assert "<em>first</em>" in page
+    assert f'<pre class="code">{long}*second* &lt;b&gt;</pre>' in page
+    assert "<em>third</em>" in page

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Dataset, ReviewQueue
-from rubricweb.services import queues, reviews
 from rubricweb.services.exports import EXPORT_FORMATS
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import JournalEntry, Run
-from rubricweb.services import reviews
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -33,7 +33,7 @@ def page(people: Cast, sign_in, user, **query: object):
 
 
 def test_a_team_without_datasets_is_told_what_to_do(people: Cast, sign_in) -> None:
-    assert "Nothing to export yet" in page(people, sign_in, people.bob).content.decode()
+    assert "There is no dataset to export from." in page(people, sign_in, people.bob).content.decode()
 
 
 def test_the_page_does_not_promise_to_import_a_bundle(people: Cast, sign_in, graded: Run) -> None:
@@ -52,7 +52,8 @@ def test_queues_and_runs_offered_are_those_of_the_dataset(people: Cast, sign_in,
     assert "First run" in text
     text = page(people, sign_in, people.bob, dataset=other.pk).content.decode()
     assert "First run" not in text
-    assert "Nobody has submitted labels" in text
+    assert "Nobody has submitted labels of" in text
+    assert "Have people review it, or import labels." in text
 
 
 def test_a_link_from_a_run_asks_for_its_verdicts(people: Cast, sign_in, graded: Run) -> None:

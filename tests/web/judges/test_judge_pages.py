@@ -11,10 +11,11 @@ from django.utils import timezone
 from rubricweb.judges.offline.script import Fail, Lexical, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.judges.pool import close_clients
-from rubricweb.models import JudgeEndpoint, ModelPrice, RunTally
-from rubricweb.selectors.spending import month_of
-from rubricweb.services import endpoints, prices, retention
-from rubricweb.web.forms_judges import MASK
+from rubricweb.models import JudgeEndpoint, ModelPrice, Run, RunTally
+from rubricweb.selectors.spending.spending import month_of
+from rubricweb.services.endpoints import endpoints, prices
+from rubricweb.services.teams import retention
+from rubricweb.web.judges.forms import MASK
 from tests import factories
 from tests.factories import Cast
 
@@ -316,6 +317,19 @@ def spent(people: Cast) -> None:
 
 
 @pytest.mark.usefixtures("spent")
+def test_calls_that_were_cut_off_are_shown_with_what_they_may_have_cost(people: Cast, sign_in) -> None:
+    RunTally.objects.filter(run__name="dear").update(lost_calls=4, lost_at_most_usd=0.75)
+    client = sign_in(people.alice)
+    month = client.get(url("settings_spending", people)).content.decode()
+    assert "≤ $0.75" in month
+    assert "4 calls cut off by a kill or a stop" in month
+    run = Run.objects.get(name="dear")
+    page = client.get(reverse("run", args=[people.team.slug, run.pk])).content.decode()
+    # Both of its months are lost calls here: 2 × 4 and 2 × 0.75.
+    assert "perhaps up to $1.50 more, by 8 calls cut off" in page
+
+
+@pytest.mark.usefixtures("spent")
 def test_the_month_is_shown_run_by_run_against_its_cap(
     people: Cast, sign_in, django_assert_max_num_queries
 ) -> None:
@@ -331,6 +345,7 @@ def test_the_month_is_shown_run_by_run_against_its_cap(
     ]
     with django_assert_max_num_queries(13):
         client.get(url("settings_spending", people))
+    assert "Perhaps spent" not in client.get(url("settings_spending", people)).content.decode()
     client.post(url("settings_spending", people), {"monthly_budget_usd": ""})
     people.team.refresh_from_db()
     assert people.team.monthly_budget_usd is None

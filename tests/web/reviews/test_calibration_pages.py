@@ -5,9 +5,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Calibration, Review, ReviewQueue
-from rubricweb.services import calibration, queues, reviews
+from rubricweb.services.reviews import calibration, queues, reviews
 from tests import factories
-from tests.api.test_calibration import KNOWN
+from tests.api.reviews.test_calibration import KNOWN
 from tests.factories import Cast
 
 

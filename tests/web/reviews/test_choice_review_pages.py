@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Criterion, Judgement, Review, ReviewQueue, ReviewState
-from rubricweb.services import queues, reviews
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 

@@ -12,8 +12,10 @@ from django.utils import timezone
 from rubricweb.engine.parsers.mentions import Mentions, mentions
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Comment, Item, Judgement, Notice, Review, ReviewQueue, Run, User
-from rubricweb.selectors import comments as selected
-from rubricweb.services import comments, queues, reviews, teams
+from rubricweb.selectors.reviews import comments as selected
+from rubricweb.services import comments
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -396,7 +398,7 @@ def test_a_queue_is_told_to_its_raters_but_for_who_opened_it(place: Place, sign_
 
 
 def test_who_joins_later_is_told_of_the_queue(place: Place) -> None:
-    from rubricweb.services import queue_changes
+    from rubricweb.services.reviews import queue_changes
 
     people = place.people
     queue = blind_queue(place, people.ann)

@@ -8,8 +8,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Dataset, Review, ReviewQueue, RubricVersion
-from rubricweb.selectors.queues import queues as listed
-from rubricweb.services import queues
+from rubricweb.selectors.reviews.queues import queues as listed
+from rubricweb.services.reviews import queues
 from tests import factories
 from tests.factories import Cast
 
@@ -182,3 +182,23 @@ def test_fifty_queues_are_listed_with_few_queries(
         )
     with django_assert_max_num_queries(8):
         assert len(listed(people.team, people.ann)) == 50
+
+
+def test_what_order_extra_raters_and_reopening_give_away_is_said_beside_the_option(
+    people: Cast, sign_in
+) -> None:
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    queue = factories.queue(
+        people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
+    )
+    client, slug = sign_in(people.ed), people.team.slug
+
+    def page(name: str, *ids: int) -> str:
+        return str(client.get(reverse(name, args=[slug, *ids])).content.decode())
+
+    assert "may guess so of what comes early" in page("queue_new")
+    assert "may guess that the others differed" in page("queue_gold", queue.pk)
+    assert "cannot undo what its raters saw" in page("queue", queue.pk)
+    client.post(reverse("queue_close", args=[slug, queue.pk]))
+    assert "may not be blind" in page("queue", queue.pk)

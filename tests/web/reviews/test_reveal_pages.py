@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Review, Revision
-from rubricweb.services import queues, reviews
+from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade

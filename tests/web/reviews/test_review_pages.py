@@ -11,7 +11,7 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Dataset, Judgement, Review, ReviewQueue, ReviewState, RubricVersion, User
-from rubricweb.services import queue_changes, queues, reviews
+from rubricweb.services.reviews import queue_changes, queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade

@@ -1,6 +1,6 @@
 """Tags in a row of the rubric editor, whatever a draft holds."""
 
-from rubricweb.web.criterion_rows import stored_row
+from rubricweb.web.rubrics.criterion_rows import stored_row
 
 
 def test_a_tag_with_a_line_break_does_not_lock_the_editor() -> None:

@@ -7,12 +7,13 @@ from django.urls import reverse
 
 from rubricweb.engine import Submission
 from rubricweb.engine.checks import CHECKS
+from rubricweb.engine.checks.reference import _helper
 from rubricweb.models import Rubric
-from rubricweb.selectors.rubric_trials import try_rubric
-from rubricweb.selectors.rubrics import checked_draft
-from rubricweb.services import rubrics
-from rubricweb.web.check_fields import CheckFields
-from rubricweb.web.forms_rubrics import RubricForm
+from rubricweb.selectors.rubrics.trials import try_rubric
+from rubricweb.selectors.rubrics.versions import checked_draft
+from rubricweb.services.rubrics import rubrics
+from rubricweb.web.rubrics.check_fields import CheckFields
+from rubricweb.web.rubrics.forms import RubricForm
 from tests import factories
 
 CHOICE = {
@@ -335,6 +336,17 @@ class TestTrials:
         assert "<html" not in page
         assert ">0.5<" in page  # one of two keywords
         assert "2 criteria need a judge" in page
+
+    def test_what_needs_a_helper_process_waits_for_a_run(self):
+        # Formulas can take seconds to compare: no request of a page computes them, however many there are.
+        formula = {"weight": 1, "check": "math_equivalence", "params": {"reference": "$x$"}}
+        tower = Submission(output="$" + "9^{" * 20 + "9" + "}" * 20 + "$")
+        _helper.end()  # another test's
+        tried = try_rubric({"criteria": [formula] * 50}, tower)
+        assert {one.error for one in tried.answers} == {
+            "not measured on a page, as it may take seconds: a run does"
+        }
+        assert _helper._process is None, "no helper was started"
 
     def test_without_javascript_the_editor_comes_back_with_the_answers(self, ed, rubric, url):
         posted = as_posted(ed.get(url("rubric_edit")).context["form"])

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from rubricweb.models import Rubric, RubricVersion
-from rubricweb.services import rubrics
+from rubricweb.services.rubrics import rubrics
 from tests import factories
 
 

@@ -9,9 +9,11 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import BatchJob, Run, RunItem, RunMode, RunState, RunTally
-from rubricweb.services import datasets, endpoints, run_events
-from rubricweb.services import runs as services
+from rubricweb.services.datasets import datasets
+from rubricweb.services.endpoints import endpoints
 from rubricweb.services.labels import import_labels
+from rubricweb.services.runs import events
+from rubricweb.services.runs import lifecycle as services
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -265,13 +267,13 @@ def test_a_poll_brings_figures_alone_until_the_run_is_in_another_phase(
 
 
 def test_the_log_says_what_was_decided_with_a_count_and_is_escaped(people: Cast, sign_in, run: Run) -> None:
-    run_events.note(run.pk, "retried", "Asked again after <b>timeout</b>.", count=12)
+    events.note(run.pk, "retried", "Asked again after <b>timeout</b>.", count=12)
     client = sign_in(people.bob)
     for page in (page_of(client, people, run), client.get(at("run_log", people, run)).content.decode()):
         assert "Asked again after &lt;b&gt;timeout&lt;/b&gt;." in page
         assert "× 12" in page
     for number in range(120):
-        run_events.note(run.pk, "error", f"Something of ours broke: {number}.")
+        events.note(run.pk, "error", f"Something of ours broke: {number}.")
     first = client.get(at("run_log", people, run))
     assert len(first.context["page"].rows) == 100
     rest = client.get(at("run_log", people, run), {"cursor": first.context["page"].next_cursor})

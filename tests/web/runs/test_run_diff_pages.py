@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunState
-from rubricweb.services import runs
+from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
@@ -81,7 +81,7 @@ def test_the_page_shows_difference_flips_and_counts(people: Cast, sign_in, pair)
     after, before = pair
     page = shown(sign_in(people.bob), at("run_diff", people, after.pk, before.pk))
     # 1, 0, 1 became 0, 1, 1: the mean stays 2/3; one flip each way, p = 1.
-    assert '0.667 <span class="text-muted">→</span> 0.667' in page
+    assert '0.67</span> <span class="text-muted">→</span> <span class="figure">0.67<' in page
     assert "Could be chance: the interval holds 0" in page
     assert "1 to met" in page
     assert "1 to unmet" in page
@@ -144,7 +144,7 @@ def test_unfinished_runs_say_so(people: Cast, sign_in, dataset, version, pair) -
     item = dataset.items.all()[0]
     one = shown(bob, at("run_diff_item", people, under_way.pk, before.pk, item.pk))
     assert "Not graded yet" in one
-    runs.cancel_run(under_way, by=people.ed, now=under_way.created_at)
+    lifecycle.cancel_run(under_way, by=people.ed, now=under_way.created_at)
     assert under_way.state == RunState.CANCELLED
     assert "new one ended early" in shown(bob, url)
 

@@ -10,9 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import IdempotencyKey, Run
-from rubricweb.selectors.run_forecasts import Range
-from rubricweb.services import budgets, endpoints, runs
-from rubricweb.services.panels import Member, Panel
+from rubricweb.selectors.runs.planning.forecasts import Range
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs import budgets, lifecycle
+from rubricweb.services.runs.panels import Member, Panel
 from rubricweb.templatetags import run_plan_words as words
 from tests import factories
 from tests.factories import Cast
@@ -353,7 +354,7 @@ def test_a_second_click_starts_no_second_run(people: Cast, ed: Client, sent: dic
     ed.post(at(people), sent | {"name": "Another"})
     ed.post(at(people), sent | {"try": "1"})
     assert Run.objects.count() == 3
-    runs.cancel_run(Run.objects.earliest("pk"), by=people.ed, now=timezone.now())
+    lifecycle.cancel_run(Run.objects.earliest("pk"), by=people.ed, now=timezone.now())
     assert ed.post(at(people), sent)["Location"] != first
     assert Run.objects.count() == 4
 

@@ -8,7 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Criterion, Dataset, RubricVersion, Run, User
-from rubricweb.services import panels, queues, reviews, rubrics
+from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.rubrics import rubrics
+from rubricweb.services.runs import panels
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade

@@ -7,13 +7,13 @@ from ninja import Query
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import cut
-from rubricweb.api.schemas import run_diff as schemas
-from rubricweb.api.schemas.shared import With, list_of
+from rubricweb.api.runs.diff import schemas
+from rubricweb.api.schemas import With, list_of
 from rubricweb.errors import NotFound
 from rubricweb.models import Role, Run
-from rubricweb.selectors import run_diff as selected
-from rubricweb.selectors import run_diff_items as items
-from rubricweb.selectors.run_diff_item import item_in_both
+from rubricweb.selectors.runs.diff import diff as selected
+from rubricweb.selectors.runs.diff import items
+from rubricweb.selectors.runs.diff.item import item_in_both
 
 run_diff = Room("comparison")
 

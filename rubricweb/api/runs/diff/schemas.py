@@ -6,13 +6,13 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas.rubrics import Criterion
-from rubricweb.api.schemas.runs import JudgeError
-from rubricweb.api.schemas.shared import Figure, OneOf, Share
+from rubricweb.api.rubrics.schemas import Criterion
+from rubricweb.api.runs.schemas import JudgeError
+from rubricweb.api.schemas import Figure, OneOf, Share
 from rubricweb.models import RunState
-from rubricweb.selectors.run_diff_changes import WithinNoise
-from rubricweb.selectors.run_diff_items import ITEM_CHANGES
-from rubricweb.selectors.run_diff_noise import Source
+from rubricweb.selectors.runs.diff.changes import WithinNoise
+from rubricweb.selectors.runs.diff.items import ITEM_CHANGES
+from rubricweb.selectors.runs.diff.noise import Source
 
 Contribution = Annotated[
     Figure | None,
@@ -28,7 +28,8 @@ class RunSide(Schema):
     state: Annotated[str, OneOf(RunState.values)]
     items: int
     graded: int
-    scored: int
+    scored: Annotated[int, Field(description="Items with a score and no error.")]
+    errored: Annotated[int, Field(description="Items with an error: in no difference until retried.")]
     coverage: Share
     errors: int
     mean: Figure
@@ -73,9 +74,10 @@ class Noise(Schema):
 class CriterionChange(Schema):
     """One criterion where both runs gave an answer with a value (`n` items).
 
-    `difference` is of the mean values, of a binary criterion the MET rates. `to_met`, `to_unmet` and the p
-    values (McNemar; `p` after Holm over the binary criteria) are null for other kinds. `within_noise` holds
-    the share of `changed` answers against `noise`.
+    `difference` is of the mean values, of a binary criterion the MET rates. `to_met` and `to_unmet` are null
+    for other kinds. `p_unadjusted` is McNemar's p or that of the paired t test, `p` the same after Holm over
+    all criteria, and the intervals hold for all criteria at once. `within_noise` holds the share of `changed`
+    answers against `noise`.
     """
 
     criterion: Criterion
@@ -88,6 +90,10 @@ class CriterionChange(Schema):
     changed: Figure
     to_met: int | None
     to_unmet: int | None
+    better: Annotated[
+        int | None, Field(description="Flips that raise the score: of a negative weight those to UNMET.")
+    ]
+    worse: int | None
     p_unadjusted: float | None
     p: float | None
     contribution: Contribution
@@ -108,7 +114,7 @@ class CriterionChange(Schema):
 
     @staticmethod
     def resolve_p_unadjusted(row: Any) -> float | None:
-        return row.mcnemar.p if row.mcnemar else None
+        return float(row.p_alone) if row.p_alone is not None else None
 
 
 class CriterionOfOne(Schema):
@@ -188,9 +194,10 @@ def _side(side: Any, mean: Any) -> RunSide:
         items=side.items,
         graded=side.graded,
         scored=side.scored,
+        errored=side.errored,
         coverage=side.coverage,
         errors=side.errors,
-        mean=Figure(value=mean.value, low=mean.low, high=mean.high, n=mean.n),
+        mean=Figure.from_orm(mean),
     )
 
 

@@ -9,17 +9,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rubricweb.engine.agreement import tables
 from rubricweb.engine.agreement.intervals import (
     Figure,
     Floats,
     Statistic,
     bootstrap_figure,
+    explained,
     mean_of_sums,
     resampled_sums,
     share_figure,
+    table_grouping,
+    unseen_cells,
 )
-from rubricweb.engine.agreement.kappa import Weighting, cohen_kappa, weighted_kappa
+from rubricweb.engine.agreement.judge import tables
+from rubricweb.engine.agreement.judge.kappa import Weighting, cohen_kappa, weighted_kappa
 from rubricweb.engine.agreement.ratings import GAP, Ratings
 
 ScaleType = Literal["nominal", "ordinal"]
@@ -85,9 +88,9 @@ def compare_options(
 
     `reference[i]` and `judged[i]` are one of `levels` (the full list, in order; matched after strip and
     casefold), one of `gaps` (options that abstain) or None; `clusters[i]` is the item unit i belongs to.
-    Intervals are 95 %: Wilson for plain shares with one unit per item, otherwise a percentile bootstrap over
-    items with `resamples` draws from `seed`. Undefined figures have the value None. Raises ValueError on
-    unequal lengths and on any other label.
+    Intervals are 95 %: Wilson for shares (`share_figure`), otherwise a percentile bootstrap over items, with
+    disagreements that were not seen (`resampled_sums`), and `resamples` draws from `seed`. Undefined figures
+    have the value None. Raises ValueError on unequal lengths and on any other label.
 
     Worked: levels low mid high, reference low low mid high, judged low mid mid high → accuracy 3/4, adjacent
     accuracy 1, steps apart 1/4, macro recall (1/2 + 1 + 1) / 3 = 0.8333, κ = (0.75 − 0.3125) / 0.6875 =
@@ -103,18 +106,28 @@ def compare_options(
         [reference, judged], clusters=clusters, levels=levels, values=values, gaps=gaps
     )
     counts = two_rater_counts(ratings)
-    sums = resampled_sums(counts, resamples=resamples if len(counts) > 1 else 0, seed=seed)
+    drawn = resamples if len(counts) > 1 else 0
+    sums = resampled_sums(
+        counts, resamples=drawn, seed=seed, unseen=unseen_cells(len(ratings.labels), table_grouping(counts))
+    )
     table = tables.square(counts.sum(axis=0))
     n = int(table.sum())
     missing = sum(one is None or other is None for one, other in zip(reference, judged, strict=True))
 
+    used = table.sum(axis=1)
+    least = int(used[used > 0].min(initial=n))
+
     def figure(statistic: Statistic) -> Figure:
-        return bootstrap_figure(counts, sums, lambda cells: statistic(tables.square(cells)), n=n)
+        found = bootstrap_figure(counts, sums, lambda cells: statistic(tables.square(cells)), n=n)
+        return explained(found, "option", least)
 
     def share(selected: NDArray[np.bool_]) -> Figure:
-        chosen, total = selected.ravel().astype(np.float64), np.ones(counts.shape[1])
-        resampled = np.stack([sums @ chosen, sums @ total], axis=1)
-        return share_figure(counts @ chosen, counts @ total, resampled)
+        return share_figure(counts @ selected.ravel().astype(np.float64), counts.sum(axis=1))
+
+    def of_option(place: int, axis: int) -> Figure:
+        """Of the units the reference (0) or the judge (1) gave the option, the share both gave it."""
+        some = tables.square(counts)
+        return share_figure(some[:, place, place], some.take(place, axis=axis + 1).sum(axis=1))
 
     places = np.arange(len(ratings.labels))
     steps = np.abs(np.subtract.outer(places, places))
@@ -130,8 +143,8 @@ def compare_options(
                 label=label,
                 reference=int(table[place].sum()),
                 judged=int(table[:, place].sum()),
-                precision=figure(_at(place, tables.precisions)),
-                recall=figure(_at(place, tables.recalls)),
+                precision=of_option(place, 1),
+                recall=of_option(place, 0),
                 f1=figure(_at(place, tables.f1s)),
             )
             for place, label in enumerate(ratings.labels)
@@ -157,16 +170,21 @@ def table_figure(ratings: Ratings, statistic: Statistic, *, resamples: int = 100
     `statistic` maps tables (… × options × options) to (…), NaN where undefined; `n` counts the units both
     labelled. Raises ValueError unless there are exactly two raters.
     """
-    counts = two_rater_counts(ratings.on_full_scale())
+    full = ratings.on_full_scale()
+    counts = two_rater_counts(full)
     n = int(counts.sum())
     if n == 0:
         return Figure(None, None, None, 0)
-    sums = resampled_sums(counts, resamples=resamples if len(counts) > 1 else 0, seed=seed)
+    drawn = resamples if len(counts) > 1 else 0
+    sums = resampled_sums(
+        counts, resamples=drawn, seed=seed, unseen=unseen_cells(len(full.labels), table_grouping(counts))
+    )
     return bootstrap_figure(counts, sums, lambda cells: statistic(tables.square(cells)), n=n)
 
 
-def table_share(ratings: Ratings, *, within: int = 0, resamples: int = 1000, seed: int = 0) -> Figure:
-    """Share of units whose two labels are at most `within` places apart; Wilson with one unit per item.
+def table_share(ratings: Ratings, *, within: int = 0) -> Figure:
+    """Share of units whose two labels are at most `within` places apart, with Wilson's interval.
+
 
     With `within` above 0 and fewer than three options the share is undefined: it could only be 1. Raises
     ValueError unless there are exactly two raters.
@@ -175,11 +193,7 @@ def table_share(ratings: Ratings, *, within: int = 0, resamples: int = 1000, see
     counts = two_rater_counts(full)
     places = np.arange(len(full.labels))
     near = (np.abs(np.subtract.outer(places, places)) <= within).ravel().astype(np.float64)
-    successes, totals = counts @ near, counts.sum(axis=1)
-    sums = resampled_sums(
-        np.stack([successes, totals], axis=1), resamples=resamples if len(counts) > 1 else 0, seed=seed
-    )
-    found = share_figure(successes, totals, sums)
+    found = share_figure(counts @ near, counts.sum(axis=1))
     return found if within == 0 else _adjacent(found, len(places))
 
 

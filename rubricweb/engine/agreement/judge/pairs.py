@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rubricweb.engine.agreement import accuracy
-from rubricweb.engine.agreement.accuracy import Confusion
 from rubricweb.engine.agreement.intervals import (
     Figure,
     Floats,
     Statistic,
     bootstrap_figure,
+    explained,
     resampled_sums,
     share_figure,
+    table_grouping,
+    unseen_cells,
 )
-from rubricweb.engine.agreement.kappa import cohen_kappa
+from rubricweb.engine.agreement.judge import accuracy
+from rubricweb.engine.agreement.judge.accuracy import Confusion
+from rubricweb.engine.agreement.judge.kappa import cohen_kappa
 from rubricweb.engine.agreement.ratings import cluster_codes
 
 MET, UNMET, CANNOT_ASSESS = "MET", "UNMET", "CANNOT_ASSESS"
@@ -62,10 +65,10 @@ def compare_labels(
     """Compare two columns of verdicts over the same units.
 
     `reference[i]` and `judged[i]` are "MET", "UNMET", "CANNOT_ASSESS" or None (no label), `clusters[i]` the
-    item that unit i belongs to: units of one item are resampled together. Intervals are 95 %: Wilson for
-    shares when every item has one unit, otherwise a percentile bootstrap over items with `resamples` draws
-    from `seed`. Undefined figures are None: see each function of `accuracy` and `kappa`. Raises ValueError on
-    unequal lengths or any other label.
+    item that unit i belongs to: units of one item fall together. Intervals are 95 %: Wilson for shares
+    (`share_figure`), for the others a percentile bootstrap over items from counts with ½ added to each of the
+    four cells, with `resamples` draws from `seed`. Undefined figures are None: see each function of
+    `accuracy` and `kappa`. Raises ValueError on unequal lengths or any other label.
 
     Worked: reference MET MET UNMET UNMET, judged MET UNMET UNMET UNMET → accuracy 0.75, balanced accuracy
     (0.5 + 1) / 2 = 0.75, κ = (0.75 − 0.5) / 0.5 = 0.5, MCC = (1·2 − 1·0) / √(2·2·1·3) = 0.5774.
@@ -81,16 +84,18 @@ def compare_labels(
     both = ~missing & ~abstained_one & ~abstained_other
 
     counts = _counts_by_cluster(one[both], other[both], cluster_codes(clusters)[both])
-    sums = resampled_sums(counts, resamples=resamples, seed=seed) if len(counts) > 1 else np.empty((0, 4))
+    drawn = resamples if len(counts) > 1 else 0
+    sums = resampled_sums(counts, resamples=drawn, seed=seed, unseen=unseen_cells(2, table_grouping(counts)))
     total = counts.sum(axis=0)
     n = int(total.sum())
 
-    def figure(statistic: Statistic) -> Figure:
-        return bootstrap_figure(counts, sums, statistic, n=n)
+    least = int(min(total[0] + total[1], total[2] + total[3]))
 
-    def share(places: list[int]) -> Figure:
-        resampled = np.stack([sums[:, places].sum(axis=1), sums.sum(axis=1)], axis=1)
-        return share_figure(counts[:, places].sum(axis=1), counts.sum(axis=1), resampled)
+    def figure(statistic: Statistic) -> Figure:
+        return explained(bootstrap_figure(counts, sums, statistic, n=n), "verdict", least)
+
+    def share(places: list[int], among: Sequence[int] = range(4)) -> Figure:
+        return share_figure(counts[:, places].sum(axis=1), counts[:, among].sum(axis=1))
 
     return PairAgreement(
         n=n,
@@ -99,8 +104,8 @@ def compare_labels(
         balanced_accuracy=figure(accuracy.balanced_accuracy),
         kappa=figure(_kappa),
         mcc=figure(accuracy.mcc),
-        precision=figure(accuracy.precision),
-        recall=figure(accuracy.recall),
+        precision=share([0], [0, 2]),
+        recall=share([0], [0, 1]),
         f1=figure(accuracy.f1),
         reference_met_rate=share([0, 1]),
         judged_met_rate=share([0, 2]),

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from rubricweb.engine.agreement.intervals import (
     Figure,
     Floats,
+    bracketed,
     cluster_figure,
     cluster_sums,
     divide,
     percentile_interval,
     resampled_sums,
+    units_together,
 )
+from rubricweb.engine.agreement.raters.many_raters import label_pairs, pair_shares
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
 
 _PAIRS_AT_ONCE = 256  # bounds one block of (clusters × pairs of labels) at 10,000 clusters to about 20 MB
@@ -33,10 +36,15 @@ def alpha_nominal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
     disagreements 2, expected (36 − 18) / 5 = 3.6, α = 1 − 2 / 3.6 = 0.4444.
     """
     counts, clusters = _pairable_counts(ratings)
-    values = counts.sum(axis=1)
-    coinciding = (counts * (counts - 1)).sum(axis=1) / (values - 1)
-    terms = np.concatenate([coinciding[:, None], counts], axis=1)
-    return cluster_figure(terms, clusters, _nominal, resamples=resamples, seed=seed)
+    return cluster_figure(
+        _nominal_terms(counts),
+        clusters,
+        _nominal,
+        unseen=_nominal_terms(label_pairs(counts.shape[1])) * _labels_per_pair(counts),
+        agreement=pair_shares(counts),
+        resamples=resamples,
+        seed=seed,
+    )
 
 
 def alpha_ordinal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:
@@ -57,14 +65,23 @@ def alpha_ordinal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
     per_label = cluster_sums(counts, clusters)
     total = per_label.sum(axis=0)[None, :]
     drawn = resamples if len(per_label) > 1 else 0
-    resampled = resampled_sums(per_label, resamples=drawn, seed=seed)
+    pairs = label_pairs(counts.shape[1])
+    agreeing = pair_shares(counts)
+    together = units_together(
+        cluster_sums(agreeing[:, None], clusters)[:, 0],
+        cluster_sums(np.ones((n, 1)), clusters)[:, 0],
+        float(agreeing.var()),
+    )
+    size = _labels_per_pair(counts) * together
+    resampled = resampled_sums(per_label, resamples=drawn, seed=seed, unseen=pairs * size)
     observed, resampled_observed = np.zeros(1), np.zeros(drawn)
     lower, upper = np.triu_indices(counts.shape[1], k=1)
     for start in range(0, len(lower), _PAIRS_AT_ONCE):
         low, high = lower[start : start + _PAIRS_AT_ONCE], upper[start : start + _PAIRS_AT_ONCE]
-        contributions = _coincidences(counts, clusters, low, high)
+        contributions = cluster_sums(_coincidences(counts, low, high), clusters)
         # The same seed draws the same clusters again, so every block of pairs sees the same resamples.
-        sums = resampled_sums(contributions, resamples=drawn, seed=seed)
+        unseen = _coincidences(pairs, low, high) * size
+        sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen)
         observed += _rank_disagreement(contributions.sum(axis=0)[None, :], total, low, high)
         resampled_observed += _rank_disagreement(sums, resampled, low, high)
     value = float(_ordinal(observed, total)[0])
@@ -72,8 +89,7 @@ def alpha_ordinal(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> 
         return Figure(None, None, None, n)
     if drawn == 0:
         return Figure(value, None, None, n)
-    bounds = percentile_interval(_ordinal(resampled_observed, resampled))
-    return Figure(value, bounds[0], bounds[1], n)
+    return bracketed(value, percentile_interval(_ordinal(resampled_observed, resampled), len(per_label)), n)
 
 
 def alpha_interval(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:
@@ -129,10 +145,35 @@ def _interval_figure(numbers: Floats, clusters: NDArray[np.int64], *, resamples:
     # α does not change when values are shifted or stretched; sums of squares lose fewer digits at 0 … 1.
     lowest, highest = float(np.nanmin(used)), float(np.nanmax(used))
     scaled = np.where(present, (used - lowest) / ((highest - lowest) or 1.0) - 0.5, 0.0)
+    terms = _interval_terms(scaled, labels)
+    within = terms[:, 0] / labels
+    ends = np.array([[-0.5, -0.5, 0.5, 0.5], [-0.5, 0.5, -0.5, 0.5]])  # two labels at the ends seen
+    return cluster_figure(
+        terms,
+        clusters[pairable],
+        _interval,
+        unseen=_interval_terms(ends, np.full(4, 2.0)) * (float(labels.mean()) / 2),
+        agreement=-within,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def _interval_terms(scaled: Floats, labels: Floats) -> Floats:
+    """(units × 4) from (raters × units) values, 0 at gaps, and how many labels each unit has."""
     sums, squares = scaled.sum(axis=0), (scaled * scaled).sum(axis=0)
     within = 2 * (labels * squares - sums * sums) / (labels - 1)
-    terms = np.stack([within, labels, sums, squares], axis=1)
-    return cluster_figure(terms, clusters[pairable], _interval, resamples=resamples, seed=seed)
+    return np.stack([within, labels, sums, squares], axis=1)
+
+
+def _nominal_terms(counts: Floats) -> Floats:
+    coinciding = (counts * (counts - 1)).sum(axis=1) / (counts.sum(axis=1) - 1)
+    return np.concatenate([coinciding[:, None], counts], axis=1)
+
+
+def _labels_per_pair(counts: Floats) -> float:
+    """By how much a unit of average size weighs more than one with two labels."""
+    return float(counts.sum()) / (2 * max(1, len(counts)))
 
 
 def _pairable_counts(ratings: Ratings) -> tuple[Floats, NDArray[np.int64]]:
@@ -180,9 +221,6 @@ def _rank_disagreement(
     return disagreement
 
 
-def _coincidences(
-    counts: Floats, clusters: NDArray[np.int64], low: NDArray[np.int64], high: NDArray[np.int64]
-) -> Floats:
-    """(clusters × pairs): pairs of values with the labels low and high in one unit, over its values − 1."""
-    pairs = counts[:, low] * counts[:, high] / (counts.sum(axis=1) - 1)[:, None]
-    return cluster_sums(pairs, clusters)
+def _coincidences(counts: Floats, low: NDArray[np.int64], high: NDArray[np.int64]) -> Floats:
+    """(units × pairs): pairs of values with the labels low and high in one unit, over its values − 1."""
+    return np.asarray(counts[:, low] * counts[:, high] / (counts.sum(axis=1) - 1)[:, None])

@@ -6,42 +6,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import (
+    CONFIDENCE,
     Figure,
     Floats,
     Statistic,
     cluster_figure,
     divide,
-    figure_of_shares,
+    mean_interval,
     mean_of_sums,
+    unseen_pairs,
 )
-from rubricweb.engine.agreement.kappa import Weighting, agreement_weights
+from rubricweb.engine.agreement.judge.kappa import Weighting, agreement_weights
 from rubricweb.engine.agreement.ratings import Ratings
-from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 
 _UNDEFINED_BELOW = 1e-12  # a chance agreement this close to 1 leaves nothing beyond chance to measure
 
 
-def raw_agreement(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:
+def raw_agreement(ratings: Ratings) -> Figure:
     """Share of pairs of labels of the same unit that are equal, averaged over units, in [0, 1].
 
     Every unit with at least two labels counts once, whatever their number: Fleiss (1971), P̄; `n` counts
-    these units. Two raters: the plain share of equal units. A value of 0 or 1 has Wilson's interval over
-    items, any other a bootstrap clustered by item. None when no unit has two labels.
+    these units. Two raters: the plain share of equal units. Intervals are those of `mean_interval`: Wilson's
+    where every unit agrees in whole or not at all, else t, over items. None when no unit has two labels.
 
     Worked: units A A A, A A B, A B (one gap) → (1 + 1/3 + 0) / 3 = 0.4444.
     """
-    draws = SharedDraws(resamples=resamples, seed=seed)
-    return raw_agreement_later(ratings.label_counts(), ratings.clusters, draws)()
+    return raw_agreement_of(ratings.label_counts(), ratings.clusters)
 
 
-def raw_agreement_later(
-    counts: NDArray[np.int64], clusters: NDArray[np.int64], draws: SharedDraws
-) -> Later[Figure]:
-    """`raw_agreement` of (units × labels), how often each was given, worked out when it is called."""
+def raw_agreement_of(
+    counts: NDArray[np.int64], clusters: NDArray[np.int64], confidence: float = CONFIDENCE
+) -> Figure:
+    """`raw_agreement` of (units × labels), how often each was given."""
     shares, pairable = _pair_shares(counts.astype(np.float64), None)
-    items = clusters[pairable]
-    mean = draws.figure(np.stack([shares, pairable], axis=1)[pairable], items, mean_of_sums)
-    return lambda: figure_of_shares(mean(), items)
+    return mean_interval(shares[pairable], clusters[pairable], limits=(0.0, 1.0), confidence=confidence)
 
 
 def unit_agreement(ratings: Ratings) -> Floats:
@@ -117,20 +115,35 @@ def _figure(
     ratings: Ratings, statistic: Statistic, weights: Floats | None, *, resamples: int, seed: int
 ) -> Figure:
     counts = ratings.label_counts().astype(np.float64)
-    shares, pairable = _pair_shares(counts, weights)
-    labels = counts.sum(axis=1)
-    rated = labels > 0
-    terms = np.concatenate(
-        [shares[:, None], pairable[:, None], rated[:, None], counts / np.maximum(labels, 1)[:, None]], axis=1
-    )
+    rated = counts.sum(axis=1) > 0
     return cluster_figure(
-        terms[rated],
+        _terms(counts[rated], weights),
         ratings.clusters[rated],
         statistic,
-        n=int(pairable.sum()),
+        unseen=_terms(label_pairs(counts.shape[1]), weights),
+        agreement=_pair_shares(counts[rated], weights)[0],
+        n=int((counts.sum(axis=1) >= 2).sum()),
         resamples=resamples,
         seed=seed,
     )
+
+
+def pair_shares(counts: Floats) -> Floats:
+    """(units,): the share of equal pairs of labels, from (units × labels) counts; 0 without a pair."""
+    return _pair_shares(counts, None)[0]
+
+
+def label_pairs(labels: int) -> Floats:
+    """(kinds × labels) counts of units with two labels that may be unseen."""
+    one, other = unseen_pairs(labels)
+    return np.asarray(np.eye(labels)[one] + np.eye(labels)[other])
+
+
+def _terms(counts: Floats, weights: Floats | None) -> Floats:
+    """(units × terms): share of agreeing pairs, whether there is one, 1, and each label's share."""
+    shares, pairable = _pair_shares(counts, weights)
+    columns = [shares, pairable, np.ones(len(counts)), *(counts / counts.sum(axis=1, keepdims=True)).T]
+    return np.stack(columns, axis=1)
 
 
 def _pair_shares(counts: Floats, weights: Floats | None) -> tuple[Floats, Floats]:

@@ -8,17 +8,20 @@ from itertools import combinations
 
 import numpy as np
 
-from rubricweb.engine.agreement import tables
 from rubricweb.engine.agreement.intervals import (
     Figure,
     Floats,
     bootstrap_figure,
+    bracketed,
     percentile_interval,
     resampled_sums,
     share_figure,
+    table_grouping,
+    unseen_cells,
 )
-from rubricweb.engine.agreement.kappa import Weighting
-from rubricweb.engine.agreement.options import kappa_of
+from rubricweb.engine.agreement.judge import tables
+from rubricweb.engine.agreement.judge.kappa import Weighting
+from rubricweb.engine.agreement.judge.options import kappa_of
 from rubricweb.engine.agreement.ratings import GAP, Ratings
 
 _CELLS_AT_ONCE = 512  # columns of one block of (clusters × pairs · levels²)
@@ -61,8 +64,7 @@ def rater_matrix(
         labelled = cells.any(axis=1)
         n = int(cells.sum())
         enough = sums if labelled.sum() > 1 else sums[:0]
-        resampled = np.stack([enough @ equal, enough.sum(axis=1)], axis=1)
-        raw[one][other] = raw[other][one] = share_figure(cells @ equal, cells.sum(axis=1), resampled)
+        raw[one][other] = raw[other][one] = share_figure(cells @ equal, cells.sum(axis=1))
         kappa[one][other] = kappa[other][one] = bootstrap_figure(
             cells[labelled], enough, lambda some: statistic(tables.square(some)), n=n
         )
@@ -107,11 +109,12 @@ def mean_pair_kappa(
     if weight == 0:
         return Figure(None, None, None, n)
     mean = total / weight
-    if len(np.unique(full.clusters[pairable])) < 2:
+    items = np.unique(full.clusters[pairable])
+    if len(items) < 2:
         return Figure(mean, None, None, n)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = percentile_interval(np.where(weights == 0, np.nan, totals / weights))
-    return Figure(mean, low, high, n)
+        bounds = percentile_interval(np.where(weights == 0, np.nan, totals / weights), len(items))
+    return bracketed(mean, bounds, n)
 
 
 def _pair_cells(ratings: Ratings, *, resamples: int, seed: int) -> Iterator[tuple[Pair, Floats, Floats]]:
@@ -134,7 +137,16 @@ def _pair_cells(ratings: Ratings, *, resamples: int, seed: int) -> Iterator[tupl
             both = (codes[one] != GAP) & (codes[other] != GAP)
             columns = place * cells + codes[one, both] * levels + codes[other, both]
             np.add.at(contributions, (clusters[both], columns), 1)
-        sums = resampled_sums(contributions, resamples=drawn, seed=seed)
+        # Every pair meets the unseen in the same resamples, each with clusters of its own size.
+        sizes = np.array([_unseen_size(block) for block in np.split(contributions, len(some), axis=1)])
+        unseen = np.kron(sizes[None, :], unseen_cells(levels))
+        sums = resampled_sums(contributions, resamples=drawn, seed=seed, unseen=unseen)
         for place, pair in enumerate(some):
             block = slice(place * cells, (place + 1) * cells)
             yield pair, contributions[:, block], sums[:, block]
+
+
+def _unseen_size(counts: Floats) -> float:
+    """Units of a pair that come with an unseen cluster: fewer where the pair met in some clusters only."""
+    met = counts[counts.any(axis=1)]
+    return table_grouping(met) * len(met) / max(1, len(counts))

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rubricweb.engine.agreement.intervals import Figure, mean_share_figure
-from rubricweb.engine.agreement.many_raters import raw_agreement_later
+from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, mean_interval
+from rubricweb.engine.agreement.raters.many_raters import raw_agreement_of
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
-from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class Steadiness:
     unsteady: Figure
 
 
-def steadiness(repeats: Ratings, *, resamples: int = 1000, seed: int = 0) -> Steadiness:
+def steadiness(repeats: Ratings) -> Steadiness:
     """Flip rate and share of unsteady units; the repeats stand where raters do.
 
     Abstentions and errors are gaps unless they are labels of the ratings. The flip rate does not grow with
@@ -41,29 +40,24 @@ def steadiness(repeats: Ratings, *, resamples: int = 1000, seed: int = 0) -> Ste
     changed = (np.count_nonzero(counts, axis=1) > 1).astype(np.float64)
     return Steadiness(
         n=int(pairable.sum()),
-        flip_rate=flip_rate(repeats, resamples=resamples, seed=seed),
-        unsteady=mean_share_figure(
-            changed[pairable], repeats.clusters[pairable], resamples=resamples, seed=seed
-        ),
+        flip_rate=flip_rate(repeats),
+        unsteady=mean_interval(changed[pairable], repeats.clusters[pairable], limits=(0.0, 1.0)),
     )
 
 
-def flip_rate(repeats: Ratings, *, resamples: int = 1000, seed: int = 0) -> Figure:
+def flip_rate(repeats: Ratings) -> Figure:
     """Chance that two repeats of the same unit differ, averaged over units: 1 − `raw_agreement`, in [0, 1].
 
     None when no unit has two answers. Worked: see `steadiness`.
     """
-    return flip_rate_later(
-        repeats.label_counts(), repeats.clusters, SharedDraws(resamples=resamples, seed=seed)
-    )()
+    return flip_rate_of(repeats.label_counts(), repeats.clusters)
 
 
-def flip_rate_later(
-    counts: NDArray[np.int64], clusters: NDArray[np.int64], draws: SharedDraws
-) -> Later[Figure]:
-    """`flip_rate` of (units × labels), how often each was given, worked out when it is called."""
-    same = raw_agreement_later(counts, clusters, draws)
-    return lambda: _flipped(same())
+def flip_rate_of(
+    counts: NDArray[np.int64], clusters: NDArray[np.int64], confidence: float = CONFIDENCE
+) -> Figure:
+    """`flip_rate` of (units × labels), how often each was given."""
+    return _flipped(raw_agreement_of(counts, clusters, confidence))
 
 
 def _flipped(same: Figure) -> Figure:
@@ -78,9 +72,6 @@ def panel_agreement(
     votes: Sequence[Sequence[str | None]],
     finals: Sequence[str | None],
     clusters: Sequence[Hashable] | None = None,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> Figure:
     """Share of a panel's votes that equal its final verdict, averaged over units, in [0, 1].
 
@@ -95,18 +86,13 @@ def panel_agreement(
         sum(vote == finals[place] for vote in votes[place]) / sum(vote is not None for vote in votes[place])
         for place in kept
     ]
-    return mean_share_figure(
-        np.array(shares, dtype=np.float64), cluster_codes(items), resamples=resamples, seed=seed
-    )
+    return mean_interval(np.array(shares, dtype=np.float64), cluster_codes(items), limits=(0.0, 1.0))
 
 
 def vote_entropy(
     votes: Sequence[Sequence[str | None]],
     options: int,
     clusters: Sequence[Hashable] | None = None,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> Figure:
     """How split a panel's votes are, averaged over units: 0 unanimous, 1 evenly spread over all options.
 
@@ -129,12 +115,8 @@ def vote_entropy(
             )
         parts = counts / counts.sum()
         shares.append(max(0.0, float(-(parts * np.log(parts)).sum() / np.log(options))))
-    return mean_share_figure(
-        np.minimum(np.array(shares, dtype=np.float64), 1.0),
-        cluster_codes(items),
-        resamples=resamples,
-        seed=seed,
-    )
+    parts = np.minimum(np.array(shares, dtype=np.float64), 1.0)
+    return mean_interval(parts, cluster_codes(items), limits=(0.0, 1.0))
 
 
 def _kept(

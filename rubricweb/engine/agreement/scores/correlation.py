@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement.intervals import (
+    UNSEEN,
     Figure,
     Floats,
+    bracketed,
     cluster_figure,
     divide,
     percentile_interval,
@@ -19,6 +21,7 @@ from rubricweb.engine.agreement.ratings import cluster_codes
 
 Scores = Sequence[float | None] | Floats
 _SAME = 1e-24  # squared spread, of scores scaled to 1, that is rounding and not spread
+_CORNERS = 4
 _ROWS_AT_ONCE = 512  # rows of the (units × units) sign table held at a time
 
 
@@ -41,13 +44,24 @@ def pearson(
     """
     x, y, items = paired_scores(one, other, clusters)
     x, y = _scaled(x), _scaled(y)
-    terms = np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1)
+    corners = (np.array([-0.5, -0.5, 0.5, 0.5]), np.array([-0.5, 0.5, -0.5, 0.5]))
+
+    def terms(x: Floats, y: Floats) -> Floats:
+        return np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1)
 
     def correlation(sums: Floats) -> Floats:
         n, sx, sy, sxx, syy, sxy = (sums[..., place] for place in range(6))
         return _ratio(n * sxy - sx * sy, n * sxx - sx * sx, n * syy - sy * sy, n * n)
 
-    return cluster_figure(terms, items, correlation, resamples=resamples, seed=seed)
+    return cluster_figure(
+        terms(x, y),
+        items,
+        correlation,
+        unseen=terms(*corners),
+        agreement=-((x - y) ** 2),
+        resamples=resamples,
+        seed=seed,
+    )
 
 
 def spearman(
@@ -65,7 +79,7 @@ def spearman(
     Worked: 10, 20, 90 and 1, 3, 2 → ranks 1, 2, 3 and 1, 3, 2, ρ = 0.5.
     """
     x, y, items = paired_scores(one, other, clusters)
-    x_rank, y_rank = _Ranking(x), _Ranking(y)
+    x_rank, y_rank = _with_corners(x, y)
 
     def correlation(times: Floats) -> Floats:
         middle = (times.sum(axis=-1, keepdims=True) + 1) / 2  # the mean of midranks, exactly
@@ -93,7 +107,7 @@ def kendall(
     P − T_y = 3, τ = 2 / √6 = 0.8165.
     """
     x, y, items = paired_scores(one, other, clusters)
-    x_rank, y_rank = _Ranking(x), _Ranking(y)
+    x_rank, y_rank = _with_corners(x, y)
     width = max(1, len(y_rank))
     pairs, place = np.unique(x_rank.codes * width + y_rank.codes, return_inverse=True)
     x_of, y_of = np.divmod(pairs, width)
@@ -140,6 +154,14 @@ def score_column(side: str, scores: Scores) -> Floats:
         place = int(np.flatnonzero(np.isinf(numbers))[0])
         raise ValueError(f"{side}[{place}] is {numbers[place]}; allowed are finite numbers and None")
     return numbers
+
+
+def _with_corners(x: Floats, y: Floats) -> tuple[_Ranking, _Ranking]:
+    """The ranks of the units and then of the four corners of what was seen, which a resample may draw."""
+    if len(x) == 0:
+        return _Ranking(x), _Ranking(y)
+    ends = np.array([x.min(), x.max()]), np.array([y.min(), y.max()])
+    return _Ranking(np.append(x, ends[0][[0, 0, 1, 1]])), _Ranking(np.append(y, ends[1][[0, 1, 0, 1]]))
 
 
 def _scaled(scores: Floats) -> Floats:
@@ -190,18 +212,21 @@ class _Ranking:
 def _unit_figure(
     statistic: Callable[[Floats], Floats], clusters: NDArray[np.int64], *, resamples: int, seed: int
 ) -> Figure:
-    """A statistic of how often each unit was drawn, (resamples × units) → (resamples,)."""
+    """A statistic of how often each unit, then each corner was drawn, (resamples × n + 4) → (resamples,)."""
     n = len(clusters)
     if n == 0:
         return Figure(None, None, None, 0)
-    value = float(statistic(np.ones((1, n)))[0])
+    value = float(statistic(np.append(np.ones((1, n)), np.zeros((1, _CORNERS)), axis=1))[0])
     if not np.isfinite(value):
         return Figure(None, None, None, n)
     kept, places = np.unique(clusters, return_inverse=True)
     if len(kept) < 2:
         return Figure(value, None, None, n)
-    drawn = [
-        statistic(times[:, places]) for _, times in resampled_times(len(kept), resamples=resamples, seed=seed)
-    ]
-    low, high = percentile_interval(np.concatenate(drawn) if drawn else np.empty(0))
-    return Figure(value, low, high, n)
+    drawn, corner = [], np.random.default_rng([seed, UNSEEN])
+    for _, times in resampled_times(len(kept), resamples=resamples, seed=seed, unseen=UNSEEN):
+        unseen = times[:, len(kept) :].sum(axis=1).astype(np.int64)
+        corners = corner.multinomial(unseen, [1 / _CORNERS] * _CORNERS) * round(n / len(kept))
+        drawn.append(statistic(np.append(times[:, places], corners.astype(np.float64), axis=1)))
+    return bracketed(
+        value, percentile_interval(np.concatenate(drawn) if drawn else np.empty(0), len(kept)), n
+    )

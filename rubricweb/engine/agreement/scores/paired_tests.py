@@ -9,15 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rubricweb.engine.agreement.correlation import Scores, paired_scores
 from rubricweb.engine.agreement.distributions import (
     chi_square_tail,
     fair_coin_two_sided,
     normal_two_sided,
     t_two_sided,
 )
-from rubricweb.engine.agreement.intervals import Figure, Floats, mean_of_sums
-from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
+from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, Floats, mean_interval, within
+from rubricweb.engine.agreement.scores.correlation import Scores, paired_scores
 
 EXACT_BELOW_DISCORDANT = 25
 EXACT_UP_TO_DIFFERENCES = 50
@@ -91,30 +90,25 @@ def mcnemar(
     other: YesNo,
     clusters: Sequence[Hashable] | None = None,
     *,
-    resamples: int = 1000,
-    seed: int = 0,
+    confidence: float = CONFIDENCE,
 ) -> McNemar:
     """McNemar's test of two yes/no columns over the same units: both MET, or both right against a reference.
 
     None on either side leaves a unit out. McNemar (1947): of b + c units where the two differ, half should go
     each way. Below 25 of them the exact binomial test, else χ² = (|b − c| − 1)² / (b + c) with one degree of
     freedom (Edwards 1948). Without any, p is 1. The units should be independent, one per item: test one
-    criterion at a time and adjust with `holm`. Raises ValueError on unequal lengths.
+    criterion at a time and adjust with `holm`. The difference has Bonett & Price's (2012) interval: t over
+    the differences with one +1 and one −1 more. Numbers count as yes where they are not 0, NaN is a gap.
+    Raises ValueError on unequal lengths.
 
     Worked: 1 and 4 discordant → p = 2·(1 + 5) / 32 = 0.375; 10 and 30 → (20 − 1)² / 40 = 9.025, p = 0.00266.
     """
-    return mcnemar_later(one, other, SharedDraws(resamples=resamples, seed=seed), clusters)()
-
-
-def mcnemar_later(
-    one: YesNo, other: YesNo, draws: SharedDraws, clusters: Sequence[Hashable] | None = None
-) -> Later[McNemar]:
-    """`mcnemar`, worked out when it is called; numbers count as yes where they are not 0, NaN is a gap."""
-    x, y, cells = paired_scores(one, other, clusters)
+    x, y, items = paired_scores(one, other, clusters)
     first, second = x != 0, y != 0
-    terms = np.stack([second.astype(np.float64) - first, np.ones(len(first))], axis=1)
-    difference = draws.figure(terms, cells, mean_of_sums)
-    return lambda: _mcnemar(first, second, difference())
+    difference = mean_interval(
+        second.astype(np.float64) - first, items, limits=None, bonett_price=True, confidence=confidence
+    )
+    return _mcnemar(first, second, within(difference, -1, 1))
 
 
 def _mcnemar(first: NDArray[np.bool_], second: NDArray[np.bool_], difference: Figure) -> McNemar:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rubricweb.engine.autograders.few_shot import Example, content_digest, query_text
+from rubricweb.engine.autograders.examples.few_shot import Example, content_digest, query_text
 from rubricweb.engine.autograders.material import block, inline, joined, submission_blocks
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Submission

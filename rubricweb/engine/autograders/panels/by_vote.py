@@ -182,7 +182,7 @@ class VoteGrader(Autograder):
         return self.combine(whole, votes, check_results(whole, submission))
 
     async def aggregate(self, judge_results: Sequence[CriterionReport]) -> EvaluationReport:
-        """Score the settled answers by ``engine/scoring.py``; a criterion without one counts as failed."""
+        """Score the settled answers by ``engine/scoring``; a criterion without one counts as failed."""
         return scored_report(
             judge_results, normalize=self.normalize, abstention=self.abstention, on_error=self.on_error
         )

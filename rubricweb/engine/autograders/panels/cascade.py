@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from rubricweb.engine.autograders.by_vote import (
+from rubricweb.engine.autograders.panels.by_vote import (
     Member,
     VoteGrader,
     VotePrompt,
@@ -14,14 +14,14 @@ from rubricweb.engine.autograders.by_vote import (
     by_name,
     unanswered,
 )
-from rubricweb.engine.autograders.panel import PanelGrader
+from rubricweb.engine.autograders.panels.panel import PanelGrader
 from rubricweb.engine.autograders.prompted import VerdictAutograder, asked_about
+from rubricweb.engine.panels.voting import Tally
 from rubricweb.engine.report import CriterionReport, Escalation, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError, outcome_of
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
-from rubricweb.engine.voting import Tally
 
 Condition: TypeAlias = Literal["error", "abstention", "disagreement", "low_confidence"]
 """Why a criterion goes on: no answer came; nothing could be assessed; the votes differ; they are unsure."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rubricweb.engine.autograders.by_vote import (
+from rubricweb.engine.autograders.panels.by_vote import (
     Member,
     VoteGrader,
     VotePrompt,
@@ -14,12 +14,12 @@ from rubricweb.engine.autograders.by_vote import (
     unanswered,
 )
 from rubricweb.engine.autograders.prompted import asked_about
+from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
+from rubricweb.engine.panels.voting import Tally, rule_for, tally
 from rubricweb.engine.report import CriterionReport, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.submission import Submission
-from rubricweb.engine.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
-from rubricweb.engine.voting import Tally, rule_for, tally
 
 __all__ = ["Member", "PanelGrader", "VotePrompt"]
 

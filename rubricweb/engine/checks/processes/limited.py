@@ -10,13 +10,29 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from rubricweb.engine.checks.base import CannotCheck
 
 START_SECONDS = 60.0
+_at_once: ContextVar[bool] = ContextVar("at_once", default=False)
 _PROGRAM = Path(__file__).with_name("helper_process.py")
+
+
+@contextlib.contextmanager
+def at_once() -> Iterator[None]:
+    """While this lasts, nothing waits for a helper process: for the requests of pages.
+
+    A check that needs one declines with ``needs_a_run``.
+    """
+    token = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
 
 
 class LimitedProcess:
@@ -37,9 +53,12 @@ class LimitedProcess:
     def ask(self, question: dict[str, Any]) -> Any:
         """The helper's answer, plain JSON data.
 
-        Raises CannotCheck (``timed_out``) after ``timeout_seconds`` or when the helper died, as it does
-        when its memory is used up; RuntimeError with the helper's own words when its function crashed.
+        Raises CannotCheck: ``needs_a_run`` within ``at_once``, ``timed_out`` after ``timeout_seconds``, or if
+        the helper died, as it does when its memory is used up; RuntimeError with the helper's own words when
+        its function crashed.
         """
+        if _at_once.get():
+            raise CannotCheck("needs_a_run", "not measured on a page, as it may take seconds: a run does")
         with self._turn:
             try:
                 answer = self._answer(question)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rubricweb.engine.checks.base import CheckResult
 from rubricweb.engine.checks.criteria import as_number, isolated
-from rubricweb.engine.checks.published import CheckRubric, RubricFn, name_of, refuse_unusable
+from rubricweb.engine.checks.published.rubrics import CheckRubric, RubricFn, name_of, refuse_unusable
 from rubricweb.engine.errors import shown
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.engine.report import GradingError
@@ -91,7 +91,8 @@ class AllReport:
 class WeightedRubric:
     """Rubrics with weights: ``[(rubric, weight), …]``, or ``(rubric, weight, category)``.
 
-    A rubric is one of the classes here or any function of the text. Two of one name are numbered: ``fn``,
+    A rubric is one of the classes here or any function of the text; it gives a number, or a number with its
+    reason. Two of one name are numbered: ``fn``,
     ``fn_2``. Raises ValueError or TypeError for an empty list, a weight that is not finite, something that
     cannot be called, and coroutine functions.
     """
@@ -186,13 +187,24 @@ def _measure(rubric: RubricFn, output: str) -> CheckResult:
     if isinstance(rubric, CheckRubric):
         return rubric.measure(output)
     returned = rubric(output)
+    return as_result(returned, f"returned {shown(returned)}")
+
+
+def as_result(returned: Any, reason: str) -> CheckResult:
+    """What a function gave back, a number or (number, reason), with ``reason`` where it gives none.
+
+    Raises TypeError for an awaitable; whether the number is one is for ``isolated`` to say.
+    """
     if isinstance(returned, CheckResult):
         return returned
+    if isinstance(returned, tuple) and len(returned) == 2:
+        value, said = returned
+        return CheckResult(value, reason if said is None else str(said))
     if inspect.isawaitable(returned):
         if inspect.iscoroutine(returned):
             returned.close()
         raise TypeError("returned an awaitable; allowed: a number")
-    return CheckResult(returned, f"returned {shown(returned)}")
+    return CheckResult(returned, reason)
 
 
 def _numbered(rubrics: Sequence[RubricFn]) -> list[str]:

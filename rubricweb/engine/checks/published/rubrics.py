@@ -16,7 +16,8 @@ from rubricweb.engine.errors import FaultList, InvalidRubric, shown
 from rubricweb.engine.submission import Submission
 
 RubricFn: TypeAlias = Callable[[str], Any]
-"""A rubric of these evaluators: takes the text, gives a number from 0 to 1 (True is 1)."""
+"""A rubric of these evaluators: takes the text, gives a number from 0 to 1 (True is 1), or a number with its
+reason, ``(0.5, "half of it")``."""
 
 
 class CheckRubric:

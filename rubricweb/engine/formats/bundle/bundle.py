@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, join_place, nearest, shown
-from rubricweb.engine.formats.archives import LIMITS, ArchiveLimits, read_zip, zip_stream
-from rubricweb.engine.formats.bundle_records import BundledAdjudication, BundledJudgement, read_rows
-from rubricweb.engine.formats.dataset_sources import read_header
+from rubricweb.engine.formats.bundle.archives import LIMITS, ArchiveLimits, read_zip, zip_stream
+from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement, read_rows
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
-from rubricweb.engine.formats.dataset_writers import header_fields, item_fields
+from rubricweb.engine.formats.datasets.item_reader import ItemReader
+from rubricweb.engine.formats.datasets.sources import read_header
+from rubricweb.engine.formats.datasets.writers import header_fields, item_fields
 from rubricweb.engine.formats.field_values import storable
-from rubricweb.engine.formats.item_reader import ItemReader
 from rubricweb.engine.formats.records import jsonl_records
 from rubricweb.engine.parsers.json_text import parse_json
 from rubricweb.engine.parsers.plain_text import decode
@@ -48,7 +48,8 @@ class Bundle:
 
     ``rubrics`` are those beside the dataset's own, such as earlier versions; ``judgements`` every rater's
     answers. ``agreement`` is the table handed in, as plain data; ``versions`` says what wrote the bundle, by
-    name.
+    name. ``withheld`` are the ids of items whose labels and verdicts were left out, because whoever got the
+    bundle was still to review them blind.
     """
 
     dataset: DatasetFile
@@ -57,6 +58,7 @@ class Bundle:
     adjudications: tuple[BundledAdjudication, ...] = ()
     agreement: Any = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    withheld: tuple[str, ...] = ()
 
 
 def write_bundle(
@@ -68,6 +70,7 @@ def write_bundle(
     adjudications: Iterable[BundledAdjudication] = (),
     agreement: Any = None,
     versions: Mapping[str, str] | None = None,
+    withheld: Sequence[str] = (),
 ) -> Iterator[bytes]:
     """The bundle in pieces of an archive, made while they are taken; every argument is read once, in order.
 
@@ -84,7 +87,7 @@ def write_bundle(
         _whole(agreement),
     )
     files = [(name, _summed(name, pieces, sums)) for name, pieces in zip(CONTENTS, contents, strict=True)]
-    return zip_stream([*files, (MANIFEST, _manifest(sums, versions or {}))])
+    return zip_stream([*files, (MANIFEST, _manifest(sums, versions or {}, withheld))])
 
 
 def read_bundle(data: bytes, *, limits: ArchiveLimits = LIMITS) -> Bundle:
@@ -110,7 +113,15 @@ def read_bundle(data: bytes, *, limits: ArchiveLimits = LIMITS) -> Bundle:
     agreement = storable(_parsed(files, "agreement.json", faults), "agreement.json", faults)
     faults.raise_as(InvalidFile)
     assert dataset is not None
-    return Bundle(dataset, tuple(rubrics), judgements, adjudications, agreement, manifest["versions"])
+    return Bundle(
+        dataset,
+        tuple(rubrics),
+        judgements,
+        adjudications,
+        agreement,
+        manifest["versions"],
+        tuple(manifest["withheld"]),
+    )
 
 
 def verify_bundle(data: bytes, *, limits: ArchiveLimits = LIMITS) -> tuple[Fault, ...]:
@@ -154,9 +165,13 @@ def _summed(name: str, pieces: Iterable[bytes], sums: dict[str, dict[str, Any]])
     sums[name] = {"sha256": digest.hexdigest(), "bytes": size}
 
 
-def _manifest(sums: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[bytes]:
+def _manifest(
+    sums: Mapping[str, Any], versions: Mapping[str, str], withheld: Sequence[str]
+) -> Iterator[bytes]:
     # A generator: the sums are complete once the files before it have been written.
     whole = {"format": FORMAT, "version": VERSION, "versions": dict(versions), "files": dict(sums)}
+    if withheld:
+        whole["withheld"] = list(withheld)
     yield (json.dumps(whole, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
 
 
@@ -171,7 +186,7 @@ def _checked_manifest(files: Mapping[str, bytes], faults: FaultList) -> dict[str
     manifest = _parsed(files, MANIFEST, faults) if MANIFEST in files else {}
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         faults.add(join_place(MANIFEST, "format"), "another format", FORMAT)
-        return {"versions": {}}
+        return {"versions": {}, "withheld": []}
     if manifest.get("version") != VERSION:
         faults.add(join_place(MANIFEST, "version"), shown(manifest.get("version")), str(VERSION))
     sums = manifest.get("files")
@@ -184,7 +199,11 @@ def _checked_manifest(files: Mapping[str, bytes], faults: FaultList) -> dict[str
     if not isinstance(versions, dict) or not all(isinstance(value, str) for value in versions.values()):
         faults.add(join_place(MANIFEST, "versions"), shown(versions), "an object of texts")
         versions = {}
-    return {"versions": versions}
+    withheld = manifest.get("withheld", [])
+    if not isinstance(withheld, list) or not all(isinstance(one, str) for one in withheld):
+        faults.add(join_place(MANIFEST, "withheld"), shown(withheld), "a list of item ids")
+        withheld = []
+    return {"versions": versions, "withheld": withheld}
 
 
 def _dataset(files: Mapping[str, bytes], faults: FaultList) -> DatasetFile | None:

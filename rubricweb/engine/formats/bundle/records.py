@@ -18,7 +18,8 @@ class BundledJudgement:
 
     At most one of ``verdict`` (binary), ``option`` (an option's label) and ``value`` (a check's) is set; none
     when the rater failed, ``error`` then says why and ``error_kind`` what sort of failure it was.
-    ``rater_kind`` is human, judge or another word; ``run`` and ``judge`` name the run and model, ``repeat``
+    ``rater_kind`` is human, machine, settled, judge or another word; ``imported`` whether it came in a file
+    of labels; ``run`` and ``judge`` name the run and model, ``repeat``
     counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. What does not apply is None.
     """
 
@@ -38,6 +39,7 @@ class BundledJudgement:
     judge: str | None = None
     repeat: int = 0
     recorded_at: str | None = None
+    imported: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,11 @@ def _value(key: str, value: Any, place: str, faults: FaultList) -> Any:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1_000_000:
             faults.add(place, shown(value), "a whole number from 0 on")
             return 0
+        return value
+    if key == "imported":
+        if value is not None and not isinstance(value, bool):
+            faults.add(place, shown(value), "true, false or null")
+            return None
         return value
     if key in _NUMBERS:
         if value is None:

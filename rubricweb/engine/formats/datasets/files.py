@@ -6,17 +6,18 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping
 
-from rubricweb.engine.errors import FaultList, InvalidFile, nearest
-from rubricweb.engine.formats.dataset_sources import Source, open_source
+from rubricweb.engine.errors import EnoughFaults, FaultList, InvalidFile, nearest
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
+    MACHINES_KEY,
     MAX_ID,
     DatasetFile,
     ItemRecord,
     Preview,
     Prompt,
 )
-from rubricweb.engine.formats.item_reader import ItemReader, guessed_columns
+from rubricweb.engine.formats.datasets.item_reader import ItemReader, guessed_columns
+from rubricweb.engine.formats.datasets.sources import Source, open_source
 from rubricweb.engine.formats.records import MAX_FILE_BYTES
 from rubricweb.engine.rubric import Rubric
 
@@ -30,6 +31,10 @@ __all__ = [
     "preview",
     "read_dataset",
 ]
+
+
+ENOUGH_FAULTS = 10_000
+"""A file is not read further than to so many faults: they are counted up to there."""
 
 
 def read_dataset(
@@ -59,9 +64,25 @@ def read_dataset(
     items, no submission, repeated ids, rubrics with faults, ground truth of the wrong length or with unknown
     labels.
     """
-    faults = FaultList()
-    explicit = _checked_columns(columns, faults)
-    source = open_source(data, filename, max_bytes, faults, needs, may_be_empty=may_be_empty)
+    faults = FaultList(enough=ENOUGH_FAULTS)
+    try:
+        explicit = _checked_columns(columns, faults)
+        source = open_source(data, filename, max_bytes, faults, needs, may_be_empty=may_be_empty)
+        return _read(source, explicit, rubric, item_needs, faults, may_be_empty=may_be_empty)
+    except EnoughFaults:
+        faults.raise_as(InvalidFile)
+        raise
+
+
+def _read(
+    source: Source,
+    explicit: Mapping[str, str],
+    rubric: Rubric | None,
+    item_needs: Iterable[str],
+    faults: FaultList,
+    *,
+    may_be_empty: bool,
+) -> DatasetFile:
     header = source.header
     brings_none = header.rubric is None and not header.rubric_is_faulty
     if rubric is not None and (brings_none or source.recognised):
@@ -85,7 +106,11 @@ def preview(data: bytes, filename: str, rows: int = 5, *, max_bytes: int = MAX_F
     if not first:
         _raise(faults, source)
     columns = tuple(dict.fromkeys(str(key) for record in first for key in record))
-    return Preview(source.format, columns, first, guessed_columns(columns, {}), source.recognised)
+    named = [record.get(MACHINES_KEY) for record in first]
+    machines = dict.fromkeys(str(rater) for given in named if isinstance(given, list) for rater in given)
+    return Preview(
+        source.format, columns, first, guessed_columns(columns, {}), source.recognised, tuple(machines)
+    )
 
 
 def _raise(faults: FaultList, source: Source) -> None:

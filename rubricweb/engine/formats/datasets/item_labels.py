@@ -104,6 +104,21 @@ def read_rater_reasons(
     return found
 
 
+def read_machine_raters(
+    value: Any, rows: Mapping[str, LabelRow], place: str, faults: FaultList
+) -> tuple[str, ...]:
+    """Those raters among the labels who are programs or models: a list of their names; none when missing."""
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple) or not all(isinstance(rater, str) for rater in value):
+        faults.add(place, shown(value), "a list of raters' names")
+        return ()
+    named = {rater.strip() for rater in value}
+    for rater in sorted(named - rows.keys()):
+        faults.add(place, f"{shown(rater)}, who has no labels here", "raters named in labels")
+    return tuple(rater for rater in rows if rater in named)
+
+
 def _named_labels(value: Mapping[Any, Any], rubric: Rubric, place: str, faults: FaultList) -> LabelRow:
     positions = {name.strip().casefold(): i for i, name in enumerate(rubric.names)}
     labels: list[str | None] = [None] * len(rubric.criteria)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,11 +10,20 @@ from rubricweb.engine.errors import FaultList, InvalidText, join_place, nearest,
 from rubricweb.engine.formats.content_ids import content_id, numbered_ids
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
+    MACHINES_KEY,
     Header,
     ItemRecord,
     LabelRow,
     ProvenanceRow,
 )
+from rubricweb.engine.formats.datasets.item_labels import (
+    read_label_row,
+    read_machine_raters,
+    read_rater_reasons,
+    read_rater_rows,
+    read_reason_row,
+)
+from rubricweb.engine.formats.datasets.item_provenance import read_provenance_row
 from rubricweb.engine.formats.field_values import (
     canonical,
     is_chat_text,
@@ -23,13 +32,6 @@ from rubricweb.engine.formats.field_values import (
     read_text,
     storable,
 )
-from rubricweb.engine.formats.item_labels import (
-    read_label_row,
-    read_rater_reasons,
-    read_rater_rows,
-    read_reason_row,
-)
-from rubricweb.engine.formats.item_provenance import read_provenance_row
 from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY
 from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.parsers.json_text import parse_json
@@ -43,6 +45,7 @@ _STRUCTURED = (
     "ground_truth",
     "ground_truth_reasons",
     PROVENANCE_KEY,
+    MACHINES_KEY,
     "labels",
     "label_reasons",
 )
@@ -73,6 +76,8 @@ class ItemReader:
         self.needs = frozenset(needs)
         self.places_by_id: dict[str, str] = {}
         self.graded_by_id: dict[str, object] = {}
+        # How often an id was numbered already: a million equal items are not counted from one each time.
+        self._numbered: Counter[str] = Counter()
         self.columns_seen: set[str] = set()
         self.any_record = False
 
@@ -84,8 +89,7 @@ class ItemReader:
         mapping = self._mapping(record)
         place = record.place
         values: dict[str, Any] = {name: record.data.get(column) for name, column in mapping.items()}
-        if PROVENANCE_KEY in record.data:
-            values[PROVENANCE_KEY] = record.data[PROVENANCE_KEY]
+        values |= {key: record.data[key] for key in _OWN_KEYS if key in record.data}
         if self.cells:
             values = {name: self._cell(name, value, place) for name, value in values.items()}
 
@@ -105,6 +109,9 @@ class ItemReader:
         truth, reasons = self._ground_truth(values, in_force, place)
         provenance = self._provenance(values, truth, place)
         labels, label_reasons = self._labels(values, in_force, place)
+        machines = read_machine_raters(
+            values.get(MACHINES_KEY) if labels else None, labels, join_place(place, MACHINES_KEY), self.faults
+        )
         metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
         id_place = _at(place, mapping, "id")
         given_id = read_id(values.get("id"), id_place, self.faults)
@@ -114,7 +121,9 @@ class ItemReader:
             return None
         if id is None:
             base = content_id(submission, thinking, prompt, reference, rubric)
-            id = next(one for one in numbered_ids(base) if one not in self.places_by_id)
+            numbers = numbered_ids(base, after=self._numbered[base])
+            number, id = next(one for one in numbers if one[1] not in self.places_by_id)
+            self._numbered[base] = number
             self.places_by_id[id] = place
         return ItemRecord(
             id,
@@ -130,6 +139,7 @@ class ItemReader:
             labels,
             label_reasons,
             provenance,
+            machines,
         )
 
     def check_whole(self, *, empty: bool) -> None:
@@ -231,7 +241,7 @@ class ItemReader:
         return rows, read_rater_reasons(reasons, rows, rubric, here, self.faults)
 
     def _metadata(self, value: Any, record: PlacedRecord, used: set[str], place: str) -> dict[str, Any]:
-        passed_over = used | {PROVENANCE_KEY}
+        passed_over = used | set(_OWN_KEYS)
         metadata = {
             key: extra for key, extra in record.data.items() if key not in passed_over and extra is not None
         }
@@ -272,14 +282,16 @@ class ItemReader:
             )
             self.faults.add(id_place, f"{shown(id)} again (as {self.places_by_id[id]})", allowed)
             return id
-        numbered = next(
-            one for number in itertools.count(2) if (one := f"{id}#{number}") not in self.places_by_id
-        )
+        number = max(self._numbered[id], 1) + 1
+        while (numbered := f"{id}#{number}") in self.places_by_id:
+            number += 1
+        self._numbered[id] = number
         self.places_by_id[numbered] = place
         return numbered
 
 
-_LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", PROVENANCE_KEY, "labels", "label_reasons")
+_OWN_KEYS = (PROVENANCE_KEY, MACHINES_KEY)
+_LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", "labels", "label_reasons", *_OWN_KEYS)
 
 
 def guessed_columns(columns: Iterable[str], explicit: Mapping[str, str]) -> dict[str, str]:

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rubricweb.engine.formats.dataset_sources import NEUTRALISED
-from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetFile, ItemRecord
+from rubricweb.engine.formats.datasets.sources import NEUTRALISED
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY, provenance_fields
 from rubricweb.engine.formats.parquet_files import write_parquet
@@ -57,6 +57,7 @@ def item_fields(item: ItemRecord) -> dict[str, Any]:
         ),
         "labels": {rater: list(row) for rater, row in item.labels.items()} or None,
         "label_reasons": {rater: list(row) for rater, row in item.label_reasons.items()} or None,
+        MACHINES_KEY: list(item.machine_raters) or None,
         "metadata": item.metadata or None,
     }
     return {key: value for key, value in fields.items() if value is not None}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import Header
+from rubricweb.engine.formats.dataset_values import MACHINES_KEY, Header
 from rubricweb.engine.formats.field_values import read_prompt, read_text
 from rubricweb.engine.formats.foreign.translation import (
     ForeignDocument,
@@ -106,6 +106,7 @@ def _item(
     if labels:
         item["labels"] = {RATER: labels}
         item["label_reasons"] = {RATER: reasons}
+        item[MACHINES_KEY] = [RATER]
     item["metadata"] = without_empty({**child(sample, "metadata"), "scores": others, "epoch": epoch})
     for key in [key for key in item["metadata"] if key in item]:
         item["metadata"][f"sample_{key}"] = item["metadata"].pop(key)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import Header
+from rubricweb.engine.formats.dataset_values import MACHINES_KEY, Header
 from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, objects
 from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.rubric import check_rubric
@@ -46,30 +46,35 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
         data = {str(key): value for key, value in child(record.data, "data").items()}
         if "submission" not in data and "text" in data:
             data["submission"] = data.pop("text")
-        for taken in (GROUND_TRUTH, "labels"):  # these fields are what the annotators said
+        for taken in (GROUND_TRUTH, "labels", MACHINES_KEY):  # these fields are what the annotators said
             if taken in data:
                 data[f"data_{taken}"] = data.pop(taken)
         labels: dict[str, dict[str, str]] = {}
-        for place, rater, results in _raters(record, faults):
+        machines: list[str] = []
+        for place, rater, is_machine, results in _raters(record, faults):
             row = _answers(results, place, questions, faults)
             if not row:
                 continue
             if rater in labels:
                 faults.add(place, f"a second annotation by {rater!r}", "one annotation per rater and task")
             labels[rater] = row
+            machines += [rater] * is_machine
         item = {"id": record.data.get("id")} | data
         truth = labels.pop(GROUND_TRUTH, None)
         if truth:
             item["ground_truth"] = truth
         if labels:
             item["labels"] = labels
+        if machines:
+            item[MACHINES_KEY] = machines
         translated.append(PlacedRecord(record.place, item))
     return Translation(_header(questions, faults), tuple(translated))
 
 
 def _raters(
     record: PlacedRecord, faults: FaultList
-) -> Iterable[tuple[str, str, list[tuple[str, dict[str, Any]]]]]:
+) -> Iterable[tuple[str, str, bool, list[tuple[str, dict[str, Any]]]]]:
+    """Place, rater, whether it is a model's prediction, and results of everybody who answered."""
     for key in ("annotations", "completions"):
         here = join_place(record.place, key)
         for place, annotation in objects(record.data.get(key), here, faults):
@@ -77,11 +82,11 @@ def _raters(
                 continue
             results = objects(annotation.get("result"), join_place(place, "result"), faults)
             rater = GROUND_TRUTH if annotation.get("ground_truth") else _rater(annotation.get("completed_by"))
-            yield place, rater, results
+            yield place, rater, False, results
     here = join_place(record.place, "predictions")
     for place, prediction in objects(record.data.get("predictions"), here, faults):
         results = objects(prediction.get("result"), join_place(place, "result"), faults)
-        yield place, f"model {prediction.get('model_version') or 'unnamed'}"[:120], results
+        yield place, f"model {prediction.get('model_version') or 'unnamed'}"[:120], True, results
 
 
 def _rater(completed_by: Any) -> str:

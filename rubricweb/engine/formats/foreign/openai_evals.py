@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import ALIASES, Header
+from rubricweb.engine.formats.dataset_values import ALIASES, MACHINES_KEY, Header
 from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, one_reference
 from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.rubric import check_rubric
@@ -88,6 +88,7 @@ def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translatio
     for sample, was_correct in correct.items():
         if sample in items:
             items[sample].data["labels"] = {name: ["MET" if was_correct else "UNMET"]}
+            items[sample].data[MACHINES_KEY] = [name]
     rubric = check_rubric(
         [{"name": "correct", "weight": 1, "requirement": "The answer is correct."}], faults, "rubric"
     )

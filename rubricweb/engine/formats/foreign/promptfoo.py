@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, InvalidText, join_place, shown
-from rubricweb.engine.formats.dataset_values import Header
+from rubricweb.engine.formats.dataset_values import MACHINES_KEY, Header
 from rubricweb.engine.formats.field_values import canonical, is_chat_text
 from rubricweb.engine.formats.foreign.promptfoo_asserts import Fields, criteria_of, rendered
 from rubricweb.engine.formats.foreign.translation import (
@@ -109,7 +109,7 @@ def _row(row: Mapping[str, Any], place: str, faults: FaultList) -> PlacedRecord 
         item["metadata"]["group"] = f"test {row['testIdx']}"
     labels, reasons = _labels(row, criteria)
     if labels:
-        item |= {"labels": {RATER: labels}, "label_reasons": {RATER: reasons}}
+        item |= {"labels": {RATER: labels}, "label_reasons": {RATER: reasons}, MACHINES_KEY: [RATER]}
     item |= _rubric(criteria, test.get("threshold"))
     return PlacedRecord(place, item) if faults.total == before else None
 

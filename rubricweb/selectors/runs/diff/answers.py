@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rubricweb import engine
-from rubricweb.engine.outcomes import check_values, outcome_of, value_of
+from rubricweb.engine.scoring.outcomes import check_values, outcome_of, value_of
 from rubricweb.models import Criterion, Judgement, Run
-from rubricweb.selectors.columns import Bools, Floats, Ints, columns, floats, ints
-from rubricweb.selectors.stored_answers import answer_of
+from rubricweb.selectors.labels.stored_answers import answer_of
+from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints
 
 
 @dataclass(frozen=True, eq=False)

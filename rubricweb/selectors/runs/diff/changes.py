@@ -6,16 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from rubricweb.engine.agreement import Figure, McNemar, holm
-from rubricweb.engine.agreement.paired_tests import mcnemar_later
-from rubricweb.engine.agreement.scores import mean_difference_later
-from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
+from rubricweb.engine.agreement import Figure, McNemar, holm, mcnemar, paired_t
+from rubricweb.engine.agreement.scores.scores import mean_difference
 from rubricweb.models import Criterion
-from rubricweb.selectors.columns import Floats
-from rubricweb.selectors.criterion_counts import share_figure
-from rubricweb.selectors.run_diff_answers import Answers, Said
-from rubricweb.selectors.run_diff_criteria import Partners
-from rubricweb.selectors.run_diff_noise import Noise
+from rubricweb.selectors.runs.criterion_counts import share_figure
+from rubricweb.selectors.runs.diff.answers import Answers, Said
+from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.runs.diff.noise import Noise
+from rubricweb.selectors.shared.columns import Floats
 
 WithinNoise = Literal["within", "beyond", "open", "unknown"]
 """Whether answers changed more than the judge does by itself: no, yes, cannot be told, not measured."""
@@ -27,10 +25,11 @@ class CriterionChange:
 
     `before` is the baseline's row, another one when the rubric versions differ. `difference` is of the mean
     values (of a binary criterion the MET rates), the run's less the baseline's. `changed` answers differ. A
-    binary criterion has `mcnemar` with `only_one` flips away from MET and `only_other` to MET; `p` is its p
-    value after Holm over the binary criteria. `contribution` is the part of the difference of mean scores,
-    None where the runs have no score by criterion. Beside `n` stand units where one side abstained, failed,
-    or has no answer at all.
+    binary criterion has `mcnemar` with `only_one` flips away from MET and `only_other` to MET. `p_alone` is
+    its p value, of a choice or check that of the paired t test, and `p` the same after Holm over all
+    criteria; the intervals hold for all criteria at once. `contribution` is the part of the difference of
+    mean scores, None where the runs have no score by criterion. Beside `n` stand units where one side
+    abstained, failed, or has no answer at all.
     """
 
     criterion: Criterion
@@ -41,6 +40,7 @@ class CriterionChange:
     difference: Figure
     changed: Figure
     mcnemar: McNemar | None
+    p_alone: float | None
     p: float | None
     contribution: Figure | None
     noise: Noise | None
@@ -58,6 +58,19 @@ class CriterionChange:
         return None if self.mcnemar is None else self.mcnemar.only_one
 
     @property
+    def better(self) -> int | None:
+        """Flips that raise the score: to MET, of a penalty to UNMET; None where nothing flips or weighs."""
+        return self._flips(self.to_met, self.to_unmet)
+
+    @property
+    def worse(self) -> int | None:
+        return self._flips(self.to_unmet, self.to_met)
+
+    def _flips(self, of_merits: int | None, of_penalties: int | None) -> int | None:
+        weight = self.criterion.weight
+        return None if weight == 0 else of_penalties if weight < 0 else of_merits
+
+    @property
     def changed_count(self) -> int:
         return round((self.changed.value or 0.0) * self.changed.n)
 
@@ -73,7 +86,7 @@ class CriterionChange:
 def within_noise(changed: Figure, flip_rate: Figure | None) -> WithinNoise:
     """Changed answers held against a judge's own flip rate.
 
-    "beyond" when the 95 % interval of the changed share lies wholly above that of the flip rate, "within"
+    "beyond" when the interval of the changed share lies wholly above that of the flip rate, "within"
     when the share is no larger than the flip rate, "open" in between, "unknown" when either is. Changed 0.05,
     flip rate 0.08: within.
     """
@@ -91,46 +104,46 @@ def criterion_changes(
     said: Answers,
     said_before: Answers,
     *,
-    contributions: Mapping[int, Later[Figure]],
-    noise: Mapping[int, Later[Noise]],
-    draws: SharedDraws,
+    contributions: Mapping[int, Figure],
+    noise: Mapping[int, Noise],
+    confidence: float,
 ) -> tuple[CriterionChange, ...]:
     """The criteria both runs were asked, in the run's order; `contributions` and `noise` by its ids."""
     pairs = [
-        _Pair(criterion, before, said[criterion.pk], said_before[before.pk], draws)
+        _Pair(criterion, before, said[criterion.pk], said_before[before.pk], confidence)
         for criterion, before in partners.pairs
     ]
-    tests = [None if pair.test is None else pair.test() for pair in pairs]
-    adjusted = holm([None if test is None else test.p for test in tests])
-    found = []
-    for pair, test, p in zip(pairs, tests, adjusted, strict=True):
-        part, its_noise = contributions.get(pair.criterion.pk), noise.get(pair.criterion.pk)
-        found.append(pair.change(test, p, part and part(), its_noise and its_noise()))
-    return tuple(found)
+    adjusted = holm([pair.p for pair in pairs])
+    return tuple(
+        pair.change(p, contributions.get(pair.criterion.pk), noise.get(pair.criterion.pk))
+        for pair, p in zip(pairs, adjusted, strict=True)
+    )
 
 
 class _Pair:
-    """The answers to one criterion; what needs draws is asked for when it is made."""
+    """The answers to one criterion in both runs."""
 
     def __init__(
-        self, criterion: Criterion, before: Criterion, said: Said, said_before: Said, draws: SharedDraws
+        self, criterion: Criterion, before: Criterion, said: Said, said_before: Said, confidence: float
     ) -> None:
         self.criterion, self.before = criterion, before
         self._said, self._said_before = said, said_before
+        self._confidence = confidence
         self._both = said.valued & said_before.valued
         old, new = said_before.values[self._both], said.values[self._both]
         self._means = _mean(old), _mean(new)
-        self.test: Later[McNemar] | None = None
+        self._test: McNemar | None = None
         if criterion.kind == "binary":
-            self.test = mcnemar_later(old, new, draws)
+            self._test = mcnemar(old, new, confidence=confidence)
+            self._difference, self.p = self._test.difference, self._test.p
         else:
-            self._difference = mean_difference_later(old, new, draws)
+            self._difference = mean_difference(old, new, confidence=confidence)
+            self.p = paired_t(old, new).p
 
-    def change(
-        self, test: McNemar | None, p: float | None, contribution: Figure | None, noise: Noise | None
-    ) -> CriterionChange:
+    def change(self, p: float | None, contribution: Figure | None, noise: Noise | None) -> CriterionChange:
         said, before, both = self._said, self._said_before, self._both
         n = int(both.sum())
+        changed = int((said.labels[both] != before.labels[both]).sum())
         shared = said.there & before.there
         return CriterionChange(
             criterion=self.criterion,
@@ -138,9 +151,10 @@ class _Pair:
             n=n,
             run_mean=self._means[1],
             baseline_mean=self._means[0],
-            difference=self._difference() if test is None else test.difference,
-            changed=share_figure(int((said.labels[both] != before.labels[both]).sum()), n),
-            mcnemar=test,
+            difference=self._difference,
+            changed=share_figure(changed, n, self._confidence),
+            mcnemar=self._test,
+            p_alone=self.p,
             p=p,
             contribution=contribution,
             noise=noise,

@@ -9,18 +9,17 @@ import numpy as np
 from django.db.models import QuerySet
 
 from rubricweb.engine.agreement import Figure, RunComparison
-from rubricweb.engine.agreement.means import mean_columns_later
-from rubricweb.engine.agreement.scores import compare_runs_later
-from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
-from rubricweb.engine.score_parts import score_part_columns
+from rubricweb.engine.agreement.intervals import simultaneous
+from rubricweb.engine.agreement.scores.means import mean_columns
+from rubricweb.engine.agreement.scores.scores import compare_runs
 from rubricweb.engine.scoring import Abstention, OnError
+from rubricweb.engine.scoring.parts import score_part_columns
 from rubricweb.errors import Invalid
 from rubricweb.models import Criterion, Run, RunState, User
-from rubricweb.selectors.columns import Bools, Floats, Ints
-from rubricweb.selectors.run_diff_answers import Answers, LabelNumbers, Worth, answers_of, worth_of
-from rubricweb.selectors.run_diff_changes import CriterionChange, criterion_changes
-from rubricweb.selectors.run_diff_criteria import Partners
-from rubricweb.selectors.run_diff_items import (
+from rubricweb.selectors.runs.diff.answers import Answers, LabelNumbers, Worth, answers_of, worth_of
+from rubricweb.selectors.runs.diff.changes import CriterionChange, criterion_changes
+from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.runs.diff.items import (
     Grades,
     ItemChanges,
     counted,
@@ -28,20 +27,25 @@ from rubricweb.selectors.run_diff_items import (
     item_changes,
     score_scale,
 )
-from rubricweb.selectors.run_diff_noise import noise
-from rubricweb.selectors.run_diff_settings import Setting, settings_that_differ
-from rubricweb.selectors.run_graders import PER_ITEM
+from rubricweb.selectors.runs.diff.noise import noise
+from rubricweb.selectors.runs.diff.settings import Setting, settings_that_differ
+from rubricweb.selectors.runs.graders import PER_ITEM
+from rubricweb.selectors.shared.columns import Bools, Floats, Ints
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two runs over the items the viewer may see; `coverage` is the mean of graded items."""
+    """One of the two runs over the items the viewer may see; `coverage` is the mean of graded items.
+
+    `scored` items have a score and no error; `errored` ones have an error.
+    """
 
     run: Run
     items: int
     graded: int
     scored: int
+    errored: int
     coverage: float | None
     errors: int
 
@@ -88,7 +92,7 @@ class RunDiff:
 
     @property
     def unpaired(self) -> int:
-        """Items without a score on one side or both: counted here, in no difference."""
+        """Items without a score or with an error on one side or both: counted here, in no difference."""
         return self.counts["unpaired"]
 
     @property
@@ -176,14 +180,12 @@ def run_diff(
     *,
     viewer: User,
     changes: ItemChanges | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> RunDiff:
     """The run against its baseline, without the items the viewer is still to review blind.
 
-    Intervals are a 95 % bootstrap over items. `changes` are the `item_changes` of the two, for callers that
-    have them already. Ten queries at most, however many items, a few more for raters. Raises Invalid, see
-    `require_comparable`.
+    Intervals are 95 %, over items; those of criteria hold for all criteria at once. `changes` are the
+    `item_changes` of the two, for callers that have them already. Ten queries at most, however many items, a
+    few more for raters. Raises Invalid, see `require_comparable`.
     """
     require_comparable(run, baseline)
     hidden = hidden_from(run, viewer)
@@ -193,18 +195,17 @@ def run_diff(
     items = np.sort(changes.item_ids)
     numbers = LabelNumbers()
     said, said_before = (answers_of(one, worth, items, numbers) for one in (run, baseline))
-    draws = SharedDraws(resamples=resamples, seed=seed)
-    scores_later = compare_runs_later(changes.baseline.scores, changes.run.scores, draws)
-    parts_later = _contributions(run, baseline, partners, worth, said, said_before, changes, items, draws)
+    confidence = simultaneous(len(partners.pairs))
+    scores = compare_runs(changes.baseline.scores, changes.run.scores)
+    parts = _contributions(run, baseline, partners, worth, said, said_before, changes, items, confidence)
     criteria = criterion_changes(
         partners,
         said,
         said_before,
-        contributions=parts_later,
-        noise=noise(run, baseline, partners, worth, hidden, draws),
-        draws=draws,
+        contributions=parts,
+        noise=noise(run, baseline, partners, worth, hidden, confidence),
+        confidence=confidence,
     )
-    scores, parts = scores_later(), {pk: part() for pk, part in parts_later.items()}
     return RunDiff(
         run=run,
         baseline=baseline,
@@ -230,6 +231,7 @@ def _side(run: Run, found: Grades) -> Side:
         items=int(found.there.sum()),
         graded=int(found.graded.sum()),
         scored=int((~np.isnan(found.scores)).sum()),
+        errored=int((found.graded & (found.errors > 0)).sum()),
         coverage=float(coverages.mean()) if len(coverages) else None,
         errors=int(found.errors.sum()),
     )
@@ -247,8 +249,8 @@ def _contributions(
     said_before: Answers,
     changes: ItemChanges,
     items: Ints,
-    draws: SharedDraws,
-) -> dict[int, Later[Figure]]:
+    confidence: float,
+) -> dict[int, Figure]:
     """Criterion id (the run's, where both have it) → its part of the difference of mean scores.
 
     Empty when a run scored items as a whole, and when no item has a score in both. `items` are the ids in
@@ -271,7 +273,7 @@ def _contributions(
         for criterion, part in zip(criteria, parts.T, strict=True):
             pk = criterion.pk if one is run else run_ids.get(criterion.pk, criterion.pk)
             rows[:, ids.index(pk)] += sign * part
-    return dict(zip(ids, mean_columns_later(rows, draws), strict=True))
+    return dict(zip(ids, mean_columns(rows, len(ids), confidence=confidence), strict=True))
 
 
 def _parts(

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricweb.engine.outcomes import value_of
+from rubricweb.engine.scoring.outcomes import value_of
 from rubricweb.engine.submission import Submission
 from rubricweb.models import Criterion, Item, Judgement, Run, RunItem, User
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.run_diff import require_comparable
-from rubricweb.selectors.run_diff_criteria import matched
-from rubricweb.selectors.run_diff_items import Graded, ItemChange, score_scale
-from rubricweb.selectors.stored_answers import outcome
+from rubricweb.selectors.labels.stored_answers import outcome
+from rubricweb.selectors.runs.diff.criteria import matched
+from rubricweb.selectors.runs.diff.diff import require_comparable
+from rubricweb.selectors.runs.diff.items import Graded, ItemChange, score_scale
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,13 @@ def _graded(row: RunItem | None, scale: str) -> Graded | None:
     if row is None:
         return None
     score = row.score if scale == "score" else row.raw_score
-    return Graded(row.rubric_version_id, score, row.coverage, row.errors, row.graded_at is not None)
+    return Graded(
+        row.rubric_version_id,
+        score if row.fully_judged else None,
+        row.coverage,
+        row.errors,
+        row.graded_at is not None,
+    )
 
 
 def _criteria(

@@ -12,8 +12,8 @@ from django.db.models import Case, TextField, Value, When
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Judgement, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_of
-from rubricweb.selectors.columns import Bools, Floats, Ints, columns, floats, ints, present
-from rubricweb.selectors.run_diff_criteria import Partners
+from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
 
 ROUNDING = 1e-9
 """Scores are sums of weights: two closer than this are equal."""
@@ -22,7 +22,9 @@ ITEM_CHANGES = ("regression", "fix", "unchanged", "unpaired")
 
 
 class Graded(NamedTuple):
-    """What one run has on one item; `score` on the scale the runs are compared on, None without one."""
+    """What one run has on one item; `score` on the scale the runs are compared on, None without one and where
+    a verdict failed.
+    """
 
     rubric_version_id: int
     score: float | None
@@ -182,6 +184,7 @@ def _grades(run: Run, field: str) -> tuple[Ints, Grades]:
         rows, ints, ints, floats, floats, ints, present
     )
     there = np.ones(len(item_ids), dtype=np.bool_)
+    scores[errors > 0] = np.nan
     return item_ids, Grades(there, versions, scores, coverages, errors, graded)
 
 

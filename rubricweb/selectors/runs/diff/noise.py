@@ -7,12 +7,11 @@ from typing import Literal
 import numpy as np
 
 from rubricweb.engine.agreement import Figure
-from rubricweb.engine.agreement.repeats import flip_rate_later
-from rubricweb.engine.agreement.shared_draws import Later, SharedDraws
+from rubricweb.engine.agreement.raters.repeats import flip_rate_of
 from rubricweb.models import Run, Vote
-from rubricweb.selectors.columns import Bools, Ints, columns, ints
-from rubricweb.selectors.run_diff_answers import LabelNumbers, Worth
-from rubricweb.selectors.run_diff_criteria import Partners
+from rubricweb.selectors.runs.diff.answers import LabelNumbers, Worth
+from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.shared.columns import Bools, Ints, columns, ints
 
 Source = Literal["repeats", "members"]
 
@@ -35,8 +34,8 @@ def noise(
     partners: Partners,
     worth: Mapping[int, Worth],
     hidden: set[int],
-    draws: SharedDraws,
-) -> dict[int, Later[Noise]]:
+    confidence: float,
+) -> dict[int, Noise]:
     """Id of the run's criterion → noise, for those with votes; abstentions and errors are no votes.
 
     No query unless one of the runs has a panel, else one.
@@ -50,7 +49,7 @@ def noise(
     for criterion, before in partners.pairs:
         of_it = votes.taken(votes.criteria == np.where(votes.of_run, criterion.pk, before.pk))
         if len(of_it.items):
-            found[criterion.pk] = _noise(of_it, source, draws)
+            found[criterion.pk] = _noise(of_it, source, confidence)
     return found
 
 
@@ -89,7 +88,7 @@ def _votes(
     return votes.taken(kept & ~np.isin(votes.items, ints(list(hidden))))
 
 
-def _noise(votes: _Votes, source: Source, draws: SharedDraws) -> Later[Noise]:
+def _noise(votes: _Votes, source: Source, confidence: float) -> Noise:
     """Repeats of a judge, or the judges of a panel, answer one question several times."""
     asked = votes.items * 2 + votes.of_run
     judges = int(votes.judges.max()) + 1 if source == "repeats" else 1
@@ -98,5 +97,5 @@ def _noise(votes: _Votes, source: Source, draws: SharedDraws) -> Later[Noise]:
     questions, place = np.unique(asked, return_inverse=True)
     labels, label = np.unique(votes.labels, return_inverse=True)
     counts = np.bincount(place * len(labels) + label, minlength=len(questions) * len(labels))
-    flips = flip_rate_later(counts.reshape(len(questions), len(labels)), questions // (2 * judges), draws)
-    return lambda: Noise(flips(), source)
+    counts = counts.reshape(len(questions), len(labels))
+    return Noise(flip_rate_of(counts, questions // (2 * judges), confidence), source)

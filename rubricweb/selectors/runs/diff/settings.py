@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rubricweb.models import Run
-from rubricweb.selectors.run_diff_criteria import Partners
+from rubricweb.selectors.runs.diff.criteria import Partners
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from django.db.models import Count, QuerySet
 
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Item, Run, RunMode, User
-from rubricweb.selectors import workers
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
-from rubricweb.selectors.judge_history import JudgeHistory, histories
-from rubricweb.selectors.run_plans import Plan
-from rubricweb.selectors.run_samples import Asked, asked_about, sampled
-from rubricweb.selectors.spending import Spending, told_month_spending
-from rubricweb.selectors.stored_replies import known_keys
+from rubricweb.selectors.runs.planning.judge_history import JudgeHistory, histories
+from rubricweb.selectors.runs.planning.plans import Plan
+from rubricweb.selectors.runs.planning.samples import Asked, asked_about, sampled
+from rubricweb.selectors.runs.planning.stored_replies import known_keys
+from rubricweb.selectors.shared import workers
+from rubricweb.selectors.spending.spending import Spending, told_month_spending
 
 # Items whose prompts are put together, and prompts they may come to: about a quarter of a second of work.
 ITEMS_READ = 200

@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from rubricweb import engine
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.models import Criterion, Dataset, Item, RubricVersion, Team
-from rubricweb.selectors.rubrics import published_versions
+from rubricweb.selectors.rubrics.versions import published_versions
 
 
 @dataclass(frozen=True)

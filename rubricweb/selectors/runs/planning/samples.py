@@ -12,7 +12,7 @@ from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.content import content_key
 from rubricweb.models import Item, RubricVersion, Run
-from rubricweb.selectors.run_graders import PER_ITEM, Graders
+from rubricweb.selectors.runs.graders import PER_ITEM, Graders
 
 
 def sampled(items: QuerySet[Item], count: int, size: int) -> list[Item]:

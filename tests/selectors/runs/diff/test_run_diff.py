@@ -7,17 +7,17 @@ from rubricweb.engine.agreement import Figure
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Run
-from rubricweb.selectors.run_diff import baseline_for, baselines, run_diff
-from rubricweb.selectors.run_diff_changes import within_noise
-from rubricweb.selectors.run_diff_item import item_in_both
-from rubricweb.selectors.run_diff_items import (
+from rubricweb.selectors.runs.diff.changes import within_noise
+from rubricweb.selectors.runs.diff.diff import baseline_for, baselines, run_diff
+from rubricweb.selectors.runs.diff.item import item_in_both
+from rubricweb.selectors.runs.diff.items import (
     hidden_from,
     item_changes,
     item_page,
     items_around,
     narrowed,
 )
-from rubricweb.services.panels import Member, Panel
+from rubricweb.services.runs.panels import Member, Panel
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -128,8 +128,30 @@ def test_the_other_way_round_every_sign_turns(people: Cast, before: Run, after: 
 def test_a_difference_is_one_only_when_its_interval_leaves_zero_out(people: Cast, dataset, version) -> None:
     low = graded(people, dataset, version, dict.fromkeys(KEYS, ("UNMET", "UNMET", "Cold")))
     high = graded(people, dataset, version, dict.fromkeys(KEYS, ("MET", "UNMET", "Warm")))
-    assert run_diff(high, low, viewer=people.bob).direction == "up"
+    assert run_diff(high, low, viewer=people.bob).direction == "open"  # four items are few
+    low, high = _all_met_or_not(people, items=30)
+    found = run_diff(high, low, viewer=people.bob)
+    assert found.direction == "up"
+    # Thirty times the same difference: one more at each end, s² = 2/31, t of 29 degrees 2.0452.
+    assert found.scores.difference.value - found.scores.difference.low == pytest.approx(
+        2.0452 * (2 / 31 / 30) ** 0.5, abs=1e-4
+    )
     assert run_diff(low, high, viewer=people.bob).direction == "down"
+
+
+def _all_met_or_not(people: Cast, *, items: int) -> list[Run]:
+    """A run that finds everything UNMET, and one that finds everything MET, on two binary criteria."""
+    rows = [{"id": str(number), "submission": f"Text {number}"} for number in range(items)]
+    dataset = factories.dataset(people.team, people.ed, items=rows, name="all met or not")
+    criteria = [PARIS, RUDE | {"weight": 1}]
+    version = factories.version(people.team, people.ed, criteria=criteria, title="Met or not")
+    return [
+        grade(
+            factories.run(people.team, people.ed, dataset=dataset, rubric_version=version),
+            LabelJudge(lambda name, requirement, response, said=said: said),
+        )
+        for said in ("UNMET", "MET")
+    ]
 
 
 # ── Criterion by criterion ───────────────────────────────────────────────────────────────────────
@@ -146,22 +168,16 @@ def test_binary_criteria_are_tested_by_their_flips(people: Cast, before: Run, af
     assert (rude.to_met, rude.to_unmet) == (0, 1)
 
 
-def test_p_values_are_adjusted_over_the_binary_criteria(people: Cast) -> None:
-    items = [{"id": str(number), "submission": f"Text {number}"} for number in range(8)]
-    dataset = factories.dataset(people.team, people.ed, items=items)
-    version = factories.version(people.team, people.ed, criteria=[PARIS, RUDE])
-    runs = [
-        grade(
-            factories.run(people.team, people.ed, dataset=dataset, rubric_version=version),
-            LabelJudge(lambda name, requirement, response, said=said: said),
-        )
-        for said in ("UNMET", "MET")
-    ]
+def test_p_values_are_adjusted_and_intervals_hold_for_all_criteria_at_once(people: Cast) -> None:
+    runs = _all_met_or_not(people, items=8)
     paris, rude = run_diff(runs[1], runs[0], viewer=people.bob).criteria
     # Eight flips all one way: p = 2 / 2⁸ = 0.0078125 each, times two criteria.
     assert paris.mcnemar is not None
     assert paris.mcnemar.p == pytest.approx(2 / 2**8)
     assert (paris.p, rude.p) == (pytest.approx(4 / 2**8), pytest.approx(4 / 2**8))
+    assert paris.p_alone == paris.mcnemar.p
+    # Of two criteria each interval is at 97.5 %: t of 8 degrees 2.7515, s² = 2/9 of one more at each end.
+    assert 1 - paris.difference.low == pytest.approx(2.7515 * (2 / 9 / 8) ** 0.5, abs=1e-4)
 
 
 def test_choices_and_checks_have_a_mean_difference(people: Cast, before: Run, after: Run) -> None:
@@ -169,7 +185,10 @@ def test_choices_and_checks_have_a_mean_difference(people: Cast, before: Run, af
     # Values before 1, 0.5, 0 and after 0.5, 0.5, 0 on a, b, c; on d the baseline abstains.
     assert (tone.n, tone.abstained) == (3, 1)
     assert tone.difference.value == pytest.approx(-1 / 6)
-    assert (tone.mcnemar, tone.p, tone.changed_count) == (None, None, 1)
+    # Differences −½, 0, 0: t = −1/6 / (0.28868/√3) = −1, of two degrees p = 0.4226; after Holm at most 1.
+    assert (tone.mcnemar, tone.p_alone, tone.changed_count) == (None, pytest.approx(0.4226, abs=1e-4), 1)
+    assert tone.p == 1.0
+    assert short.p is None  # nothing differs, nothing to test
     # The same submissions: a check finds the same.
     assert (short.n, short.difference.value, short.changed_count) == (4, 0.0, 0)
 

@@ -1,0 +1,119 @@
+"""Operations about the team of the token, and who holds it."""
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from ninja import Query
+from ninja.responses import Status
+
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.schemas import With, list_of
+from rubricweb.api.teams import schemas
+from rubricweb.models import Role
+from rubricweb.selectors.teams import invitations as open_invitations
+from rubricweb.selectors.teams import members as selected
+from rubricweb.services.teams import invitations as services
+from rubricweb.services.teams.teams import choose_single_keys
+
+teams = Room("team")
+
+
+@teams.read("/me", Role.VIEWER, schemas.Me)
+def get_me(request: TokenRequest) -> Any:
+    """Whom this token stands for."""
+    return _me(request)
+
+
+@teams.write("PATCH", "/me", Role.VIEWER, schemas.Me)
+def change_me(request: TokenRequest, body: schemas.OwnChoices) -> Any:
+    """Change what you choose for yourself, such as single keys.
+
+    It holds in all your teams and on every device.
+    """
+    choose_single_keys(request.auth.user, on=body.single_keys)
+    return _me(request)
+
+
+@teams.read("/team", Role.VIEWER, schemas.TeamWithMembers)
+def get_team(request: TokenRequest) -> Any:
+    """The token's team and its members."""
+    team = request.auth.team
+    return With(team, members=selected.members(team))
+
+
+@teams.read("/invitations", Role.OWNER, list_of(schemas.Invitation))
+def list_invitations(request: TokenRequest) -> Any:
+    """Who was asked into the team and has not come yet, newest first; all on one page."""
+    found = open_invitations.invitations_of(request.auth.team, now=timezone.now())
+    return {"items": found, "next_cursor": None}
+
+
+@teams.write("POST", "/invitations", Role.OWNER, schemas.HandedInvitation, status=201)
+def invite(request: TokenRequest, body: schemas.NewInvitation) -> Any:
+    """Ask a person into the team.
+
+    The link goes to their address where mail is set up, else into the answer, once. It works once, for seven
+    days, and stops when the person is invited again.
+    """
+    caller = request.auth
+    invited = services.invite(
+        caller.team,
+        body.who,
+        Role[body.role.upper()],
+        by=caller.user,
+        now=timezone.now(),
+        link=_link,
+        name=body.name,
+        hand_over=body.hand_over,
+    )
+    return Status(201, With(invited.invitation, link=invited.link))
+
+
+@teams.write("POST", "/invitations/{int:invitation_id}/link", Role.OWNER, schemas.HandedInvitation)
+def renew_invitation(request: TokenRequest, invitation_id: int, body: schemas.NewLink) -> Any:
+    """Make a new link for an open invitation; the old one stops working."""
+    now = timezone.now()
+    found = open_invitations.invitation_for(request.auth.team, invitation_id, now=now)
+    invited = services.renew(found, by=request.auth.user, now=now, link=_link, hand_over=body.hand_over)
+    return With(invited.invitation, link=invited.link)
+
+
+@teams.write("DELETE", "/invitations/{int:invitation_id}", Role.OWNER, None, status=204)
+def withdraw_invitation(request: TokenRequest, invitation_id: int) -> Any:
+    """Withdraw an open invitation: its link stops working."""
+    now = timezone.now()
+    found = open_invitations.invitation_for(request.auth.team, invitation_id, now=now)
+    services.withdraw(found, by=request.auth.user, now=now)
+    return Status(204, None)
+
+
+def _link(secret: str) -> str:
+    return f"{settings.SITE_URL}{reverse('invitation')}?token={secret}"
+
+
+@teams.read("/journal", Role.VIEWER, list_of(schemas.JournalEntry))
+def list_journal(request: TokenRequest, asked: Query[schemas.JournalQuery]) -> Any:
+    """Who did what, newest first."""
+    page = selected.journal(
+        request.auth.team,
+        viewer=request.auth.user,
+        actor=asked.actor or "",
+        kind=asked.kind or "",
+        cursor=asked.cursor,
+        size=asked.limit,
+    )
+    return {"items": page.rows, "next_cursor": page.next_cursor}
+
+
+def _me(request: TokenRequest) -> dict[str, Any]:
+    caller = request.auth
+    return {
+        "username": caller.user.username,
+        "name": str(caller.user),
+        "role": caller.membership.get_role_display(),
+        "team": caller.team,
+        "token": caller.token,
+        "single_keys": caller.user.single_keys is not False,
+    }

@@ -1,0 +1,440 @@
+"""People's mean, from their labels on a random sample and a judge's answers on all items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, sqrt
+from statistics import NormalDist
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rubricweb.engine.agreement.distributions import t_quantile
+from rubricweb.engine.agreement.intervals import CONFIDENCE, Floats, wilson
+
+Population = Literal["these items", "cases like these"]
+Method = Literal["census", "post-stratified", "weighted difference", "none"]
+Bools = NDArray[np.bool_]
+
+FEW_RESIDUALS = 10
+"""Below so many labels that differ from the rest, spread that was not seen is allowed for."""
+
+LEAST_PILOT = 20
+"""Labels from which a spread can be told well enough to say how many more are needed."""
+
+MOST_MISSING = 0.10
+"""The share of drawn items without a label above which the two extremes are given."""
+
+_SAME = 1e-9  # of the scale's length: less is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleMean:
+    """The mean that people would give to a population, with a 95 % interval.
+
+    `n` items (cases) of `population_size` are labelled. `population` says of what the interval tells: of
+    "these items" only, or of "cases like these", which adds the cases' own spread. `lam` is how far the judge
+    is relied on: 0 not at all, 1 fully corrected by the labels; None where it answered everything alike or
+    everything is labelled. `effective_n` is (Σw)²/Σw² of the labels' weights. `residual_variance` and
+    `case_variance` are s²ᵣ and s²ᵧ, what `labels_needed` starts from; None without enough labels.
+    `rater_error` is the standard error of the mean that comes from which people were asked, None where an
+    item has one rater or nothing is known. `missing` counts items that were drawn and have no label; above
+    10 % of the draw `worst` and `best` are the ends the interval would have if each were at that end of the
+    scale. `reason` says why there is no value, or no interval.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    population_size: int
+    population: Population
+    method: Method
+    lam: float | None = None
+    effective_n: float = 0.0
+    residual_variance: float | None = None
+    case_variance: float | None = None
+    rater_error: float | None = None
+    missing: int = 0
+    worst: float | None = None
+    best: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsNeeded:
+    """How many labels a margin takes in all: `labels`, or None; then `cases` says how many cases it takes.
+
+    `reason` is a sentence for people, empty when `labels` is there and a pilot was large enough.
+    """
+
+    labels: int | None
+    cases: int | None = None
+    reason: str = ""
+
+
+def estimate_people_mean(
+    judged: ArrayLike,
+    people: ArrayLike,
+    inclusion: ArrayLike,
+    *,
+    population: Population = "cases like these",
+    binary: bool | None = None,
+    cases: ArrayLike | None = None,
+    drawn: ArrayLike | None = None,
+    scale: tuple[float, float] | None = None,
+    rater_variance: ArrayLike | None = None,
+    raters: ArrayLike | None = None,
+    confidence: float = CONFIDENCE,
+) -> PeopleMean:
+    """The mean that people would give, from `people`'s labels on a random sample and `judged` on all.
+
+    All arrays are (N,), one place per item of the population. `judged` is the judge's value, NaN where it has
+    none; `people` the mean of the raters' values (never their majority), NaN where nobody labelled;
+    `inclusion` the probability, above 0 to 1, with which an item came into the sample. `cases` groups items
+    that stand and fall together: each case enters once, with its mean, and is labelled once all its items
+    are. `drawn` says which items were drawn, labelled or not; without it the labelled ones. `scale` is
+    (lowest, highest) possible value, by default 0 … 1 widened to what was seen. `rater_variance` (over R − 1)
+    and `raters` are of each item's labels, NaN and 0 where there are none. `binary` is found from the values.
+
+    Binary: post-stratified on the judge's answer, θ = Σ W_k p̂_k with Wilson's interval of each p̂_k, n_k =
+    (Σw)²/Σw² (times (z/t)² where weights differ, Korn & Graubard 1998) and the finite population's share
+    taken off; a stratum nobody labelled is ½ with [0, 1]. The
+    distances to the ends are added as squares (Zou & Donner 2008). Otherwise PPI++ (Angelopoulos, Duchi &
+    Zrnic 2023) with Hájek's weights: θ = λ·f̄ + Σ(r/π)/Σ(1/π), r = y − λf, λ = Cov_w(y, f)/Var_w(f) in 0 … 1,
+    t with n − 2 degrees of freedom; with fewer than ten labels off the commonest residual, one residual at
+    each end of the scale is added. V = (1 − n/N)·s²ᵣ/n, for cases like these + s²ᵧ/N. An end that the labels
+    or the scale exclude is cut. Everything labelled: the plain mean; of these items only the choice of raters
+    is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for unequal lengths, infinite values, π outside 0 … 1.
+
+    Worked: N 12, f = 1 1 1 0 | 1 0 1 0 0 0 1 0, y = 1 1 0 0 on the first four, π 1/3: p̂₁ = 2/3 and p̂₀ = 0,
+    W = 1/2 each, θ = 1/3.
+    """
+    data = _Data.read(judged, people, inclusion, cases, drawn, scale, rater_variance, raters)
+    if population not in get_args(Population):
+        raise ValueError(f"population is {population!r}; allowed are {' and '.join(get_args(Population))}")
+    if binary is None:
+        binary = data.is_binary
+    found = _estimate(data, population, binary, confidence)
+    missing = int((data.drawn & np.isnan(data.y)).sum())
+    if not missing or missing <= MOST_MISSING * int(data.drawn.sum()):
+        return replace(found, missing=missing)
+    ends = [
+        _estimate(data.with_missing_at(end), population, binary, confidence) for end in (data.low, data.high)
+    ]
+    return replace(found, missing=missing, worst=ends[0].low, best=ends[1].high)
+
+
+def labels_needed(
+    pilot: PeopleMean, margin: float, *, alpha: float = 0.05, power: float = 0.8
+) -> LabelsNeeded:
+    """How many random labels, those there are included, tell a mean from one `margin` away.
+
+    SE* = margin / (z₁₋α/₂ + z_power); n = s²ᵣ / (SE*² − s²ᵧ/N + s²ᵣ/N), without s²ᵧ/N for these items, from a
+    pilot of at least 20 labels. Where SE*² ≤ s²ᵧ/N the cases there are cannot do it, however many are
+    labelled. Raises ValueError for a margin of 0 or less.
+
+    Worked: s²ᵣ 0.1, s²ᵧ 0.2, N 1,000, margin 0.1: SE* = 0.1 / 2.8016 = 0.0357, SE*² 0.001274; n = 0.1 /
+    (0.001274 − 0.0002 + 0.0001) = 85.2, so 86.
+    """
+    if not margin > 0:
+        raise ValueError(f"margin is {margin}; right is a difference above 0")
+    if pilot.n < LEAST_PILOT or pilot.residual_variance is None or pilot.case_variance is None:
+        least = min(LEAST_PILOT, pilot.population_size)
+        return LabelsNeeded(
+            least, reason=f"Label {least} random items first: fewer tell too little of the spread."
+        )
+    normal = NormalDist()
+    error = margin / (normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power))
+    of_cases = pilot.case_variance if pilot.population == "cases like these" else 0.0
+    total = pilot.population_size
+    left = error**2 - of_cases / total
+    if left <= 0:
+        cases = ceil(of_cases / error**2)
+        return LabelsNeeded(
+            None, cases, f"This cannot be decided with these cases; it needs about {cases:,} cases."
+        )
+    needed = ceil(pilot.residual_variance / (left + pilot.residual_variance / total))
+    return LabelsNeeded(min(total, max(needed, LEAST_PILOT)))
+
+
+# ── What was handed over ─────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class _Data:
+    """One place per case: the judge `f`, people `y`, weights `w` = 1/π, and the ends of the scale."""
+
+    f: Floats
+    y: Floats
+    w: Floats
+    drawn: Bools
+    low: float
+    high: float
+    spread: Floats
+    raters: Floats
+
+    @classmethod
+    def read(
+        cls,
+        judged: ArrayLike,
+        people: ArrayLike,
+        inclusion: ArrayLike,
+        cases: ArrayLike | None,
+        drawn: ArrayLike | None,
+        scale: tuple[float, float] | None,
+        rater_variance: ArrayLike | None,
+        raters: ArrayLike | None,
+    ) -> _Data:
+        f, y, pi = (np.asarray(one, dtype=np.float64) for one in (judged, people, inclusion))
+        count = len(f)
+        spread = np.full(count, np.nan) if rater_variance is None else np.asarray(rater_variance, np.float64)
+        number = np.zeros(count) if raters is None else np.asarray(raters, np.float64)
+        chosen = ~np.isnan(y) if drawn is None else np.asarray(drawn, np.bool_)
+        groups = np.arange(count) if cases is None else np.unique(np.asarray(cases), return_inverse=True)[1]
+        columns = {"people": y, "inclusion": pi, "cases": groups, "drawn": chosen}
+        for name, column in {**columns, "rater_variance": spread, "raters": number}.items():
+            if len(column) != count:
+                raise ValueError(f"{name} must have one value per item: {count}; found {len(column)}")
+        for name, column in {"judged": f, "people": y}.items():
+            if np.isinf(column).any():
+                raise ValueError(f"{name}[{int(np.flatnonzero(np.isinf(column))[0])}] is infinite")
+        bad = np.flatnonzero(~((pi > 0) & (pi <= 1)))
+        if len(bad):
+            raise ValueError(f"inclusion[{bad[0]}] is {pi[bad[0]]}; right is a probability above 0, up to 1")
+        seen = np.concatenate([f[~np.isnan(f)], y[~np.isnan(y)], [0.0, 1.0]])
+        low, high = (float(seen.min()), float(seen.max())) if scale is None else scale
+        whole = cls(f, y, 1 / pi, chosen | ~np.isnan(y), low, high, spread, number)
+        return whole if cases is None else whole._of_cases(groups)
+
+    def _of_cases(self, groups: NDArray[np.int64]) -> _Data:
+        sizes = np.bincount(groups)
+
+        def mean(values: Floats) -> Floats:
+            return np.asarray(np.bincount(groups, weights=values) / sizes)
+
+        answered = ~np.isnan(self.f)
+        answers = np.bincount(groups, weights=answered)
+        sums = np.bincount(groups, weights=np.where(answered, self.f, 0))
+        with np.errstate(invalid="ignore"):
+            judged = np.where(answers > 0, sums / np.where(answers > 0, answers, 1), np.nan)
+        # The error of a case's mean is that of its items' means, added up.
+        variance = np.bincount(groups, weights=self.spread / np.where(self.raters > 1, self.raters, np.nan))
+        return replace(
+            self,
+            f=judged,
+            y=mean(self.y),
+            w=mean(self.w),
+            drawn=mean(self.drawn.astype(np.float64)) > 0,
+            spread=variance / sizes**2,
+            raters=np.where(np.isnan(variance), 0.0, 1.0),
+        )
+
+    def with_missing_at(self, end: float) -> _Data:
+        return replace(self, y=np.where(self.drawn & np.isnan(self.y), end, self.y))
+
+    @property
+    def labelled(self) -> Bools:
+        return np.asarray(~np.isnan(self.y))
+
+    @property
+    def is_binary(self) -> bool:
+        values = np.concatenate([self.y[self.labelled], self.f[~np.isnan(self.f)]])
+        return bool(np.isin(values, (0.0, 1.0)).all())
+
+    @property
+    def rater_error(self) -> float | None:
+        """√(Σs²ᵢ/Rᵢ)/n over the labelled, None where one of them has no second rater."""
+        spread, raters = self.spread[self.labelled], self.raters[self.labelled]
+        if not len(spread) or np.isnan(spread).any() or (raters < 1).any():
+            return None
+        return float(np.sqrt((spread / raters).sum())) / len(spread)
+
+
+def _estimate(data: _Data, population: Population, binary: bool, confidence: float) -> PeopleMean:
+    n, total = int(data.labelled.sum()), len(data.y)
+    if n == 0:
+        reason = "No item of the sample is labelled." if total else "There are no items."
+        return PeopleMean(None, None, None, 0, total, population, "none", reason=reason)
+    found = (_binary if binary else _scores)(data, population, confidence)
+    weights = data.w[data.labelled]
+    found = replace(
+        found,
+        effective_n=_effective(weights),
+        rater_error=data.rater_error,
+        reason=found.reason or _few(n) * (found.low is None),
+    )
+    return _census(found, confidence) if n == total else found
+
+
+def _few(n: int) -> str:
+    return f"{n} labelled item{'s' * (n != 1)}: too few for an interval."
+
+
+def _census(found: PeopleMean, confidence: float) -> PeopleMean:
+    """Everything is labelled: of these very items nothing is left to sample but their raters."""
+    found = replace(found, method="census", lam=None)
+    if found.population == "cases like these":
+        return found
+    error = found.rater_error
+    if not error:
+        why = "with one rater an item is unknown" if error is None else "did not show: they never differed"
+        reason = f"Every item is labelled: nothing is left to sample. What other raters would say {why}."
+        return replace(found, low=None, high=None, reason=reason)
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * error
+    assert found.value is not None
+    return replace(found, low=found.value - half, high=found.value + half, reason="")
+
+
+# ── Binary: post-stratified on the judge's answer ────────────────────────────────────────────────
+
+
+def _binary(data: _Data, population: Population, confidence: float) -> PeopleMean:
+    known, total = data.labelled, len(data.y)
+    below, above, value, spread = [], [], 0.0, 0.0
+    answers = np.where(np.isnan(data.f), 2.0, data.f)  # those without an answer are a stratum of their own
+    rates: dict[float, float] = {}
+    for answer in np.unique(answers):
+        stratum = answers == answer
+        rate, low, high, guess = _stratum(data, stratum, confidence)
+        rates[float(answer)] = rate
+        share = int(stratum.sum()) / total
+        value += share * rate
+        below.append(share * (rate - low))
+        above.append(share * (high - rate))
+        spread += share * guess * (1 - guess)
+    n = int(known.sum())
+    cases_low, cases_high = _wilson(value, float(total), confidence)
+    centre = (value * total + 2) / (total + 4)
+    if population == "cases like these":
+        below.append(value - cases_low)
+        above.append(cases_high - value)
+        least, most = 0.0, 1.0
+    else:
+        said = float(data.y[known].sum())
+        least, most = said / total, (said + total - n) / total
+    return PeopleMean(
+        value=value,
+        low=max(least, value - sqrt(sum(one**2 for one in below))),
+        high=min(most, value + sqrt(sum(one**2 for one in above))),
+        n=n,
+        population_size=total,
+        population=population,
+        method="post-stratified",
+        lam=rates[1.0] - rates[0.0] if {0.0, 1.0} <= set(rates) else None,
+        residual_variance=spread,
+        case_variance=centre * (1 - centre),
+    )
+
+
+def _stratum(data: _Data, stratum: Bools, confidence: float) -> tuple[float, float, float, float]:
+    """Rate of MET, its two ends, and the rate moved towards ½ that its spread is counted from."""
+    known = stratum & data.labelled
+    if not known.any():
+        return 0.5, 0.0, 1.0, 0.5
+    w, y = data.w[known], data.y[known]
+    rate, n = float((w * y).sum() / w.sum()), _effective(w)
+    guess = (rate * n + 2) / (n + 4)
+    if n < len(y) - _SAME:  # a spread told from few effective labels: Korn & Graubard (1998)
+        tail = 0.5 + confidence / 2
+        n *= (NormalDist().inv_cdf(tail) / t_quantile(tail, max(1.0, n - 1))) ** 2
+    left = float(_uncertain(data.w, stratum, known).sum() / (w**2).sum())  # 1 − n/N where π is one
+    return rate, *(_wilson(rate, n / left, confidence) if left > 0 else (rate, rate)), guess
+
+
+def _wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
+    bounds = wilson(share * n, n, confidence)
+    assert bounds is not None
+    return bounds
+
+
+# ── Scores: the weighted difference ──────────────────────────────────────────────────────────────
+
+
+def _scores(data: _Data, population: Population, confidence: float) -> PeopleMean:
+    known, total = data.labelled, len(data.y)
+    answered = ~np.isnan(data.f)
+    # An item without an answer is as good as one answered by the mean: any fixed f is allowed.
+    filled = np.where(answered, data.f, data.f[answered].mean() if answered.any() else 0.0)
+    y, f, w = data.y[known], filled[known], data.w[known]
+    n = len(y)
+    lam = _lambda(y, f, w)
+    residuals = y - (lam or 0.0) * f
+    value = (lam or 0.0) * float(filled.mean()) + float((w * residuals).sum() / w.sum())
+    plain = PeopleMean(
+        min(data.high, max(data.low, value)), None, None, n, total, population, "weighted difference", lam
+    )
+    if n < 3:
+        return plain
+    rest = _Spread.of(residuals, w, w, (y - f, y), data)
+    cases = _Spread.of(y, w, w, (y,), data)
+    variance, df = 0.0, rest.n - 2
+    uncertain = _uncertain(data.w, np.ones(total, np.bool_), known)
+    if uncertain.any():
+        # What a label adds to the error is by (1 − π)w²: none, where everything of its kind is labelled.
+        error = _Spread.of(residuals, w, uncertain, (y - f, y), data)
+        variance = error.variance * float(uncertain.sum()) / float(w.sum()) ** 2
+        df = min(df, error.n - 2)
+    if population == "cases like these":
+        variance += cases.variance / total
+    half = t_quantile(0.5 + confidence / 2, max(1.0, df)) * sqrt(variance)
+    return replace(
+        plain,
+        low=max(data.low, value - half),
+        high=min(data.high, value + half),
+        residual_variance=rest.variance,
+        case_variance=cases.variance,
+    )
+
+
+def _lambda(y: Floats, f: Floats, w: Floats) -> float | None:
+    """Weighted Cov(y, f)/Var(f) of the labelled, in 0 … 1; None where the judge answered them all alike."""
+    if len(f) == 0 or np.ptp(f) == 0:
+        return None
+    apart = f - (w * f).sum() / w.sum()
+    covariance = float((w * apart * (y - (w * y).sum() / w.sum())).sum())
+    return min(1.0, max(0.0, covariance / float((w * apart * apart).sum())))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """The weighted spread of `n` values, n = (Σw)²/Σw² of the weights, with what was not seen put in."""
+
+    n: float
+    variance: float
+
+    @classmethod
+    def of(cls, values: Floats, w: Floats, by: Floats, raw: Sequence[Floats], data: _Data) -> _Spread:
+        """s² over n − 1 of distances to the mean weighted `w`, themselves weighted `by`.
+
+        Fewer than ten labels off the commonest in one of `raw`, and one at each end of the scale is added.
+        """
+        n, length = _effective(by), data.high - data.low
+        middle = float((w * values).sum() / w.sum())
+        squares = n * float((by * (values - middle) ** 2).sum() / by.sum())
+        commonest = max(_commonest(one, by, _SAME * length) for one in raw)
+        if n * (1 - commonest) < FEW_RESIDUALS:
+            return cls(n, (squares + 2 * length**2) / (n + 1))
+        return cls(n, squares / (n - 1))
+
+
+def _commonest(values: Floats, w: Floats, step: float) -> float:
+    """The weight of the commonest value, as a share of all."""
+    _, places = np.unique(np.round(values / step), return_inverse=True)
+    return float(np.bincount(places, weights=w).max() / w.sum())
+
+
+def _effective(w: Floats) -> float:
+    """How many labels of one weight carry as much: (Σw)²/Σw²."""
+    return float(w.sum() ** 2 / (w**2).sum())
+
+
+def _uncertain(w: Floats, among: Bools, known: Bools) -> Floats:
+    """(known,): (1 − π)w², by which a label adds to the error of a weighted mean in a finite population.
+
+    π is less what was drawn and never labelled, so that nothing is left in a census and nowhere else.
+    """
+    response = int(known.sum()) / float((1 / w[among]).sum())
+    return np.asarray((1 - np.minimum(1, response / w[known])) * w[known] ** 2)

@@ -1,0 +1,161 @@
+"""Numbers as people read them: on pages, at a terminal, in mails. API and JSON carry them in full."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol, TypeGuard
+
+MISSING = "–"
+MINUS = "\N{MINUS SIGN}"
+LEAST_DIGITS, MOST_DIGITS = 2, 4
+"""Decimals of a figure on a scale of 0 to 1, however wide or narrow its interval is."""
+
+
+def figure_digits(low: float | None = None, high: float | None = None, n: int | None = None) -> int:
+    """How many decimals a figure deserves: the last one is the first digit of half its interval's width.
+
+    0.61 to 0.74: half is 0.065, so 2. 0.681 to 0.687: half is 0.003, so 3. From 2 to 4. Without an interval
+    half is taken as 1/√n, about that of a share at its widest: n = 11 gives 2, n = 20,000 gives 3. With
+    neither it is 3, as for a score that is known exactly.
+    """
+    half = abs(high - low) / 2 if is_number(low) and is_number(high) else 0.0
+    if half == 0:
+        if n is None:
+            return 3
+        half = 1 / math.sqrt(max(n, 1))
+    # 0.01 in binary must not be taken for a little less.
+    first_digit = -math.floor(math.log10(half) + 1e-9)
+    return min(MOST_DIGITS, max(LEAST_DIGITS, first_digit))
+
+
+def figure_text(
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    n: int | None = None,
+    *,
+    signed: bool = False,
+    percent: bool = False,
+    digits: int | None = None,
+) -> str:
+    """A figure with its 95 % interval, the one way it is written: "0.68 [0.61, 0.74]".
+
+    `signed` gives a difference its plus, `percent` writes shares as "62% [55%, 69%]", `digits` sets the
+    decimals where the scale is not 0 to 1. "–" is undefined; without an interval the value stands alone.
+    """
+    if not is_number(value):
+        return MISSING
+    places = figure_digits(low, high, n) if digits is None else digits
+    said = value_text(value, places, signed=signed, percent=percent)
+    between = interval_text(low, high, places, percent=percent)
+    return f"{said} {between}" if between else said
+
+
+class HasInterval(Protocol):
+    """What a statistic brings: `engine.agreement.Figure` and the like."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def n(self) -> int: ...
+
+
+def text_of(figure: HasInterval | None, *, signed: bool = False, percent: bool = False) -> str:
+    """`figure_text` of a whole figure; None is "–"."""
+    if figure is None:
+        return MISSING
+    return figure_text(figure.value, figure.low, figure.high, figure.n, signed=signed, percent=percent)
+
+
+def value_of(figure: HasInterval | None, *, signed: bool = False, percent: bool = False) -> str:
+    """The value alone, with the digits that its interval allows: for columns that have no room for both."""
+    if figure is None:
+        return MISSING
+    places = figure_digits(figure.low, figure.high, figure.n)
+    return value_text(figure.value, places, signed=signed, percent=percent)
+
+
+def value_text(value: float | None, digits: int, *, signed: bool = False, percent: bool = False) -> str:
+    """The value of a figure alone: "0.68", "+0.03", "62%"."""
+    if not is_number(value):
+        return MISSING
+    if percent:
+        return share(value, max(0, digits - 2))
+    return difference(value, digits) if signed else number(value, digits)
+
+
+def interval_text(low: float | None, high: float | None, digits: int = 2, *, percent: bool = False) -> str:
+    """ "[0.61, 0.74]" or "[61%, 74%]"; "" where there is no interval."""
+    if not (is_number(low) and is_number(high)):
+        return ""
+    ends = (value_text(end, digits, percent=percent) for end in (low, high))
+    return f"[{', '.join(ends)}]"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with fixed decimals: 0.71349 is "0.713", −0.5 has a true minus, missing is "–"."""
+    return _minus(f"{_plain_zero(value, digits):.{digits}f}") if is_number(value) else MISSING
+
+
+def difference(value: float | None, digits: int = 3) -> str:
+    """The same with its sign: "+0.031", "−0.012"; what rounds to nothing is "0.000"."""
+    return (
+        f"+{number(value, digits)}"
+        if value is not None and round(value, digits) > 0
+        else number(value, digits)
+    )
+
+
+def share(value: float | None, digits: int = 0) -> str:
+    """A share from 0 to 1 as "86%"; almost all is ">99%" and almost none "<1%", never the exact end."""
+    if not is_number(value):
+        return MISSING
+    step = 10.0**-digits
+    hundredths = round(value * 100, digits)
+    if value < 1 and hundredths >= 100:
+        return f">{100 - step:.{digits}f}%"
+    if value > 0 and hundredths <= 0:
+        return f"<{step:.{digits}f}%"
+    return _minus(f"{hundredths:.{digits}f}%")
+
+
+def whole(value: float | None) -> str:
+    """A whole number with thousands apart: "1,284"; missing is "–"."""
+    return _minus(f"{value:,.0f}") if is_number(value) else MISSING
+
+
+def weight(value: float | None) -> str:
+    """A weight with its sign: "+10", "−15" with a true minus, "+2.5", plain "0"."""
+    if not is_number(value):
+        return MISSING
+    digits = f"{abs(value):,.4f}".rstrip("0").rstrip(".")
+    if digits == "0":
+        return "0"
+    return f"{MINUS if value < 0 else '+'}{digits}"
+
+
+def money(usd: float | None) -> str:
+    """Dollars and cents: "$12.30"; below a cent two significant digits, "$0.0042"; nothing spent "$0.00"."""
+    if not is_number(usd):
+        return MISSING
+    amount = abs(float(usd))
+    places = 2 if amount == 0 or amount >= 0.01 else 1 - math.floor(math.log10(amount))
+    return f"{MINUS if usd < 0 else ''}${amount:,.{places}f}"
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether there is something to write: neither None nor NaN, nor the "" of a template."""
+    return not (value is None or value == "" or (isinstance(value, float) and math.isnan(value)))
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", MINUS, 1)
+
+
+def _plain_zero(value: float, digits: int) -> float:
+    """Keep "−0.000" off the page."""
+    return 0.0 if round(value, digits) == 0 else value

@@ -1,0 +1,288 @@
+"""`rubricweb compare`: how far a run agrees with the people who labelled its items, or with another run."""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from rubricweb import access
+from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement, PeopleMean
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.number_format import interval_text, share, text_of, value_of
+from rubricweb.errors import Invalid
+from rubricweb.management.runs import diff
+from rubricweb.management.terminal.lacking import as_json, told
+from rubricweb.management.terminal.printed import Table, print_json, terminal
+from rubricweb.management.terminal.who import acting
+from rubricweb.models import Role
+from rubricweb.selectors.comparison import comparison
+from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.comparison.members import PanelComparison
+from rubricweb.selectors.comparison.people_means import PeopleEstimate
+from rubricweb.selectors.labels import comparable
+from rubricweb.selectors.labels.incomparable import no_labels
+from rubricweb.selectors.shared.lacking import Lacking
+from rubricweb.selectors.teams import lookup
+
+FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
+OPTION_FIGURES = ("quadratic_kappa", "adjacent_accuracy", "steps_apart", "value_error", "macro_f1")
+SCORE_FIGURES = ("pearson", "spearman", "kendall", "rmse", "mae", "bias")
+ALL = "all criteria"
+NOTHING_TO_COMPARE = 1
+"""The exit code where no unit has an answer of both sides."""
+COLUMNS = {
+    "n": "n",
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced acc.",
+    "kappa": "κ",
+    "mcc": "MCC",
+    "bias": "bias",
+    "seat_kappa": "κ in a seat",
+    "ceiling_kappa": "people's κ",
+    "human_alpha": "people's α",
+    "coverage": "coverage",
+    "errors": "errors",
+}
+
+
+def run(options: argparse.Namespace) -> int:
+    who = acting(options, Role.VIEWER)
+    judged = access.run_for(who.team, options.run)
+    if options.baseline is not None:
+        if options.queue:
+            raise Invalid("--queue and --with ask for different comparisons; use one of them.")
+        baseline = access.run_for(who.team, options.baseline)
+        return diff.show(who, judged, baseline, as_json=options.json)
+    queues = [lookup.queue_called(who.team, name) for name in options.queue]
+    queues = queues or comparable.queues_to_compare(judged)
+    if not queues:
+        return _nothing(no_labels(judged), options)
+    found = comparison.compare(judged, queues, viewer=who.user)
+    if options.json:
+        print_json(_as_json(found), indent=2)
+    elif found.lacking is not None:
+        return _nothing(found.lacking, options)
+    else:
+        _print(found)
+    return NOTHING_TO_COMPARE if found.lacking else 0
+
+
+def _nothing(lacking: Lacking, options: argparse.Namespace) -> int:
+    """Says why there is nothing to compare and what to do."""
+    if options.json:
+        print_json({"lacking": as_json(lacking)}, indent=2)
+    else:
+        told(lacking)
+    return NOTHING_TO_COMPARE
+
+
+def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A name and its figures: everything first, then criterion by criterion."""
+    overall = {
+        "bias": found.bias,
+        "human_alpha": found.human_alpha,
+        "coverage": found.coverage,
+        "errors": found.errors,
+    }
+    overall |= _seat(found.ceiling)
+    yield ALL, {**_pair(found.overall), **overall}
+    for row in found.criteria:
+        pair = row.pair if row.options is None else row.options
+        own = {
+            "bias": row.bias,
+            "human_alpha": row.human_alpha,
+            "coverage": _coverage(pair),
+            "errors": row.errors,
+        }
+        own |= _seat(row.ceiling)
+        more: dict[str, Any] = {"kind": row.criterion.kind}
+        if row.options is not None:
+            more |= {name: getattr(row.options, name) for name in OPTION_FIGURES}
+        if row.mean_value is not None:
+            more |= {"mean_value": row.mean_value}
+        yield str(row.criterion.name), {**_pair(pair), **own, **more}
+
+
+def _pair(pair: PairAgreement | OptionAgreement) -> dict[str, Any]:
+    return {"n": pair.n, **{name: getattr(pair, name) for name in FIGURES}}
+
+
+def _seat(ceiling: HumanCeiling) -> dict[str, Any]:
+    """One person against the others, and the judge in that person's seat."""
+    judge = ceiling.judge
+    return {
+        "ceiling_raters": ceiling.raters,
+        "ceiling_kappa": ceiling.kappa,
+        "seat_kappa": None if judge is None else judge.kappa,
+        "seat_kappa_difference": None if judge is None else judge.kappa_difference,
+    }
+
+
+def _coverage(pair: PairAgreement | OptionAgreement) -> float | None:
+    """Share of the labelled units on which the judge gave an answer, abstentions among them."""
+    units = pair.n + pair.abstained + pair.missing
+    return (units - pair.missing) / units if units else None
+
+
+def _as_json(found: Comparison) -> dict[str, Any]:
+    rows = [{"name": name} | {key: _plain(value) for key, value in row.items()} for name, row in _rows(found)]
+    return {
+        "run": {"id": found.run.pk, "name": str(found.run)},
+        "queues": [{"id": queue.pk, "name": queue.name} for queue in found.queues],
+        "raters": found.raters,
+        "units": found.units,
+        "undecided": found.undecided,
+        "tied_share": found.tied_share,
+        "adjudicated": found.adjudicated,
+        "hidden_items": found.hidden_items,
+        "on_other_versions": found.on_other_versions,
+        "lacking": as_json(found.lacking),
+        "describes": None if found.describes is None else asdict(found.describes),
+        "n_binary": found.n_binary,
+        "scores": {name: _plain(getattr(found.scores.agreement, name)) for name in SCORE_FIGURES},
+        "mean_score": _mean_score(found.scores.estimate),
+        "overall": rows[0],
+        "criteria": rows[1:],
+        "panel": None if found.panel is None else _panel_as_json(found.panel),
+    }
+
+
+def _panel_as_json(panel: PanelComparison) -> dict[str, Any]:
+    return {
+        "alpha": _plain(panel.alpha),
+        "alphas": {criterion.name: _plain(alpha) for criterion, alpha in panel.alphas},
+        "members": [
+            {
+                "name": member.name,
+                "weight": member.weight,
+                "stage": member.stage,
+                "failed": member.failed,
+                "unasked": member.unasked,
+                "overall": _member_figures(member.overall),
+                "criteria": [
+                    {"name": one.criterion.name} | _member_figures(one.pair or one.options)
+                    for one in member.criteria
+                ],
+            }
+            for member in panel.members
+        ],
+    }
+
+
+def _member_figures(pair: PairAgreement | OptionAgreement | None) -> dict[str, Any]:
+    return {} if pair is None else {name: _plain(value) for name, value in _pair(pair).items()}
+
+
+def _mean_score(found: PeopleEstimate) -> dict[str, Any]:
+    return {
+        "population": found.population,
+        "these": _plain(found.these),
+        "like_these": _plain(found.like_these),
+        "lacking": as_json(found.lacking),
+        "labelled": _plain(found.labelled),
+        "judged_labelled": _plain(found.judged_labelled),
+        "judged": _plain(found.judged),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Figure | PeopleMean):
+        return asdict(value)
+    return value
+
+
+def _print(found: Comparison) -> None:
+    console = terminal()
+    names = ", ".join(queue.name for queue in found.queues)
+    console.print(f"{found.run} against {found.raters} raters of {names}")
+    table = Table()
+    table.add_column("criterion")
+    for title in COLUMNS.values():
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, row in _rows(found):
+        table.add_row(
+            name, *(_shown(row[key], signed=key == "bias") for key in COLUMNS), end_section=name == ALL
+        )
+    console.print(table)
+    if found.describes is not None:
+        console.print(found.describes.sentence)
+    for one in found.criteria:
+        if one.mean_value is not None:
+            console.print(f"{one.criterion.name}: a check, {text_of(one.mean_value)} on average.")
+        elif one.options is not None and one.options.quadratic_kappa is not None:
+            console.print(
+                f"{one.criterion.name}: ordered options, κ with quadratic weights "
+                f"{text_of(one.options.quadratic_kappa)}, "
+                f"within one step {text_of(one.options.adjacent_accuracy)}."
+            )
+    if any(row.criterion.kind != "binary" for row in found.criteria):
+        console.print(f"All criteria pools the {found.n_binary} labels of binary criteria.")
+    if found.panel is not None:
+        console.print(_members(found.panel))
+        console.print(f"α among the members {text_of(found.panel.alpha)}.")
+    scores = found.scores.agreement
+    if scores.n:
+        console.print(
+            f"Scores of {scores.n} items: Pearson {text_of(scores.pearson)}, "
+            f"Spearman {text_of(scores.spearman)}, "
+            f"judge less people {text_of(scores.bias, signed=True)} on average."
+        )
+    _print_estimate(found.scores.estimate)
+    if found.leaning:
+        console.print(f"The judge is {found.leaning}: bias {text_of(found.bias, signed=True)}.")
+    if found.ceiling.n:
+        console.print(
+            "κ in a seat is the judge's, people's κ that of each of these "
+            f"{found.ceiling.raters} people, with the majority of the others. κ is with the majority of all."
+        )
+    if found.undecided:
+        console.print(f"{found.undecided} labelled criteria are left out: people are tied.")
+    if found.on_other_versions:
+        console.print(
+            f"{found.on_other_versions} labels are by other rubric versions: the run was never asked those."
+        )
+    if found.hidden_items:
+        console.print(f"{found.hidden_items} items are left out: you are still to review them blind.")
+
+
+def _members(panel: PanelComparison) -> Table:
+    """Each judge of the panel against people, over the units of binary criteria, then choice by choice."""
+    table = Table()
+    for title in ("member", "on", "n", "accuracy", "κ", "abstained", "failed", "unasked"):
+        table.add_column(title, justify="left" if title in ("member", "on") else "right")
+    for member in panel.members:
+        choices = [(one.criterion.name, one.options) for one in member.criteria if one.options is not None]
+        rows: list[tuple[str, PairAgreement | OptionAgreement]] = [*choices]
+        if len(choices) < len(member.criteria) or not choices:
+            rows.insert(0, ("met or unmet", member.overall))
+        for place, (what, pair) in enumerate(rows):
+            counts = ("", "") if place else (str(member.failed), str(member.unasked))
+            name = "" if place else member.name
+            figures = text_of(pair.accuracy), text_of(pair.kappa)
+            table.add_row(name, what, str(pair.n), *figures, str(pair.abstained), *counts)
+    return table
+
+
+def _print_estimate(found: PeopleEstimate) -> None:
+    console = terminal()
+    if found.lacking is not None:
+        told(found.lacking, of="What people would say of all items is not known.")
+        return
+    for of, mean in ((found.population, found.these), ("cases like these", found.like_these)):
+        assert mean is not None  # nothing is lacking
+        why = f" {mean.reason}" if mean.reason else ""
+        console.print(f"People's mean score over {of}: {text_of(mean)} from {mean.n:,} labelled items.{why}")
+    these = found.these
+    if these is not None and these.worst is not None:
+        ends = interval_text(these.worst, these.best)
+        console.print(
+            f"{these.missing:,} items people were asked about have no answer; with all of them worst or best "
+            f"the interval would be {ends}."
+        )
+
+
+def _shown(value: Any, *, signed: bool = False) -> str:
+    """A count as it is, a figure by its value, a share (of units the judge answered) in per cent."""
+    if value is None or isinstance(value, Figure):
+        return value_of(value, signed=signed)
+    return share(value) if isinstance(value, float) else str(value)

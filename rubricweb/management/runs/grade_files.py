@@ -1,0 +1,150 @@
+"""`rubricweb grade` from files to a file: needs a judge, and neither tables nor the app."""
+
+import argparse
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from rubricweb.engine import InvalidFile, RubricDataset
+from rubricweb.engine.autograders import AUTOGRADERS, Autograder
+from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
+from rubricweb.errors import Invalid
+from rubricweb.judges.defaults import NoEndpoint, environment_config
+from rubricweb.judges.evaluation import EvalResult, evaluate
+from rubricweb.judges.offline.lexical import MODEL
+from rubricweb.judges.offline.server import running_server
+from rubricweb.management.terminal import installed
+from rubricweb.management.terminal.named_files import read_file, rubric_in, stored_id, write_file
+from rubricweb.management.terminal.printed import facts, terminal
+from rubricweb.management.terminal.remarks import remark
+
+BELOW_MIN_SCORE = 100
+ITEMS_OWN = "-"
+WRITERS = {".csv": verdicts_csv, ".jsonl": verdicts_jsonl}
+# Options that mean something to a stored run alone, by their names among the arguments.
+STORED_ONLY = (
+    *("judge", "repeats", "vote", "cascade", "examples", "plan", "budget", "resume", "sample"),
+    *("team", "user"),
+)
+
+
+def run(options: argparse.Namespace) -> int:
+    _check(options)
+    dataset = _dataset(options)
+    with ExitStack() as stack:
+        try:
+            grader = AUTOGRADERS[options.autograder](abstention=options.abstention, on_error=options.on_error)
+            judge = _judge(options, stack)
+            result = asyncio.run(_evaluated(options, dataset, grader, judge))
+        except ValueError as error:
+            raise Invalid(str(error)) from error
+    return _finish(options, result, judge)
+
+
+async def _evaluated(
+    options: argparse.Namespace, dataset: RubricDataset, grader: Autograder, judge: str
+) -> EvalResult:
+    name, resume = options.name or None, not options.no_cache
+    return await evaluate(dataset, grader, experiment_name=name, resume=resume, judge=judge)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuses before anything is asked."""
+    if not options.no_store:
+        remark(f"The app is not installed, so nothing is stored ({installed.HOW}).")
+    for name in STORED_ONLY:
+        if getattr(options, name):
+            raise Invalid(f"--{name} is for runs that are stored, which this one is not.")
+    if options.reply_format != "json":
+        raise Invalid("--reply-format is for runs that are stored; allowed here: json.")
+    if options.autograder not in AUTOGRADERS:
+        raise Invalid(f"--autograder is {options.autograder}; allowed: {', '.join(AUTOGRADERS)}.")
+    if not (options.rubric and options.dataset):
+        raise Invalid("Name a RUBRIC and a DATASET. See rubricweb grade --help.")
+    if options.base_url and not options.model:
+        raise Invalid("--base-url needs --model, the name of the model to ask there.")
+    for named in (options.rubric, options.dataset):
+        if stored_id(named) is not None:
+            raise Invalid(f"{named} is stored; name a file, or grade it without --no-store.")
+    if options.output and options.output.suffix not in WRITERS:
+        raise Invalid(f"{options.output} must end in {' or '.join(WRITERS)}.")
+
+
+def _dataset(options: argparse.Namespace) -> RubricDataset:
+    """The items, every one under the rubric named; with `-` under the file's and their own."""
+    path = Path(options.dataset)
+    named = None if options.rubric == ITEMS_OWN else rubric_in(Path(options.rubric))
+    read_file(path)  # says in our words why it cannot be
+    try:
+        dataset = RubricDataset.from_file(path, rubric=named)
+    except InvalidFile as error:
+        raise Invalid(f"{path.name} has faults.", error.faults) from error
+    if named is not None and any(dataset.get_item_rubric(idx) != named for idx in range(len(dataset))):
+        raise Invalid(f"{path.name} brings rubrics of its own; name - as RUBRIC to grade by those.")
+    return dataset
+
+
+def _judge(options: argparse.Namespace, stack: ExitStack) -> str:
+    """Points the environment at the judge that the options name, else the offline one; gives its name."""
+    if options.base_url:
+        os.environ["OPENAI_BASE_URL"] = options.base_url
+    if options.model:
+        os.environ["OPENAI_MODEL"] = options.model
+    try:
+        return environment_config().model
+    except NoEndpoint:
+        os.environ |= {"OPENAI_BASE_URL": stack.enter_context(running_server()), "OPENAI_MODEL": MODEL}
+        remark("Judge: the offline judge (not an LLM). For a real one set OPENAI_API_KEY or --base-url.")
+        return MODEL
+
+
+def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
+    summary = result.summary(failed_items=options.failed_items)
+    mean, usage = summary.score, result.total_token_usage
+    table = facts()
+    table.add_row("judge", f"{options.autograder} by {judge}")
+    table.add_row("items", f"{summary.fully_judged} of {summary.items} fully judged")
+    said = "–" if mean.value is None else f"{mean.value:.4f}"
+    if mean.low is not None and mean.high is not None:
+        said += f" (95 % interval {mean.low:.4f} to {mean.high:.4f}, {mean.n} items)"
+    table.add_row("mean score", said)
+    if summary.passed.value is not None:
+        share = f"{summary.passed.value:.4f} of {summary.passed.n} items"
+        table.add_row("passed", f"{share}, by the rubric's rule")
+    failed = result.filter_failed()
+    table.add_row("failed items", str(len(failed)))
+    for one in failed[:5]:
+        table.add_row(f"  {one.item.id}", str(one.error)[:200])
+    table.add_row("tokens", f"{usage.prompt_tokens:,} in, {usage.completion_tokens:,} out")
+    cost = result.total_completion_cost
+    table.add_row("cost", "unknown (no price is listed)" if cost is None else f"${cost:.4f}")
+    terminal().print(table)
+    if options.output:
+        write_file(options.output, WRITERS[options.output.suffix](_rows(result, judge)))
+    if mean.value is None:
+        remark("No item could be scored.")
+        return 1
+    if options.min_score is not None and mean.value < options.min_score:
+        remark(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
+        return BELOW_MIN_SCORE
+    return 0
+
+
+def _rows(result: EvalResult, judge: str) -> Iterator[VerdictRow]:
+    for one in result.item_results:
+        for entry in one.report.report or ():
+            yield VerdictRow(
+                item_id=one.item.id,
+                criterion=str(entry.name),
+                rater=judge,
+                verdict=entry.verdict or entry.option,
+                reason=entry.reason,
+                rater_kind="judge",
+                error=str(entry.error) if entry.error else None,
+                group=entry.group,
+                weight=entry.weight,
+                kind=entry.kind,
+                value=entry.value,
+            )

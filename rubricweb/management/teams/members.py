@@ -1,0 +1,168 @@
+"""`rubricweb members`: who is in a team and what they may do, at the terminal."""
+
+import argparse
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from rubricweb.errors import Invalid
+from rubricweb.management.terminal.printed import print_json, say, table, terminal
+from rubricweb.management.terminal.who import Who, acting, note
+from rubricweb.models import Invitation, Membership, Role
+from rubricweb.selectors.teams import invitations as open_invitations
+from rubricweb.selectors.teams import lookup
+from rubricweb.selectors.teams import members as selected
+from rubricweb.services.teams import invitations as inviting
+from rubricweb.services.teams import teams as services
+
+
+def list_members(options: argparse.Namespace) -> int:
+    """A line per member, the highest role first; e-mail addresses for owners only."""
+    who = acting(options, Role.VIEWER)
+    found = selected.members(who.team)
+    owner = any(one.membership.user == who.user and one.membership.role == Role.OWNER for one in found)
+    if options.json:
+        for one in found:
+            row = _as_json(one.membership) | {"never_signed_in": one.never_signed_in}
+            print_json(row if owner else {name: row[name] for name in row if name != "email"})
+        return 0
+    rows = table(("person", "user name", "role", *["e-mail"] * owner, "signed in"))
+    for one in found:
+        person = one.membership.user
+        cells = [str(person), person.username, one.membership.get_role_display()]
+        cells += [person.email] * owner + ["never yet" if one.never_signed_in else "yes"]
+        rows.add_row(*cells)
+    terminal().print(rows)
+    return 0
+
+
+def invite(options: argparse.Namespace) -> int:
+    """Asks somebody into the team; a link to hand over is the one line of standard output."""
+    who = acting(options, Role.OWNER)
+    invited = inviting.invite(
+        who.team,
+        options.person,
+        Role[options.role.upper()],
+        by=who.user,
+        now=timezone.now(),
+        link=_link,
+        name=options.name,
+        hand_over=options.hand_over,
+    )
+    return _handed(options, who, invited)
+
+
+def list_invitations(options: argparse.Namespace) -> int:
+    """A line per person who was asked and has not come yet, the newest first."""
+    who = acting(options, Role.OWNER)
+    found = open_invitations.invitations_of(who.team, now=timezone.now())
+    if options.json:
+        for one in found:
+            print_json(_invitation_as_json(one))
+        return 0
+    rows = table(("for", "role", "by", "sent", "until"))
+    for one in found:
+        sent = "by mail" if one.mailed else "handed over"
+        until = one.expires_at.strftime("%Y-%m-%d %H:%M")
+        rows.add_row(one.email or one.username, one.get_role_display(), str(one.invited_by), sent, until)
+    terminal().print(rows)
+    return 0
+
+
+def withdraw(options: argparse.Namespace) -> int:
+    """Makes the link of an open invitation stop working."""
+    who = acting(options, Role.OWNER)
+    found = open_invitations.invitation_called(who.team, options.person, now=timezone.now())
+    if found is None:
+        raise Invalid(f"{options.person!r} has no open invitation into {who.team}.")
+    inviting.withdraw(found, by=who.user, now=timezone.now())
+    return say(f"The invitation of {options.person} into {who.team} is withdrawn.")
+
+
+def change_role(options: argparse.Namespace) -> int:
+    """Another role; the team keeps an owner."""
+    who, membership = _member(options)
+    services.change_role(membership, Role[options.role.upper()], by=who.user)
+    if options.json:
+        print_json(_as_json(membership))
+        return 0
+    return say(f"{_named(membership)} is now {membership.get_role_display()} in {who.team}.")
+
+
+def link(options: argparse.Namespace) -> int:
+    """A new link to hand over, for an open invitation or a member who has not been here yet."""
+    who = acting(options, Role.OWNER)
+    now = timezone.now()
+    found = open_invitations.invitation_called(who.team, options.person, now=now)
+    if found is not None:
+        invited = inviting.renew(found, by=who.user, now=now, link=_link, hand_over=True)
+    else:
+        _, membership = _member(options)
+        invited = inviting.invite_to_sign_in(membership, by=who.user, now=now, link=_link)
+    return _handed(options, who, invited)
+
+
+def remove(options: argparse.Namespace) -> int:
+    """Takes a person out of the team at once."""
+    who, membership = _member(options)
+    services.remove_member(membership, by=who.user)
+    return say(f"{_named(membership)} is no longer in {who.team}; their API tokens have stopped.")
+
+
+def _member(options: argparse.Namespace) -> tuple[Who, Membership]:
+    who = acting(options, Role.OWNER)
+    found = lookup.member_called(who.team, options.person)
+    return who, selected.member_for(who.team, found.user_id)
+
+
+def _handed(options: argparse.Namespace, who: Who, invited: inviting.Invited) -> int:
+    invitation = invited.invitation
+    whom = invitation.email or invitation.username
+    if options.json:
+        print_json(_invitation_as_json(invitation) | {"link": invited.link})
+        return 0
+    if invited.link is None:
+        return say(f"An invitation into {who.team} is on its way to {whom}.")
+    say(invited.link)
+    note(
+        f"Hand the link over to {whom} yourself, to nobody else: whoever opens it first is in {who.team}, "
+        f"as {invitation.get_role_display()}. It works once, for {inviting.LIVES.days} days, and is shown "
+        "only now."
+    )
+    return 0
+
+
+def _link(secret: str) -> str:
+    from rubricweb.management.teams.people import site_address
+
+    return f"{site_address()}{reverse('invitation')}?token={secret}"
+
+
+def _invitation_as_json(invitation: Invitation) -> dict[str, Any]:
+    return {
+        "id": invitation.pk,
+        "email": invitation.email or None,
+        "username": invitation.username or None,
+        "name": invitation.name,
+        "role": invitation.get_role_display(),
+        "invited_by": invitation.invited_by.username,
+        "mailed": invitation.mailed,
+        "expires_at": invitation.expires_at.isoformat(),
+    }
+
+
+def _named(membership: Membership) -> str:
+    """Somebody new is often called by their user name alone."""
+    person = membership.user
+    return str(person) if str(person) == person.username else f"{person} ({person.username})"
+
+
+def _as_json(membership: Membership) -> dict[str, Any]:
+    person = membership.user
+    return {
+        "username": person.username,
+        "name": str(person),
+        "email": person.email,
+        "role": membership.get_role_display(),
+    }

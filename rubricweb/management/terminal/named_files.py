@@ -1,0 +1,53 @@
+"""Files and stored things as they are named on the command line; needs neither tables nor Django."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rubricweb import engine
+from rubricweb.engine.formats.rubric_files import read_rubric
+from rubricweb.errors import Invalid
+from rubricweb.management.terminal.remarks import remark
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file named on the command line. Raises Invalid."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+
+
+def rubric_in(path: Path) -> engine.Rubric:
+    """The rubric in a file. Raises Invalid with every fault."""
+    try:
+        return read_rubric(read_file(path), filename=path.name)
+    except (engine.InvalidRubric, engine.InvalidFile) as error:
+        raise Invalid(f"{path.name} has faults.", error.faults) from error
+
+
+def stored_id(name: str) -> int | None:
+    """7 for `id:7`, None for a path. Raises Invalid."""
+    kind, _, number = name.partition(":")
+    if kind != "id":
+        return None
+    if not (number.isascii() and number.isdigit() and len(number) < 19):
+        raise Invalid(f"{name!r} is not a stored id; write it like id:7.")
+    return int(number)
+
+
+def write_file(path: Path, chunks: Iterable[str | bytes]) -> None:
+    """Writes the whole file or none of it: a half-written one would look complete. Raises Invalid."""
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        with partial.open("wb") as file:
+            file.writelines(_as_bytes(chunks))
+        partial.replace(path)
+    except OSError as error:
+        raise Invalid(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    remark(f"Wrote {path}")
+
+
+def _as_bytes(chunks: Iterable[str | bytes]) -> Iterator[bytes]:
+    return (chunk if isinstance(chunk, bytes) else chunk.encode() for chunk in chunks)

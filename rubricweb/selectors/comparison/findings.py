@@ -1,0 +1,245 @@
+"""What the figures of a comparison say in plain sentences, and how far they carry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, holm
+from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, p_against, simultaneous, widened
+from rubricweb.engine.number_format import number, share, text_of
+from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.labels.by_kind import CriterionComparison
+
+FEW_UNITS = 30
+LEAST_VALUE_APART = 0.05
+"""The bias on one choice from which it is told."""
+
+ALPHA = 1 - CONFIDENCE
+
+RELIABLE_ALPHA = 0.667
+"""The least α that Krippendorff (2004, p. 241) lets tentative conclusions rest on."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence; `level` is success, info or warning, `title` the claim, `text` what it rests on."""
+
+    level: str
+    title: str
+    text: str
+
+
+def findings(found: Comparison) -> list[Finding]:
+    """Claims the intervals support, most important first; empty when there is nothing to measure.
+
+    Of MET rates a difference is only called one when the 95 % intervals on both sides do not overlap, which
+    is stricter than the data ask for: what cannot be told apart is said to be open, never to be equal. What
+    is said of several choices follows p values after Holm over all of them; the intervals beside it hold for
+    all at once.
+    """
+    choices = [(row, row.options) for row in found.criteria if row.options is not None and row.options.n]
+    said: list[Finding | None] = []
+    if found.overall.n:
+        said = [_bias(found), _agreement(found), _people(_Told.alone(found.human_alpha, RELIABLE_ALPHA))]
+        said.append(_seat(found.ceiling))
+    agreeing = _all_at_once([_kappa_of(options) for _, options in choices])
+    reliable = _all_at_once([row.human_alpha for row, _ in choices], against=RELIABLE_ALPHA)
+    seated = _all_at_once([_seat_difference(row.ceiling) for row, _ in choices])
+    for (row, options), kappa, alpha, apart in zip(choices, agreeing, reliable, seated, strict=True):
+        of = f"{row.criterion.name}: "
+        said += [_choice(row, options, kappa), _people(alpha, of=of), _seat(row.ceiling, of, apart)]
+    if not said:
+        return _checks(found)
+    said += _limits(found, found.overall.n + sum(options.n for _, options in choices))
+    return [finding for finding in said if finding is not None]
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A figure with the interval to show, and whether it is off the value it is held `against`.
+
+    `p` is that of the test after Holm over `choices` of them; None where there is no interval.
+    """
+
+    figure: Figure
+    against: float
+    p: float | None
+    choices: int = 1
+
+    @classmethod
+    def alone(cls, figure: Figure, against: float = 0.0) -> "_Told":
+        return cls(figure, against, p_against(figure, against))
+
+    @property
+    def side(self) -> int:
+        """1 above, −1 below; 0 where that cannot be told."""
+        if self.p is None or self.p >= ALPHA or self.figure.value is None:
+            return 0
+        return 1 if self.figure.value > self.against else -1
+
+    @property
+    def after_holm(self) -> str:
+        """What a reader needs to see why word and interval may differ; nothing for a figure by itself."""
+        if self.choices == 1 or self.p is None:
+            return ""
+        p = "< 0.001" if self.p < 0.001 else f"= {number(self.p)}"
+        held = f" against {self.against}" if self.against else ""
+        return f" p{held} {p} after Holm over {self.choices} choices."
+
+
+def _all_at_once(figures: Sequence[Figure], against: float = 0.0) -> list[_Told]:
+    """The figures of several choices: p after Holm (1979), intervals that hold for all at once."""
+    adjusted = holm([p_against(figure, against) for figure in figures])
+    confidence = simultaneous(len(figures))
+    return [
+        _Told(widened(figure, confidence), against, p, len(figures))
+        for figure, p in zip(figures, adjusted, strict=True)
+    ]
+
+
+def _kappa_of(options: OptionAgreement) -> Figure:
+    """Where the options are steps a near miss counts less."""
+    return options.kappa if options.quadratic_kappa is None else options.quadratic_kappa
+
+
+def _seat_difference(ceiling: HumanCeiling) -> Figure:
+    return Figure(None, None, None, 0) if ceiling.judge is None else ceiling.judge.kappa_difference
+
+
+def _bias(found: Comparison) -> Finding | None:
+    judge, people = found.overall.judged_met_rate, found.overall.reference_met_rate
+    if found.bias.value is None:
+        return None
+    what = "gives credit" if found.has_penalties else "says MET"
+    rates = f"the judge {what} on {share(judge.value)} of the units, people on {share(people.value)}."
+    if not found.leaning:
+        title = "The judge is neither lenient nor strict, as far as these labels show."
+        return Finding("info", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
+    side = "higher" if found.leaning == "lenient" else "lower"
+    title = f"The judge is {found.leaning}: its answers make scores {side} than people's do."
+    return Finding("warning", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
+
+
+def _agreement(found: Comparison) -> Finding:
+    same = f"They agree on {share(found.overall.accuracy.value)} of {found.overall.n:,} units."
+    return _beyond_chance(_Told.alone(found.overall.kappa), same)
+
+
+def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Told) -> Finding:
+    """The same of one choice."""
+    same = f"They choose the same option on {share(options.accuracy.value)} of {options.n:,} items."
+    if options.adjacent_accuracy is not None and options.adjacent_accuracy.value is not None:
+        same += f" Within one step: {share(options.adjacent_accuracy.value)}."
+    apart = row.bias
+    if apart.value is not None and abs(apart.value) >= LEAST_VALUE_APART:
+        same += f" The judge's options move the score by {text_of(apart, signed=True)} of the weight."
+    name = "Cohen κ" if options.quadratic_kappa is None else "κ with quadratic weights"
+    return _beyond_chance(kappa, same, of=f"{row.criterion.name}: ", answer="option", name=name)
+
+
+def _checks(found: Comparison) -> list[Finding]:
+    """What is left to say of a rubric nobody can be held against: its checks are computed."""
+    means = [
+        (str(row.criterion.name), row.mean_value) for row in found.criteria if row.mean_value is not None
+    ]
+    if not means or len(means) < len(found.criteria):
+        return []
+    text = "; ".join(f"{name} {text_of(mean)} on average" for name, mean in means if mean.n)
+    title = "Every criterion is a check: computed, so there is nothing for judge and people to agree on."
+    return [Finding("info", title, f"{text}." if text else "None has been computed yet.")]
+
+
+def _beyond_chance(
+    told: _Told, same: str, *, of: str = "", answer: str = "verdict", name: str = "Cohen κ"
+) -> Finding:
+    kappa = told.figure
+    rest = f"{same} {name} is {text_of(kappa)}; 0 is chance, 1 is perfect.{told.after_holm}"
+    if kappa.value is None:
+        why = (
+            f"Both sides gave one and the same {answer} throughout, so chance alone explains their agreement."
+        )
+        return Finding(
+            "info", _title(of, "Agreement beyond chance cannot be measured here."), f"{same} {why}"
+        )
+    if kappa.low is None or kappa.high is None:
+        return Finding("info", f"{of}{name} is {text_of(kappa)}; too few items for an interval.", same)
+    if told.side < 0:
+        return Finding("warning", _title(of, "Judge and people agree less than chance would have it."), rest)
+    if told.side == 0:
+        title = _title(of, "Agreement with people cannot be told apart from chance.")
+        return Finding("warning", title, rest)
+    title = _title(of, "The judge agrees with people more than chance would have it.")
+    if kappa.high < 0.2:
+        return Finding("warning", title.replace("more than", "only a little more than"), rest)
+    return Finding("success" if kappa.low >= 0.6 else "info", title, rest)
+
+
+def _title(of: str, sentence: str) -> str:
+    """The sentence, or what it says of one criterion: `tone: the judge agrees …`."""
+    return f"{of}{sentence[0].lower()}{sentence[1:]}" if of else sentence
+
+
+def _people(told: _Told, of: str = "") -> Finding | None:
+    alpha = told.figure
+    if alpha.n == 0:
+        return Finding(
+            "info",
+            _title(of, "How well people agree among themselves is not known."),
+            "No unit has been labelled by two people: there is no human ceiling to hold the judge against.",
+        )
+    if alpha.value is None:
+        return None
+    text = f"α among people is {text_of(alpha)} over {alpha.n:,} units"
+    if alpha.value < RELIABLE_ALPHA:
+        return Finding(
+            "warning",
+            _title(of, "People differ among themselves too much to measure a judge finely."),
+            f"{text}; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions.{told.after_holm} "
+            "Sharpen the criteria they differ on before blaming the judge.",
+        )
+    if told.side == 0:
+        return None
+    text = f"{text}.{told.after_holm}"
+    return Finding("success", _title(of, "People agree well enough to measure a judge."), text)
+
+
+def _seat(ceiling: HumanCeiling, of: str = "", told: _Told | None = None) -> Finding | None:
+    """The judge in a person's seat beside these people; its κ with the majority of all is not comparable."""
+    judge = ceiling.judge
+    if judge is None or judge.kappa_difference.value is None:
+        return None
+    told = told or _Told.alone(judge.kappa_difference)
+    people = f"these {ceiling.raters} people"
+    numbers = (
+        f"Against the majority of the others the judge has κ {text_of(judge.kappa)}, one of {people} "
+        f"{text_of(ceiling.kappa)}: a difference of {text_of(told.figure, signed=True)} on "
+        f"{ceiling.n:,} units.{told.after_holm}"
+    )
+    if told.side < 0:
+        title = f"The judge is below the human ceiling of {people}: there is room to improve it."
+        return Finding("info", _title(of, title), numbers)
+    if told.side > 0:
+        title = f"The judge agrees with {people} better than one of them does."
+        return Finding("success", _title(of, title), numbers)
+    title = f"Whether the judge is as good as one of {people} is open: the difference may be 0."
+    return Finding("info", _title(of, title), numbers)
+
+
+def _limits(found: Comparison, units: int) -> list[Finding]:
+    limits = []
+    if units < FEW_UNITS:
+        limits.append(
+            Finding(
+                "warning",
+                f"Only {units} unit{'s' * (units != 1)}: take every figure as a hint.",
+                f"Label at least {FEW_UNITS} units, better a few hundred, before acting on them.",
+            )
+        )
+    if found.coverage is not None and found.coverage < 0.95:
+        limits.append(
+            Finding(
+                "warning",
+                f"The judge gave a verdict on {share(found.coverage)} of the units only.",
+                "The figures say nothing about the others.",
+            )
+        )
+    return limits

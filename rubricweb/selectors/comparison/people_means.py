@@ -1,0 +1,177 @@
+"""What people would say on average of all items of a run, where the labelled ones allow to tell."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from rubricweb.engine.agreement import (
+    Figure,
+    LabelsNeeded,
+    PeopleMean,
+    estimate_people_mean,
+    labels_needed,
+    mean_figure,
+)
+from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT, Population
+from rubricweb.models import Order, QueueState, ReviewQueue, Run, RunItem, User
+from rubricweb.selectors.blinding import hidden_of
+from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesScores, scored_rows
+from rubricweb.selectors.labels.ground_truth import labels, run_answers
+from rubricweb.selectors.reviews.sampling import Described, NotSampled, Sampled, described, sampling
+from rubricweb.selectors.shared.lacking import Lacking, sample_for
+
+MARGIN = 0.05
+"""How exactly a mean score is to be told when it is said how many labels that takes."""
+UNKNOWN = float("nan")
+
+
+@dataclass(frozen=True)
+class PeopleEstimate:
+    """The mean score that people would give, from their labels on some items and the judge on all.
+
+    `these` tells of the `population` in words, `like_these` of cases like them, each with a 95 % interval;
+    both are None where the labels do not allow it, and `lacking` says why. `labelled` is people's plain mean
+    over the items they labelled and `judged_labelled` the judge's over the same, which tell of these items
+    alone and have no interval; `judged` is the judge's over all `items` the viewer may see. `sampled` is what
+    all of this rests on. `left_out` counts labelled items that are no part of the random sample, `needed` the
+    labels that tell a mean from one MARGIN away.
+    """
+
+    items: int
+    population: str
+    these: PeopleMean | None
+    like_these: PeopleMean | None
+    lacking: Lacking | None
+    labelled: Figure
+    judged_labelled: Figure
+    judged: Figure
+    sampled: Sampled | NotSampled
+    left_out: int = 0
+    needed: LabelsNeeded | None = None
+
+    @property
+    def is_census(self) -> bool:
+        return self.these is not None and self.these.method == "census"
+
+    def described(self, labelled: Collection[int], *, weighted: bool = False) -> Described | None:
+        """Which items figures of these labelled ones describe, by the sample that allows the estimate."""
+        return described(self.sampled, labelled, self.population, weighted=weighted)
+
+
+def estimate_of(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> PeopleEstimate:
+    """What people would say by the labels of these queues, over the items the viewer may see."""
+    hidden = hidden_of(viewer, run.team, run.dataset_id)
+    rows = scored_rows(run, hidden)
+    measured = run_answers(run, beside=queues).values
+    scores = PeoplesScores(run, rows).of(labels(queues), measured)
+    return people_estimate(run, queues, rows, scores, hidden=hidden)
+
+
+def people_estimate(
+    run: Run,
+    queues: Sequence[ReviewQueue],
+    rows: Sequence[RunItem],
+    scores: Mapping[int, PeoplesScore],
+    *,
+    hidden: Collection[int] = (),
+) -> PeopleEstimate:
+    """The estimate over these rows of the run, from people's `scores` by item id; at most four queries.
+
+    `hidden` items are not among the rows. Refused where the labelled items are no random sample of the rows,
+    and where too few are labelled for an interval.
+    """
+    machine = {row.item_id: row.score if row.fully_judged else None for row in rows}
+    known = [score for score in machine.values() if score is not None]
+    judged = mean_figure(known)
+    labelled, judged_labelled = _plain_means(scores, machine)
+    said = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
+    found = sampling(queues, [row.item_id for row in rows])
+    these = like_these = None
+    if isinstance(found, Sampled) and scores:
+        these = _estimated(run, found, scores, machine, "these items")
+        if these.low is not None or found.is_census:
+            like_these = _estimated(run, found, scores, machine, "cases like these")
+        if len(found.items) < len(rows):
+            said = f"{len(found.items):,} of {said}: those the random sample was drawn from"
+    allowed = like_these is not None
+    return PeopleEstimate(
+        items=len(rows),
+        population=said,
+        these=these if allowed else None,
+        like_these=like_these,
+        lacking=None if allowed else _lacking(run, found, labelled=len(scores), items=len(rows)),
+        labelled=labelled,
+        judged_labelled=judged_labelled,
+        judged=judged,
+        sampled=found,
+        left_out=len(set(scores) - found.asked) if allowed and isinstance(found, Sampled) else 0,
+        needed=labels_needed(like_these, MARGIN) if like_these is not None else None,
+    )
+
+
+def _plain_means(
+    scores: Mapping[int, PeoplesScore], machine: Mapping[int, float | None]
+) -> tuple[Figure, Figure]:
+    """The plain means of people and of the judge over the items people labelled."""
+    both = [[one.mean for one in scores.values()], [one for pk in scores if (one := machine[pk]) is not None]]
+    people, judge = (Figure(fmean(of) if of else None, None, None, len(of)) for of in both)
+    return people, judge
+
+
+def _estimated(
+    run: Run,
+    found: Sampled,
+    scores: Mapping[int, PeoplesScore],
+    machine: Mapping[int, float | None],
+    population: Population,
+) -> PeopleMean:
+    """People's mean over the items of a sample; labels of items that were not asked about do not count."""
+    people = [scores.get(pk) if pk in found.asked else None for pk in found.items]
+    judged = [machine[pk] for pk in found.items]
+    return estimate_people_mean(
+        [UNKNOWN if score is None else score for score in judged],
+        [UNKNOWN if one is None else one.mean for one in people],
+        [found.probability[pk] for pk in found.items],
+        population=population,
+        drawn=[pk in found.asked for pk in found.items],
+        scale=(0.0, 1.0) if run.normalize else None,
+        rater_variance=[UNKNOWN if one is None else one.variance for one in people],
+        raters=[0 if one is None else one.raters for one in people],
+    )
+
+
+# ── Why there is none ────────────────────────────────────────────────────────────────────────────
+
+
+def _lacking(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int) -> Lacking:
+    """What is missing, and the random sample that would do: one that is open already, else a new one."""
+    size = min(LEAST_PILOT, items)
+    if not labelled:
+        why = "People have not answered all criteria of any item yet."
+    elif isinstance(found, Sampled):
+        why = f"{labelled:,} item{'s' * (labelled != 1)} of a random sample: too few labels for an interval."
+    else:
+        verb, subject = ("is", "it is") if labelled == 1 else ("are", "they are")
+        why = (
+            f"{labelled:,} of {items:,} items {verb} labelled, and {subject} no random sample: {found.why}. "
+            "Such labels describe their own items only."
+        )
+    open_sample = _open_sample(run)
+    if open_sample is not None:
+        step = (
+            f"Go on labelling in “{open_sample}”, a random sample: {size:,} labels of it allow an estimate."
+        )
+        return Lacking("sample_has_begun", why, step, page="queue", queue_id=open_sample.pk)
+    step = f"Have {size:,} items labelled that are drawn at random: that allows an estimate."
+    return Lacking("not_a_random_sample", why, step, page="new_queue", sample=sample_for(run, size))
+
+
+def _open_sample(run: Run) -> ReviewQueue | None:
+    """The newest open random sample of the run's dataset by its rubric that is handed out as drawn."""
+    queues = ReviewQueue.objects.filter(
+        dataset=run.dataset_id,
+        rubric_version=run.rubric_version_id,
+        order=Order.DRAWN,
+        state=QueueState.OPEN,
+    )
+    return queues.order_by("-pk").first()

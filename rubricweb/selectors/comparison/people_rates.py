@@ -1,0 +1,86 @@
+"""How well people say each criterion is met: means over items of the mean of an item's raters."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from rubricweb.engine.agreement import Figure, estimate_people_mean
+from rubricweb.models import Criterion
+from rubricweb.selectors.labels.ground_truth import Labels
+from rubricweb.selectors.reviews.sampling import NotSampled, Sampled
+from rubricweb.selectors.runs.diff.answers import Worth, worth_of
+
+
+@dataclass(frozen=True)
+class PeopleRate:
+    """What people say of one criterion: MET is 1, UNMET 0, an option its value; `n` counts labelled items.
+
+    `missing` items that people were asked about have no answer. Above a tenth of them `bounds` are where the
+    interval would end if all of them were at the bottom or the top of the scale.
+    """
+
+    rate: Figure
+    missing: int = 0
+    bounds: tuple[float, float] | None = None
+
+
+def people_rates(
+    criteria: Iterable[Criterion], labelled: Labels, items: Collection[int], found: Sampled | NotSampled
+) -> dict[int, PeopleRate]:
+    """Criterion id → people's rate over these items.
+
+    Of an item counts the mean of its raters, so that one with five raters weighs no more than one with one;
+    abstentions are no answer. From a random sample each item weighs 1/π and the interval is of cases like
+    these. Other labels describe their own items: their plain mean, without an interval.
+
+    Worked: MET UNMET on one item and MET on another is (½ + 1) / 2 = 0.75, not 2/3.
+    """
+    worth = worth_of(criteria)
+    visible = set(items)
+    means: dict[int, dict[int, float]] = {pk: {} for pk in worth}
+    for (item_id, criterion_id), by_rater in labelled.items():
+        if criterion_id not in worth or item_id not in visible:
+            continue
+        values = [worth[criterion_id].of(label) for label in by_rater.values()]
+        given = [value for value in values if value is not None]
+        if given:
+            means[criterion_id][item_id] = fmean(given)
+    if isinstance(found, Sampled):
+        return _weighed(worth, means, found)
+    return {pk: PeopleRate(_plain(list(of.values()))) for pk, of in means.items()}
+
+
+def _plain(values: list[float]) -> Figure:
+    return Figure(fmean(values) if values else None, None, None, len(values))
+
+
+def _weighed(
+    worth: Mapping[int, Worth], means: Mapping[int, Mapping[int, float]], found: Sampled
+) -> dict[int, PeopleRate]:
+    place = {pk: at for at, pk in enumerate(found.items)}
+    inclusion = np.array([found.probability[pk] for pk in found.items])
+    asked = np.array([pk in found.asked for pk in found.items], dtype=np.bool_)
+    no_judge = np.full(len(place), np.nan)
+    rates = {}
+    for criterion_id, of in means.items():
+        people = np.full(len(place), np.nan)
+        for item_id, mean in of.items():
+            if item_id in found.asked:
+                people[place[item_id]] = mean
+        rate = estimate_people_mean(
+            no_judge, people, inclusion, drawn=asked, scale=_scale(worth[criterion_id])
+        )
+        rates[criterion_id] = PeopleRate(
+            Figure(rate.value, rate.low, rate.high, rate.n, reason=rate.reason),
+            rate.missing,
+            None if rate.worst is None or rate.best is None else (rate.worst, rate.best),
+        )
+    return rates
+
+
+def _scale(worth: Worth) -> tuple[float, float] | None:
+    """The lowest and highest value of a choice's options; None for all else, and where they are one."""
+    values = [option.value for option in worth.criterion.options or () if not option.na]
+    return (min(values), max(values)) if len(set(values)) > 1 else None

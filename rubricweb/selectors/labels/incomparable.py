@@ -1,0 +1,118 @@
+"""Why a run and people cannot be held against each other though both have answered."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import Criterion, Item, ReviewQueue, Run, RunItem
+from rubricweb.selectors.labels.ground_truth import RunAnswers, Truth, Unit
+from rubricweb.selectors.shared.lacking import Lacking, sample_for
+
+
+def on_other_versions(run: Run, units: Collection[Unit]) -> set[int]:
+    """Ids of those criteria of the units that are neither of the run's rubric nor of an item's own.
+
+    The run was never asked them: they are another version's. Two queries.
+    """
+    versions = dict(
+        Criterion.objects.filter(pk__in={unit[1] for unit in units}).values_list("pk", "version_id")
+    )
+    elsewhere = set(versions.values()) - {run.rubric_version_id}
+    items = Item.objects.filter(dataset=run.dataset_id, rubric_version__in=elsewhere).order_by()
+    elsewhere -= set(items.values_list("rubric_version_id", flat=True).distinct()) if elsewhere else set()
+    return {pk for pk, version_id in versions.items() if version_id in elsewhere}
+
+
+def why_nothing(
+    run: Run,
+    queues: Sequence[ReviewQueue],
+    labelled: Mapping[Unit, Truth],
+    said: RunAnswers,
+    *,
+    elsewhere: Collection[int],
+    hidden: Collection[int],
+) -> Lacking | None:
+    """Why no unit has an answer of both sides; None where one has. `labelled` holds every unit of people,
+    `elsewhere` the criteria of other versions.
+    """
+    asked = {unit: truth for unit, truth in labelled.items() if unit[1] not in elsewhere}
+    visible = {unit: truth for unit, truth in asked.items() if unit[0] not in hidden}
+    settled = [unit for unit, truth in visible.items() if truth.verdict not in (None, Verdict.CANNOT_ASSESS)]
+    if any(said.labels.get(unit) not in (None, Verdict.CANNOT_ASSESS) for unit in settled):
+        return None
+    if run.autograder == "rubric_as_judge":
+        return Lacking(
+            "no_verdicts",
+            f"The judge of {run} gave every item one score and no verdicts.",
+            "Grade the dataset criterion by criterion to compare.",
+            page="runs",
+        )
+    if labelled and not asked:
+        return _another_version(run, queues)
+    if asked and not visible:
+        return Lacking(
+            "labels_hidden",
+            "People labelled only items that you are still to review blind.",
+            "Review them first.",
+            page="queues",
+        )
+    if visible and not settled:
+        return Lacking(
+            "labels_undecided",
+            "People are tied or could not tell on everything they labelled.",
+            "Decide what they differ on, or have it labelled by one more person.",
+            page="queues",
+        )
+    if settled:
+        return Lacking(
+            "judge_silent",
+            f"{run} failed, abstained or was stopped on everything people labelled.",
+            "Look at its errors, and retry them.",
+            page="run",
+            run_id=run.pk,
+        )
+    return no_labels(run)
+
+
+def _another_version(run: Run, queues: Sequence[ReviewQueue]) -> Lacking:
+    theirs = ", ".join(
+        dict.fromkeys(str(queue.rubric_version or "the items’ own rubrics") for queue in queues)
+    )
+    ours = str(run.rubric_version or "the items’ own rubrics")
+    theirs = f"another rubric, {theirs}" if theirs == ours else theirs
+    size = min(LEAST_PILOT, RunItem.objects.filter(run=run).count())
+    return Lacking(
+        "labels_on_another_version",
+        f"People labelled {run.dataset} by {theirs}; {run} graded by {ours}, whose criteria nobody labelled.",
+        f"Compare a run that graded by {theirs}, or have items labelled by {ours}.",
+        page="new_queue",
+        sample=sample_for(run, size),
+    )
+
+
+def no_labels(run: Run) -> Lacking:
+    """Nobody labelled what the run graded, and the queue that would do."""
+    if run.rubric_version and not run.rubric_version.criteria.exclude(kind="check").exists():
+        return Lacking(
+            "checks_only",
+            f"Every criterion of {run.rubric_version} is a check: computed, and labelled by nobody.",
+            "There is nothing to do.",
+        )
+    size = min(LEAST_PILOT, RunItem.objects.filter(run=run).count())
+    return Lacking(
+        "no_labels",
+        f"Nobody has labelled {run.dataset} by the rubric of {run} yet.",
+        f"Have {size:,} items labelled that are drawn at random, or import labels.",
+        page="new_queue",
+        sample=sample_for(run, size),
+    )
+
+
+def one_verdict(run: Run) -> Lacking:
+    """Why κ is undefined though both sides answered."""
+    return Lacking(
+        "one_verdict",
+        f"Judge or people gave one and the same verdict throughout on what both answered of {run}.",
+        "Have items labelled that the judge answered otherwise.",
+        page="queues",
+    )

@@ -1,0 +1,198 @@
+"""What labelled items stand for: all items, by the random draws of their queues, or only themselves."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from rubricweb.models import Draw, Order, Review, ReviewQueue, ReviewState
+from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE
+
+UNFINISHED_MOST = 0.1
+"""The share of unfinished items up to which the beginning of a draw counts as done; they are non-response."""
+REASONS_SHOWN = 3
+_SAME_CHANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Labels that may speak for `items`: with which probability each came to be `asked` about, above 0 to 1.
+
+    Who was asked need not have answered. `is_census`: people were asked about every item; `is_whole`: they
+    were about everything that was drawn, not only about the beginning of it.
+    """
+
+    items: tuple[int, ...]
+    probability: Mapping[int, float]
+    asked: frozenset[int]
+    is_census: bool
+    is_whole: bool = True
+
+
+@dataclass(frozen=True)
+class NotSampled:
+    """Why labels speak for their own items alone; `begun` is a sample that only has to go on."""
+
+    why: str
+    begun: ReviewQueue | None = None
+
+
+DESCRIBED = {
+    "every_item": "people were asked about every item",
+    "random_draw": "a random draw, whole or the completed beginning of it, stands for all items",
+    "labelled_items": "the labelled items stand for nothing but themselves",
+}
+
+
+@dataclass(frozen=True)
+class Described:
+    """Which items figures of labels describe: `code` is one of DESCRIBED, `sentence` says it to people."""
+
+    code: str
+    sentence: str
+
+
+def described(
+    found: Sampled | NotSampled, labelled: Collection[int], population: str, *, weighted: bool = False
+) -> Described | None:
+    """What figures of these `labelled` items describe; None without any.
+
+    In figures like κ each label counts once, so that they stand for the `population` (in words) only where
+    every item had the same chance and nothing was labelled besides the draw. `weighted` ones count 1/π and
+    leave out what was not drawn.
+    """
+    if not labelled:
+        return None
+    n = len(labelled)
+    alone = f"These figures describe {n:,} labelled item{'s' * (n != 1)} alone"
+    if isinstance(found, NotSampled):
+        which = "is" if n == 1 else "are"
+        return Described("labelled_items", f"{alone}, which {which} no random sample: {found.why}.")
+    besides = len(set(labelled) - found.asked)
+    answered = n - besides
+    if found.is_census:
+        every = f"people were asked about every one and labelled {answered:,}"
+        return Described("every_item", f"These figures describe {population}: {every}.")
+    if besides and not weighted:
+        are = "is" if besides == 1 else "are"
+        return Described("labelled_items", f"{alone}: {besides:,} of them {are} no part of the random draw.")
+    chances = [found.probability[pk] for pk in found.items]
+    if not weighted and max(chances) - min(chances) > _SAME_CHANCE:
+        why = "they were drawn with unequal chances, and here each label counts once"
+        return Described("labelled_items", f"{alone}: {why}.")
+    part = "the whole random draw" if found.is_whole else "the completed beginning of a random draw"
+    rest = f"they rest on {answered:,} labelled of {len(found.asked):,} items, {part}"
+    if weighted:
+        rest += ", each weighed by its chance"
+    return Described("random_draw", f"These figures describe {population}; {rest}.")
+
+
+def sampling(queues: Sequence[ReviewQueue], items: Sequence[int]) -> Sampled | NotSampled:
+    """What the labels of these queues say of these items of their dataset. Two queries.
+
+    Of a draw handed out as it was drawn its beginning is a random sample: π = done / items of the stratum. A
+    draw in any other order is one once all of it is done, and items chosen otherwise are none. An item that
+    could come by several draws has π = 1 − Π(1 − π of each). Where every item is done, however it was chosen,
+    π = 1. Done is what somebody submitted or skipped.
+
+    Worked: strata of 6 and 2 items with 3 and 1 done have π = ½ each; a second draw of 2 of all 8 makes it
+    1 − ½ · ¾ = 0.625.
+    """
+    done = _done(queues)
+    everything = set().union(*done.values())
+    if items and everything.issuperset(items):
+        return Sampled(tuple(items), dict.fromkeys(items, 1.0), frozenset(items), is_census=True)
+    visible = set(items)
+    draws = _draws(queues)
+    missed: dict[int, float] = {}
+    asked: set[int] = set()
+    is_whole = True
+    for queue in queues:
+        for draw in draws[queue.pk]:
+            drawn_of, reached_of = 0, 0
+            for stratum in draw.strata.all():
+                among = [pk for pk in stratum.items if pk in visible]
+                drawn = [pk for pk in stratum.items[: stratum.drawn] if pk in visible]
+                reached = drawn[: _reached(queue, drawn, done[queue.pk])]
+                for pk in among:
+                    missed[pk] = missed.get(pk, 1.0) * (1 - len(reached) / len(among))
+                asked.update(reached)
+                drawn_of, reached_of = drawn_of + len(drawn), reached_of + len(reached)
+            is_whole = is_whole and reached_of in (0, drawn_of)
+    if not asked:
+        return NotSampled(_reasons(queues, done, draws), _begun(queues, draws))
+    if 1.0 in missed.values():
+        begun = _begun(queues, draws)
+        return NotSampled(f"not every stratum of the random sample “{begun}” has labels yet", begun)
+    population = tuple(pk for pk in items if pk in missed)
+    chances = {pk: 1 - missed[pk] for pk in population}
+    return Sampled(population, chances, frozenset(asked), is_census=False, is_whole=is_whole)
+
+
+def _done(queues: Sequence[ReviewQueue]) -> dict[int, set[int]]:
+    """Queue id → items somebody submitted, or skipped while nobody is at them."""
+    states: dict[int, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    rows = Review.objects.filter(queue__in=queues).order_by()
+    for queue_id, item_id, state in rows.values_list("queue_id", "item_id", "state"):
+        states[queue_id][item_id].add(state)
+    return {
+        queue.pk: {
+            item_id
+            for item_id, seen in states[queue.pk].items()
+            if ReviewState.SUBMITTED in seen or ReviewState.DRAFT not in seen
+        }
+        for queue in queues
+    }
+
+
+def _draws(queues: Sequence[ReviewQueue]) -> dict[int, list[Draw]]:
+    found = defaultdict(list)
+    for draw in Draw.objects.filter(queue__in=queues).order_by("pk").prefetch_related("strata"):
+        found[draw.queue_id].append(draw)
+    return found
+
+
+def _reached(queue: ReviewQueue, drawn: Sequence[int], done: Collection[int]) -> int:
+    """How many of the drawn, in the order of the draw, make up a random sample."""
+    if queue.order != Order.DRAWN:
+        return len(drawn) if all(pk in done for pk in drawn) else 0
+    reached = unfinished = 0
+    for place, pk in enumerate(drawn, start=1):
+        if pk not in done:
+            unfinished += 1
+        elif unfinished <= UNFINISHED_MOST * place:
+            reached = place
+    return reached
+
+
+def _begun(queues: Sequence[ReviewQueue], draws: Mapping[int, Sequence[Draw]]) -> ReviewQueue | None:
+    return next((queue for queue in queues if draws[queue.pk] and not queue.imported), None)
+
+
+# ── In words ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _reasons(
+    queues: Sequence[ReviewQueue], done: Mapping[int, Collection[int]], draws: Mapping[int, Sequence[Draw]]
+) -> str:
+    """Why none of the queues is a random sample. Nothing in it tells how items were picked."""
+    said = [_reason(queue, len(done[queue.pk]), bool(draws[queue.pk])) for queue in queues]
+    more = len(said) - REASONS_SHOWN
+    return "; ".join(said[:REASONS_SHOWN]) + (f"; and {more} more queues" if more > 0 else "")
+
+
+def _reason(queue: ReviewQueue, done: int, is_drawn: bool) -> str:
+    if queue.imported:
+        return f"the labels of “{queue}” came in a file"
+    if is_drawn and queue.order == Order.DRAWN:
+        return f"the random sample “{queue}” has no labels yet"
+    if is_drawn:
+        return (
+            f"the random sample “{queue}” is not handed out as it was drawn but {queue.get_order_display()}, "
+            f"and not all of it is done"
+        )
+    kind = queue.source.get("kind", ALL)
+    if kind == SAMPLE:
+        return f"how the sample “{queue}” was drawn is not recorded"
+    if kind == ALL:
+        return f"“{queue}” is handed out {queue.get_order_display()}, and {done:,} items are done"
+    return f"the items of “{queue}” were not drawn at random"

@@ -1,0 +1,211 @@
+"""Scores over time: finished runs that may be joined by a line, and those that may not."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from rubricweb.models import Dataset, Item, Run, RunState, Team
+
+POINTS = 200
+WHOLE_SHARE = 0.5
+"""A run over a smaller share of the items its dataset had then is a try: it stands in no series."""
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One finished run: its mean score with a 95 % interval, None when nothing was scored.
+
+    The mean is over the `scored` of the `fully_judged` items; those with an error are in it once retried.
+    While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
+    A run over fewer than half of the `dataset_items` there were is a `is_try`.
+    """
+
+    run_id: int
+    name: str
+    dataset: str
+    at: datetime
+    mean: float | None
+    low: float | None
+    high: float | None
+    items: int
+    dataset_items: int
+    scored: int | None
+    fully_judged: int | None
+    coverage: float | None
+    errors: int | None
+    withheld: bool
+
+    @property
+    def is_try(self) -> bool:
+        return self.items < WHOLE_SHARE * self.dataset_items
+
+
+@dataclass(frozen=True)
+class Series:
+    """Runs over one dataset by the same rubric version, autograder, judge or panel, and examples.
+
+    `points`, oldest first, may be joined; `tries` were over few items and may not. `number` counts the series
+    of the team from 1 by their first run, whatever became of it: it never changes, and neither does the
+    colour that follows from it. `rubric_id` is None when every item brings its own rubric.
+    """
+
+    number: int
+    dataset: str
+    rubric_id: int | None
+    rubric: str
+    judge: str
+    autograder: str
+    points: tuple[Point, ...]
+    tries: tuple[Point, ...]
+
+    @property
+    def newest(self) -> Point | None:
+        return self.points[-1] if self.points else None
+
+
+def finished_runs(runs: QuerySet[Run]) -> list[Run]:
+    """The newest POINTS finished runs of these that have a summary, newest first."""
+    return list(
+        runs.filter(state=RunState.FINISHED, summary__isnull=False)
+        .select_related("summary", "dataset", "rubric_version", "team")
+        .order_by("-created_at", "-pk")[:POINTS]
+    )
+
+
+def series_of(team: Team, finished: Sequence[Run], withheld: Collection[int]) -> tuple[Series, ...]:
+    """The series of `finished` runs (newest first), by number. Four queries."""
+    numbers = _numbers(team) if finished else {}
+    sizes = _items_there_were(finished)
+    grouped: dict[Key, list[Run]] = {}
+    for run in reversed(finished):
+        grouped.setdefault(_key(run), []).append(run)
+    found = [_one_series(numbers[key], of_one_kind, sizes, withheld) for key, of_one_kind in grouped.items()]
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def newest_series(series: Iterable[Series]) -> Series | None:
+    """The series of the newest run that is no try."""
+    with_points = [one for one in series if one.newest is not None]
+    return max(with_points, key=lambda one: _in_time(one.points[-1]), default=None)
+
+
+def in_time(series: Iterable[Series]) -> list[tuple[Series, Point]]:
+    """Every point and every try with its series, newest first."""
+    pairs = [(one, point) for one in series for point in (*one.points, *one.tries)]
+    return sorted(pairs, key=lambda pair: _in_time(pair[1]), reverse=True)
+
+
+def _in_time(point: Point) -> tuple[datetime, int]:
+    return point.at, point.run_id
+
+
+def _key(run: Run) -> Key:
+    return _key_of(
+        run.dataset_id,
+        run.rubric_version_id,
+        run.judge["name"],
+        run.judge["model"],
+        run.autograder,
+        run.panel,
+        (run.few_shot or {}).get("digest"),
+    )
+
+
+def _key_of(
+    dataset_id: int,
+    version_id: int | None,
+    judge: str,
+    model: str,
+    autograder: str,
+    panel: Mapping[str, Any] | None,
+    examples: str | None,
+) -> Key:
+    """What must be the same for two runs to be joined; without a rubric version items bring their own."""
+    rules = {name: part for name, part in (panel or {}).items() if name != "members"}
+    members = [(one["name"], one["weight"], one["stage"]) for one in (panel or {}).get("members", ())]
+    asked = json.dumps([rules, members, examples], sort_keys=True)
+    return dataset_id, version_id, judge, model, autograder, asked
+
+
+def _numbers(team: Team) -> dict[Key, int]:
+    """Key → its place among the team's, from 1, in the order in which runs of it were first started."""
+    rows = (
+        Run.objects.filter(team=team)
+        .order_by("pk")
+        .values_list(
+            "dataset_id",
+            "rubric_version_id",
+            "judge__name",
+            "judge__model",
+            "autograder",
+            "panel",
+            "few_shot__digest",
+        )
+    )
+    numbers: dict[Key, int] = {}
+    for row in rows:
+        numbers.setdefault(_key_of(*row), len(numbers) + 1)
+    return numbers
+
+
+def _items_there_were(runs: Sequence[Run]) -> dict[int, int]:
+    """Run id → how many items its dataset had when it was started, whatever came in later."""
+    last = Item.objects.filter(dataset=OuterRef("pk")).order_by("-position").values("position")[:1]
+    datasets = Dataset.objects.filter(pk__in={run.dataset_id for run in runs})
+    now = dict(datasets.annotate(items_now=Coalesce(Subquery(last), -1) + 1).values_list("pk", "items_now"))
+    found = {run.pk: now[run.dataset_id] for run in runs}
+    few = [run.pk for run in runs if run.summary.items < WHOLE_SHARE * found[run.pk]]
+    before = Item.objects.filter(dataset=OuterRef("dataset"), created_at__lte=OuterRef("created_at"))
+    counted = before.order_by().values("dataset").annotate(n=Count("pk")).values("n")
+    found |= dict(
+        Run.objects.filter(pk__in=few)
+        .annotate(items_then=Coalesce(Subquery(counted), Value(0)))
+        .values_list("pk", "items_then")
+    )
+    return found
+
+
+def _one_series(
+    number: int, runs: Sequence[Run], sizes: Mapping[int, int], withheld: Collection[int]
+) -> Series:
+    first = runs[0]
+    version = first.rubric_version
+    points = [_point(run, sizes[run.pk], withheld) for run in runs]
+    return Series(
+        number=number,
+        dataset=first.dataset.name,
+        rubric_id=version.rubric_id if version else None,
+        rubric=str(version) if version else f"own rubrics of {first.dataset}",
+        judge=str(first.judge["name"]),
+        autograder=first.autograder,
+        points=tuple(point for point in points if not point.is_try),
+        tries=tuple(point for point in points if point.is_try),
+    )
+
+
+def _point(run: Run, dataset_items: int, withheld: Collection[int]) -> Point:
+    hidden = run.dataset_id in withheld
+    shown = None if hidden else run.summary
+    return Point(
+        run_id=run.pk,
+        name=str(run),
+        dataset=run.dataset.name,
+        at=run.created_at,
+        mean=shown.score_mean if shown else None,
+        low=shown.score_low if shown else None,
+        high=shown.score_high if shown else None,
+        items=run.summary.items,
+        dataset_items=dataset_items,
+        scored=shown.scored if shown else None,
+        fully_judged=shown.fully_judged if shown else None,
+        coverage=shown.coverage if shown else None,
+        errors=shown.errors if shown else None,
+        withheld=hidden,
+    )

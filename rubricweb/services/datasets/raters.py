@@ -1,0 +1,26 @@
+"""What a rater that came with a file is: a person, or a machine held out of every figure about people."""
+
+from django.db import transaction
+
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Rater, RaterKind, Review, User
+from rubricweb.services.shared.journal import record
+
+
+@transaction.atomic
+def change_kind(rater: Rater, kind: str, *, by: User) -> None:
+    """Says what a rater whose labels all came in files is; figures follow at once, labels stay.
+
+    Raises Invalid for an unknown kind, Conflict for somebody who labelled here, or is a member, and where
+    the team has another rater of this name and kind.
+    """
+    if kind not in RaterKind.values:
+        raise Invalid.at("rater_kind", repr(kind[:40]), ", ".join(RaterKind.values))
+    locked = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
+    if locked.user_id is not None or Review.objects.filter(rater=locked, imported=False).exists():
+        raise Conflict(f"{locked} labels here as a person: only raters whose labels came in files change.")
+    if Rater.objects.filter(team=locked.team_id, name=locked.name, kind=kind).exclude(pk=locked.pk).exists():
+        raise Conflict(f"The team has another rater called {locked} who is that already.")
+    before, locked.kind = locked.kind, kind
+    locked.save(update_fields=["kind"])
+    record(locked.team, by, "said what a rater is", locked, before=before, kind=kind)

@@ -1,0 +1,42 @@
+"""Calls that were cut off: perhaps they were paid for, so they count as what they cost at most."""
+
+from collections import defaultdict
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from rubricweb.models import RunTally
+from rubricweb.services.runs.events import note
+
+
+@transaction.atomic
+def book_lost(tallies: QuerySet[RunTally]) -> set[int]:
+    """Books what is at risk in these tallies as lost; the ids of the runs where anything was.
+
+    For tallies of workers that are gone, or that have nothing in flight any more. Booking twice books once.
+    Three at risk, one of a judge without a price and the others of $0.03 at most together: `lost_calls` 2,
+    `lost_at_most_usd` 0.03, `unpriced` 1, nothing at risk.
+    """
+    at_risk = tallies.filter(at_risk_calls__gt=0)
+    found = list(at_risk.select_for_update(of=("self",)).order_by("pk"))
+    at_risk.filter(pk__in=[tally.pk for tally in found]).update(
+        lost_calls=F("lost_calls") + F("at_risk_calls") - F("at_risk_unpriced"),
+        lost_at_most_usd=F("lost_at_most_usd") + F("at_risk_usd"),
+        unpriced=F("unpriced") + F("at_risk_unpriced"),
+        at_risk_calls=0,
+        at_risk_unpriced=0,
+        at_risk_usd=0.0,
+    )
+    of_run: dict[int, int] = defaultdict(int)
+    for tally in found:
+        of_run[tally.run_id] += tally.at_risk_calls
+    for run_id, calls in of_run.items():
+        note(run_id, "lost", lost_words(calls))
+    return set(of_run)
+
+
+def lost_words(calls: int) -> str:
+    """ "3 calls were cut off; what they may have cost counts as spent." """
+    if calls == 1:
+        return "1 call was cut off; what it may have cost counts against the caps."
+    return f"{calls:,} calls were cut off; what they may have cost counts against the caps."

@@ -1,0 +1,66 @@
+"""The chart of scores in a real browser: names on hover and by keyboard, and the run behind a point."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rubricweb.models import Run
+from tests import factories
+from tests.browser.conftest import Open
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def runs(people: Cast) -> list[Run]:
+    """Three runs over one dataset, oldest first."""
+    version = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    made = [
+        factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name=name)
+        for name in ("Monday", "Tuesday", "Wednesday")
+    ]
+    return [grade(run, InProcessJudge(lambda requirement, response: "MET")) for run in made]
+
+
+def told(page: Page):
+    return page.locator(".chart__readout")
+
+
+def test_hovering_names_the_run_and_a_click_opens_it(
+    people: Cast, open_as: Open, runs: list[Run], violations: list[str]
+) -> None:
+    page = open_as(people.bob, f"/t/{people.team.slug}/")
+    over = page.locator(".chart__plot .u-over")
+    box = over.bounding_box()
+    assert box is not None
+    for share, run in ((0.02, runs[0]), (0.98, runs[2])):
+        over.hover(position={"x": box["width"] * share, "y": box["height"] / 2})
+        expect(told(page)).to_contain_text(str(run))
+    over.click(position={"x": box["width"] * 0.02, "y": box["height"] / 2})
+    page.wait_for_url(re.compile(rf"/runs/{runs[0].pk}/$"))
+    assert violations == []
+
+
+def test_the_keyboard_walks_from_run_to_run_and_opens_one(
+    people: Cast, open_as: Open, runs: list[Run], violations: list[str]
+) -> None:
+    page = open_as(people.bob, f"/t/{people.team.slug}/")
+    chart = page.locator("[data-chart-time]")
+    expect(chart.locator(".u-over")).to_be_visible()
+    # By keyboard, so that the focus is to be seen.
+    page.keyboard.press("Tab")
+    chart.focus()
+    expect(told(page)).to_contain_text("Wednesday")
+    page.keyboard.press("ArrowLeft")
+    expect(told(page)).to_contain_text("Tuesday")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")  # there is none before
+    expect(told(page)).to_contain_text("Monday")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(rf"/runs/{runs[1].pk}/$"))
+    assert violations == []

@@ -1,0 +1,121 @@
+"""`rubricweb grade --no-store`: from files to a file, as it is where only the library is installed."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from rubricweb.judges.offline.script import Fail, Lexical, Script
+from rubricweb.judges.offline.server import running_server
+from rubricweb.management import console
+
+RUBRIC = """\
+title: Capitals
+criteria:
+  - {name: capital, weight: 10, requirement: Names Paris as the capital.}
+  - {name: concise, weight: 5, requirement: Is at most two sentences long.}
+"""
+ITEMS = [
+    {"id": "good", "prompt": "What is the capital of France?", "submission": "Paris is the capital."},
+    {"id": "bad", "prompt": "What is the capital of France?", "submission": "Lyon, I believe."},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to stand in with a rubric and a dataset, and an environment that names no judge."""
+    (tmp_path / "rubric.yaml").write_text(RUBRIC)
+    (tmp_path / "answers.jsonl").write_text("\n".join(json.dumps(item) for item in ITEMS))
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "x")  # so that what the command sets is taken back
+        monkeypatch.delenv(name)
+    return tmp_path
+
+
+def grade(*arguments: str) -> int:
+    return console.main(["grade", "rubric.yaml", "answers.jsonl", "--no-store", *arguments])
+
+
+def test_files_are_graded_into_a_file_by_the_offline_judge_and_nothing_is_stored(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert grade("-o", "verdicts.csv") == 0  # a query would be refused: this test has no database
+    shown = capsys.readouterr()
+    assert "offline judge (not an LLM)" in shown.err
+    assert "2 of 2 fully judged" in shown.out
+    with (folder / "verdicts.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["item_id"], row["criterion"]) for row in rows] == [
+        *(("good", "capital"), ("good", "concise"), ("bad", "capital"), ("bad", "concise")),
+    ]
+    assert {row["rater"] for row in rows} == {"offline-lexical"}
+    assert sorted(path.name for path in folder.iterdir()) == ["answers.jsonl", "rubric.yaml", "verdicts.csv"]
+
+
+def test_a_mean_below_the_minimum_is_exit_code_100(folder: Path) -> None:
+    assert grade("--min-score", "1.0") == 100
+
+
+def test_a_named_one_is_resumed_and_asks_only_for_what_failed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = {"Lyon"}
+    script = Script(lambda request: Fail(403) if any(w in request.submission for w in broken) else Lexical())
+    with running_server(script) as url:
+        command = ("--base-url", url, "--model", "offline-lexical", "--name", "first")
+        assert grade(*command) == 0  # there is a mean, over what was judged
+        assert "1 of 2 fully judged" in capsys.readouterr().out
+        broken.clear()
+        assert grade(*command) == 0
+        assert "2 of 2 fully judged" in capsys.readouterr().out
+    lines = (folder / "experiments/first/items.jsonl").read_text().splitlines()
+    assert [(json.loads(line)["item"], json.loads(line)["error"] is None) for line in lines] in (
+        [("good", True), ("bad", False), ("bad", True)],
+        [("bad", False), ("good", True), ("bad", True)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--vote", "majority"], "--vote is for runs that are stored"),
+        (["--judge", "endpoint-1"], "--judge is for runs that are stored"),
+        (["--resume", "3"], "--resume is for runs that are stored"),
+        (["--user", "alice"], "--user is for runs that are stored"),
+        (["--reply-format", "yes_no"], "--reply-format is for runs that are stored"),
+        (["--autograder", "best"], "--autograder is best; allowed: per_criterion"),
+        (["--base-url", "http://127.0.0.1:1/v1"], "--base-url needs --model"),
+        (["-o", "verdicts.txt"], "must end in .csv or .jsonl"),
+        (["--name", "a/b"], "experiment_name is 'a/b'"),
+        (["--abstention", "best"], "abstention is 'best'"),
+    ],
+)
+def test_what_only_a_stored_run_can_do_is_refused_before_anybody_is_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], why: str
+) -> None:
+    assert grade(*arguments) == 1
+    assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rubric", "dataset", "why"),
+    [
+        ("id:3", "answers.jsonl", "id:3 is stored"),
+        ("rubric.yaml", "missing.jsonl", "missing.jsonl cannot be read"),
+        ("rubric.yaml", "broken.jsonl", "broken.jsonl has faults"),
+        ("-", "answers.jsonl", "line 1: rubric"),
+        ("rubric.yaml", "own.json", "brings rubrics of its own"),
+    ],
+)
+def test_files_that_cannot_be_graded_are_refused_with_the_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], rubric: str, dataset: str, why: str
+) -> None:
+    (folder / "broken.jsonl").write_text('{"submission": ""}')
+    own = [{"name": "other", "requirement": "Names Lyon"}]
+    (folder / "own.json").write_text(
+        json.dumps({"prompt": None, "rubric": own, "items": [{"submission": "x"}]})
+    )
+    assert console.main(["grade", rubric, dataset, "--no-store"]) == 1
+    assert why in capsys.readouterr().err

@@ -1,0 +1,172 @@
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from rubricweb.engine.agreement import estimate_people_mean, labels_needed
+from rubricweb.engine.agreement.distributions import t_quantile
+
+JUDGED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0]
+NOBODY = float("nan")
+PEOPLE = [1, 1, 0, 0] + [NOBODY] * 8
+
+
+def test_verdicts_are_weighed_by_how_often_the_judge_gives_each_answer():
+    found = estimate_people_mean(JUDGED, PEOPLE, [1 / 3] * 12, population="these items")
+    # Six items each way. Of those the judge calls MET 2 of 3 labelled are, of the others 0 of 1.
+    assert found.value == pytest.approx((2 / 3 + 0) / 2)
+    assert (found.n, found.population_size, found.method) == (4, 12, "post-stratified")
+    assert found.lam == pytest.approx(2 / 3)
+    # Wilson of 2/3 with 3 / (1 − 3/6) = 6 labels: centre (2/3 + 3.8415/12) / 1.64024 = 0.60163, half
+    # 1.95996·√(2/9/6 + 3.8415/144) / 1.64024 = 0.30162; of 0 with 1 / (1 − 1/6) = 1.2: up to 3.2012/4.2012.
+    above = 0.5 * sqrt((0.60163 + 0.30162 - 2 / 3) ** 2 + (3.2012 / 4.2012) ** 2)
+    assert found.high == pytest.approx(1 / 3 + above, abs=1e-4)
+    # 1/3 − ½·(2/3 − 0.30001) = 0.15; but two of the twelve are MET for certain.
+    assert found.low == pytest.approx(2 / 12)
+
+
+def test_cases_like_these_are_less_certain_than_these_items():
+    these, like = (
+        estimate_people_mean(JUDGED, PEOPLE, [1 / 3] * 12, population=which)
+        for which in ("these items", "cases like these")
+    )
+    assert these.value == like.value
+    assert like.low < these.low
+    assert like.high > these.high
+
+
+def test_scores_are_corrected_by_the_weighted_difference():
+    judged = np.tile([0.2, 0.4, 0.6, 0.8], 10)
+    people = np.full(40, NOBODY)
+    people[:20] = judged[:20] / 2 + np.tile([0.1, -0.1], 10)
+    found = estimate_people_mean(judged, people, np.full(40, 0.5), population="these items")
+    # f − f̄ = ∓0.3, ∓0.1, y − ȳ = −0.05, −0.15, 0.15, 0.05: Cov = (0.015 + 0.015 + 0.015 + 0.015) / 4 = 0.015,
+    # Var f = 0.05, λ = 0.3. f̄ is 0.5 in the sample and in all, so θ = ȳ = 0.25.
+    assert found.lam == pytest.approx(0.3)
+    assert found.value == pytest.approx(0.25)
+    # r − r̄ = 0.04, −0.12, 0.12, −0.04: squares add up to 20·0.008 = 0.16, over 19; n/N = ½; t of 18 degrees.
+    half = 2.10092 * sqrt(0.5 * 0.16 / 19 / 20)
+    assert found.high - found.value == pytest.approx(half, abs=1e-5)
+    assert found.residual_variance == pytest.approx(0.16 / 19)
+
+
+def test_a_half_done_queue_counts_each_stratum_by_its_size():
+    judged = np.full(100, NOBODY)
+    people = np.full(100, NOBODY)
+    people[:40], people[50:60] = 1.0, 0.0  # 40 of the first fifty, 10 of the second
+    inclusion = np.repeat([0.8, 0.2], 50)
+    found = estimate_people_mean(judged, people, inclusion)
+    assert found.value == pytest.approx(0.5)  # (40/0.8) / (40/0.8 + 10/0.2); 1/N would say 0.8
+    assert found.effective_n == pytest.approx(100**2 / (40 * 1.25**2 + 10 * 5**2))
+    assert found.lam is None
+
+
+def test_a_perfect_judge_leaves_an_interval_all_the_same():
+    judged = np.linspace(0.1, 0.9, 100)
+    people = np.where(np.arange(100) % 5 == 0, judged, NOBODY)
+    found = estimate_people_mean(judged, people, np.full(100, 0.2), population="these items")
+    assert found.lam == pytest.approx(1)
+    assert found.value == pytest.approx(judged.mean())
+    # Twenty residuals of 0 and one at each end: s² = 2/21, of which 1 − 20/100 is left; t of 18 degrees.
+    assert found.high - found.value == pytest.approx(2.10092 * sqrt(0.8 * 2 / 21 / 20), abs=1e-4)
+
+
+def test_a_census_is_certain_of_its_items_but_for_the_raters():
+    people = np.array([1.0, 0.5, 0.5, 0.0])
+    options = {"judged": people, "people": people, "inclusion": np.ones(4), "population": "these items"}
+    alone = estimate_people_mean(**options)
+    assert (alone.value, alone.low, alone.method) == (0.5, None, "census")
+    assert "with one rater an item is unknown" in alone.reason
+    # Two raters each; where they differ s² = 0.5, so √(0.25 + 0.25) / 4 = 0.17678.
+    twice = estimate_people_mean(**options, rater_variance=[0, 0.5, 0.5, 0], raters=[2, 2, 2, 2])
+    assert twice.rater_error == pytest.approx(0.17678, abs=1e-5)
+    assert twice.high == pytest.approx(0.5 + 1.95996 * 0.17678, abs=1e-4)
+    unanimous = estimate_people_mean(**options, rater_variance=[0] * 4, raters=[2] * 4)
+    assert (unanimous.low, "never differed" in unanimous.reason) == (None, True)
+
+
+def test_a_census_of_verdicts_still_is_a_sample_of_cases_like_these():
+    found = estimate_people_mean([1, 1, 0, 1], [1.0] * 4, [1.0] * 4)
+    assert found.value == 1
+    # Wilson of 4 in 4: lower end 4 / (4 + 3.8415).
+    assert found.low == pytest.approx(4 / 7.8415, abs=1e-4)
+    assert found.high == 1
+
+
+def test_items_of_one_case_count_once():
+    judged, people = [1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, NOBODY]
+    found = estimate_people_mean(judged, people, [1.0] * 6, cases=["a", "a", "b", "b", "c", "c"])
+    assert (found.n, found.population_size) == (2, 3)  # c is not labelled in whole
+    # Case means: people ½ and 0, judge 1, 0 and ½. λ = ½, and half the judge's mean ½ plus residuals of 0.
+    assert (found.lam, found.value) == (0.5, 0.25)
+    assert (found.low, found.reason) == (None, "2 labelled items: too few for an interval.")
+
+
+def test_what_was_drawn_and_not_labelled_shows_in_the_extremes():
+    people = np.array([1.0] * 16 + [NOBODY] * 84)
+    drawn = np.arange(100) < 20
+    found = estimate_people_mean(np.full(100, NOBODY), people, np.full(100, 0.2), drawn=drawn)
+    assert found.missing == 4
+    sixteen = estimate_people_mean(
+        np.full(100, NOBODY), np.where(drawn, np.nan_to_num(people), NOBODY), np.full(100, 0.2)
+    )
+    assert found.worst == sixteen.low
+    assert found.best == 1
+    assert found.worst < found.low
+    few = estimate_people_mean(
+        np.full(100, NOBODY), np.where(np.arange(100) < 18, 1, NOBODY), np.full(100, 0.2), drawn=drawn
+    )
+    assert (few.missing, few.worst, few.best) == (2, None, None)  # 2 of 20 are not above a tenth
+
+
+def test_without_labels_there_is_a_reason_and_no_number():
+    found = estimate_people_mean([1, 0], [NOBODY, NOBODY], [0.5, 0.5])
+    assert (found.value, found.n, found.reason) == (None, 0, "No item of the sample is labelled.")
+    assert estimate_people_mean([], [], []).reason == "There are no items."
+
+
+def test_labels_needed_follow_from_a_pilot():
+    judged = np.arange(1000) % 2
+    people = np.where(np.arange(1000) < 100, judged, NOBODY)
+    pilot = estimate_people_mean(judged, people, np.full(1000, 0.1))
+    # Each answer was right 50 of 50 times: moved by two each way 52/54, so s²ᵣ = 52·2/54² = 0.035665; half
+    # are MET, so s²ᵧ = 0.25. SE* = 0.05 / 2.8016, squared 0.00031852, less 0.25/1000 plus s²ᵣ/1000: 343.
+    assert labels_needed(pilot, 0.05).labels == 343
+    # Of these items alone s²ᵧ does not count: 0.035665 / (0.00031852 + 0.000035665) = 100.7.
+    assert (
+        labels_needed(
+            estimate_people_mean(judged, people, np.full(1000, 0.1), population="these items"), 0.05
+        ).labels
+        == 101
+    )
+    # SE*² = (0.01 / 2.8016)² = 0.00001274 < 0.25/1000: it takes 0.25 / 0.00001274 cases.
+    impossible = labels_needed(pilot, 0.01)
+    assert impossible.labels is None
+    assert impossible.cases == pytest.approx(0.25 / (0.01 / 2.801585) ** 2, abs=1)
+    assert "cannot be decided with these cases" in impossible.reason
+
+
+def test_a_pilot_of_twenty_comes_before_any_plan():
+    found = labels_needed(estimate_people_mean(JUDGED * 3, PEOPLE * 3, [1 / 3] * 36), 0.1)
+    assert (found.labels, found.reason) == (
+        20,
+        "Label 20 random items first: fewer tell too little of the spread.",
+    )
+
+
+def test_bad_input_is_named_by_its_place():
+    with pytest.raises(ValueError, match=r"inclusion\[1\] is 0"):
+        estimate_people_mean([1, 0], [1, 0], [1, 0])
+    with pytest.raises(ValueError, match="people must have one value per item: 2; found 1"):
+        estimate_people_mean([1, 0], [1], [1, 1])
+    with pytest.raises(ValueError, match=r"judged\[0\] is infinite"):
+        estimate_people_mean([float("inf")], [1], [1])
+    with pytest.raises(ValueError, match="population is 'all'"):
+        estimate_people_mean([1], [1], [1], population="all")
+    with pytest.raises(ValueError, match="right is a difference above 0"):
+        labels_needed(estimate_people_mean([1], [1], [1]), 0)
+
+
+def test_quantiles_of_t_are_those_of_the_tables():
+    assert t_quantile(0.975, 1) == pytest.approx(12.7062, abs=1e-4)
+    assert t_quantile(0.975, 28) == pytest.approx(2.0484, abs=1e-4)

@@ -1,0 +1,78 @@
+"""Two teams with one of everything, for walks that ask every route, operation and command as every role."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from rubricweb.models import JudgeCall, Role, Team, User
+from rubricweb.services import comments, notices
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.reviews import queues
+from rubricweb.services.teams import invitations, teams
+from tests import factories
+from tests.factories import Cast, cast
+from tests.judging import InProcessJudge, grade
+
+
+@dataclass(frozen=True)
+class Furnished:
+    """The cast, and the ids of what its own team and the stranger's team have, by the names routes use."""
+
+    people: Cast
+    ours: dict[str, Any]
+    theirs: dict[str, Any]
+
+
+def furnish_teams() -> Furnished:
+    people = cast()
+    return Furnished(
+        people,
+        ours=furnish(people.team, people.alice),
+        theirs=furnish(people.other_team, people.charlie),
+    )
+
+
+def furnish(team: Team, owner: User) -> dict[str, Any]:
+    """Gives a team one of everything."""
+    version = factories.version(team, owner)
+    dataset = factories.dataset(team, owner)
+    run = factories.run(team, owner, dataset=dataset, rubric_version=version)
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    again = factories.run(team, owner, dataset=dataset, rubric_version=version)
+    queue = factories.queue(team, owner, dataset=dataset, rubric_version=version, raters=[owner])
+    review = queues.next_review(queue, owner, now=timezone.now())
+    assert review is not None
+    endpoint = endpoints.add_endpoint(
+        team, by=owner, name="local", base_url="http://127.0.0.1:9/v1", model="m", api_key="sk-secret-key"
+    )
+    membership = team.memberships.get(user=owner)
+    token, _ = teams.create_token(membership, name="ci", may_write=True, days=1, now=timezone.now())
+    call = JudgeCall.objects.filter(run=run, item=review.item).first()
+    assert call is not None
+    comment = comments.write(review.item, by=owner, text="Hm.")
+    notices.notify_queue(queue, [owner])
+    invited = invitations.invite(
+        team, "a-newcomer", Role.VIEWER, by=owner, now=timezone.now(), link=lambda secret: secret
+    )
+    return {
+        "rubric_id": version.rubric_id,
+        "version_id": version.pk,
+        "number": 1,
+        "format": "yaml",
+        "dataset_id": dataset.pk,
+        "item_id": review.item_id,
+        "run_id": run.pk,
+        "call_id": call.pk,
+        "baseline_id": again.pk,
+        "queue_id": queue.pk,
+        "rater_id": review.rater_id,
+        "review_id": review.pk,
+        "criterion_id": version.criteria.all()[0].pk,
+        "user_id": owner.pk,
+        "invitation_id": invited.invitation.pk,
+        "endpoint_id": endpoint.pk,
+        "token_id": token.pk,
+        "comment_id": comment.pk,
+        "notice_id": owner.notices.get(queue=queue).pk,
+    }

@@ -1,0 +1,135 @@
+"""Pages that read people's labels read those, whatever the judges of other runs have said meanwhile."""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from rubricweb.models import Dataset, Item, Judgement, ReviewQueue, Run
+from rubricweb.selectors.adjudication import inbox
+from rubricweb.selectors.exports import exports
+from rubricweb.selectors.labels import ground_truth, label_evidence, provenance
+from rubricweb.selectors.labels.queue_labels import queue_labels
+from rubricweb.services.reviews import reviews
+from tests import factories, query_plans
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+ROOT = Path(__file__).resolve().parents[3] / "rubricweb"
+UNRELATED = 40_000
+
+
+@dataclass(frozen=True)
+class Labelled:
+    dataset: Dataset
+    queue: ReviewQueue
+    run: Run
+    stranger: Judgement
+    """One verdict of a run over another dataset, to be stored again and again."""
+
+
+@pytest.fixture
+def labelled(people: Cast) -> Labelled:
+    """Thirty items with three criteria, labelled by two people and graded by a judge: 180 labels."""
+    version = factories.version(people.team, people.ed)
+    items = [{"id": f"i{number}", "submission": f"Text {number}"} for number in range(30)]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    lines = [
+        f"i{number},{criterion['name']},{rater},{'MET' if number % 3 or rater == 'ann' else 'UNMET'}"
+        for number in range(30)
+        for criterion in factories.CRITERIA
+        for rater in ("ann", "ben")
+    ]
+    queue = reviews.import_labels(
+        dataset,
+        version,
+        by=people.ed,
+        data="\n".join(["item_id,criterion,rater,verdict", *lines]).encode(),
+        filename="labels.csv",
+    )
+    judge = InProcessJudge(lambda requirement, response: "MET")
+    run = grade(factories.run(people.team, people.ed, dataset=dataset, rubric_version=version), judge)
+    other = factories.dataset(people.team, people.ed, name="other", items=items[:1])
+    strange = grade(factories.run(people.team, people.ed, dataset=other, rubric_version=version), judge)
+    return Labelled(dataset, queue, run, strange.judgements.order_by("pk")[0])
+
+
+def count_rows() -> None:
+    """As autovacuum does in the background."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def judge_elsewhere(stranger: Judgement) -> None:
+    """Forty thousand verdicts on as many items of the other dataset."""
+    item = Item.objects.get(pk=stranger.item_id)
+    query_plans.copy_often(item, UNRELATED, key="'k' || n", content_hash="'h' || n", position="n")
+    query_plans.copy_often(
+        stranger, UNRELATED, item_id=f"(SELECT MAX(id) FROM {Item._meta.db_table}) - {UNRELATED} + n"
+    )
+    count_rows()
+
+
+def readings(people: Cast, labelled: Labelled, browser: Client) -> dict[str, Callable[[], Any]]:
+    """What reads people's labels, by name."""
+    queues, run = [labelled.queue], labelled.run
+    compared = {"run": run.pk, "queue": labelled.queue.pk}
+
+    def page(name: str, **asked: Any) -> Callable[[], object]:
+        def look() -> None:
+            assert browser.get(reverse(name, args=[people.team.slug]), asked).status_code == 200
+
+        return look
+
+    return {
+        "labels": lambda: ground_truth.labels(queues),
+        "final labels": lambda: ground_truth.labels(queues, final=True),
+        "board": lambda: queue_labels(labelled.queue),
+        "provenance": lambda: provenance.provenances(queues),
+        "inbox": lambda: inbox.inbox(inbox.scope(people.team, viewer=people.rae)),
+        "evidence": lambda: label_evidence.label_evidence(run.rubric_version, people.team, viewer=people.ed),
+        "verdict export": lambda: list(exports.verdict_rows(labelled.dataset, queues, run)),
+        "inbox page": page("adjudication"),
+        "compare page": page("compare", **compared),
+        "dashboard": page("dashboard", dataset=labelled.dataset.pk),
+    }
+
+
+def test_reading_peoples_labels_does_not_read_what_other_runs_judged(
+    people: Cast, labelled: Labelled, sign_in: Callable[..., Client]
+) -> None:
+    asked = readings(people, labelled, sign_in(people.rae))
+    if connection.vendor == "sqlite":
+        judge_elsewhere(labelled.stranger)
+        by_review = f"SEARCH {query_plans.TABLE} USING INDEX judgement_once_per_review"
+        for name, work in asked.items():
+            plan = query_plans.scans(work)
+            assert plan, name
+            assert [step for step in plan if step.startswith("SCAN")] == [], name
+        assert any(step.startswith(by_review) for step in query_plans.scans(asked["labels"]))
+        return
+    count_rows()
+    before = {name: query_plans.rows_read(work) for name, work in asked.items()}
+    judge_elsewhere(labelled.stranger)
+    after = {name: query_plans.rows_read(work) for name, work in asked.items()}
+    # 180 labels and 90 verdicts of the run, read several times; another plan may read some of them once more.
+    assert {name: n for name, n in after.items() if n > before[name] + 1_000} == {}
+
+
+def test_only_one_function_joins_judgements_to_their_reviews() -> None:
+    """`review__queue=…` anywhere else would leave out that the review is there, and read every judgement."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        if "migrations" in path.parts or path == ROOT / "models" / "judgements.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            name = (node.arg or "") if isinstance(node, ast.keyword) else ""
+            if "review__" in name or name.startswith("judgements__"):
+                found.append(f"{path.relative_to(ROOT)}:{node.value.lineno}: {name}")
+    assert found == []

@@ -1,0 +1,225 @@
+"""Calls that are cut off count as what they may have cost at most; those never sent cost nothing."""
+
+import socket
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from rubricweb.engine.autograders.base import Prompt
+from rubricweb.engine.autograders.outputs import PerCriterionOutput
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.offline.script import Action, Say, Script
+from rubricweb.judges.offline.server import running_server
+from rubricweb.judges.pool import close_clients
+from rubricweb.models import Run, RunEvent, RunItem, RunState, RunSummary, RunTally
+from rubricweb.selectors.runs.progress import progress
+from rubricweb.selectors.spending.spending import month_of, month_spending, run_spending
+from rubricweb.services.grading import reaper, session
+from rubricweb.services.grading.work import Share
+from rubricweb.services.grading.workers import worker_name
+from rubricweb.services.runs import lifecycle
+from rubricweb.services.runs.budgets import Purse
+from tests import factories
+from tests.factories import Bells, Cast
+
+GONE = f"{socket.gethostname()}:4194301"  # above any real process number
+MET = '{"explanation": "It is there.", "criterion_status": "MET"}'
+PRICED = JudgeConfig(
+    "p", "http://127.0.0.1:9/v1", "m", input_usd_per_million=2.5, output_usd_per_million=10.0
+)
+
+
+@pytest.fixture
+def run(people: Cast) -> Run:
+    return factories.run(
+        people.team,
+        people.ed,
+        dataset=factories.dataset(people.team, people.ed),
+        rubric_version=factories.version(people.team, people.ed),
+    )
+
+
+def tally(run: Run, worker: str = GONE, **fields: Any) -> RunTally:
+    return RunTally.objects.create(run=run, worker=worker, month=month_of(timezone.now()), **fields)
+
+
+# ── What a call costs at most ────────────────────────────────────────────────────────────────────
+
+
+def test_a_call_costs_at_most_a_token_for_every_byte_and_its_output_limit(run: Run) -> None:
+    purse = Purse.open(run, "w:1")
+    limited = JudgeConfig(
+        "p",
+        "http://127.0.0.1:9/v1",
+        "m",
+        max_output_tokens=200,
+        input_usd_per_million=2.5,
+        output_usd_per_million=10.0,
+    )
+    prompt = Prompt("", "x" * 960, PerCriterionOutput, ())
+    # 960 bytes and 40 tokens around them: (1,000 × 2.5 + 200 × 10) / 1,000,000.
+    assert purse.most_cost(limited, prompt) == pytest.approx(0.0045)
+    # Without a limit four times the usual 400: (1,000 × 2.5 + 1,600 × 10) / 1,000,000.
+    assert purse.most_cost(PRICED, prompt) == pytest.approx(0.0185)
+    # A reply of 3,000 tokens was seen: (1,000 × 2.5 + 3,000 × 10) / 1,000,000.
+    purse.learn(PRICED, 0.03, 3_000)
+    assert purse.most_cost(PRICED, prompt) == pytest.approx(0.0325)
+    assert purse.most_cost(JudgeConfig("p", "http://127.0.0.1:9/v1", "m"), prompt) is None
+
+
+# ── A worker that is gone ────────────────────────────────────────────────────────────────────────
+
+
+def test_what_a_dead_worker_may_have_sent_is_booked_once_and_counts_against_the_caps(run: Run) -> None:
+    now = timezone.now()
+    run.budget_usd = run.team.monthly_budget_usd = 1.0
+    run.save()
+    run.team.save()
+    dead = tally(run, cost_usd=0.25, at_risk_calls=3, at_risk_unpriced=1, at_risk_usd=0.5, reserved_usd=0.125)
+    for _ in range(2):
+        reaper.sweep(enqueue=Bells(), now=now)
+        dead.refresh_from_db()
+        assert (dead.lost_calls, dead.lost_at_most_usd, dead.unpriced) == (2, 0.5, 1)
+        assert (dead.at_risk_calls, dead.at_risk_unpriced, dead.at_risk_usd) == (0, 0, 0.0)
+        for spending in (run_spending(run, now=now), month_spending(run.team, now=now)):
+            # 1 less 0.25 spent and at most 0.5 lost; nothing is set aside any more.
+            assert (spending.lost_calls, spending.lost_at_most_usd) == (2, 0.5)
+            assert (spending.left_usd, spending.share, spending.held_usd) == (0.25, 0.75, 0.0)
+    [line] = RunEvent.objects.filter(run=run, kind="lost")
+    assert line.message.startswith("3 calls were cut off")
+    purse = Purse.open(run, "other:1")
+    assert not purse.reserve(0.5, now)
+    assert "$0.25 is spent, and at most $0.50 by calls cut off" in purse.refusal
+
+
+def test_before_any_sweep_a_worker_that_is_silent_for_a_lease_has_lost_its_calls(run: Run, settings) -> None:
+    now = timezone.now()
+    silent = now - timedelta(seconds=settings.GRADING_LEASE_SECONDS + 1)
+    tally(run, "elsewhere:1", at_risk_calls=2, at_risk_usd=0.5, beat_at=silent)
+    tally(run, "elsewhere:2", at_risk_calls=4, at_risk_usd=0.75, beat_at=now)
+    seen = run_spending(run, now=now)
+    assert (seen.lost_calls, seen.lost_at_most_usd) == (2, 0.5)
+    told = progress(run, viewer=None, now=now)
+    assert (told.lost_calls, told.lost_at_most_usd) == (2, 0.5)
+
+
+def test_the_summary_of_a_run_that_ended_meanwhile_says_what_was_lost(run: Run) -> None:
+    lifecycle.cancel_run(run, by=None, now=timezone.now())
+    assert RunSummary.objects.get(run=run).lost_at_most_usd == 0.0
+    tally(run, at_risk_calls=1, at_risk_usd=0.5)
+    reaper.sweep(enqueue=Bells(), now=timezone.now())
+    assert RunSummary.objects.get(run=run).lost_at_most_usd == 0.5
+
+
+def test_a_process_of_the_same_name_books_what_the_one_before_it_left(run: Run) -> None:
+    left = tally(run, worker_name(), at_risk_calls=1, at_risk_usd=0.25)
+    Share(run, {"p": PRICED}, worker_name(), timezone.now)
+    left.refresh_from_db()
+    assert (left.lost_calls, left.lost_at_most_usd, left.at_risk_calls) == (1, 0.25, 0)
+
+
+# ── A worker that lives ──────────────────────────────────────────────────────────────────────────
+
+
+class Room:
+    """A run of 60 questions for a judge of which two may be asked at once; `meanwhile` is done at each."""
+
+    def __init__(self, people: Cast) -> None:
+        self.people, self.url, self.seconds = people, "", 0.0
+        self.meanwhile: Callable[[], object] = lambda: None
+        self.script = Script(self._says)
+
+    def _says(self, _: object) -> Action:
+        self.meanwhile()
+        connection.close()  # that of the server's thread
+        return Say(MET, prompt_tokens=100, completion_tokens=10, delay_seconds=self.seconds)
+
+    def started(self, name: str = "run", *, items: int = 6, **options: Any) -> Run:
+        team, ed = self.people.team, self.people.ed
+        judge = JudgeConfig(
+            name="judge",
+            base_url=self.url,
+            model="m",
+            allow_private_hosts=True,
+            concurrency=2,
+            input_usd_per_million=10.0,
+            output_usd_per_million=100.0,
+        )
+        criteria = [{"name": f"c{n}", "weight": 1.0, "requirement": f"Names town {n}."} for n in range(10)]
+        rows = [{"id": f"i{n}", "submission": f"Town {n} is nice."} for n in range(items)]
+        return factories.run(
+            team,
+            ed,
+            dataset=factories.dataset(team, ed, name=name, items=rows),
+            rubric_version=factories.version(team, ed, criteria=criteria),
+            judge_id="command-line",
+            judge=judge,
+            **options,
+        )
+
+
+@pytest.fixture
+def room(people: Cast) -> Iterator[Room]:
+    made = Room(people)
+    with running_server(made.script) as made.url:
+        yield made
+        close_clients()
+
+
+def graded(run: Run) -> Run:
+    while session.grade(run.pk, now=timezone.now, alone=True):
+        pass
+    run.refresh_from_db()
+    return run
+
+
+@pytest.mark.django_db(transaction=True)
+def test_every_call_is_written_down_before_it_is_sent_and_none_is_lost_that_is_answered(room: Room) -> None:
+    run = room.started()
+    written: list[tuple[int, float]] = []
+    room.meanwhile = lambda: written.extend(
+        RunTally.objects.filter(run=run).values_list("at_risk_calls", "at_risk_usd")
+    )
+    assert graded(run).state == RunState.FINISHED
+    assert len(written) == 60
+    assert all(calls >= 1 and usd > 0 for calls, usd in written)
+    [found] = RunTally.objects.filter(run=run)
+    assert (found.at_risk_calls, found.at_risk_usd, found.lost_calls) == (0, 0.0, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stop_that_does_not_wait_loses_what_was_sent_and_nothing_that_was_not(room: Room) -> None:
+    run = room.started()
+    room.seconds = 30.0  # nobody waits so long
+
+    def stop() -> None:
+        if room.script.count == 2:
+            lifecycle.pause_run(
+                Run.objects.get(pk=run.pk), by=None, now=timezone.now(), finish_in_flight=False
+            )
+
+    room.meanwhile = stop
+    session.grade(run.pk, now=timezone.now, alone=True)
+    run.refresh_from_db()
+    assert (run.state, room.script.count) == (RunState.PAUSED, 2)
+    [found] = RunTally.objects.filter(run=run)
+    assert (found.calls, found.cost_usd) == (0, 0.0)
+    # Two of sixty were sent; what waited in line never left.
+    assert (found.lost_calls, found.at_risk_calls) == (2, 0)
+    # Each was paid for with 100 × 10 / 1,000,000 + 10 × 100 / 1,000,000 = 0.002 at the judge.
+    assert found.lost_at_most_usd >= 2 * 0.002
+    assert not RunItem.objects.filter(run=run, leased_until__isnull=False).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_used_again_are_never_at_risk(room: Room) -> None:
+    graded(room.started(items=1, use_cache=True))
+    asked = room.script.count
+    again = graded(room.started("again", items=1, use_cache=True))
+    assert room.script.count == asked
+    [found] = RunTally.objects.filter(run=again)
+    assert (found.cached, found.at_risk_calls, found.lost_calls) == (10, 0, 0)

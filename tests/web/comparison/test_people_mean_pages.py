@@ -1,0 +1,77 @@
+"""Pages say what people would say of all items, or why the labels do not tell it and which would."""
+
+import re
+
+from django.urls import reverse
+
+from rubricweb.models import ReviewQueue
+from rubricweb.selectors.reviews.queue_sources import Source
+from tests.factories import Cast
+from tests.sampled import graded, label, numbered, opened, three_worst
+
+REFUSED = (
+    "3 of 24 items are labelled, and they are no random sample: "
+    "the items of “First look” were not drawn at random."
+)
+
+
+def text(response) -> str:
+    found = re.search(r"<main.*?</main>", response.content.decode(), re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split()).replace(" .", ".")
+
+
+def compare(people: Cast, run) -> str:
+    return f"{reverse('compare', args=[people.team.slug])}?run={run.pk}"
+
+
+def test_three_worst_items_are_refused_with_the_reason_on_compare_run_and_dashboard(
+    people: Cast, sign_in
+) -> None:
+    run, _ = three_worst(people)
+    bob = sign_in(people.bob)
+    for address in (
+        compare(people, run),
+        reverse("run", args=[people.team.slug, run.pk]),
+        reverse("dashboard", args=[people.team.slug]),
+    ):
+        page = text(bob.get(address))
+        assert REFUSED in page
+        assert "Have 20 items labelled that are drawn at random" in page
+        assert "An editor can open such a queue." in page  # bob only views
+
+
+def test_the_button_opens_exactly_the_queue_that_would_do(people: Cast, sign_in) -> None:
+    run, _ = three_worst(people)
+    ed = sign_in(people.ed)
+    page = ed.get(compare(people, run)).content.decode()
+    found = re.search(r'href="([^"]+)">Open a random queue of 20<', page)
+    assert found is not None
+    form = ed.get(found[1].replace("&amp;", "&")).context["form"]
+    sent = {name: form[name].value() for name in form.fields if form[name].value() is not None}
+    assert (sent["kind"], sent["size"]) == ("sample", "20")
+    sent["raters"] = [str(people.ann.pk)]
+    made = ed.post(reverse("queue_new", args=[people.team.slug]), sent)
+    assert made.status_code == 302
+    queue = ReviewQueue.objects.get(name=f"Random sample for run {run.pk}")
+    assert (queue.order, queue.dataset, queue.rubric_version) == ("drawn", run.dataset, run.rubric_version)
+    assert queue.queue_items.count() == 20
+    # Twenty labels later the page tells what people would say; the dashboard and the run do, too.
+    label(queue, people.ann, 20, lambda item, name: "MET" if name == "kind" else "UNMET")
+    for address in (compare(people, run), reverse("run", args=[people.team.slug, run.pk])):
+        page = text(ed.get(address))
+        assert "no random sample" not in page
+        assert "the 24 items of capital answers" in page
+
+
+def test_the_page_names_population_losses_and_labels_outside_the_sample(people: Cast, sign_in) -> None:
+    run = graded(people, numbered(40), lambda requirement, text: "MET")
+    picked = opened(people, run, Source("filter", search="Text 3"), name="Picked")
+    sample = opened(people, run, Source("sample", size=20, search="Text", seed=4), raters=[people.rae])
+    label(picked, people.ann, 10, lambda item, name: "MET")
+    label(sample, people.rae, 17, lambda item, name: "UNMET" if name == "kind" else "MET")
+    label(sample, people.rae, 3, lambda item, name: "CANNOT_ASSESS")
+    page = text(sign_in(people.bob).get(compare(people, run)))
+    assert "what people would say of the 40 items of capital answers" in page
+    assert "that people were asked about have no answer: with all of them at the bottom or the top" in page
+    assert "outside the sample do not count" in page

@@ -1,0 +1,167 @@
+"""Scores over time: what is joined, whose colour it has, and which run the headline follows."""
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from rubricweb.models import Dataset, RubricVersion, Run
+from rubricweb.services.reviews import reviews
+from rubricweb.services.runs import lifecycle as services
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+Graded = Callable[..., Run]
+
+
+@pytest.fixture
+def version(people: Cast) -> RubricVersion:
+    return factories.version(people.team, people.ed)
+
+
+@pytest.fixture
+def graded(people: Cast, version: RubricVersion) -> Graded:
+    """A finished run over a dataset; the judge says `verdict` to everything."""
+
+    def made(dataset: Dataset, name: str, *, verdict: str = "UNMET", **options: Any) -> Run:
+        options = {"rubric_version": version} | options
+        run = factories.run(people.team, people.ed, dataset=dataset, name=name, **options)
+        return grade(run, InProcessJudge(lambda requirement, response: verdict))
+
+    return made
+
+
+def dataset(people: Cast, name: str, count: int = 4) -> Dataset:
+    items = [{"id": f"{number}", "submission": f"{name} {number}."} for number in range(count)]
+    return factories.dataset(people.team, people.ed, name=name, items=items)
+
+
+def board(people: Cast, sign_in, **query: object) -> Any:
+    return sign_in(people.bob).get(reverse("dashboard", args=[people.team.slug]), query)
+
+
+def lines(chart: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Colour of each series and the runs its line joins, in order."""
+    names = [run["name"] for run in chart["runs"]]
+    return [
+        (one["kind"], [name for name, value in zip(names, one["values"], strict=True) if value is not None])
+        for one in chart["series"]
+    ]
+
+
+def test_runs_over_different_datasets_are_never_joined(people: Cast, sign_in, graded: Graded) -> None:
+    one, other = dataset(people, "one"), dataset(people, "other")
+    for over, name in ((one, "a"), (other, "b"), (one, "c")):
+        graded(over, name)
+    chart = board(people, sign_in).context["chart"]
+    assert lines(chart) == [("judge", ["a", "c"]), ("other", ["b"])]
+    assert {len(one["low"]) for one in chart["series"]} == {3}  # and bands only with their own line
+
+
+def test_a_series_keeps_its_colour_whatever_the_filter_and_what_came_later(
+    people: Cast, sign_in, graded: Graded
+) -> None:
+    one, other = dataset(people, "one"), dataset(people, "other")
+    graded(one, "a")
+    graded(other, "b")
+    assert lines(board(people, sign_in, dataset=other.pk).context["chart"]) == [("other", ["b"])]
+    third = dataset(people, "third")
+    graded(third, "c")
+    graded(other, "d")
+    assert lines(board(people, sign_in, dataset=other.pk).context["chart"]) == [("other", ["b", "d"])]
+    assert lines(board(people, sign_in, series=3).context["chart"]) == [("third", ["c"])]
+
+
+def test_the_sixth_series_has_the_first_colour_and_is_dashed(people: Cast, sign_in, graded: Graded) -> None:
+    for number in range(6):
+        graded(dataset(people, f"data {number}", count=1), f"run {number}")
+    drawn = board(people, sign_in).context["chart"]["series"]
+    assert [(one["kind"], one["dashed"]) for one in (drawn[0], drawn[5])] == [
+        ("judge", False),
+        ("judge", True),
+    ]
+
+
+def test_the_headline_follows_no_try(people: Cast, sign_in, graded: Graded, version: RubricVersion) -> None:
+    whole = dataset(people, "whole", count=8)
+    graded(whole, "all of it")
+    items = list(whole.items.values_list("pk", flat=True))
+    graded(whole, "dry run", item_ids=items[:3])  # 3 of 8 is fewer than half
+    page = board(people, sign_in)
+    assert page.context["board"].newest.name == "all of it"
+    assert lines(page.context["chart"]) == [("judge", ["all of it"])]
+    # The table and the file tell of it, and that it is none of the line.
+    assert "a try on 3 of 8 items: not in the chart" in page.content.decode()
+    rows = list(csv.DictReader(io.StringIO(board(people, sign_in, format="csv").content.decode())))
+    assert {row["run"]: (row["series"], row["is_try"]) for row in rows} == {
+        "all of it": ("1", "no"),
+        "dry run": ("1", "yes"),
+    }
+    # Half of it is no try.
+    graded(whole, "half", item_ids=items[:4])
+    assert board(people, sign_in).context["board"].newest.name == "half"
+
+
+def test_agreement_is_that_of_a_run_the_headline_may_follow(
+    people: Cast, sign_in, graded: Graded, version: RubricVersion
+) -> None:
+    whole = dataset(people, "whole", count=8)
+    first = graded(whole, "all of it")
+    labels = "item_id,criterion,rater,verdict,reason\n0,capital,x,MET,\n1,capital,x,UNMET,\n"
+    reviews.import_labels(whole, version, by=people.ed, data=labels.encode(), filename="labels.csv")
+    graded(whole, "dry run", item_ids=list(whole.items.values_list("pk", flat=True)[:2]))
+    assert board(people, sign_in).context["board"].agreement.run == first
+
+
+def test_a_run_is_no_try_because_items_came_later(people: Cast, sign_in, graded: Graded) -> None:
+    grown = dataset(people, "grown", count=2)
+    run = graded(grown, "before")
+    grown.items.model.objects.bulk_create(
+        grown.items.model(dataset=grown, key=f"late {n}", position=2 + n, submission="Late.")
+        for n in range(6)
+    )
+    assert board(people, sign_in).context["board"].newest.run_id == run.pk
+
+
+def test_a_cancelled_run_is_followed_by_nobody(
+    people: Cast, sign_in, graded: Graded, version: RubricVersion
+) -> None:
+    data = dataset(people, "data")
+    graded(data, "done")
+    stopped = factories.run(people.team, people.ed, dataset=data, rubric_version=version, name="stopped")
+    services.cancel_run(stopped, by=people.ed, now=timezone.now())
+    assert board(people, sign_in).context["board"].newest.name == "done"
+
+
+def test_the_headline_follows_the_chosen_series(people: Cast, sign_in, graded: Graded) -> None:
+    one, other = dataset(people, "one"), dataset(people, "other")
+    graded(one, "a")
+    graded(other, "b")
+    assert board(people, sign_in).context["board"].newest.name == "b"
+    chosen = board(people, sign_in, series=1)
+    assert chosen.context["board"].newest.name == "a"
+    assert [point.name for _, point in chosen.context["board"].points] == ["a"]
+    [row] = csv.DictReader(io.StringIO(board(people, sign_in, series=1, format="csv").content.decode()))
+    assert row["run"] == "a"
+    # One that is not there, as after another dataset was chosen beside it, is passed over.
+    assert board(people, sign_in, series=1, dataset=other.pk).context["board"].newest.name == "b"
+
+
+def test_the_number_of_queries_does_not_grow_with_runs_and_tries(
+    people: Cast, sign_in, graded: Graded, django_assert_max_num_queries
+) -> None:
+    whole = dataset(people, "whole", count=8)
+    items = list(whole.items.values_list("pk", flat=True))
+    for number in range(3):
+        graded(whole, f"all {number}")
+        graded(whole, f"dry {number}", item_ids=items[:1])
+    bob = sign_in(people.bob)
+    url = reverse("dashboard", args=[people.team.slug])
+    bob.get(url)
+    with django_assert_max_num_queries(45):
+        bob.get(url)
