@@ -49,7 +49,8 @@ def empty_broker() -> None:
         return
     for folder in ("messages", "processed", "control"):
         shutil.rmtree(settings.BROKER_DIR / folder, ignore_errors=True)
-        (settings.BROKER_DIR / folder).mkdir(parents=True)
+        # The web server starts at the same time and makes these folders too, where it is first to ring.
+        (settings.BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
     from rubricweb.celery import app
 
     with app.connection_for_write() as broker, broker.default_channel as channel:
