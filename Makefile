@@ -3,6 +3,9 @@ SHELL := /bin/sh
 UV_VERSION := 0.13.8
 BIN := .venv/bin
 
+# Tests, wheels and runs start hundreds of processes: each would compile every package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test test-long test-flaky oracles wheel wheel-test check format lock clean distclean
 
@@ -75,7 +78,7 @@ hand_on := index=$$(python3 -m pip config get global.index-url 2>/dev/null || ec
 	if [ -n "$$index" ] && [ -z "$$UV_DEFAULT_INDEX$$UV_INDEX_URL" ]; then export UV_DEFAULT_INDEX="$$index"; fi; \
 	export UV_PYTHON_DOWNLOADS=never
 uv = $(find_uv); $(hand_on); "$$uv"
-install = $(uv) pip install --quiet --python $(BIN)/python
+install = $(uv) pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .venv/.stamp-run: requirements.txt requirements-build.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what rubricweb needs"
