@@ -23,7 +23,7 @@ test-long: .venv/.stamp-test ## Run the long simulations, which `make test` leav
 
 N := 10
 test-flaky: .venv/.stamp-test ## Run the suite N times on a busy machine and list what failed (make test-flaky N=10)
-	@$(BIN)/python -m tests.flaky $(N) -- $(MAKE) --no-print-directory test
+	@$(BIN)/python -m tests.tools.flaky $(N) -- $(MAKE) --no-print-directory test
 
 oracles: .venv/.stamp-test .venv-oracles/.stamp ## Compare scores with the published libraries themselves
 	RUBRICWEB_ORACLES=.venv-oracles/bin/python $(BIN)/pytest tests/engine/oracles $(ARGS)

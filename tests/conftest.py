@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django import DjangoDbBlocker
 
 from tests.factories import Cast, cast
-from tests.furnished import Furnished, furnish_teams
+from tests.worlds.furnished import Furnished, furnish_teams
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's children would not hear Ctrl+C
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
         fixtures = getattr(item, "fixturenames", ())
         if "playwright" in fixtures:
             item.add_marker(pytest.mark.xdist_group("browser"))
-        elif item.path.parent.name == "processes":
+        elif item.nodeid.startswith("tests/processes/"):
             item.add_marker(pytest.mark.xdist_group("processes"))
         elif any("installation" in one for one in fixtures):
             item.add_marker(pytest.mark.xdist_group("commands"))

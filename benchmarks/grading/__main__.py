@@ -14,7 +14,7 @@ afterwards.
     windows    the same with windows of a minute, one after the other from the first request on
     again      a finished run again, unchanged and with one of ten criteria changed: calls the judge counted
     plan       100,000 items × 10: seconds and memory to start the run
-    chaos      tests/processes/test_chaos.py: everything is killed while the judge misbehaves
+    chaos      tests/processes/kills/test_chaos.py: everything is killed while the judge misbehaves
     peers      rubric and autorubric beside us, at 50 ms and at none; only with --peers, which installs them
     endpoints  servers that others wrote; only with --endpoints, which installs them
 

@@ -9,7 +9,7 @@ from benchmarks.grading.installation import Bench
 from benchmarks.grading.report import Report
 from benchmarks.machine import ROOT
 
-CHAOS = "tests/processes/test_chaos.py"
+CHAOS = "tests/processes/kills/test_chaos.py"
 CHAOS_KILLS = 80
 """Twenty of each of the four; the tests of every day are content with a quarter of them."""
 ENDPOINTS = ("litellm_mock", "transformers_serve", "llama_cpp")

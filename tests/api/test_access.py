@@ -8,7 +8,7 @@ import pytest
 from rubricweb.models import Role
 from tests.api.client import ApiClient, operations, upload
 from tests.factories import Cast
-from tests.furnished import Furnished
+from tests.worlds.furnished import Furnished
 
 ALL = operations()
 IDS = [f"{method} {path}" for method, path, _ in ALL]

@@ -25,7 +25,7 @@ from tests.api.reviews.test_reviews import answer
 from tests.api.test_access import address, request_for
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
-from tests.two_worlds import CascadeWorld, cascade_world, copies_world, in_both_worlds, told_apart
+from tests.worlds.two_worlds import CascadeWorld, cascade_world, copies_world, in_both_worlds, told_apart
 
 JUDGE_SAYS = "SECRET-OF-THE-JUDGE"
 PEER_SAYS = "SECRET-OF-A-PEER"

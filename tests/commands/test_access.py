@@ -9,7 +9,7 @@ import pytest
 from rubricweb.management import console
 from rubricweb.models import Role
 from tests.factories import Cast
-from tests.furnished import Furnished
+from tests.worlds.furnished import Furnished
 
 Path = tuple[str, ...]
 

@@ -12,7 +12,7 @@ from rubricweb.models import Run, User
 from rubricweb.selectors.runs import results
 from rubricweb.services.runs.planning import plan_run
 from tests.factories import Cast
-from tests.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
+from tests.worlds.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
 
 
 def said(

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from rubricweb.models import Run
 from tests.factories import Cast
-from tests.failing import failing_run
+from tests.worlds.failing import failing_run
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from django.urls import NoReverseMatch, URLPattern, get_resolver, reverse
 
 from rubricweb.web.urls import team_urls
 from tests.factories import Cast
-from tests.furnished import Furnished
+from tests.worlds.furnished import Furnished
 
 HOSTILE = {
     "a bigint and more": ["9999999999999999999"],

@@ -3,9 +3,10 @@
 import pytest
 
 from rubricweb.models import Dataset, ReviewQueue
-from tests import agreeing, factories
+from tests import factories
 from tests.factories import Cast
-from tests.sampled import label
+from tests.worlds import agreeing
+from tests.worlds.sampled import label
 
 
 @pytest.fixture

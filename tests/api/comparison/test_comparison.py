@@ -13,7 +13,7 @@ from tests.api.conftest import World
 from tests.api.reviews.test_reviews import answer
 from tests.factories import ITEMS, Cast
 from tests.judging import InProcessJudge, grade
-from tests.sampled import label, three_worst
+from tests.worlds.sampled import label, three_worst
 
 
 @pytest.fixture

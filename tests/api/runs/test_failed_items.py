@@ -3,7 +3,7 @@
 import pytest
 
 from tests.factories import Cast
-from tests.failing import MEAN, failing_run
+from tests.worlds.failing import MEAN, failing_run
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from rubricweb.engine.agreement.intervals import (
     widened,
 )
 from rubricweb.engine.agreement.judge.kappa import cohen_kappa, label_table
-from tests.oracles import statsmodels_inter_rater, statsmodels_proportion
+from tests.engine.agreement.oracles import statsmodels_inter_rater, statsmodels_proportion
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (8, 10), (0, 25), (17, 1000), (1000, 1000)])

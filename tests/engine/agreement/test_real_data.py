@@ -21,7 +21,7 @@ from rubricweb.engine.agreement import (
     fleiss_kappa,
     human_ceiling,
 )
-from tests.oracles import krippendorff, scipy_stats, sklearn_metrics
+from tests.engine.agreement.oracles import krippendorff, scipy_stats, sklearn_metrics
 
 FOLDER = os.environ.get("RUBRICWEB_REAL_DATA")
 pytestmark = pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""Broken files of every kind: read or refused, nothing else. See `tests.fuzz_readers`."""
+"""Broken files of every kind: read or refused, nothing else. See `tests.engine.formats.fuzz_readers`."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.datasets.files import read_dataset
-from tests.fuzz_readers import fuzz, targets
+from tests.engine.formats.fuzz_readers import fuzz, targets
 
 
 def test_readers_only_ever_refuse():

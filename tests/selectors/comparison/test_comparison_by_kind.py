@@ -12,9 +12,9 @@ from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
 from rubricweb.services.reviews import reviews
 from tests import factories
+from tests.engine.agreement.oracles import krippendorff
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
-from tests.oracles import krippendorff
 
 TONE = ["Rude", "Plain", "Warm"]
 CRITERIA = [

@@ -12,7 +12,7 @@ from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.sampling import NotSampled, Sampled, sampling
 from rubricweb.services.reviews import queue_changes, queues, reviews
 from tests.factories import Cast
-from tests.sampled import graded, label, numbered, opened, three_worst
+from tests.worlds.sampled import graded, label, numbered, opened, three_worst
 
 
 def estimate(people: Cast, run: Run, *chosen: ReviewQueue) -> PeopleEstimate:

@@ -15,7 +15,7 @@ from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
-from tests.sampled import graded, label, numbered, opened, three_worst
+from tests.worlds.sampled import graded, label, numbered, opened, three_worst
 
 
 def rates(people: Cast) -> dict[str, PassRate]:

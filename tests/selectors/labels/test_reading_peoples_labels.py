@@ -17,9 +17,10 @@ from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels import ground_truth, label_evidence, provenance
 from rubricweb.selectors.labels.queue_labels import queue_labels
 from rubricweb.services.reviews import reviews
-from tests import factories, query_plans
+from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.selectors.labels import query_plans
 
 ROOT = Path(__file__).resolve().parents[3] / "rubricweb"
 UNRELATED = 40_000

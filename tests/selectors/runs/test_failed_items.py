@@ -16,7 +16,8 @@ from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
-from tests.failing import (
+from tests.judging import InProcessJudge, grade
+from tests.worlds.failing import (
     CRITERIA,
     MEAN,
     MEAN_RETRIED,
@@ -26,7 +27,6 @@ from tests.failing import (
     refusing,
     retried,
 )
-from tests.judging import InProcessJudge, grade
 
 pytestmark = pytest.mark.django_db
 

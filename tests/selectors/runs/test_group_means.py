@@ -1,7 +1,8 @@
 """The mean of every group of criteria over a run: fully judged items, each group as a rubric of its own.
 
-By tests/failing.py the group Facts (weights 4, 3) gives one 7/7, two 4/7, three 3/7: 14/21 = 2/3; the group
-Tone (2, 1) gives 2/3, 0, 1/3: 1/3; the check without a group 1 each. `four` failed, and retried has 0, 0, 1.
+By tests/worlds/failing.py the group Facts (weights 4, 3) gives one 7/7, two 4/7, three 3/7: 14/21 = 2/3; the
+group Tone (2, 1) gives 2/3, 0, 1/3: 1/3; the check without a group 1 each. `four` failed, and retried has
+0, 0, 1.
 """
 
 import pytest
@@ -12,8 +13,8 @@ from rubricweb.selectors.runs import results
 from rubricweb.selectors.runs.group_means import ONE_SCORE, no_groups
 from tests import factories
 from tests.factories import Cast
-from tests.failing import CRITERIA, failing_run, retried
 from tests.judging import InProcessJudge, LabelJudge, grade
+from tests.worlds.failing import CRITERIA, failing_run, retried
 
 pytestmark = pytest.mark.django_db
 

@@ -26,7 +26,7 @@ from rubricweb.services.shared import bulk_rows
 from tests import factories
 from tests.factories import Bells, Cast
 from tests.judging import InProcessJudge, InProcessLine, LabelJudge, grade, session
-from tests.providers import Answer, completion, desk
+from tests.services.grading.batches.providers import Answer, completion, desk
 from tests.waiting import wait_for
 
 

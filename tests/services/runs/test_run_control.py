@@ -1,4 +1,4 @@
-"""What may happen to a run in which state. What clicks at one moment do: tests/processes/test_clicks.py."""
+"""What may happen to a run in which state. Clicks at one moment: tests/processes/people/test_clicks.py."""
 
 import json
 from collections.abc import Callable

@@ -13,8 +13,9 @@ from django.urls import reverse
 from rubricweb.models import Choice, Judgement, QueueItem, Review, ReviewQueue, Revision, User
 from rubricweb.services import adjudications
 from rubricweb.services.reviews import queues, reviews
-from tests import agreeing, factories
+from tests import factories
 from tests.factories import Cast
+from tests.worlds import agreeing
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 """A Monday."""

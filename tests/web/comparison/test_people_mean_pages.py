@@ -7,7 +7,7 @@ from django.urls import reverse
 from rubricweb.models import ReviewQueue
 from rubricweb.selectors.reviews.queue_sources import Source
 from tests.factories import Cast
-from tests.sampled import graded, label, numbered, opened, three_worst
+from tests.worlds.sampled import graded, label, numbered, opened, three_worst
 
 REFUSED = (
     "3 of 24 items are labelled, and they are no random sample: "

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from rubricweb.models import Run, RunItem
 from tests.factories import Cast
-from tests.failing import failing_run, retried
+from tests.worlds.failing import failing_run, retried
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def test_the_run_page_says_of_how_many_items_its_mean_is_and_offers_the_retry(
     people: Cast, sign_in, run: Run
 ) -> None:
     page = page_of(sign_in(people.ed), "run", people, run.pk)
-    # 20/33 over the three; see tests/failing.py.
+    # 20/33 over the three; see tests/worlds/failing.py.
     assert '<dd class="stat__value"><span class="figure">0.61<' in page
     assert '<a href="#failed-items">3 of 4 fully judged</a>' in page
     failed, ranked = page.split('id="items"')[0].split('id="failed-items"')[1], page.split('id="items"')[1]

@@ -1,0 +1,122 @@
+"""The API other programs rely on: what it was, it stays, unless somebody means it."""
+
+import json
+import re
+from collections import defaultdict
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from tests.api.client import declared, faults_of
+from tests.api.client import operations as declared_operations
+from tests.tools.renew_openapi import DOCS, SNAPSHOT, description, renewed, snapshot
+
+RENEW = (
+    "If the change is meant: python -m tests.tools.renew_openapi, and read the difference before committing."
+)
+
+
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (method, path, operation)
+        for path, methods in description()["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def test_the_description_is_the_one_written_down() -> None:
+    assert json.loads(snapshot()) == json.loads(SNAPSHOT.read_text()), RENEW
+
+
+def test_the_table_of_operations_in_the_docs_is_complete() -> None:
+    assert renewed(DOCS.read_text()) == DOCS.read_text(), RENEW
+
+
+def test_operation_ids_are_readable_and_used_once() -> None:
+    ids = [operation["operationId"] for _, _, operation in operations()]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", name) for name in ids)
+
+
+def test_every_operation_says_what_it_does_and_how_it_may_refuse() -> None:
+    for method, path, operation in operations():
+        assert operation["summary"], path
+        assert operation["tags"], path
+        assert operation["security"] == [{"BearerToken": []}], path
+        statuses = set(operation["responses"])
+        assert {"401", "403", "422"} <= statuses, path
+        assert ("404" in statuses) or "{" not in path, path
+        assert ({"400", "409"} <= statuses) or method == "get", path
+
+
+def references(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return set().union(*map(references, value))
+    if isinstance(value, dict):
+        own = {value["$ref"]} if "$ref" in value else set()
+        return own.union(*map(references, value.values()))
+    return set()
+
+
+def test_every_reference_leads_to_a_component_and_every_component_is_used() -> None:
+    shown = description()
+    named = {
+        f"#/components/{kind}/{name}"
+        for kind in ("schemas", "responses")
+        for name in shown["components"][kind]
+    }
+    assert references(shown) == named
+
+
+def schema_classes() -> dict[str, set[type[BaseModel]]]:
+    """Every class the operations take or answer, and those of their fields, by name."""
+    found: dict[str, set[type[BaseModel]]] = defaultdict(set)
+    waiting: list[Any] = []
+    for _, _, operation in declared_operations():
+        for model in (*operation.models, *filter(None, operation.response_models.values())):
+            # ninja makes these two for each operation, and describes what is in them, not themselves.
+            waiting += [field.annotation for field in model.model_fields.values()]
+    while waiting:
+        one = waiting.pop()
+        waiting += get_args(one)
+        if isinstance(one, type) and issubclass(one, BaseModel) and one not in found[one.__name__]:
+            found[one.__name__].add(one)
+            waiting += [field.annotation for field in one.model_fields.values()]
+    return found
+
+
+def test_no_two_schema_classes_share_a_name() -> None:
+    """The description knows them by name alone: the second would stand in the place of the first."""
+    found = schema_classes()
+    assert {"Member", "PanelMember", "ComparedMember", "RunList", "NewPanel"} <= set(found)
+    shared = {name: classes for name, classes in found.items() if len(classes) > 1}
+    assert shared == {}
+
+
+def test_a_team_is_described_with_its_people() -> None:
+    shown = description()["components"]["schemas"]
+    people = shown["TeamWithMembers"]["properties"]["members"]["items"]
+    assert people == {"$ref": "#/components/schemas/Member"}
+    assert {"username", "role"} <= set(shown["Member"]["properties"])
+
+
+def test_an_answer_that_is_not_as_described_is_noticed_by_every_api_test() -> None:
+    described = declared("GET", "/api/v1/team")
+    assert described is not None
+    of_a_panel = {"name": "strict", "weight": 1.0, "stage": 1, "judge": {}}
+    team = {"id": 1, "name": "Capitals", "slug": "capitals", "members": [of_a_panel]}
+    faults = faults_of("application/json", team, described[200])
+    assert [fault for fault in faults if fault.startswith("members.0") and "username" in fault], faults
+    assert faults_of("text/html", None, described[200]) == ["text/html, described are application/json"]
+
+
+def test_refusals_are_described_as_problems() -> None:
+    for response in description()["components"]["responses"].values():
+        assert list(response["content"]) == ["application/problem+json"]
+        assert response["content"]["application/problem+json"]["example"]["type"].startswith("urn:rubricweb:")
+
+
+@pytest.mark.parametrize("name", ["Figure", "RunItem", "Report", "QueueProgress", "Problem"])
+def test_what_programs_build_on_has_a_schema_of_its_own(name: str) -> None:
+    assert name in description()["components"]["schemas"]

@@ -1,0 +1,318 @@
+"""Correlations, errors and paired tests of scores against scipy, statsmodels and sums by hand."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rubricweb.engine.agreement import (
+    Figure,
+    cochran_q,
+    cohen_d,
+    compare_runs,
+    compare_scores,
+    holm,
+    kendall,
+    mcnemar,
+    paired_t,
+    pearson,
+    spearman,
+    wilcoxon,
+)
+from rubricweb.engine.agreement.distributions import (
+    chi_square_tail,
+    fair_coin_two_sided,
+    normal_two_sided,
+    t_two_sided,
+)
+from rubricweb.engine.agreement.scores.scores import rmse
+from tests.engine.agreement.oracles import scipy_stats, statsmodels_contingency, statsmodels_multitest
+
+REFERENCE, JUDGED = [0.2, 0.4, 0.9], [0.3, 0.6, 0.7]
+
+
+def columns(seed, *, step=None, n=None):
+    generator = np.random.default_rng(seed)
+    n = n or int(generator.integers(4, 40))
+    one = generator.random(n)
+    other = np.clip(one + generator.normal(0.05, 0.3, n), 0, 1)
+    if step:
+        one, other = np.round(one / step) * step, np.round(other / step) * step
+    return one.tolist(), other.tolist()
+
+
+def test_three_scores_worked_by_hand():
+    found = compare_scores(REFERENCE, JUDGED)
+    assert found.bias.value == pytest.approx(0.1 / 3)  # 0.1, 0.2, −0.2
+    assert found.mae.value == pytest.approx(0.5 / 3)
+    assert found.rmse.value == pytest.approx(math.sqrt(0.09 / 3))
+    assert found.spearman.value == found.kendall.value == 1.0
+    spread = math.sqrt((0.09 - 0.01 / 3) / 2)
+    assert found.bias_t.t == pytest.approx(0.1 / 3 / (spread / math.sqrt(3)))
+    runs = compare_runs(REFERENCE, JUDGED)
+    assert (runs.mean_one.value, runs.mean_other.value) == (pytest.approx(0.5), pytest.approx(1.6 / 3))
+    assert runs.difference.value == pytest.approx(0.1 / 3)
+    assert runs.cohen_d.value == pytest.approx(0.1 / 3 / spread)
+
+
+def test_the_upper_end_of_rmse_is_told_on_the_logarithm_of_the_mean_square():
+    """Ten squares of 0.01, ten of 0.09: mean 0.05, error 0.04/√19, t of 19 degrees 2.0930."""
+    found = rmse([0.0] * 20, [0.1, 0.3] * 10)
+    half = 2.0930 * 0.04 / math.sqrt(19)
+    assert found.value == pytest.approx(math.sqrt(0.05))
+    assert found.low == pytest.approx(math.sqrt(0.05 - half), abs=1e-5)
+    assert found.high == pytest.approx(math.sqrt(0.05 * math.exp(half / 0.05)), abs=1e-5)
+
+
+def test_rmse_never_reaches_beyond_the_scale_and_of_equal_scores_keeps_what_few_do_not_show():
+    assert rmse([0.0, 0.0], [1.0, 0.1], confidence=0.9999).high == 1.0
+    perfect = rmse([0.5] * 20, [0.5] * 20)
+    assert perfect.value == perfect.low == 0
+    assert perfect.high is not None
+    assert perfect.high > 0
+    assert rmse([0.5], [0.6]).high is None
+
+
+@pytest.mark.parametrize("step", [None, 0.25])
+@pytest.mark.parametrize("seed", range(15))
+def test_every_figure_is_what_scipy_says(seed, step):
+    one, other = columns(seed, step=step)
+    found = compare_scores(one, other, resamples=20)
+    assert found.pearson.value == pytest.approx(scipy_stats.pearsonr(one, other)[0], abs=1e-12)
+    assert found.spearman.value == pytest.approx(scipy_stats.spearmanr(one, other)[0], abs=1e-12)
+    assert found.kendall.value == pytest.approx(scipy_stats.kendalltau(one, other)[0], abs=1e-12)
+    expected = scipy_stats.ttest_rel(other, one)
+    assert found.bias_t.t == pytest.approx(expected.statistic, abs=1e-9)
+    assert found.bias_t.p == pytest.approx(expected.pvalue, abs=1e-9)
+
+
+@pytest.mark.parametrize("coefficient", [pearson, spearman, kendall])
+def test_the_bootstrap_is_what_scipy_says_resample_by_resample(coefficient):
+    """Ties made by drawing a unit twice count as ties; of 28 items drawn from, two were not seen."""
+    one, other = columns(3, n=26, step=0.1)
+    oracle = {
+        pearson: scipy_stats.pearsonr,
+        spearman: scipy_stats.spearmanr,
+        kendall: scipy_stats.kendalltau,
+    }[coefficient]
+    found = coefficient(one, other, resamples=200, seed=4)
+    generator = np.random.default_rng(4)
+    drawn = generator.integers(0, 28, size=(200, 26))
+    unseen = (drawn >= 26).sum(axis=1)
+    corner = np.random.default_rng([4, 2])
+    if coefficient is pearson:
+        kinds = np.split(corner.integers(0, 4, size=unseen.sum()), np.cumsum(unseen)[:-1])
+    else:
+        kinds = [np.repeat(np.arange(4), row) for row in corner.multinomial(unseen, [1 / 4] * 4)]
+    corners = [(x, y) for x in (min(one), max(one)) for y in (min(other), max(other))]
+    values = []
+    for items_drawn, kinds_drawn in zip(drawn, kinds, strict=True):
+        pairs = [(one[unit], other[unit]) for unit in items_drawn if unit < 26]
+        pairs += [corners[kind] for kind in kinds_drawn]
+        values.append(oracle(*zip(*pairs, strict=True))[0])
+    tail = scipy_stats.norm.cdf(-scipy_stats.t.ppf(0.975, 25) * (26 / 25) ** 0.5)
+    low, high = np.quantile(values, [tail, 1 - tail])
+    assert (found.low, found.high) == (pytest.approx(low, abs=1e-9), pytest.approx(high, abs=1e-9))
+
+
+def test_kendall_of_many_scores_is_computed_in_blocks():
+    one, other = columns(1, n=1200)
+    assert kendall(one, other, resamples=3).value == pytest.approx(scipy_stats.kendalltau(one, other)[0])
+
+
+@pytest.mark.parametrize("coefficient", [pearson, spearman, kendall, cohen_d])
+@pytest.mark.parametrize(
+    ("one", "other", "n"),
+    [
+        ([], [], 0),
+        ([None, 0.5], [0.5, None], 0),
+        ([0.5], [0.7], 1),
+        ([0.3, 0.3, 0.3], [0.3, 0.3, 0.3], 3),
+        ([0.1, 0.1, 0.1], [0.1 + 0.2, 0.3, 0.3], 3),  # equal but for rounding
+    ],
+)
+def test_without_spread_there_is_no_coefficient(coefficient, one, other, n):
+    assert coefficient(one, other) == Figure(None, None, None, n)
+
+
+def test_a_constant_shift_has_no_effect_size_and_no_t():
+    one = [0.1, 0.4, 0.7, 0.2]
+    other = [score + 0.1 for score in one]
+    assert cohen_d(one, other).value is None
+    assert paired_t(one, other).p is None
+    assert compare_scores(one, other).pearson.value == pytest.approx(1)
+
+
+def test_scores_nobody_gave_are_counted_as_missing():
+    found = compare_scores([0.1, None, 0.3, float("nan")], [0.2, 0.2, None, 0.1])
+    assert (found.n, found.missing) == (1, 3)
+
+
+def test_infinite_scores_and_unequal_columns_are_refused():
+    with pytest.raises(ValueError, match=r"one\[1\] is inf; allowed are finite numbers and None"):
+        pearson([0.0, float("inf")], [0.0, 1.0])
+    with pytest.raises(ValueError, match="found 1, 2 and 1"):
+        compare_scores([0.1], [0.1, 0.2])
+
+
+def test_t_counts_items_and_not_their_copies():
+    one, other = columns(2, n=12)
+    alone = paired_t(one, other)
+    copies = paired_t(one * 5, other * 5, list(range(12)) * 5)
+    assert copies == alone
+    assert alone.n == 12
+    assert paired_t([0, 0, 0], [1, 2, 3]).t == pytest.approx(2 * math.sqrt(3))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_effect_size_is_mean_over_spread(seed):
+    one, other = columns(seed)
+    differences = np.subtract(other, one)
+    found = cohen_d(one, other)
+    assert found.value == pytest.approx(differences.mean() / differences.std(ddof=1))
+    assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n", [6, 30, 50, 51, 200])
+def test_wilcoxon_without_ties_is_what_scipy_says(seed, n):
+    one, other = np.random.default_rng(seed).normal(size=(2, n))
+    found = wilcoxon(one.tolist(), other.tolist())
+    expected = scipy_stats.wilcoxon(other, one, method="exact" if n <= 50 else "approx")
+    assert found.exact == (n <= 50)
+    assert (found.statistic, found.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_wilcoxon_with_ties_and_zeros_is_what_scipy_says(seed):
+    one, other = np.random.default_rng(seed).integers(0, 5, size=(2, 30)).astype(float)
+    found = wilcoxon(one.tolist(), other.tolist())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = scipy_stats.wilcoxon(other - one, zero_method="wilcox", method="approx", correction=False)
+    assert not found.exact
+    assert found.zeros == (one == other).sum()
+    assert (found.statistic, found.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
+def test_wilcoxon_worked_by_hand():
+    found = wilcoxon([0] * 5, [1, 2, 3, -4, 5])
+    assert (found.above, found.below, found.exact) == (11, 4, True)
+    assert found.p == pytest.approx(2 * 7 / 32)  # {}, 1, 2, 3, 12, 4, 13
+    assert wilcoxon([1, 2], [1, 2]).p is None
+    assert wilcoxon([], []).statistic is None
+
+
+def test_differences_that_differ_by_rounding_are_ties():
+    found = wilcoxon([0.1, 0.2, 0.0], [0.1 + 0.2, 0.4, 0.2])
+    assert found.above == 6
+    assert not found.exact  # three differences of 0.2: tied
+    assert wilcoxon([0.3], [0.1 + 0.2]).zeros == 1
+
+
+@pytest.mark.parametrize(
+    ("both", "only_one", "only_other", "neither"),
+    [(3, 1, 4, 2), (10, 0, 0, 5), (0, 12, 12, 0), (0, 12, 13, 0), (50, 10, 30, 9), (5, 40, 2, 1)],
+)
+def test_mcnemar_is_what_statsmodels_says(both, only_one, only_other, neither):
+    one = [True] * (both + only_one) + [False] * (only_other + neither)
+    other = [True] * both + [False] * only_one + [True] * only_other + [False] * neither
+    found = mcnemar(one, other)
+    assert (found.both, found.only_one, found.only_other, found.neither) == (
+        both,
+        only_one,
+        only_other,
+        neither,
+    )
+    exact = only_one + only_other < 25
+    table = [[both, only_one], [only_other, neither]]
+    expected = statsmodels_contingency.mcnemar(table, exact=exact, correction=True)
+    assert found.exact == exact
+    assert found.p == pytest.approx(expected.pvalue)
+    if not exact:
+        assert found.statistic == pytest.approx(expected.statistic)
+    assert found.difference.value == pytest.approx((only_other - only_one) / len(one))
+
+
+def test_mcnemar_worked_by_hand():
+    assert mcnemar([True] + [False] * 4, [False] + [True] * 4).p == pytest.approx(2 * (1 + 5) / 32)
+    many = mcnemar([True] * 10 + [False] * 30, [False] * 10 + [True] * 30)
+    assert many.statistic == pytest.approx(361 / 40)
+    nothing = mcnemar([None, True], [True, None])
+    assert (nothing.n, nothing.p, nothing.difference) == (0, None, Figure(None, None, None, 0))
+    with pytest.raises(ValueError, match="found 1, 2 and 1"):
+        mcnemar([True], [True, False])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_cochran_q_is_what_statsmodels_says(seed):
+    table = np.random.default_rng(seed).random((25, 4)) < [0.3, 0.5, 0.5, 0.7]
+    found = cochran_q(table.T.tolist())
+    expected = statsmodels_contingency.cochrans_q(table)
+    assert (found.q, found.p) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
+def test_cochran_q_worked_by_hand():
+    found = cochran_q([[1, 1, 1, 0], [1, 0, 1, 0], [0, 0, 1, 0]])
+    assert (found.q, found.df, found.p) == (pytest.approx(3), 2, pytest.approx(math.exp(-1.5)))
+    assert cochran_q([[True, False], [True, False]]).p is None
+    assert cochran_q([[True]]).p is None
+    assert cochran_q([]).n == 0
+    assert cochran_q([[True, None], [False, True]]).n == 1
+    with pytest.raises(ValueError, match=r"found lengths \[1, 2\]"):
+        cochran_q([[True], [True, False]])
+
+
+def test_holm_worked_by_hand():
+    assert holm([0.01, 0.04, 0.03, None]) == (
+        pytest.approx(0.03),
+        pytest.approx(0.06),
+        pytest.approx(0.06),
+        None,
+    )
+    assert holm([]) == ()
+    assert holm([0.9, 0.8]) == (1.0, 1.0)
+    with pytest.raises(ValueError, match=r"p_values\[0\] is 1.5; allowed are 0 … 1 and None"):
+        holm([1.5])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_holm_is_what_statsmodels_says(seed):
+    p_values = np.random.default_rng(seed).random(8).round(1) ** 3
+    expected = statsmodels_multitest.multipletests(p_values, method="holm")[1]
+    assert holm(p_values.tolist()) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_tails_of_distributions_are_what_scipy_says():
+    for t, df in [(0, 3), (0.1, 1), (2.2, 7), (30, 3), (1.5, 1000), (8, 400), (-2, 4)]:
+        assert t_two_sided(t, df) == pytest.approx(2 * scipy_stats.t.sf(abs(t), df), rel=1e-9)
+    for statistic, df in [(0, 1), (0.1, 1), (3, 1), (30, 1), (5, 4), (200, 100), (80, 100)]:
+        assert chi_square_tail(statistic, df) == pytest.approx(scipy_stats.chi2.sf(statistic, df), rel=1e-9)
+    assert normal_two_sided(-1.96) == pytest.approx(2 * scipy_stats.norm.sf(1.96))
+    assert t_two_sided(1, 1) == pytest.approx(0.5)
+    assert chi_square_tail(2 * math.log(2), 2) == pytest.approx(0.5)
+    for heads, tosses in [(0, 0), (1, 5), (12, 24), (3, 20)]:
+        expected = scipy_stats.binomtest(heads, tosses).pvalue if tosses else 1.0
+        assert fair_coin_two_sided(heads, tosses) == pytest.approx(expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), order=st.randoms(use_true_random=False))
+def test_the_order_of_units_changes_no_coefficient(seed, order):
+    one, other = columns(seed, step=0.1)
+    places = list(range(len(one)))
+    order.shuffle(places)
+    turned = [one[place] for place in places], [other[place] for place in places]
+    for coefficient in (pearson, spearman, kendall, cohen_d):
+        before, after = coefficient(one, other).value, coefficient(*turned).value
+        assert before == pytest.approx(after, abs=1e-12)
+    assert wilcoxon(one, other).p == pytest.approx(wilcoxon(*turned).p, abs=1e-12)
+
+
+def test_units_of_one_item_say_nothing_of_how_far_others_are_off():
+    figure = rmse([0.2, 0.4], [0.3, 0.6], clusters=["a", "a"])
+    assert figure.value == pytest.approx((0.05 / 2) ** 0.5)
+    assert (figure.low, figure.high) == (None, None)

@@ -1,0 +1,50 @@
+"""Several worker processes spend at once: the caps hold."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.installation import ROOT, Installation
+
+pytestmark = [pytest.mark.processes]
+
+SPENDER = (sys.executable, "-m", "tests.processes.workers.spender")
+ESTIMATE, COST = 0.05, 0.06  # every call turns out a fifth dearer than thought
+
+
+def spenders(installation: Installation, run_id: str, count: int) -> "list[subprocess.Popen[bytes]]":
+    return [
+        subprocess.Popen(
+            [*SPENDER, "spend", run_id, str(ESTIMATE), str(COST)], cwd=ROOT, env=installation.env
+        )
+        for _ in range(count)
+    ]
+
+
+def test_workers_together_keep_to_a_runs_budget_and_to_the_teams(installation: Installation) -> None:
+    prepared = subprocess.run(
+        [*SPENDER, "prepare"], cwd=ROOT, env=installation.env, capture_output=True, text=True, check=False
+    )
+    assert prepared.returncode == 0, prepared.stderr
+    first, second = prepared.stdout.split()
+    workers = spenders(installation, first, 3) + spenders(installation, second, 2)
+    try:
+        for worker in workers:
+            assert worker.wait(timeout=120) == 0
+    finally:
+        for worker in workers:
+            worker.kill()
+    spent = {
+        str(run_id): usd
+        for run_id, usd in installation.query(
+            "SELECT run_id, sum(cost_usd) FROM rubricweb_runtally GROUP BY run_id"
+        )
+    }
+    assert installation.query("SELECT count(*) FROM rubricweb_runtally WHERE reserved_usd > 0") == [(0,)]
+    # A worker has one call in flight: each may be wrong about that one, by a cent.
+    wrong = COST - ESTIMATE
+    assert spent[first] <= 1.0 + 3 * wrong + 1e-6
+    assert sum(spent.values()) <= 1.5 + 5 * wrong + 1e-6
+    # And nothing is left lying about but what is too little for another call.
+    assert sum(spent.values()) > 1.5 - ESTIMATE - 1e-6

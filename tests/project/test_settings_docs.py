@@ -1,0 +1,51 @@
+"""docs/settings.md lists every variable the settings read, and no others; examples use known ones only."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+READ = set(
+    re.findall(r"""\benv\.\w+\(\s*["']([A-Z][A-Z0-9_]*)["']""", (ROOT / "rubricweb/settings.py").read_text())
+)
+APP, _, TESTS = (ROOT / "docs/settings.md").read_text().partition("## Tests only")
+ROW = re.compile(r"^\| `([A-Z][A-Z0-9_]*)` \|", re.MULTILINE)
+
+
+def test_settings_read_variables_at_all() -> None:
+    assert {"SECRET_KEY", "DATABASE_URL", "LOG_LEVEL"} <= READ
+
+
+def test_every_variable_has_a_line_and_every_line_a_variable() -> None:
+    assert sorted(ROW.findall(APP)) == sorted(READ)
+
+
+def test_every_test_variable_is_read_by_a_test() -> None:
+    sources = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("*.py"))
+    unread = [name for name in ROW.findall(TESTS) if f'"{name}"' not in sources]
+    assert unread == []
+
+
+# What compose itself reads: it hands the rest on to the app.
+COMPOSE_ONLY = {"POSTGRES_PASSWORD", "PUBLISH"}
+
+
+def test_example_environment_offers_known_variables_and_no_secret() -> None:
+    lines = re.findall(r"^([A-Z_]+)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    values = dict(lines)
+    assert set(values) <= READ | COMPOSE_ONLY
+    assert [values[name] for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "OPENAI_API_KEY")] == ["", "", ""]
+
+
+def test_compose_reads_what_the_example_offers_and_has_no_default_secrets() -> None:
+    compose = (ROOT / "docker-compose.yml").read_text()
+    used = dict(re.findall(r"\$\{([A-Z_]+)(:[?-][^}]*)?\}", compose))
+    offered = set(re.findall(r"^([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    assert set(used) == offered
+    assert all(used[name].startswith(":?") for name in ("SECRET_KEY", "POSTGRES_PASSWORD"))
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "docker-compose.yml"])
+def test_deployment_files_carry_no_key(name: str) -> None:
+    assert not re.search(r"(SECRET_KEY|PASSWORD)[=:] ?[\"']?[A-Za-z0-9]{6,}", (ROOT / name).read_text())
