@@ -24,6 +24,7 @@ _ENTRY_LINE = re.compile(
 )
 _NOT_IN_A_LAYER = re.compile(r"@(?:import|charset|namespace)\b")
 _URL = re.compile(r"""url\(\s*(?P<quote>["']?)(?P<address>[^"')]+)(?P=quote)\s*\)""")
+_IMPORT = (r"""(?P<matched>\b(?P<word>from|import) "(?P<url>\.{1,2}/[^"]+)";)""", '%(word)s "%(url)s";')
 _ABSOLUTE = re.compile(r"/|#|[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -69,7 +70,13 @@ def _resolved(address: str, seen_from: str) -> str:
 
 
 class JoinsTheStylesheet:
-    """For storages that hash names: hashes and serves the joined stylesheet under the name of its entry."""
+    """For storages that hash names: hashes and serves the joined stylesheet under the name of its entry.
+
+    What our own scripts import gets its hashed name in them as well. Django's switch for it follows imports
+    in the scripts of packages too, some of which name no file.
+    """
+
+    patterns = (*ManifestStaticFilesStorage.patterns, ("js/*.js", (_IMPORT,)))
 
     def post_process(
         self, paths: Mapping[str, tuple[Storage, str]], dry_run: bool = False, **options: Any

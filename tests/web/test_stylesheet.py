@@ -1,4 +1,4 @@
-"""The stylesheet that browsers load: every source once, in order, in its layer."""
+"""What browsers load: each source of the stylesheet once, in order, in its layer; scripts by hashed names."""
 
 import re
 from pathlib import Path
@@ -52,6 +52,21 @@ def test_every_address_in_the_stylesheet_leads_to_a_hashed_file(collected: Path)
     for address in addresses:
         assert re.search(r"\.[0-9a-f]{12}\.woff2$", address)
         assert (collected.parent / address).is_file()
+
+
+def test_every_import_in_a_script_leads_to_a_hashed_file(collected: Path) -> None:
+    root = collected.parents[1]
+    for source in SOURCES.glob("js/**/*.js"):
+        name = str(source.relative_to(SOURCES))
+        hashed = staticfiles_storage.stored_name(name)
+        imported, found = (
+            re.findall(r'^import[^"]*"([^"]+)";$', file.read_text(), re.MULTILINE)
+            for file in (source, root / hashed)
+        )
+        assert len(found) == len(imported), name
+        for address in found:
+            assert re.search(r"\.[0-9a-f]{12}\.js$", address), name
+            assert ((root / hashed).parent / address).is_file(), name
 
 
 def test_addresses_are_seen_from_where_the_joined_file_lies() -> None:

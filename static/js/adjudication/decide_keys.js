@@ -1,0 +1,101 @@
+// The keys of pages where disagreements are decided: the label, then 1 to 4 for the cause, which sends the decision.
+// In the field of the reason Ctrl+Enter sends it. A form is sent once; the answer is another page.
+
+import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isTyping } from "../shared/keys.js";
+
+const FORM = "form[data-decide]";
+// Somebody who comes back to a decision begins with the label again.
+let chosen = null;
+
+// Several criteria may have a form: the one somebody is in, else the one the page was opened for.
+const form = () =>
+  document.activeElement?.closest(FORM) ??
+  document.querySelector(
+    `.criterion.is-active :is(.comparison__decide[open], div.comparison__decide) ${FORM}`,
+  ) ??
+  document.querySelector(`.comparison__decide[open] ${FORM}`);
+
+const begun = () => (chosen?.form === form() ? chosen : null);
+
+const label = (key) => {
+  const radio = form()?.querySelector(`[data-label-key~="${CSS.escape(key)}"]`);
+  if (!radio) return false;
+  radio.focus();
+  radio.click();
+  chosen = radio;
+  return true;
+};
+
+const cause = (key) => {
+  const radio = form()?.querySelector(`[data-cause-key="${CSS.escape(key)}"]`);
+  if (!radio) return false;
+  radio.click();
+  const { majority } = form().dataset;
+  const reason = form().querySelector("textarea");
+  if (majority && majority !== begun().value && !reason.value.trim()) reason.focus();
+  else form().requestSubmit();
+  return true;
+};
+
+const press = (key) => {
+  const isDigit = /^[1-9]$/.test(key);
+  if (isDigit && begun() ? cause(key) : label(key)) return true;
+  const selector = `[data-page-key="${CSS.escape(key)}"]`;
+  const control =
+    key === "r"
+      ? document.querySelector("#reference > summary")
+      : (form()?.querySelector(selector) ?? document.querySelector(`${selector}:not(${FORM} *)`));
+  if (!control) return false;
+  if (control.matches("textarea")) control.focus();
+  else control.click();
+  return true;
+};
+
+document.addEventListener("DOMContentLoaded", () => {
+  const active = document.querySelector(".criterion.is-active");
+  if (!active) return;
+  if (document.querySelectorAll(".criterion").length > 1) {
+    active.scrollIntoView({ block: "start" });
+    // Where the panes scroll by themselves, the page itself stays at its top.
+    if (getComputedStyle(active.closest(".panes__side")).overflowY === "auto") window.scrollTo(0, 0);
+  }
+  // Tab goes on from the criterion, not from the top of the page; what was refused has the focus already.
+  if (document.activeElement !== document.body || location.hash || document.querySelector("main [autofocus]"))
+    return;
+  active.focus({ preventScroll: true });
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches?.(`${FORM} [name="verdict"]`)) chosen = event.target;
+});
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches?.(FORM)) return;
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "1";
+});
+
+// Back in the history the page may return as it was left.
+window.addEventListener("pageshow", () => {
+  for (const sent of document.querySelectorAll(`${FORM}[data-sent]`)) delete sent.dataset.sent;
+});
+
+document.addEventListener("keydown", (event) => {
+  if (isDialogOpen() || event.defaultPrevented) return;
+  const isReason = event.target.matches?.(`${FORM} textarea`);
+  if (isCtrlEnter(event)) {
+    if (!isReason) return;
+    event.preventDefault();
+    event.target.form.requestSubmit();
+    return;
+  }
+  if (event.key === "Escape") {
+    if (isReason) event.target.blur();
+    else chosen = null;
+    return;
+  }
+  if (hasModifier(event) || isTyping(event.target)) return;
+  // A key that is held down must not answer the page that follows.
+  if (event.repeat || !areSingleKeysOn()) return;
+  if (press(event.key)) event.preventDefault();
+});

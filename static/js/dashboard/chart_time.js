@@ -1,0 +1,263 @@
+// Series over time with uPlot, from a JSON block: points, interval bands, rules where versions changed.
+// Follows the theme, its box and the arrow keys; the table of the same numbers is beside it on the page.
+
+import { onContent } from "../shared/events.js";
+import { hasModifier } from "../shared/keys.js";
+
+const INKS = {
+  human: "--series-human",
+  judge: "--series-judge",
+  other: "--series-other",
+  third: "--series-third",
+  fourth: "--series-fourth",
+  fifth: "--series-fifth",
+};
+const charts = new Map();
+
+// Canvas needs a finished colour, and tokens are light-dark() expressions: let an element resolve them.
+const ink = (holder, token, alpha = 1) => {
+  const probe = document.createElement("span");
+  probe.style.color =
+    alpha === 1 ? `var(${token})` : `color-mix(in srgb, var(${token}) ${alpha * 100}%, transparent)`;
+  holder.append(probe);
+  const color = getComputedStyle(probe).color;
+  probe.remove();
+  return color;
+};
+
+const draw = (holder) => {
+  const data = JSON.parse(document.getElementById(holder.dataset.chartTime).textContent);
+  charts.get(holder)?.plot.destroy();
+
+  const columns = [data.times];
+  const series = [{}];
+  const bands = [];
+  for (const each of data.series) {
+    const color = ink(holder, INKS[each.kind] ?? INKS.other);
+    columns.push(each.values);
+    series.push({
+      label: each.label,
+      stroke: color,
+      width: 1.75,
+      dash: (each.dashed ?? each.kind === "judge") ? [5, 4] : undefined,
+      points: { show: true, size: 6, width: 1.5, fill: ink(holder, "--surface"), stroke: color },
+      spanGaps: each.joined === true,
+    });
+    if (each.low && each.high) {
+      const edge = {
+        stroke: "transparent",
+        width: 0,
+        points: { show: false },
+        label: "",
+        spanGaps: each.joined === true,
+      };
+      columns.push(each.high, each.low);
+      series.push({ ...edge }, { ...edge });
+      bands.push({
+        series: [series.length - 2, series.length - 1],
+        fill: ink(holder, INKS[each.kind] ?? INKS.other, 0.14),
+      });
+    }
+  }
+
+  const axis = {
+    stroke: ink(holder, "--ink-muted"),
+    font: `12px ${getComputedStyle(holder).fontFamily}`,
+    grid: { stroke: ink(holder, "--grid-line"), width: 1 },
+    ticks: { show: false },
+  };
+  const plot = new uPlot(
+    {
+      width: holder.clientWidth,
+      height: Number(holder.dataset.chartHeight ?? 240),
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false }, points: { size: 8 } },
+      scales: { y: { range: (_, low, high) => range(data, low, high) } },
+      padding: [12, 16, 0, 0],
+      axes: [
+        { ...axis, size: 28, values: dates(data.times) },
+        { ...axis, size: 46 },
+      ],
+      series,
+      bands,
+      hooks: {
+        setCursor: [(chart) => readOut(holder, data, chart.cursor.idx)],
+        draw: [
+          (chart) => drawIntervals(chart, data, (each) => ink(holder, INKS[each.kind] ?? INKS.other, 0.55)),
+        ],
+        drawClear: [(chart) => drawBreaks(chart, data.breaks ?? [], ink(holder, "--border-control"), axis)],
+      },
+    },
+    columns,
+    holder,
+  );
+  charts.set(holder, { plot, data });
+  readOut(holder, data, null);
+  holder.classList.toggle("chart__plot--opens", Boolean(data.runs));
+};
+
+// A little air around the data, never past the ends of the scale the server named.
+const range = (data, low, high) => {
+  const air = Math.max((high - low) * 0.15, 0.02);
+  return [Math.max(data.minimum ?? -Infinity, low - air), Math.min(data.maximum ?? Infinity, high + air)];
+};
+
+const dates = (times) => {
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  const format = new Intl.DateTimeFormat(
+    undefined,
+    span < 2 * 86400 ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" },
+  );
+  return (_, ticks) => {
+    const words = ticks.map((tick) => format.format(tick * 1000));
+    return words.map((word, index) => (word === words[index - 1] ? "" : word));
+  };
+};
+
+// A band has no width at a single point: a whisker shows the interval there too.
+const drawIntervals = (chart, data, inkOf) => {
+  const { ctx } = chart;
+  ctx.save();
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  ctx.setLineDash([]);
+  for (const each of data.series) {
+    if (!each.low || !each.high) continue;
+    ctx.strokeStyle = inkOf(each);
+    data.times.forEach((time, index) => {
+      const middle = each.values[index];
+      if (middle == null || each.low[index] == null || each.high[index] == null) return;
+      const x = Math.round(chart.valToPos(time, "x", true));
+      const gap = 4 * devicePixelRatio; // leaves the point itself clear
+      const at = chart.valToPos(middle, "y", true);
+      for (const [end, side] of [
+        [each.low[index], 1],
+        [each.high[index], -1],
+      ]) {
+        const y = chart.valToPos(end, "y", true);
+        if ((y - at) * side <= gap) continue;
+        ctx.beginPath();
+        ctx.moveTo(x, at + gap * side);
+        ctx.lineTo(x, y);
+        ctx.moveTo(x - gap, y);
+        ctx.lineTo(x + gap, y);
+        ctx.stroke();
+      }
+    });
+  }
+  ctx.restore();
+};
+
+const drawBreaks = (chart, breaks, color, axis) => {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.fillStyle = axis.stroke;
+  ctx.font = `${11 * devicePixelRatio}px ${axis.font.slice(5)}`;
+  ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+  for (const each of breaks) {
+    const x = Math.round(chart.valToPos(each.time, "x", true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText(each.label, x + 4 * devicePixelRatio, bbox.top + 10 * devicePixelRatio);
+  }
+  ctx.restore();
+};
+
+// One line under the plot: the legend, and the numbers of the point under the cursor.
+const readOut = (holder, data, index) => {
+  let line = holder.nextElementSibling;
+  if (!line?.matches(".chart__readout")) {
+    line = document.createElement("div");
+    line.className = "chart__readout legend";
+    line.setAttribute("aria-live", "polite");
+    holder.after(line);
+  }
+  line.replaceChildren(
+    ...data.series.map((each) => {
+      const item = document.createElement("span");
+      const swatch = document.createElement("span");
+      swatch.className = `swatch swatch--${each.kind ?? "other"}`;
+      const value = index == null ? null : each.values[index];
+      item.hidden = Boolean(data.runs) && index != null && value == null;
+      item.append(swatch, ` ${each.label}${value == null ? "" : ` ${value.toFixed(3)}`}`);
+      return item;
+    }),
+  );
+  if (index == null) return;
+  if (data.runs) {
+    const name = document.createElement("strong");
+    name.textContent = data.runs[index].name;
+    line.prepend(name, " ");
+  }
+  const when = document.createElement("time");
+  when.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }).format(
+    data.times[index] * 1000,
+  );
+  line.append(when);
+};
+
+const goTo = ({ plot, data }, index) =>
+  plot.setCursor({ left: plot.valToPos(data.times[index], "x"), top: 10 });
+
+// Where the points are runs, the one that is read out opens.
+const openRun = ({ plot, data }) => {
+  const run = data.runs?.[plot.cursor.idx];
+  if (run) location.assign(run.url);
+};
+
+document.addEventListener("keydown", (event) => {
+  const chart = charts.get(event.target);
+  if (!chart || hasModifier(event)) return;
+  if (event.key === "Enter") {
+    openRun(chart);
+    return;
+  }
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const last = chart.data.times.length - 1;
+  const at = chart.plot.cursor.idx ?? (step > 0 ? -1 : last + 1);
+  goTo(chart, Math.min(last, Math.max(0, at + step)));
+});
+
+// Whoever comes by keyboard hears of the newest first.
+document.addEventListener("focusin", (event) => {
+  const chart = charts.get(event.target);
+  if (chart?.data.runs?.length && event.target.matches(":focus-visible"))
+    goTo(chart, chart.data.runs.length - 1);
+});
+
+document.addEventListener("click", (event) => {
+  const holder = event.target.closest?.("[data-chart-time]");
+  const chart = charts.get(holder);
+  if (!chart) return;
+  // A finger cannot hover: the first touch of a point reads it out, the second opens it.
+  const told = holder.dataset.told;
+  holder.dataset.told = chart.plot.cursor.idx;
+  if (event.pointerType === "touch" && told !== holder.dataset.told) return;
+  openRun(chart);
+});
+
+const resizer = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const chart = charts.get(target);
+    if (chart && target.clientWidth && chart.plot.width !== target.clientWidth) {
+      chart.plot.setSize({ width: target.clientWidth, height: chart.plot.height });
+    }
+  }
+});
+
+const prepare = () => {
+  for (const holder of charts.keys()) if (!holder.isConnected) charts.delete(holder);
+  for (const holder of document.querySelectorAll("[data-chart-time]")) {
+    if (charts.has(holder)) continue;
+    draw(holder);
+    resizer.observe(holder);
+  }
+};
+
+onContent(prepare);
+document.addEventListener("theme:changed", () => [...charts.keys()].forEach(draw));

@@ -1,0 +1,168 @@
+// The next item is here before its reader wants it: taken, fetched, and put in place when they go on.
+//
+// Says "review:ready" when a page is there to be worked on: after loading, and after each change of place. An item
+// that was taken and not gone on to is given back when the reader leaves; where they never can, its place runs out.
+
+import { tell } from "../shared/events.js";
+import { csrfToken, post } from "../shared/post.js";
+import { form } from "./form.js";
+
+let ahead = null; // {url, back, html} of the item that comes next
+let fetching = null;
+let isGoingOn = false; // within the queue: what was taken ahead is what comes next
+
+const page = () => document.querySelector("[data-ahead]");
+
+const fetchNext = async (from) => {
+  const answer = await post(from);
+  if (!answer.ok) return;
+  const said = await answer.json();
+  if (!said.url) return;
+  said.back ??= handedOver(said.url);
+  if (page()?.dataset.ahead !== from) {
+    giveBack(said);
+    return;
+  }
+  ahead = said;
+  const html = await fetch(said.url, { redirect: "manual" });
+  if (!html.ok || ahead !== said) return;
+  ahead.html = await html.text();
+  document.documentElement.dataset.reviewAhead = "here"; // for those who measure
+};
+
+// What comes next is only known when everything that was left has arrived: an item of which the server does not
+// know yet that it was submitted would come again.
+const isIdle = () => tell("review:is-idle");
+
+const prepare = () => {
+  const from = page()?.dataset.ahead;
+  if (!from || ahead || fetching || !isIdle()) return;
+  fetching = fetchNext(from)
+    .catch(() => {}) // offline or refused: then one waits for the next, as without this
+    .finally(() => {
+      fetching = null;
+      if (page() && page().dataset.ahead !== from) prepare();
+    });
+};
+
+// What this tab took ahead on an earlier page of the queue is still its own to give back.
+const HANDED_OVER = "rubricweb.ahead";
+const handOver = ({ url, back }) => {
+  try {
+    sessionStorage.setItem(HANDED_OVER, JSON.stringify({ url, back }));
+  } catch {
+    // then its place runs out by itself
+  }
+};
+const handedOver = (url) => {
+  try {
+    const taken = JSON.parse(sessionStorage.getItem(HANDED_OVER));
+    return taken?.url === url ? taken.back : null;
+  } catch {
+    return null;
+  }
+};
+
+const giveBack = ({ back }) => {
+  if (!back) return;
+  const data = new FormData();
+  data.set("csrfmiddlewaretoken", csrfToken());
+  navigator.sendBeacon(back, data);
+};
+
+// ── Going on ───────────────────────────────────────────────────────────────────────────────────
+const goOn = ({ isCounted }) => {
+  const { url, html } = ahead;
+  const found = new DOMParser().parseFromString(html, "text/html");
+  const main = found.getElementById("main");
+  if (!main) return false;
+  ahead = null;
+  const left = document.querySelector("[data-review-rail] [aria-current]")?.getAttribute("href");
+  document.getElementById("main").replaceWith(document.adoptNode(main));
+  document.title = found.title;
+  history.pushState({ review: true }, "", url);
+  if (!isCounted) markLeft(left);
+  tell("review:ready");
+  return true;
+};
+
+// The page was fetched before the one that was left had been submitted: its rail says so from now on.
+const markLeft = (left) => {
+  const line = left && document.querySelector(`[data-review-rail] a[href="${CSS.escape(left)}"]`);
+  line?.classList.add("is-done");
+  line?.querySelector(".rail__note")?.remove();
+  count(1);
+};
+
+// What was refused after all counts no more.
+const markReturned = (key) => {
+  const line = document.querySelector(
+    `[data-review-rail] a.is-done[href$="/reviews/${key.split(".").at(-1)}/"]`,
+  );
+  if (!line) return;
+  line.classList.remove("is-done");
+  count(-1);
+};
+
+const count = (submitted) => {
+  for (const [name, by] of [
+    ["submitted", submitted],
+    ["left", -submitted],
+  ]) {
+    const number = document.querySelector(`[data-rail-${name}]`);
+    if (!number) continue;
+    const now = Math.max(0, Number(number.getAttribute(`data-rail-${name}`)) + by);
+    number.setAttribute(`data-rail-${name}`, now);
+    number.textContent = now.toLocaleString("en");
+  }
+  const bar = document.querySelector(".panes__rail .progress");
+  if (bar) bar.value += submitted;
+};
+
+document.addEventListener("review:leave", (event) => {
+  if (!ahead?.html || "reveals" in form().dataset) return;
+  if (goOn({ isCounted: false })) event.preventDefault();
+});
+
+// "Next item" after a reveal, and on it.
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || !event.target.matches(".review__next") || !ahead?.html) return;
+  if (goOn({ isCounted: true })) event.preventDefault();
+});
+
+document.addEventListener("review:submitted", ({ detail }) => {
+  if (detail.isHere) isGoingOn = true;
+  else prepare();
+});
+document.addEventListener("review:returned", ({ detail }) => {
+  markReturned(detail.key);
+  prepare();
+});
+window.addEventListener("online", () => setTimeout(prepare, 1000));
+
+document.addEventListener("review:ready", () => {
+  isGoingOn = false;
+  delete document.documentElement.dataset.reviewAhead;
+  prepare();
+});
+document.addEventListener("DOMContentLoaded", () => tell("review:ready"));
+
+// ── Leaving ────────────────────────────────────────────────────────────────────────────────────
+// Forms and the rail lead on in the queue: giving back would race with the page that is being opened.
+document.addEventListener("submit", (event) => {
+  if (!event.defaultPrevented) isGoingOn = event.target.closest("#main") !== null;
+});
+document.addEventListener("click", (event) => {
+  if (!event.defaultPrevented && event.target.closest("a"))
+    isGoingOn = event.target.closest("[data-review-rail]") !== null;
+});
+window.addEventListener("pagehide", () => {
+  if (!ahead) return;
+  if (isGoingOn) handOver(ahead);
+  else giveBack(ahead);
+  ahead = null;
+});
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) prepare();
+});
+window.addEventListener("popstate", () => location.reload());

@@ -1,0 +1,278 @@
+// One criterion open at a time: choosing a verdict saves it and opens the next one that has none.
+
+import { tell } from "../shared/events.js";
+import { form as reviewForm, lacksReason, reasonOf, requiresReason, showPane, verdictOf } from "./form.js";
+
+const PAUSE_MILLISECONDS = 800;
+let form = null;
+let articles = [];
+let undoable = [];
+let stored = new Map();
+let known = new Map(); // the labels this page has seen or sent, by article: another one is a conflict
+let timers = new Map();
+let noteTimer = null;
+let byArrow = false;
+
+const radios = (article) => [...article.querySelectorAll('input[type="radio"]')];
+const evidenceOf = (article) => article.querySelector('input[name^="evidence_"]');
+const secondsOf = (article) => article.querySelector('input[name^="seconds_"]');
+const active = () => articles.find((article) => article.classList.contains("is-active")) ?? articles[0];
+const byId = (id) => articles.find((article) => article.dataset.criterion === String(id));
+const editable = () => form && !form.querySelector(".verdicts[disabled]");
+const note = () => document.getElementById("review-note");
+const flag = () => document.querySelector("[data-review-flag]");
+const inForm = (event) => form?.contains(event.target);
+
+// ── Opening ────────────────────────────────────────────────────────────────────────────────────
+const open = (article, { focus = true } = {}) => {
+  for (const each of articles) each.classList.toggle("is-active", each === article);
+  if (focus) showPane("side");
+  if (focus) article.focus({ preventScroll: true });
+  article.scrollIntoView({ block: "nearest" });
+};
+
+const step = (by) => {
+  const target = articles[articles.indexOf(active()) + by];
+  if (target) open(target);
+};
+
+const openNext = (article) => {
+  if (lacksReason(article)) {
+    write(article);
+    return;
+  }
+  const at = articles.indexOf(article);
+  const next = [...articles.slice(at + 1), ...articles.slice(0, at)].find((each) => !verdictOf(each));
+  if (next) open(next);
+  else open(article);
+};
+
+document.addEventListener("click", (event) => {
+  const article = document.getElementById(event.target.closest('a[href^="#criterion-"]')?.hash.slice(1));
+  if (form && article) {
+    event.preventDefault();
+    open(article);
+    return;
+  }
+  const here = inForm(event) && event.target.closest("[data-criterion]");
+  if (here && !here.classList.contains("is-active") && !getSelection().toString()) open(here);
+});
+document.addEventListener("focusin", (event) => {
+  const article = inForm(event) && event.target.closest("[data-criterion]");
+  if (article && !article.classList.contains("is-active")) open(article, { focus: false });
+});
+document.addEventListener("review:open", ({ detail }) => open(byId(detail.id)));
+
+// ── Answering ──────────────────────────────────────────────────────────────────────────────────
+const save = (article) => {
+  const id = article.dataset.criterion;
+  const verdict = verdictOf(article);
+  const reason = reasonOf(article).value;
+  const evidence = evidenceOf(article).value;
+  clearTimeout(timers.get(article));
+  timers.delete(article);
+  // Without a verdict there is nothing to store on the server yet: the reason and the evidence wait here.
+  const isWaiting = !verdict && (reason || evidence !== "[]");
+  tell("review:change", { name: `reason:${id}`, fields: isWaiting ? { reason, evidence } : null });
+  if (verdict || stored.get(article)) {
+    const seconds = secondsOf(article).value;
+    const fields = { verdict, reason, evidence, known: [...known.get(article)] };
+    tell("review:change", {
+      name: `criterion:${id}`,
+      url: article.dataset.url,
+      fields: seconds ? { ...fields, seconds } : fields,
+    });
+    known.get(article).add(verdict);
+  }
+  stored.set(article, verdict);
+  draw(article);
+};
+
+const choose = (article, verdict) => {
+  for (const radio of radios(article)) radio.checked = radio.value === verdict;
+  save(article);
+};
+
+const draw = (article) => {
+  const verdict = verdictOf(article);
+  const chips = article.querySelector("template[data-chips]") ?? document.getElementById("review-chips");
+  const chip = [...chips.content.children].find((each) => each.dataset.chip === verdict);
+  article
+    .querySelector("[data-criterion-state]")
+    .replaceChildren(...(chip ? chip.cloneNode(true).childNodes : []));
+  article.classList.toggle("is-answered", Boolean(verdict));
+  const rule = article.querySelector("[data-reason-rule]");
+  const isRequired = requiresReason(article);
+  rule.textContent = isRequired ? "required" : "optional";
+  rule.classList.toggle("is-required", isRequired);
+  reasonOf(article).toggleAttribute("aria-required", isRequired);
+  if (verdict && !lacksReason(article)) article.classList.remove("is-missing");
+  const answered = articles.filter(verdictOf).length;
+  for (const number of document.querySelectorAll("[data-review-answered]")) number.textContent = answered;
+  form.querySelector("[data-review-progress]").value = answered;
+  form.querySelector("[data-review-submit]")?.classList.toggle("is-ready", answered === articles.length);
+  if (
+    !form.querySelector(".is-missing") &&
+    verdict &&
+    form.querySelector("#review-problem .review__missing")
+  ) {
+    document.getElementById("review-problem").hidden = true;
+  }
+};
+
+// Arrow keys walk through the radios and choose as they go: that must not run away to the next criterion.
+document.addEventListener("keydown", (event) => {
+  if (inForm(event)) byArrow = event.key.startsWith("Arrow") && event.target.matches('input[type="radio"]');
+});
+document.addEventListener("pointerdown", () => (byArrow = false));
+
+document.addEventListener("change", (event) => {
+  const article = inForm(event) && event.target.closest("[data-criterion]");
+  if (!article || event.target.type !== "radio") return;
+  const before = stored.get(article);
+  undoable.push({ article, undo: () => choose(article, before) });
+  save(article);
+  if (!byArrow) openNext(article);
+});
+
+const quoted = new Map(); // the evidence as it was before the last change, by article
+document.addEventListener("review:evidence", ({ detail: { article } }) => {
+  const before = quoted.get(article) ?? "[]";
+  quoted.set(article, evidenceOf(article).value);
+  undoable.push({ article, undo: () => quote(article, before) });
+  save(article);
+});
+const quote = (article, spans) => {
+  evidenceOf(article).value = spans;
+  quoted.set(article, spans);
+  tell("review:redraw", { article });
+  save(article);
+};
+
+document.addEventListener("review:key", (event) => {
+  if (!form) return;
+  const { key } = event.detail;
+  if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
+  else if ("muc123456789".includes(key)) answer(key);
+  else if (key === "e") write(active());
+  else if (key === "z") undo();
+  else return;
+  event.preventDefault();
+});
+
+const answer = (key) => {
+  if (!editable()) return;
+  const article = active();
+  const radio = article.querySelector(`[data-review-key~="${key}"]`);
+  if (!radio) return;
+  byArrow = false;
+  if (radio.checked) openNext(article);
+  else radio.click();
+};
+
+const undo = () => {
+  const last = undoable.pop();
+  if (!last) return;
+  last.undo();
+  open(last.article);
+};
+
+// ── Writing ────────────────────────────────────────────────────────────────────────────────────
+const write = (article) => {
+  open(article, { focus: true });
+  const field = reasonOf(article);
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+};
+
+document.addEventListener("input", (event) => {
+  if (!inForm(event)) return;
+  if (event.target === note()) {
+    clearTimeout(noteTimer);
+    noteTimer = setTimeout(saveNote, PAUSE_MILLISECONDS);
+    return;
+  }
+  const article = event.target.closest("textarea") && event.target.closest("[data-criterion]");
+  if (!article) return;
+  clearTimeout(timers.get(article));
+  timers.set(article, setTimeout(save, PAUSE_MILLISECONDS, article));
+});
+const saveTyped = () => {
+  for (const article of [...timers.keys()]) save(article);
+  if (noteTimer) saveNote();
+};
+document.addEventListener("focusout", (event) => inForm(event) && saveTyped());
+window.addEventListener("pagehide", saveTyped);
+
+// ── Note and flag ──────────────────────────────────────────────────────────────────────────────
+const saveNote = () => {
+  clearTimeout(noteTimer);
+  noteTimer = null;
+  tell("review:change", { name: "note", url: note().dataset.reviewNote, fields: { note: note().value } });
+};
+
+const drawFlag = (on) => {
+  const button = flag()?.querySelector("button");
+  if (!button) return;
+  button.setAttribute("aria-pressed", String(on));
+  button.value = on ? "0" : "1";
+};
+document.addEventListener("submit", (event) => {
+  if (event.target !== flag()) return;
+  event.preventDefault();
+  const on = flag().querySelector("button").value === "1";
+  drawFlag(on);
+  tell("review:change", {
+    name: "flag",
+    url: flag().getAttribute("action"),
+    fields: { flagged: on ? "1" : "0" },
+  });
+});
+
+// ── What an earlier visit left on this device, and what the server has instead ─────────────────
+document.addEventListener("review:restored", ({ detail }) => {
+  for (const [name, { fields }] of Object.entries(detail)) {
+    const [kind, id] = name.split(":");
+    const article = byId(id);
+    if (kind === "note") note().value = fields.note;
+    else if (kind === "flag") drawFlag(fields.flagged === "1");
+    else if (article) {
+      if (kind === "criterion") known.set(article, new Set([...(fields.known ?? []), fields.verdict]));
+      fill(article, kind === "criterion" ? fields : { ...fields, verdict: verdictOf(article) });
+    }
+  }
+});
+document.addEventListener("review:take", ({ detail: { name, stored: there } }) => {
+  const article = byId(name.split(":")[1]);
+  if (!article) return;
+  known.set(article, new Set([there.verdict]));
+  fill(article, { ...there, evidence: JSON.stringify(there.evidence ?? []) });
+  open(article);
+});
+const fill = (article, { verdict, reason, evidence }) => {
+  reasonOf(article).value = reason ?? "";
+  if (evidence !== undefined) {
+    evidenceOf(article).value = evidence;
+    quoted.set(article, evidence);
+    tell("review:redraw", { article });
+  }
+  for (const radio of radios(article)) radio.checked = radio.value === verdict;
+  stored.set(article, verdictOf(article));
+  draw(article);
+};
+
+document.addEventListener("review:ready", () => {
+  form = reviewForm();
+  articles = form ? [...form.querySelectorAll("[data-criterion]")] : [];
+  if (articles.length === 0) form = null;
+  undoable = [];
+  timers = new Map();
+  noteTimer = null;
+  quoted.clear();
+  for (const article of articles) quoted.set(article, evidenceOf(article).value);
+  stored = new Map(articles.map((article) => [article, verdictOf(article)]));
+  known = new Map(articles.map((article) => [article, new Set([verdictOf(article)])]));
+  if (!form) return;
+  if (location.hash) open(document.getElementById(location.hash.slice(1)) ?? active());
+  else if (document.activeElement === document.body) active().focus({ preventScroll: true });
+});

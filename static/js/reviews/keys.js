@@ -1,0 +1,54 @@
+// The keys of the review: Ctrl+Enter anywhere, single letters while nobody is typing.
+
+import { tell } from "../shared/events.js";
+import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isTyping } from "../shared/keys.js";
+import { showPane } from "./form.js";
+
+const KEYS = "jkmuceznNpgrsfhybx/123456789";
+
+document.addEventListener("keydown", (event) => {
+  if (isDialogOpen() || event.defaultPrevented) return;
+  if (isCtrlEnter(event)) {
+    event.preventDefault();
+    document.activeElement?.blur(); // what is being typed is saved by leaving it
+    document.querySelector("[data-review-submit]")?.click();
+    return;
+  }
+  if (event.key === "Escape" && event.target.closest("[data-criterion] textarea")) {
+    event.target.closest("[data-criterion]").focus({ preventScroll: true });
+    return;
+  }
+  if (hasModifier(event) || isTyping(event.target) || !areSingleKeysOn() || !KEYS.includes(event.key)) return;
+  const handled = !tell("review:key", { key: event.key });
+  if (handled || press(event.key)) event.preventDefault();
+});
+
+const press = (key) => {
+  const control =
+    key === "n" || key === "p" ? neighbour(key) : document.querySelector(`[data-review-key="${key}"]`);
+  if (!control) return false;
+  control.click();
+  const details = control.closest("details");
+  if (details) {
+    showPane("main");
+    details.scrollIntoView({ block: "nearest" });
+  }
+  return true;
+};
+
+const neighbour = (key) => {
+  const here = document.querySelector("[data-review-rail] [aria-current]")?.closest("li");
+  const there = key === "n" ? here?.nextElementSibling : here?.previousElementSibling;
+  return there?.querySelector(".rail__item");
+};
+
+// The page behind the link is for browsers without script; here its dialog opens instead.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-dialog-open]");
+  if (link) event.preventDefault();
+});
+
+document.addEventListener("review:ready", () => {
+  document.querySelector("[data-review-rail] [aria-current]")?.scrollIntoView({ block: "center" });
+  window.scrollTo(0, 0);
+});

@@ -1,0 +1,222 @@
+// Changes of reviews on their way to the server, kept on this device until the server has them.
+//
+// Every change has a name in its review, and the newest of a name wins. What waits is sent one by one: the review
+// that waits longest first, its changes in their order, and its submit last. What waits belongs to one person:
+// nobody else who signs in here sends it. Knows nothing of the page: it tells a listener.
+
+import { post } from "../shared/post.js";
+
+const PREFIX = "rubricweb.review.";
+const FORGET_AFTER_DAYS = 30;
+const RETRY_SECONDS = [2, 5, 15, 30];
+
+/** The name of the change that submits a review. */
+export const SUBMIT = "submit";
+
+/** @typedef {{ saved?: { location?: string }, later?: string, refused?: Refusal }} Outcome */
+
+/**
+ * @typedef {object} Listener
+ * @property {(key: string) => void} sending a change of this review is about to be sent
+ * @property {(why: string, count: number) => void} waits nothing arrives now; so many changes are kept for later
+ * @property {(key: string, name: string, entry: ReviewEntry, outcome: Outcome) => void} settled saved or refused
+ * @property {() => void} done everything was sent, and saved or refused
+ */
+
+export class Outbox {
+  /** @type {string | null} */
+  person = null;
+  /** @type {Map<string, Record<string, ReviewEntry>>} */
+  #unstored = new Map(); // for browsers that keep nothing
+  /** @type {Promise<void> | null} */
+  #flushing = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  #failures = 0;
+  #counter = 0;
+  #listener;
+
+  /** @param {Listener} listener */
+  constructor(listener) {
+    this.#listener = listener;
+  }
+
+  // ── What is kept on this device ──────────────────────────────────────────────────────────────────
+
+  /** Under which key a person's review is kept. */
+  static key(person, review) {
+    return `${PREFIX}${person}.${review}`;
+  }
+
+  /** The keys of all reviews of this person with something kept. */
+  keys() {
+    let stored = [];
+    try {
+      stored = Object.keys(localStorage);
+    } catch {
+      // then only what this page holds itself
+    }
+    return [...new Set([...this.#unstored.keys(), ...stored])].filter((key) =>
+      key.startsWith(`${PREFIX}${this.person}.`),
+    );
+  }
+
+  /** @returns {Record<string, ReviewEntry>} by the name of the change */
+  read(key) {
+    try {
+      return JSON.parse(localStorage.getItem(key)) ?? this.#unstored.get(key) ?? {};
+    } catch {
+      return this.#unstored.get(key) ?? {};
+    }
+  }
+
+  /** @param {(entries: Record<string, ReviewEntry>) => void} change */
+  edit(key, change) {
+    const entries = this.read(key);
+    change(entries);
+    const isEmpty = Object.keys(entries).length === 0;
+    this.#unstored.delete(key);
+    try {
+      if (isEmpty) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(entries));
+    } catch {
+      if (!isEmpty) this.#unstored.set(key, entries);
+    }
+  }
+
+  /**
+   * Keeps a change; one without `url` is kept here only.
+   * @param {{ url: string | null, fields: ReviewFields, item?: string, page?: string }} change
+   */
+  keep(key, name, change) {
+    const at = `${Date.now()}.${String(this.#counter++ % 1000).padStart(3, "0")}`;
+    this.edit(key, (entries) => {
+      entries[name] = { ...change, at };
+    });
+  }
+
+  forget(key, name) {
+    this.edit(key, (entries) => {
+      delete entries[name];
+    });
+  }
+
+  forgetOld() {
+    const limit = Date.now() - FORGET_AFTER_DAYS * 86_400_000;
+    for (const key of this.keys()) {
+      this.edit(key, (entries) => {
+        for (const [name, entry] of Object.entries(entries)) if (time(entry) < limit) delete entries[name];
+      });
+    }
+  }
+
+  /** What of a review is to be sent, in order. Its submit holds every answer, so with it they need not go alone. */
+  waiting(key) {
+    const lines = Object.entries(this.read(key)).filter(([, entry]) => entry.url && !entry.refused);
+    const isSubmitting = lines.some(([name]) => name === SUBMIT);
+    return lines
+      .filter(([name]) => !isSubmitting || name === SUBMIT || name === "flag")
+      .sort(([one, a], [other, b]) => Number(one === SUBMIT) - Number(other === SUBMIT) || time(a) - time(b));
+  }
+
+  isAnythingWaiting() {
+    return this.keys().some((key) => this.waiting(key).length > 0);
+  }
+
+  /** Whether leaving this page would lose what the browser did not let us keep. */
+  wouldLose() {
+    return [...this.#unstored.keys()].some((key) => this.waiting(key).length > 0);
+  }
+
+  // ── Sending ──────────────────────────────────────────────────────────────────────────────────────
+
+  /** Sends all that waits; tried again by itself until it arrives. Resolves when there is no more to do now. */
+  flush() {
+    this.#flushing ??= this.#drain().finally(() => {
+      this.#flushing = null;
+    });
+    return this.#flushing;
+  }
+
+  /** The network is back: the next attempts come quickly again. */
+  flushAnew() {
+    this.#failures = 0;
+    return this.flush();
+  }
+
+  async #drain() {
+    clearTimeout(this.#timer);
+    // One change at a time, chosen anew each time: what comes in meanwhile goes too.
+    for (;;) {
+      const [key] = this.keys()
+        .filter((one) => this.waiting(one).length > 0)
+        .sort((one, other) => this.#oldest(one) - this.#oldest(other));
+      if (!key) break;
+      const [name, entry] = this.waiting(key)[0];
+      this.#listener.sending(key);
+      const outcome = await send(entry);
+      if (outcome.later) {
+        const wait = RETRY_SECONDS[Math.min(this.#failures++, RETRY_SECONDS.length - 1)];
+        this.#timer = setTimeout(() => this.flush(), 1000 * wait);
+        const count = this.keys().reduce((sum, one) => sum + this.waiting(one).length, 0);
+        this.#listener.waits(outcome.later, count);
+        return;
+      }
+      this.#failures = 0;
+      this.#settle(key, name, entry, outcome);
+    }
+    this.#listener.done();
+  }
+
+  #oldest(key) {
+    return Math.min(...Object.values(this.read(key)).map(time));
+  }
+
+  #settle(key, name, entry, outcome) {
+    this.edit(key, (entries) => {
+      if (entries[name]?.at !== entry.at) return; // it changed again while on its way
+      if (outcome.refused) {
+        entries[name].refused = outcome.refused;
+        return;
+      }
+      delete entries[name];
+      if (name !== SUBMIT) return;
+      // The form held every answer: what waited beside it has arrived too.
+      for (const each of Object.keys(entries)) if (time(entries[each]) <= time(entry)) delete entries[each];
+    });
+    this.#listener.settled(key, name, entry, outcome);
+  }
+}
+
+const time = (entry) => Number.parseFloat(entry.at);
+
+/**
+ * `later` says why it did not arrive: no network, a server in trouble, or signed out.
+ * @param {ReviewEntry} entry
+ * @returns {Promise<Outcome>}
+ */
+const send = async (entry) => {
+  let answer;
+  try {
+    answer = await post(entry.url, { body: formData(entry.fields), keepalive: true });
+  } catch {
+    return { later: "Offline" };
+  }
+  const said = await answer.json().catch(() => ({}));
+  if (answer.ok) return { saved: said };
+  const isSignedOut = answer.type === "opaqueredirect" || (answer.status === 403 && !said.message);
+  if (isSignedOut) return { later: "Signed out" };
+  if (answer.status >= 500 || answer.status === 429) return { later: "Server busy" };
+  return {
+    refused: { message: `The server refused it (error ${answer.status}).`, ...said, status: answer.status },
+  };
+};
+
+const formData = (fields) => {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const one of Array.isArray(value) ? value : [value]) data.append(name, one);
+  }
+  data.delete("csrfmiddlewaretoken"); // the header's is newer
+  return data;
+};

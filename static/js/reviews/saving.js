@@ -1,0 +1,299 @@
+// Gets what is answered on the review page to the server, and says on the page how far that is.
+//
+// Every change goes into the outbox at once (outbox.js), a submit after all else of its review. What an earlier visit
+// left behind is put back; when what is stored on the server differs, the person chooses.
+
+import { tell } from "../shared/events.js";
+import { toast } from "../shared/toast.js";
+import { form, lacksReason } from "./form.js";
+import { Outbox, SUBMIT } from "./outbox.js";
+
+let leaving = false; // from Ctrl+Enter on until the next page is there
+
+const ownKey = () => (form() ? Outbox.key(form().dataset.person, form().dataset.review) : null);
+
+const outbox = new Outbox({
+  sending: (key) => {
+    if (key === ownKey() && !leaving) show("saving", "Saving…");
+  },
+  waits: (why, count) => {
+    show("offline", `${why}: ${count} ${count === 1 ? "change waits" : "changes wait"} here`);
+    if (!leaving || !form()) return;
+    stay();
+    if (why === "Signed out") {
+      problem(
+        "You are signed out: nothing was submitted yet. Sign in in another tab; it goes on by itself then.",
+      );
+    } else {
+      problem(
+        "No connection: nothing was submitted yet. It waits on this device and is sent when you are back online.",
+      );
+    }
+  },
+  settled: (key, name, entry, { saved, refused }) => {
+    const isHere = key === ownKey();
+    if (name === SUBMIT && saved) {
+      if (isHere) {
+        leaving = true;
+        location.assign(saved.location);
+      }
+      tell("review:submitted", { key, isHere });
+    } else if (name === SUBMIT) {
+      returned(key, refused);
+      tell("review:returned", { key });
+    } else if (refused && isHere) conflict(name, entry, refused);
+  },
+  done: () => {
+    if (leaving) return;
+    const isRefused = form() && Object.values(outbox.read(ownKey())).some((entry) => entry.refused);
+    if (isRefused) show("conflict", "Not saved");
+    else show("saved", "Saved");
+    drawElsewhere();
+  },
+});
+
+// ── The words about it ─────────────────────────────────────────────────────────────────────────
+const show = (state, text) => {
+  const sign = form()?.querySelector(".save-state");
+  if (!sign) return;
+  sign.hidden = false;
+  sign.dataset.state = state;
+  sign.textContent = text;
+};
+const problem = (text, more = []) => {
+  const box = document.getElementById("review-problem");
+  if (!box) return;
+  const words = document.createElement("p");
+  words.textContent = text;
+  box.replaceChildren(words, ...more);
+  box.hidden = false;
+};
+const clearProblem = () => {
+  const box = document.getElementById("review-problem");
+  if (box) box.hidden = true;
+};
+
+// ── What the server did not take ───────────────────────────────────────────────────────────────
+const link = (text, act) => {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "button button--small";
+  made.textContent = text;
+  made.addEventListener("click", act);
+  return made;
+};
+const sendAgain = (name, change = () => {}) => {
+  outbox.edit(ownKey(), (entries) => {
+    if (!entries[name]) return;
+    delete entries[name].refused;
+    change(entries[name]);
+  });
+  clearProblem();
+  outbox.flush();
+};
+
+const conflict = (name, entry, { message, stored, status }) => {
+  show("conflict", "Not saved");
+  const row = document.createElement("div");
+  row.className = "row row--tight";
+  if (stored && status === 409 && form().dataset.heartbeat) {
+    const words = document.createElement("p");
+    words.textContent = `Here: ${entry.fields.verdict || "no answer"}. Stored: ${stored.verdict || "no answer"}${stored.reason ? ` (${stored.reason})` : ""}.`;
+    const take = () => {
+      outbox.forget(ownKey(), name);
+      clearProblem();
+      tell("review:take", { name, stored });
+      outbox.flush();
+    };
+    row.append(
+      link("Keep mine", () => sendAgain(name, (one) => delete one.fields.known)),
+      link("Take what is stored", take),
+    );
+    problem(message, [words, row]);
+    return;
+  }
+  const words = document.createElement("p");
+  words.textContent = "Your answers stay on this device.";
+  const reload = document.createElement("a");
+  reload.href = location.pathname;
+  reload.textContent = "See what is stored";
+  row.append(
+    link("Try again", () => sendAgain(name)),
+    reload,
+  );
+  problem(message, [words, row]);
+};
+
+// Submits of other reviews that came back, and drafts of them that wait for somebody to look.
+const drawElsewhere = () => {
+  const box = form()?.querySelector("[data-review-elsewhere]");
+  if (!box) return;
+  const lines = [];
+  for (const key of outbox.keys()) {
+    if (key === ownKey()) continue;
+    const refused = Object.entries(outbox.read(key)).filter(([, entry]) => entry.refused);
+    if (!refused.length) continue;
+    const [name, entry] = refused.find(([each]) => each === SUBMIT) ?? refused[0];
+    const line = document.createElement("p");
+    const back = document.createElement("a");
+    back.href = entry.page ?? entry.url;
+    back.textContent = `Go back to ${entry.item ?? "it"}`;
+    line.append(
+      `${entry.item ?? "Another review"} was not ${name === SUBMIT ? "submitted" : "saved"}: ${entry.refused.message} `,
+      back,
+    );
+    lines.push(line);
+  }
+  box.replaceChildren(...lines);
+  box.hidden = lines.length === 0;
+};
+
+const keep = (name, url, fields) => {
+  if (fields === null) outbox.forget(ownKey(), name);
+  else outbox.keep(ownKey(), name, { url, fields, item: form().dataset.item, page: location.pathname });
+};
+
+document.addEventListener("review:change", ({ detail: { name, url = null, fields } }) => {
+  if (url && !leaving && outbox.read(ownKey())[SUBMIT]) {
+    outbox.forget(ownKey(), SUBMIT);
+    problem("You changed something before it was sent: submit again when you are done.");
+  }
+  keep(name, url, fields);
+  if (url && !leaving) {
+    show("saving", "Saving…");
+    outbox.flush();
+  }
+});
+
+window.addEventListener("online", () => {
+  if (outbox.person) outbox.flushAnew();
+});
+window.addEventListener("offline", () => {
+  if (form() && outbox.waiting(ownKey()).length === 0) show("offline", "Offline: changes are kept here");
+});
+
+document.addEventListener("review:ready", () => {
+  leaving = false;
+  if (!form()) return;
+  outbox.person = form().dataset.person; // it outlives the form: a reveal has none
+  outbox.forgetOld();
+  if (!form().dataset.heartbeat) {
+    showKept();
+    drawElsewhere();
+    return; // nothing can be saved here now: what waits keeps waiting
+  }
+  const refused = outbox.read(ownKey())[SUBMIT]?.refused;
+  // Somebody looks at it again: what was refused is tried again, a submit only when they ask for it.
+  outbox.edit(ownKey(), (entries) => {
+    if (entries[SUBMIT]?.refused) delete entries[SUBMIT];
+    for (const entry of Object.values(entries)) delete entry.refused;
+  });
+  const left = outbox.read(ownKey());
+  if (Object.keys(left).length) tell("review:restored", left);
+  if (refused) sayReturned(refused);
+  drawElsewhere();
+  if (outbox.isAnythingWaiting()) outbox.flush();
+});
+
+// A sheet that is locked shows what was answered here and did not arrive before it was.
+const showKept = () => {
+  const kept = Object.fromEntries(Object.entries(outbox.read(ownKey())).filter(([name]) => name !== SUBMIT));
+  const count = Object.keys(kept).length;
+  if (count === 0) return;
+  tell("review:restored", kept);
+  show("offline", `${count} ${count === 1 ? "change" : "changes"} only on this device`);
+};
+
+window.addEventListener("beforeunload", (event) => {
+  if (!leaving && outbox.wouldLose()) event.preventDefault();
+});
+
+// ── Submitting ─────────────────────────────────────────────────────────────────────────────────
+const missingLinks = (articles) => {
+  const list = document.createElement("ul");
+  list.className = "list-plain review__missing";
+  for (const article of articles) {
+    const to = document.createElement("a");
+    to.href = `#${article.id}`;
+    const needsReason = article.querySelector("input:checked");
+    to.textContent =
+      article.querySelector("[data-criterion-name]").textContent + (needsReason ? ": reason" : "");
+    const line = document.createElement("li");
+    line.append(to);
+    list.append(line);
+  }
+  return [list];
+};
+const nameMissing = (articles, text) => {
+  for (const article of articles) article.classList.add("is-missing");
+  problem(text, missingLinks(articles));
+  tell("review:open", { id: articles[0].dataset.criterion });
+};
+const incomplete = (verdicts, reasons) => {
+  const many = (count) => (count === 1 ? "One criterion still needs" : `${count} criteria still need`);
+  if (!reasons) return `${many(verdicts)} a verdict.`;
+  if (!verdicts) return `${many(reasons)} a reason.`;
+  return `${many(verdicts)} a verdict, ${reasons} ${reasons === 1 ? "needs" : "need"} a reason.`;
+};
+
+document.addEventListener("submit", (event) => {
+  if (event.target.id !== "review-form" || event.submitter?.value !== "submit") return; // take it up again
+  event.preventDefault();
+  if (leaving) return;
+  const articles = [...form().querySelectorAll("[data-criterion]")];
+  const open = articles.filter((each) => !each.querySelector("input:checked"));
+  const unreasoned = articles.filter((each) => !open.includes(each) && lacksReason(each));
+  if (open.length || unreasoned.length) {
+    nameMissing([...open, ...unreasoned], incomplete(open.length, unreasoned.length));
+    return;
+  }
+  leaving = true;
+  event.submitter.setAttribute("aria-busy", "true");
+  clearProblem();
+  show("saving", "Submitting…");
+  const fields = {};
+  for (const [name, value] of new FormData(form())) if (name !== "csrfmiddlewaretoken") fields[name] = value;
+  keep(SUBMIT, form().getAttribute("action"), { ...fields, action: "submit" });
+  const sent = ownKey();
+  // Where the next item is here already, this goes on its way while the reader is there.
+  const isNext = !tell("review:leave", { key: sent });
+  if (isNext) leaving = false;
+  outbox.flush();
+});
+
+// Whether the server has all: what comes next is only known then.
+document.addEventListener("review:is-idle", (event) => {
+  const isSubmitWaiting = outbox.keys().some((key) => outbox.waiting(key).some(([name]) => name === SUBMIT));
+  if (outbox.person && isSubmitWaiting) event.preventDefault();
+});
+
+const stay = () => {
+  leaving = false;
+  form()?.querySelector("[data-review-submit]")?.removeAttribute("aria-busy");
+};
+
+const returned = (key, refusal) => {
+  if (key !== ownKey()) {
+    drawElsewhere();
+    const isSaid = form()?.querySelector("[data-review-elsewhere]").getClientRects().length > 0;
+    if (!isSaid) toast(`An item was not submitted: ${refusal.message}`, "error");
+    return;
+  }
+  stay();
+  outbox.forget(ownKey(), SUBMIT);
+  sayReturned(refusal);
+};
+const sayReturned = ({ status, message, missing = [] }) => {
+  const named = missing.map((id) => document.getElementById(`criterion-${id}`)).filter(Boolean);
+  if (status === 422 && named.length) {
+    nameMissing(named, message);
+    return;
+  }
+  show("conflict", "Not submitted");
+  const words = document.createElement("p");
+  const reload = document.createElement("a");
+  reload.href = location.pathname;
+  reload.textContent = "See what is stored";
+  words.append("Your answers stay on this page. ", reload);
+  problem(message, [words]);
+};

@@ -1,0 +1,42 @@
+// How long the page, and each criterion on it, was in front of its reader; and the beat that keeps their place.
+//
+// Counts only while the page is visible, into the form's own fields, so that every save takes it along.
+
+import { post } from "../shared/post.js";
+import { form } from "./form.js";
+
+const TICK_MILLISECONDS = 1000;
+const LONGEST_TICK_SECONDS = 3; // after a sleep of the machine nobody was reading
+const BEAT_MILLISECONDS = 30_000;
+const isVisible = () => document.visibilityState === "visible";
+
+const add = (field, seconds) => {
+  if (field) field.value = (Number.parseFloat(field.value || "0") + seconds).toFixed(1);
+};
+
+let last = performance.now();
+setInterval(() => {
+  const now = performance.now();
+  const seconds = Math.min((now - last) / 1000, LONGEST_TICK_SECONDS);
+  last = now;
+  if (!form()?.dataset.heartbeat || !isVisible()) return;
+  add(form().elements.seconds, seconds);
+  const id = form().querySelector(".review__criterion.is-active")?.dataset.criterion;
+  if (id) add(form().elements[`seconds_${id}`], seconds);
+}, TICK_MILLISECONDS);
+
+const beat = async () => {
+  const here = form();
+  if (!here?.dataset.heartbeat || !isVisible()) return;
+  try {
+    const answer = await post(here.dataset.heartbeat);
+    if (!answer.ok) return;
+    const { holds_place: holds } = await answer.json();
+    const sign = here.querySelector("[data-review-place]");
+    if (sign) sign.hidden = holds;
+  } catch {
+    // offline: the next beat tells
+  }
+};
+setInterval(beat, BEAT_MILLISECONDS);
+document.addEventListener("visibilitychange", beat);

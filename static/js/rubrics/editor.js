@@ -1,0 +1,8 @@
+// The form a rubric is edited in.
+import "../shared/sortable_rows.js";
+import "./rows.js";
+import "./options.js";
+import "./votes.js";
+import "./shares.js";
+import "./saving.js";
+import "./preview.js";

@@ -1,0 +1,59 @@
+// Says when the form holds something unsaved, asks before leaving it, and saves on Ctrl+S.
+
+const FORMS = "[data-rubric-form], [data-source-form]";
+let edits = 0; // everything typed or moved so far
+let saved = 0; // how much of it is stored
+let sent = 0; // how much of it is on its way
+
+const say = (state, text) => {
+  const words = document.querySelector("[data-save-words]");
+  words.dataset.state = state;
+  words.textContent = text;
+};
+
+const touch = (event) => {
+  if (!event.target.closest(FORMS)) return;
+  edits += 1;
+  say("offline", "Unsaved changes");
+};
+
+for (const name of ["input", "rows:changed", "rows:reordered"]) document.addEventListener(name, touch);
+
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches(FORMS)) return;
+  sent = edits;
+  say("saving", "Saving…");
+  if (!event.target.hasAttribute("hx-post")) saved = edits;
+});
+
+// What was typed while the answer was on its way is not what was saved.
+document.addEventListener("rubric:saved", () => {
+  saved = sent;
+  document.querySelector("[data-conflict]")?.remove();
+  if (edits > saved) say("offline", "Unsaved changes");
+});
+
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  if (event.detail.xhr.getResponseHeader("HX-Redirect")) saved = edits;
+});
+
+for (const name of ["htmx:sendError", "htmx:responseError"]) {
+  document.addEventListener(
+    name,
+    (event) => event.target.matches(FORMS) && say("offline", "Not saved. Try again."),
+  );
+}
+
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id === "editor") document.getElementById("problems")?.focus();
+});
+
+window.addEventListener("beforeunload", (event) => edits > saved && event.preventDefault());
+
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+  const form = document.querySelector(FORMS);
+  if (!form) return;
+  event.preventDefault();
+  form.querySelector("[data-save]").click(); // a click tells htmx which button; requestSubmit would not
+});

@@ -1,0 +1,16 @@
+// When a key pressed alone is a command, and when it is a letter somebody types.
+
+const TYPED = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"])';
+
+/** Whether somebody may be writing there. Radios and checkboxes are fields one does not write in. */
+export const isTyping = (element) => Boolean(element.closest?.(TYPED));
+
+export const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
+
+export const hasModifier = (event) => event.ctrlKey || event.metaKey || event.altKey;
+
+/** Ctrl+Enter, and Cmd+Enter on a Mac. */
+export const isCtrlEnter = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey);
+
+/** Whether the person, or this device, lets single keys act at once. */
+export const areSingleKeysOn = () => document.documentElement.dataset.singleKeys !== "off";

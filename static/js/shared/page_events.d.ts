@@ -1,0 +1,79 @@
+// Every event of our own: what it carries, who says it and who listens. `tell` of events.js sends them on the
+// document; those of rows start at their list and bubble. htmx sends its own (htmx:afterSettle and others).
+
+interface PageEvents {
+  /** A short message. From `toast`, or from the server's HX-Trigger header; heard by shared/toast.js. */
+  toast: { text?: string; level?: "info" | "success" | "warning" | "error" };
+  /** Light or dark was chosen, or the system changed. From site/theme.js; charts are drawn anew. */
+  "theme:changed": null;
+  /** A run is in another state than before. From the server; runs/passing_messages.js clears old messages. */
+  "run:moved": unknown;
+
+  /** Rows were added or removed. From the rows and options of the rubric editor; heard by all that counts rows. */
+  "rows:changed": null;
+  /** Rows were dragged or moved. From shared/sortable_rows.js; the rubric editor notes an unsaved change. */
+  "rows:reordered": { order: string[] };
+  /** The draft is stored. From the server; heard by rubrics/saving.js. */
+  "rubric:saved": unknown;
+
+  /** A review is there to be worked on, after loading and after each change of place. From reviews/ahead.js. */
+  "review:ready": null;
+  /** A single key was pressed; whoever uses it prevents the default. From reviews/keys.js. */
+  "review:key": { key: string };
+  /** Open this criterion. From reviews/saving.js to reviews/criteria.js. */
+  "review:open": { id: string };
+  /**
+   * Something was answered or typed; the newest of a name wins. Without `url` the fields stay on this device,
+   * without `fields` they are forgotten. From reviews/criteria.js to reviews/saving.js.
+   */
+  "review:change": { name: string; url?: string; fields: ReviewFields | null };
+  /** What an earlier visit left on this device. From reviews/saving.js to reviews/criteria.js. */
+  "review:restored": Record<string, ReviewEntry>;
+  /** Take what the server has in place of what was answered here. From reviews/saving.js to reviews/criteria.js. */
+  "review:take": { name: string; stored: StoredAnswer };
+  /** The quotes of a criterion were changed. From reviews/evidence.js to reviews/criteria.js. */
+  "review:evidence": { article: HTMLElement };
+  /** The quotes of a criterion were changed by others: draw them. From reviews/criteria.js to reviews/evidence.js. */
+  "review:redraw": { article: HTMLElement };
+  /** Scroll to these words of the item. From reviews/find.js to reviews/evidence.js. */
+  "review:show": { range: Range };
+  /** A submit is on its way; whoever opens the next item prevents the default. From saving.js to ahead.js. */
+  "review:leave": { key: string };
+  /** Is nothing waiting to be submitted? Prevented where something is. From reviews/ahead.js to reviews/saving.js. */
+  "review:is-idle": null;
+  /** The server has a submit, of the review that is open or of an earlier one. From saving.js to ahead.js. */
+  "review:submitted": { key: string; isHere: boolean };
+  /** The server refused a submit. From reviews/saving.js to reviews/ahead.js. */
+  "review:returned": { key: string };
+}
+
+type ReviewFields = Record<string, string | string[]>;
+
+/** What the server has for a criterion, said with a conflict. */
+interface StoredAnswer {
+  verdict: string;
+  reason: string;
+  evidence?: object[];
+}
+
+/** What the server says when it does not take a change. */
+interface Refusal {
+  status: number;
+  message: string;
+  missing?: string[];
+  stored?: StoredAnswer;
+}
+
+/** One change of a review that the server does not have yet. */
+interface ReviewEntry {
+  url: string | null;
+  fields: ReviewFields;
+  /** Milliseconds and a counter: what was changed later has the greater number. */
+  at: string;
+  item?: string;
+  page?: string;
+  refused?: Refusal;
+}
+
+type OwnEvents = { [Name in keyof PageEvents]: CustomEvent<PageEvents[Name]> };
+interface DocumentEventMap extends OwnEvents {}

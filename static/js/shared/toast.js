@@ -1,0 +1,34 @@
+// Shows short messages: for a script that calls `toast`, and for the server's HX-Trigger header.
+
+const MILLISECONDS = 6000;
+
+const show = ({ text, level = "info" }) => {
+  if (!text) return;
+  const toast = document.createElement("div");
+  toast.className = `toast toast--${level}`;
+  const words = document.createElement("span");
+  words.className = "toast__text";
+  words.textContent = text;
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "button button--quiet button--small button--icon";
+  close.setAttribute("aria-label", "Dismiss");
+  close.textContent = "×";
+  close.addEventListener("click", () => toast.remove());
+  toast.append(words, close);
+  document.getElementById("toasts").append(toast);
+  if (level !== "error") leaveLater(toast); // an error stays until it has been read
+};
+
+const leaveLater = (toast) => {
+  let timer = setTimeout(() => toast.remove(), MILLISECONDS);
+  toast.addEventListener("mouseenter", () => clearTimeout(timer));
+  toast.addEventListener("mouseleave", () => {
+    timer = setTimeout(() => toast.remove(), MILLISECONDS);
+  });
+};
+
+/** An error stays until it is dismissed. */
+export const toast = (text, level = "info") => show({ text, level });
+
+document.addEventListener("toast", (event) => show(event.detail));

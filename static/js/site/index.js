@@ -1,0 +1,13 @@
+// What every page loads. Nothing is bound to an element: all listen at the document, so that what htmx puts into
+// the page later works as well.
+import "./menu.js";
+import "./dialog.js";
+import "./confirm.js";
+import "../shared/toast.js";
+import "./copy.js";
+import "../comments/comments.js";
+import "./local_time.js";
+import "./filter_form.js";
+import "./dropzone.js";
+import "./single_keys.js";
+import "./request_errors.js";

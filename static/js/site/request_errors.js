@@ -1,0 +1,24 @@
+// A request that htmx could not finish is said aloud instead of leaving the page silent.
+
+import { toast } from "../shared/toast.js";
+
+const REASONS = {
+  401: "You have been signed out. Reload the page and sign in; what you typed is still here.",
+  403: "Your role does not allow this.",
+  404: "That is no longer there. Reload the page.",
+  409: "Someone else changed this first. Reload the page to see their version.",
+  429: "Too many requests. Wait a moment and try again.",
+};
+
+document.addEventListener("htmx:responseError", (event) => {
+  const { xhr } = event.detail;
+  if ((xhr.getResponseHeader("HX-Trigger") ?? "").includes('"toast"')) return; // the server has already said it
+  toast(REASONS[xhr.status] ?? `The server could not do that (error ${xhr.status}). Try again.`, "error");
+});
+
+let silentUntil = 0; // a page that polls would otherwise repeat itself every two seconds
+document.addEventListener("htmx:sendError", () => {
+  if (Date.now() < silentUntil) return;
+  silentUntil = Date.now() + 30_000;
+  toast("No connection to the server. Nothing was changed.", "error");
+});
