@@ -5,6 +5,7 @@ to one plain pass over the same labels, which holds from machine to machine.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -45,9 +46,9 @@ def main() -> None:
     values = [0, 0.25, 0.5, 0.75, 1]
     for grouping, items in (("10 units per item", clusters), ("one unit per item", list(range(UNITS)))):
         ratings = Ratings.from_columns(options, clusters=items, levels=LEVELS, values=values)
-        show(f"α nominal, {RATERS} raters, {grouping}", lambda ratings=ratings: alpha_nominal(ratings))
-        show(f"α ordinal, {RATERS} raters, {grouping}", lambda ratings=ratings: alpha_ordinal(ratings))
-        show(f"α interval, {RATERS} raters, {grouping}", lambda ratings=ratings: alpha_interval(ratings))
+        show(f"α nominal, {RATERS} raters, {grouping}", partial(alpha_nominal, ratings))
+        show(f"α ordinal, {RATERS} raters, {grouping}", partial(alpha_ordinal, ratings))
+        show(f"α interval, {RATERS} raters, {grouping}", partial(alpha_interval, ratings))
     show("Fleiss κ, one unit per item", lambda: fleiss_kappa(ratings))
     show("Gwet AC2, one unit per item", lambda: gwet_ac2(ratings))
     show("judge against people, verdicts", lambda: compare_labels(verdicts[0], verdicts[1], clusters))

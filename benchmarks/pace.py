@@ -21,10 +21,12 @@ import secrets
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.machine import JudgeServer, scratch_folder
 from rubricweb.engine.autograders.base import Prompt, Reading
+from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.judges.base import JudgeConfig, Question
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.rate_limit.gate import Gates
@@ -63,11 +65,12 @@ def ask(base_url: str, model: str, concurrency: int, seconds: float, redis_url: 
     timer = threading.Timer(seconds, stop.set)
     timer.start()
 
-    def questions():
+    def questions() -> Iterator[Question]:
         number = 0
         while True:
             number += 1
-            yield Question(number, Prompt("You judge.", f"Submission {number}", None, ()), _read)
+            prompt = Prompt("You judge.", f"Submission {number}", PerCriterionOutput, ())
+            yield Question(number, prompt, _read)
 
     errors: dict[str, int] = {}
     for reply in ask_all(config, questions(), stop=stop):
@@ -99,8 +102,8 @@ def measure(name: str, judge: JudgeServer, options: argparse.Namespace) -> bool:
     for worker in workers:
         worker.join()
     count = judge.count()
-    used = count["let_through"] / count["allowed"]
-    share = count["outcomes"].get("over_limit", 0) / count["requests"]
+    used: float = count["let_through"] / count["allowed"]
+    share: float = count["outcomes"].get("over_limit", 0) / count["requests"]
     holds = used >= 0.9 and share < 0.03
     print(
         f"  {count['requests']} requests in {count['seconds']:.0f} s: {used:.1%} of the allowance used, "

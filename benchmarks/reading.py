@@ -43,8 +43,8 @@ def usual_yaml(size: int) -> bytes:
 
 
 def usual_parquet(size: int) -> bytes:
-    import pyarrow
-    import pyarrow.parquet
+    import pyarrow  # type: ignore[import-untyped]  # it ships no types
+    import pyarrow.parquet  # type: ignore[import-untyped]  # it ships no types
 
     rows = json.loads(usual_json(size))
     for number, row in enumerate(rows):

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from copy import deepcopy
 
 import pytest
@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import DjangoDbBlocker
 
+from rubricweb.models import User
 from tests.factories import Cast, cast
 from tests.worlds.furnished import Furnished, furnish_teams
 
@@ -78,10 +79,10 @@ def furnished(_furnished_once: Furnished, db: None) -> Furnished:
 
 
 @pytest.fixture
-def sign_in(client: Client):
+def sign_in(client: Client) -> Callable[[User], Client]:
     """`sign_in(user)` gives a browser-like client signed in as that person."""
 
-    def as_user(user) -> Client:
+    def as_user(user: User) -> Client:
         fresh = Client()
         fresh.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         return fresh

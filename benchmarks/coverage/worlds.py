@@ -72,9 +72,10 @@ SCORES = {"even": 0.5, "skewed": 0.9, "mostly full": 0.95, "in quarters": 0.8}
 
 
 def people_mean_worlds(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Iterator[World]:
+    kinds: tuple[float | str, ...] = (*rates, *SCORES)
     for n in sizes:
         for judge in JUDGES:
-            for kind in (*rates, *SCORES):
+            for kind in kinds:
                 for design in DESIGNS:
                     for total in (n * 3 // 2, 400):
                         yield World(
@@ -82,7 +83,10 @@ def people_mean_worlds(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Iter
                             name=f"{judge} judge, {kind}, {n} of {total}",
                             n=n,
                             sample=_people_mean(judge, kind, design, total),
-                            truths={"cases like these": SCORES.get(kind, kind), "these items": 0.0},
+                            truths={
+                                "cases like these": SCORES[kind] if isinstance(kind, str) else kind,
+                                "these items": 0.0,
+                            },
                         )
 
 

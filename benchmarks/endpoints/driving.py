@@ -3,10 +3,11 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from rubricweb.engine import Rubric, Submission
 from rubricweb.engine.autograders import PerCriterionGrader, PerCriterionOneShotGrader
-from rubricweb.engine.autograders.base import Prompt, Reading
+from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import ERROR_KINDS, JudgeConfig, Question, Reply
 from rubricweb.judges.pool import ask_all
 
@@ -34,10 +35,7 @@ def questions() -> Iterator[Question]:
             for prompt in grader.prompts(submission, RUBRIC):
                 name = f"submission {number}, {_about(prompt)}"
 
-                def read(reply: str, grader=grader, prompt=prompt) -> Reading:  # type: ignore[no-untyped-def]  # bound by default
-                    return grader.read(prompt, reply, RUBRIC)
-
-                yield Question(key=name, prompt=prompt, read=read)
+                yield Question(name, prompt, partial(grader.read, prompt, rubric=RUBRIC))
 
 
 def drive(config: JudgeConfig, first: int | None = None) -> bool:

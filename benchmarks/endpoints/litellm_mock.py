@@ -27,7 +27,7 @@ ALL = json.dumps(
     }
 )
 # What each model does. The reply fits one kind of question; the other ends as unreadable_reply.
-MODELS = {
+MODELS: dict[str, dict[str, object]] = {
     "answers-one": {"mock_response": ONE},
     "answers-all": {"mock_response": ALL},
     "answers-late": {"mock_response": ONE, "mock_delay": 0.5},
@@ -46,7 +46,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder, "config.yaml")  # JSON is YAML too
         config.write_text(json.dumps({"model_list": _models(), "litellm_settings": {"num_retries": 0}}))
-        argv = [python.with_name("litellm"), "--config", config, "--host", "127.0.0.1", "--port", str(port)]
+        program = python.with_name("litellm")
+        argv = [str(program), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
         env = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MASTER_KEY": KEY, "NO_DOCS": "True"}
         with serving(argv, port, Path(folder, "log"), ready="/health/liveliness", env=env):
             # Whoever always says 429 is asked one question at a time, ever more patiently.

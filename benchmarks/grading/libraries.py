@@ -27,12 +27,16 @@ Grade = Callable[[range], Awaitable[int]]
 def rubric(base_url: str) -> Grade:
     """`rubric` 2.2: a generate function as in its README, but its client made once and not per call."""
     from openai import AsyncOpenAI
+    from openai.types.shared_params import ResponseFormatJSONSchema
     from rubric import PerCriterionOutput, Rubric
     from rubric.autograders import PerCriterionGrader
 
     client = AsyncOpenAI(api_key="bench", base_url=base_url)
     slots = asyncio.Semaphore(IN_FLIGHT)
-    schema = {"name": "criterion_output", "schema": PerCriterionOutput.model_json_schema()}
+    response_format: ResponseFormatJSONSchema = {
+        "type": "json_schema",
+        "json_schema": {"name": "criterion_output", "schema": PerCriterionOutput.model_json_schema()},
+    }
 
     async def generate(system_prompt: str, user_prompt: str) -> PerCriterionOutput:
         async with slots:
@@ -42,7 +46,7 @@ def rubric(base_url: str) -> Grade:
                     {"role": "system", "content": system_prompt},
                     {"role": "user", "content": user_prompt},
                 ],
-                response_format={"type": "json_schema", "json_schema": schema},
+                response_format=response_format,
                 max_tokens=400,
                 temperature=0.0,
             )

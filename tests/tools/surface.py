@@ -75,8 +75,8 @@ async def _prompts() -> list[tuple[str, str]]:
     for name, autograder in sorted(AUTOGRADERS.items()):
         prompts = autograder().prompts(submission, rubric)
         for prompt in prompts:
-            one = prompt if hasattr(prompt, "system") else prompt.prompt
-            told.append((f"prompt of {name}", f"{one.system}\n{one.user}\n{content_key(config, one, 0)}\n"))
+            key = content_key(config, prompt, 0)
+            told.append((f"prompt of {name}", f"{prompt.system}\n{prompt.user}\n{key}\n"))
     return told
 
 

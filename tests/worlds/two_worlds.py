@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import time_machine
 from django.apps import apps
@@ -15,7 +16,17 @@ from django.utils import timezone
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.base import JudgeError
-from rubricweb.models import Dataset, Item, JudgeCall, Review, ReviewQueue, RubricVersion, Run, RunTally
+from rubricweb.models import (
+    Blind,
+    Dataset,
+    Item,
+    JudgeCall,
+    Review,
+    ReviewQueue,
+    RubricVersion,
+    Run,
+    RunTally,
+)
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import comments
 from rubricweb.services.endpoints import endpoints
@@ -72,10 +83,10 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     def fails(name: str, requirement: str, response: str) -> str | JudgeError:
         return JudgeError("timeout", "late") if name == "large" else said(name, requirement, response)
 
-    def planned(**options: object) -> Run:
+    def planned(**options: Any) -> Run:  # those of `factories.run`
         cascade = Panel([Member(small), Member(large, stage=1)])
-        chosen = {"judge_id": "", "panel": cascade} | options
-        return factories.run(team, ed, dataset=dataset, rubric_version=version, **chosen)
+        options = {"judge_id": "", "panel": cascade, **options}
+        return factories.run(team, ed, dataset=dataset, rubric_version=version, **options)
 
     earlier = grade(planned(panel=None, judge_id="offline"), InProcessJudge(lambda *_: "UNMET"))
     cascade = grade(planned(name="Cascade"), LabelJudge(said))
@@ -90,11 +101,17 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     alone = planned(name="Again", panel=None, judge_id=large, use_cache=True, item_ids=some)
     again = grade(alone, LabelJudge(said))
     blind, shared = (
-        factories.queue(team, ed, dataset=dataset, rubric_version=version, run=cascade, **options)
-        for options in (
-            {"name": "Blind", "raters": [people.alice]},
-            {"name": "Not blind", "raters": [people.ann], "blind": "none"},
+        factories.queue(
+            team,
+            ed,
+            dataset=dataset,
+            rubric_version=version,
+            run=cascade,
+            name=name,
+            raters=[rater],
+            blind=blind,
         )
+        for name, rater, blind in (("Blind", people.alice, Blind.BOTH), ("Not blind", people.ann, Blind.NONE))
     )
     # What is said of the last seconds and the last minute would depend on when a page is asked for.
     RunTally.objects.update(beat_at=F("beat_at") - HOUR)

@@ -128,7 +128,7 @@ TOKENS = [
         b"file://x",
     ),
 ]
-VALUES = [
+VALUES: list[object] = [
     None,
     True,
     0,

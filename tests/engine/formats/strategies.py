@@ -9,7 +9,7 @@ from rubricweb.engine.formats.bundle.records import BundledAdjudication, Bundled
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.label_provenance import LabelProvenance
 from rubricweb.engine.ground_truth import RULES
-from rubricweb.engine.rubric import Rubric
+from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.verdict import Verdict
 
 RUBRIC = Rubric.from_dict(
@@ -52,9 +52,9 @@ PLAIN = st.recursive(
 )
 
 
-def label_rows(rubric):
-    def labels(criterion):
-        options = [option.label for option in criterion.options] or list(Verdict)
+def label_rows(rubric: Rubric) -> st.SearchStrategy[tuple[str | None, ...]]:
+    def labels(criterion: Criterion) -> st.SearchStrategy[str | None]:
+        options: list[str] = [option.label for option in criterion.options] or list(Verdict)
         return st.none() | st.sampled_from(options)
 
     return st.tuples(*(labels(criterion) for criterion in rubric.criteria))
@@ -71,7 +71,7 @@ PROVENANCES = st.builds(
 
 
 @st.composite
-def item_records(draw, id):
+def item_records(draw: st.DrawFn, id: str) -> ItemRecord:
     rubric = draw(st.sampled_from([None, RUBRIC, OTHER]))
     rows = label_rows(rubric or RUBRIC)
     truth = draw(st.none() | rows)
@@ -97,7 +97,7 @@ def item_records(draw, id):
 
 
 @st.composite
-def dataset_files(draw):
+def dataset_files(draw: st.DrawFn) -> DatasetFile:
     ids = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
     return DatasetFile(
         draw(NAMES | st.just("")),

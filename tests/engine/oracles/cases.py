@@ -152,7 +152,7 @@ def _weight(rng: Random, profile: str) -> float:
 def _label(rng: Random, criterion: Case, hesitant: bool) -> str:
     if "options" not in criterion:
         return rng.choice((MET, UNMET, CANNOT_ASSESS) if hesitant else (MET, UNMET))
-    labels = [option["label"] for option in criterion["options"] if hesitant or not option["na"]]
+    labels: list[str] = [option["label"] for option in criterion["options"] if hesitant or not option["na"]]
     return rng.choice([*labels, labels[-1]])
 
 

@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import sys
+from typing import Any
 
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import asks the network for prices
 
@@ -19,9 +20,10 @@ from rubric.autograders import PerCriterionGrader, PerCriterionOneShotGrader, Ru
 from rubric.utils import compute_length_penalty
 
 LOOP = asyncio.Runner()
+Case = dict[str, Any]  # JSON
 
 
-def by_autorubric(case):
+def by_autorubric(case: Case) -> float | None:
     """The score of the case's labels, under its abstention policy."""
     criteria = [
         autorubric.Criterion(
@@ -31,24 +33,25 @@ def by_autorubric(case):
         )
         for criterion in case["criteria"]
     ]
-    return autorubric.Rubric(criteria).compute_score(
+    score: float | None = autorubric.Rubric(criteria).compute_score(
         case["labels"],
         normalize=case["normalize"],
         cannot_assess_strategy=CannotAssessStrategy(case["abstention"]),
     )
+    return score
 
 
-def by_rubric(case):
+def by_rubric(case: Case) -> dict[str, list[float | None]]:
     """score, raw_score and llm_raw_score of the three graders, for a case of plain verdicts."""
     numbers = {criterion["requirement"]: i for i, criterion in enumerate(case["criteria"])}
     labels = case["labels"]
 
-    async def one(system_prompt, user_prompt):
+    async def one(system_prompt: str, user_prompt: str) -> rubric.PerCriterionOutput:
         requirement = user_prompt.split("<criterion>\n")[1].split("\n</criterion>")[0]
         status = labels[numbers[requirement]]
         return rubric.PerCriterionOutput(criterion_status=status, explanation="e")
 
-    async def all_at_once(system_prompt, user_prompt):
+    async def all_at_once(system_prompt: str, user_prompt: str) -> rubric.OneShotOutput:
         return rubric.OneShotOutput(
             criteria_evaluations=[
                 rubric.CriterionEvaluation(criterion_number=i + 1, criterion_status=label, explanation="e")
@@ -57,16 +60,18 @@ def by_rubric(case):
             ]
         )
 
-    async def holistic(system_prompt, user_prompt):
+    async def holistic(system_prompt: str, user_prompt: str) -> rubric.RubricAsJudgeOutput:
         return rubric.RubricAsJudgeOutput(overall_score=case["llm_score"], explanation="e")
 
     whole = rubric.Rubric.from_dict(case["criteria"])
 
-    async def grade_with(grader):
+    async def grade_with(
+        grader: PerCriterionGrader | PerCriterionOneShotGrader | RubricAsJudgeGrader,
+    ) -> list[float | None]:
         report = await whole.grade("text", autograder=grader)
         return [report.score, report.raw_score, report.llm_raw_score]
 
-    async def grade():
+    async def grade() -> dict[str, list[float | None]]:
         return {
             "per_criterion": await grade_with(PerCriterionGrader(one, normalize=case["normalize"])),
             "one_shot": await grade_with(PerCriterionOneShotGrader(all_at_once, normalize=case["normalize"])),
@@ -76,7 +81,7 @@ def by_rubric(case):
     return LOOP.run(grade())
 
 
-def by_length(case):
+def by_length(case: Case) -> list[float]:
     """What length costs by both libraries."""
     texts = {"thinking": "word " * case["thinking_words"], "output": "word " * case["output_words"]}
     return [
@@ -85,7 +90,7 @@ def by_length(case):
     ]
 
 
-def by_votes(case):
+def by_votes(case: Case) -> float | None:
     """The value that autorubric's panel settles on, None when it abstains."""
     rule = case["rule"]
     setting = {"binary": "aggregation", "ordinal": "ordinal_aggregation", "nominal": "nominal_aggregation"}
@@ -93,12 +98,13 @@ def by_votes(case):
         judge_model_config=autorubric.LLMConfig(model="none"), **{setting[case["scale"]]: rule}
     )
     if case["scale"] == "binary":
-        votes = [
+        verdicts = [
             JudgeVote(judge_id=f"judge {i}", verdict=label, reason="", weight=weight)
             for i, (label, weight) in enumerate(case["votes"])
         ]
-        verdict, _ = grader._aggregate_votes(votes, case["weight"])
-        return {"MET": 1.0, "UNMET": 0.0, "CANNOT_ASSESS": None}[verdict.value]
+        verdict, _ = grader._aggregate_votes(verdicts, case["weight"])
+        values: dict[str, float | None] = {"MET": 1.0, "UNMET": 0.0, "CANNOT_ASSESS": None}
+        return values[verdict.value]
     criterion = autorubric.Criterion(
         weight=case["weight"],
         requirement="Requirement",
@@ -121,10 +127,11 @@ def by_votes(case):
             )
         )
     settled, _ = grader._aggregate_multi_choice_votes(votes, criterion)
-    return None if settled.na else settled.value
+    value: float | None = None if settled.na else settled.value
+    return value
 
 
-def datasets(case):
+def datasets(case: Case) -> dict[str, object]:
     """What autorubric makes of our dataset file: its parts, and the file it writes of them."""
     read = autorubric.RubricDataset.from_json(case["file"])
     return {
@@ -141,7 +148,7 @@ def datasets(case):
     }
 
 
-def main():
+def main() -> None:
     """Answer every list of cases by the function of its name."""
     asked = json.load(sys.stdin)
     answers = {name: [globals()[name](case) for case in cases] for name, cases in asked.items()}

@@ -4,7 +4,9 @@ import asyncio
 import itertools
 import random
 import selectors
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.halt import Halt
@@ -14,47 +16,75 @@ from rubricweb.judges.rate_limit.ledger import settle
 from rubricweb.judges.rate_limit.record import Record
 from rubricweb.judges.rate_limit.store import OwnStore
 
+T = TypeVar("T")
+
 
 class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop whose clock jumps to the next timer when there is nothing to do."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.clock = 1000.0
         super().__init__(_Jumping(self))
         self._clock_resolution = 1e-9
 
-    def time(self):
+    def time(self) -> float:
         return self.clock
 
 
 class _Jumping(selectors.SelectSelector):
-    def __init__(self, loop):
+    def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()
         self._loop = loop
 
-    def select(self, timeout=None):
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout:
             self._loop.clock += timeout
         return super().select(0)
 
 
-def run(coroutine_function, *arguments):
+def run(coroutine_function: Callable[[], Coroutine[object, object, T]]) -> T:
     """Run to the end in virtual time; gives the result."""
     loop = VirtualLoop()
     try:
-        return loop.run_until_complete(coroutine_function(*arguments))
+        return loop.run_until_complete(coroutine_function())
     finally:
         loop.close()
+
+
+class Limit(Protocol):
+    """What an endpoint lets through, and what its answers say of it. `told` is what Retry-After says."""
+
+    told: str | None
+    with_headers: bool
+
+    def take(self, now: float, amount: float = 1.0) -> bool:
+        """Whether it lets so much through at this moment; if so, it is used."""
+        ...
+
+    def wait(self, now: float) -> float:
+        """Seconds until it lets something through again."""
+        ...
+
+    def headers(self, now: float) -> dict[str, str]:
+        """What every answer says of it."""
+        ...
+
+
+Answer = tuple[int | None, dict[str, str], int | None, float]
+"""Status, headers, tokens, seconds: what `leave` is told."""
 
 
 class TokenBucket:
     """`per_minute` requests, and `burst` of them at once."""
 
-    def __init__(self, per_minute, burst, *, told=None, headers=False):
-        self.rate, self.burst, self.left, self.at = per_minute / 60, burst, float(burst), None
+    def __init__(
+        self, per_minute: float, burst: float, *, told: str | None = None, headers: bool = False
+    ) -> None:
+        self.rate, self.burst, self.left = per_minute / 60, burst, float(burst)
+        self.at: float | None = None
         self.told, self.with_headers = told, headers
 
-    def take(self, now, amount=1.0):
+    def take(self, now: float, amount: float = 1.0) -> bool:
         self.at = now if self.at is None else self.at
         self.left = min(self.burst, self.left + (now - self.at) * self.rate)
         self.at = now
@@ -63,44 +93,53 @@ class TokenBucket:
             self.left -= amount
         return allowed
 
-    def wait(self, now):
+    def wait(self, now: float) -> float:
         return (1 - self.left) / self.rate
 
-    def headers(self, now):
+    def headers(self, now: float) -> dict[str, str]:
         return {
             "x-ratelimit-limit-requests": f"{self.burst:.0f}",
             "x-ratelimit-remaining-requests": f"{int(self.left)}",
             "x-ratelimit-reset-requests": f"{1000 * (self.burst - self.left) / self.rate:.0f}ms",
         }
 
-    def allowance(self, seconds):
+    def allowance(self, seconds: float) -> float:
         return self.burst + self.rate * seconds
 
 
 class FixedWindow:
     """`limit` requests in each window of so many seconds; the windows lie anyhow."""
 
-    def __init__(self, limit, seconds=60.0, *, offset=0.0, told=None, headers=False):
+    def __init__(
+        self,
+        limit: float,
+        seconds: float = 60.0,
+        *,
+        offset: float = 0.0,
+        told: str | None = None,
+        headers: bool = False,
+    ) -> None:
         self.limit, self.seconds, self.offset = limit, seconds, offset
-        self.window, self.used = None, 0.0
+        self.window: float | None = None
+        self.used = 0.0
         self.told, self.with_headers = told, headers
 
-    def _turn(self, now):
+    def _turn(self, now: float) -> None:
         window = (now + self.offset) // self.seconds
         if window != self.window:
             self.window, self.used = window, 0.0
 
-    def take(self, now, amount=1.0):
+    def take(self, now: float, amount: float = 1.0) -> bool:
         self._turn(now)
         allowed = self.used + amount <= self.limit
         if allowed:
             self.used += amount
         return allowed
 
-    def wait(self, now):
+    def wait(self, now: float) -> float:
         return self.seconds - (now + self.offset) % self.seconds
 
-    def headers(self, now):
+    def headers(self, now: float) -> dict[str, str]:
         self._turn(now)
         return {
             "x-ratelimit-limit-requests": f"{self.limit:.0f}",
@@ -108,17 +147,24 @@ class FixedWindow:
             "x-ratelimit-reset-requests": f"{self.wait(now):.3f}s",
         }
 
-    def allowance(self, seconds, start=1000.0):
+    def allowance(self, seconds: float, start: float = 1000.0) -> float:
         """What a steady client could be allowed: all of the first window, its part of the last."""
         first = self.seconds - (start + self.offset) % self.seconds
         return self.limit * (1 + max(0.0, seconds - first) / self.seconds)
 
 
 class Unlimited:
-    told, with_headers = None, False
+    told: str | None = None
+    with_headers = False
 
-    def take(self, now, amount=1.0):
+    def take(self, now: float, amount: float = 1.0) -> bool:
         return True
+
+    def wait(self, now: float) -> float:
+        return 0.0
+
+    def headers(self, now: float) -> dict[str, str]:
+        return {}
 
 
 @dataclass
@@ -129,22 +175,22 @@ class Endpoint:
     what Retry-After says: None for nothing, "exact", or "whole" for seconds rounded up.
     """
 
-    limit: object
-    latency: object = 0.05
+    limit: Limit
+    latency: float | Callable[[int, random.Random], float] = 0.05
     refusal: float = 0.02
-    tokens: object = None  # a limit of tokens beside that of requests
+    tokens: Limit | None = None  # a limit of tokens beside that of requests
     tokens_each: int = 100
     jitter: float = 0.002
     seed: int = 1
     in_flight: int = 0
     most_in_flight: int = 0
-    allowed: list = field(default_factory=list)
-    refused: list = field(default_factory=list)
+    allowed: list[float] = field(default_factory=list)
+    refused: list[float] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
 
-    async def answer(self, tokens):
+    async def answer(self, tokens: int) -> Answer:
         loop = asyncio.get_running_loop()
         began = loop.time()
         await asyncio.sleep(self.random.uniform(0, self.jitter))
@@ -171,7 +217,7 @@ class Endpoint:
         self.in_flight -= 1
         return 200, headers, tokens, loop.time() - began
 
-    def most_in(self, seconds):
+    def most_in(self, seconds: float) -> int:
         """The most requests allowed in any stretch of so many seconds."""
         most = start = 0
         for end, at in enumerate(self.allowed):
@@ -189,11 +235,11 @@ class Moody(Endpoint):
     the Retry-After of a 429 that came at random.
     """
 
-    moods: dict = field(default_factory=dict)
+    moods: Mapping[str, float] = field(default_factory=dict)
     asks: str | None = None
     hang: float = 2.0
 
-    async def answer(self, tokens):
+    async def answer(self, tokens: int) -> Answer:
         loop = asyncio.get_running_loop()
         began, lot = loop.time(), self.random.random()
         mood = next((mood for mood, upto in self._upto() if lot < upto), None)
@@ -207,7 +253,7 @@ class Moody(Endpoint):
         status = {"429": 429, "500": 500, "garbage": 200}.get(mood)
         return status, headers, None, loop.time() - began
 
-    def _upto(self):
+    def _upto(self) -> Iterator[tuple[str, float]]:
         return zip(self.moods, itertools.accumulate(self.moods.values()), strict=True)
 
 

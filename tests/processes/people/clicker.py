@@ -77,12 +77,14 @@ def click(action: str, run: Run) -> object:
     if action == "finish":
         return lifecycle.finish_if_done(run, now)
     if action == "give-up":
-        return lifecycle.give_up(run, "The judge did not answer.", now)
+        lifecycle.give_up(run, "The judge did not answer.", now)
+        return None
     if action == "sweep":
         return len(reaper.sweep(enqueue=bells, now=now))
     return add(run)
 
 
+answer: object
 print("ready", flush=True)
 for line in sys.stdin:
     action, number, *words = line.split()

@@ -48,7 +48,8 @@ def _read(node: dict[str, Any]) -> int:
     if node.get("Relation Name") != TABLE:
         return 0
     removed = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-    return round((node["Actual Rows"] + removed) * node["Actual Loops"])
+    rows: int = round((node["Actual Rows"] + removed) * node["Actual Loops"])
+    return rows
 
 
 def scans(work: Callable[[], object]) -> list[str]:
@@ -63,7 +64,7 @@ def scans(work: Callable[[], object]) -> list[str]:
 
 def copy_often(row: Model, times: int, **changed: str) -> None:
     """Stores the row again so many times; `changed` are SQL expressions over `n`, from 1, by column."""
-    kept = [field.column for field in row._meta.concrete_fields if not field.primary_key]
+    kept = [field.column for field in row._meta.concrete_fields if field.column and not field.primary_key]
     columns = ", ".join(f'"{column}"' for column in kept)
     values = ", ".join(changed.get(column, f'"{column}"') for column in kept)
     numbers = "WITH RECURSIVE many(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < %s)"

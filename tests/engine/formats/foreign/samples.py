@@ -1,5 +1,7 @@
 """A small file of every format of other programs, as those programs lay it out."""
 
+from typing import Any
+
 INSPECT = {
     "version": 2,
     "status": "success",
@@ -83,7 +85,7 @@ PROMPTFOO_RESULTS = {
 }
 
 
-def _choice(name, choice):
+def _choice(name: str, choice: str) -> dict[str, object]:
     return {"from_name": name, "to_name": "text", "type": "choices", "value": {"choices": [choice]}}
 
 
@@ -171,7 +173,8 @@ OPENAI_EVALS_LOG = [
     {"final_report": {"accuracy": 0.0}},
 ]
 
-FOREIGN = [
+# What stands in the file: JSON, or a list of its lines.
+FOREIGN: list[tuple[str, Any]] = [
     ("log.json", INSPECT),
     ("results.json", PROMPTFOO_RESULTS),
     ("export.json", LABEL_STUDIO),
