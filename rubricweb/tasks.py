@@ -14,8 +14,8 @@ from rubricweb.models import Notice
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.services import notices
 from rubricweb.services.grading import reaper, session, workers
-from rubricweb.services.grading.writer import patiently
 from rubricweb.services.shared import idempotency, shared_cache
+from rubricweb.services.shared.database_retry import retry_while_away
 from rubricweb.services.teams import retention
 
 log = logging.getLogger(__name__)
@@ -30,13 +30,12 @@ def ring(run_id: int) -> None:
 
 def sweep() -> None:
     """No task: every worker does this in its main process, whether its others are busy or not."""
-    from rubricweb.services.grading import (
-        batches,  # with the SDK, a second to import: only for those who work
-    )
+    # With the SDK, a second to import: only for those who work.
+    from rubricweb.services.grading.batches import schedule
 
     now = database_now()
     reaper.sweep(enqueue=ring, now=now)
-    for run_id in batches.due(now):
+    for run_id in schedule.due(now):
         _send(batch, run_id, expires=settings.SWEEP_SECONDS)
     if notices.mail_is_due(now):
         _send(mail, expires=settings.SWEEP_SECONDS)
@@ -48,17 +47,17 @@ def ring_tidying() -> None:
 
 @shared_task
 def grade(run_id: int) -> None:
-    clock, _ = patiently(database_clock)
-    left = session.grade(run_id, now=clock, leave=leaving.is_set)
+    clock, _ = retry_while_away(database_clock)
+    left = session.grade(run_id, now=clock, shutting_down=leaving.is_set)
     if left:
         ring(left[0])  # a bell for each that was heard: who comes looks at the other runs as well
 
 
 @shared_task
 def batch(run_id: int) -> None:
-    from rubricweb.services.grading import batches
+    from rubricweb.services.grading.batches import schedule
 
-    batches.advance(run_id, now=database_clock(), enqueue=ring)
+    schedule.advance(run_id, now=database_clock(), enqueue=ring)
 
 
 @shared_task

@@ -169,7 +169,7 @@ def _as_reply(prompt: Prompt, said: Sequence[str | float | JudgeError]) -> Answe
 
 def session(run: Run, judge: InProcessJudge, **options: Any) -> list[int]:
     """One session of a worker, on this run alone; the ids of runs it leaves work of."""
-    return grading.grade(run.pk, now=timezone.now, line=judge.line, alone=True, **options)
+    return grading.grade(run.pk, now=timezone.now, queue=judge.line, only_this_run=True, **options)
 
 
 def grade(run: Run, judge: InProcessJudge) -> Run:

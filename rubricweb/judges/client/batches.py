@@ -96,16 +96,16 @@ def line_of(config: JudgeConfig, question: Question, custom_id: str, habits: Hab
     return json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
-async def hand_in(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
-    """Uploads the file and opens a batch over it. `mark` is what `handed_in` finds it by.
+async def submit(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
+    """Uploads the file and opens a batch over it. `mark` is what `find_submitted` finds it by.
 
     A batch is opened by one request and no second: one whose answer is lost may have been taken, and would be
-    paid twice. Raises BatchError, `again` where it may have been opened: `handed_in` knows.
+    paid twice. Raises BatchError, `again` where it may have been opened: `find_submitted` knows.
     """
-    async with _desk(config) as desk:
-        file = await desk.files.create(file=("questions.jsonl", lines), purpose="batch")
-    async with _desk(config, max_retries=0) as desk:
-        batch = await desk.batches.create(
+    async with _client(config) as client:
+        file = await client.files.create(file=("questions.jsonl", lines), purpose="batch")
+    async with _client(config, max_retries=0) as client:
+        batch = await client.batches.create(
             input_file_id=file.id,
             endpoint="/v1/chat/completions",
             completion_window="24h",
@@ -114,14 +114,14 @@ async def hand_in(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
         return _state(batch)
 
 
-async def handed_in(config: JudgeConfig, mark: str, since: datetime) -> BatchState | None:
+async def find_submitted(config: JudgeConfig, mark: str, since: datetime) -> BatchState | None:
     """The batch with this mark, if one was opened since then: a kill, or an answer that was lost, may have
     come between opening it and writing its id down.
     """
     earliest = since.timestamp() - CLOCKS_DIFFER_BY_SECONDS
-    async with _desk(config) as desk:
+    async with _client(config) as client:
         seen = 0
-        async for batch in desk.batches.list(limit=100):
+        async for batch in client.batches.list(limit=100):
             if (batch.metadata or {}).get(_MARK) == mark:
                 return _state(batch)
             seen += 1
@@ -133,14 +133,14 @@ async def handed_in(config: JudgeConfig, mark: str, since: datetime) -> BatchSta
 
 async def state_of(config: JudgeConfig, batch_id: str) -> BatchState:
     """How far the batch is."""
-    async with _desk(config) as desk:
-        return _state(await desk.batches.retrieve(batch_id))
+    async with _client(config) as client:
+        return _state(await client.batches.retrieve(batch_id))
 
 
 async def cancel(config: JudgeConfig, batch_id: str) -> BatchState:
     """Asks for no more answers; those there are can still be fetched."""
-    async with _desk(config) as desk:
-        return _state(await desk.batches.cancel(batch_id))
+    async with _client(config) as client:
+        return _state(await client.batches.cancel(batch_id))
 
 
 async def answers(config: JudgeConfig, state: BatchState) -> Answers:
@@ -148,10 +148,10 @@ async def answers(config: JudgeConfig, state: BatchState) -> Answers:
     said: dict[str, HttpAnswer | None] = {}
     faults: list[str] = []
     lines = 0
-    async with _desk(config) as desk:
+    async with _client(config) as client:
         for file_id in filter(None, (state.output_file_id, state.error_file_id)):
             try:
-                content = (await desk.files.content(file_id)).content
+                content = (await client.files.content(file_id)).content
             except openai.APIStatusError as error:
                 if error.status_code in MENDED_BY_PEOPLE:
                     raise
@@ -286,7 +286,7 @@ def _read(line: bytes) -> tuple[str, HttpAnswer | None] | None:
 
 
 @asynccontextmanager
-async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[AsyncOpenAI]:
+async def _client(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[AsyncOpenAI]:
     """The provider's interface through guarded sockets, its errors as BatchError."""
     try:
         check_url(config.base_url, config.allow_private_hosts)  # the SDK raises for what it cannot read
@@ -295,7 +295,7 @@ async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[A
     transport = GuardedTransport(
         allow_private_hosts=config.allow_private_hosts, max_answer_bytes=MAX_FILE_BYTES
     )
-    desk = _Desk(
+    client = _BatchClient(
         # Empty texts rather than None: None makes the SDK look into the environment.
         api_key=config.api_key or "",
         admin_api_key="",
@@ -308,7 +308,7 @@ async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[A
         _enforce_credentials=False,
     )
     try:
-        yield desk
+        yield client
     except openai.APIStatusError as error:
         message = provider_message(error.body, config.secrets) or f"HTTP {error.status_code}"
         again = error.status_code in (408, 409, 429) or error.status_code >= 500
@@ -323,10 +323,10 @@ async def _desk(config: JudgeConfig, *, max_retries: int = 2) -> AsyncIterator[A
     except _BREAKS_OFF_IN as error:
         raise BatchError(_UNREADABLE, again=False) from error
     finally:
-        await desk.close()
+        await client.close()
 
 
-class _Desk(AsyncOpenAI):
+class _BatchClient(AsyncOpenAI):
     """AsyncOpenAI that sends no key where there is none, and no report of the platform."""
 
     @property

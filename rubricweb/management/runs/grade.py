@@ -249,7 +249,7 @@ def _grade(who: Who, started: Run) -> bool:
     try:
         with _progress_bar(started, who):
             while access.run_for(who.team, started.pk).state == RunState.RUNNING:
-                left = session.grade(started.pk, now=clock, alone=True, leave=stopped.is_set)
+                left = session.grade(started.pk, now=clock, only_this_run=True, shutting_down=stopped.is_set)
                 if not left and not stopped.is_set():
                     time.sleep(0.2)  # others hold the rest
                 if stopped.is_set():

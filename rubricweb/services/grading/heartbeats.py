@@ -13,7 +13,7 @@ from rubricweb.judges.turns import Lane
 from rubricweb.models import RunTally
 from rubricweb.selectors.spending.spending import month_of
 from rubricweb.services.grading import leases
-from rubricweb.services.grading.work import Share
+from rubricweb.services.grading.worker_run import WorkerRun
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ BEAT_SECONDS = 1.0
 class Heartbeat:
     """Renews the leases of a session, and says how much it has in flight, whatever the session is doing.
 
-    `held` are the session's shares by run, as they are at each beat.
+    `runs` are those the session works on, as they are at each beat.
 
     A database that is busy for a moment is no reason to lose the leases: the next beat tries again.
     """
@@ -31,12 +31,12 @@ class Heartbeat:
     def __init__(
         self,
         worker: str,
-        held: Mapping[int, Share],
+        runs: Mapping[int, WorkerRun],
         in_flight: Callable[[Lane], int],
         now: Callable[[], datetime],
     ) -> None:
         self._worker = worker
-        self._held = held
+        self._runs = runs
         self._in_flight = in_flight
         self._now = now
         self._over = threading.Event()
@@ -66,11 +66,11 @@ class Heartbeat:
 
     def _beat(self) -> None:
         now = self._now()
-        held = list(self._held.values())
-        for share in held:
-            RunTally.objects.filter(run=share.run, worker=self._worker, month=month_of(now)).update(
-                in_flight=self._in_flight(share.lane), beat_at=now
+        runs = list(self._runs.values())
+        for one in runs:
+            RunTally.objects.filter(run=one.run, worker=self._worker, month=month_of(now)).update(
+                in_flight=self._in_flight(one.lane), beat_at=now
             )
         if time.monotonic() - self._renewed >= settings.GRADING_LEASE_SECONDS / 3:
-            leases.renew(self._worker, [pk for share in held for pk in list(share.items)], now)
+            leases.renew(self._worker, [pk for one in runs for pk in one.leased_rows], now)
             self._renewed = time.monotonic()

@@ -1,21 +1,23 @@
-"""Which items of a run this worker may grade, and what is known about them when it starts."""
+"""Which items of a run a worker may grade: it leases some, keeps the leases alive, and gives them back."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import prefetch_related_objects
 
-from rubricweb import engine
-from rubricweb.models import Criterion, RubricVersion, Run, RunItem
-from rubricweb.services.grading.questions import OpenItem
+from rubricweb.judges.base import JudgeConfig
+from rubricweb.models import Run, RunItem
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.work_queue import unclaimed
 
-# Rubrics kept ready: datasets may bring one per item.
-RUBRICS_KEPT = 300
+# Items are claimed for about this long in advance: a killed worker holds little, and asks for it soon.
+PREFETCH_SECONDS = 1.0
+# Rendering the questions of many items would keep the event loop from asking, and other runs waiting.
+MOST_ITEMS_AT_ONCE, MOST_ITEMS_BESIDE_OTHERS = 32, 12
 
 
 def claim(run: Run, worker: str, now: datetime, limit: int, *, but: Collection[int] = ()) -> list[int]:
@@ -56,28 +58,47 @@ def lease_end(now: datetime) -> datetime:
     return now + timedelta(seconds=settings.GRADING_LEASE_SECONDS)
 
 
-class Rubrics:
-    """The rubrics of one run's items, each read once and kept while there is room."""
+class ClaimSize:
+    """How many items to claim, by how fast judges answer and how many questions an item brings."""
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[engine.Rubric, tuple[Criterion, ...]]] = {}
+    def __init__(self, run: Run, judges: Mapping[str, JudgeConfig]) -> None:
+        self._run = run
+        of_endpoint = {(judge.base_url, judge.model): judge.concurrency for judge in judges.values()}
+        self._keeps_busy = 2 * sum(of_endpoint.values())
+        self._questions_per_item = 0.0
+        self._recent_answers: deque[tuple[float, int]] = deque()
 
-    def open(self, run: Run, rows: Iterable[int]) -> list[OpenItem]:
-        """Claimed rows as what is asked about. Items of one rubric version share its rubric."""
-        claimed = list(RunItem.objects.filter(pk__in=rows).select_related("item").order_by("pk"))
-        self._read({row.rubric_version_id for row in claimed})
-        items = []
-        for row in claimed:
-            row.item.dataset = run.dataset  # the same for all of them
-            rubric, criteria = self._known[row.rubric_version_id]
-            items.append(OpenItem(row, rubric, criteria, row.item.to_engine()))
-        return items
+    def items(self, unanswered: int, most: int) -> int:
+        """Enough for PREFETCH_SECONDS and to keep every judge busy; 0 while more than half of that waits.
 
-    def _read(self, version_ids: Collection[int]) -> None:
-        new = [pk for pk in version_ids if pk not in self._known]
-        if len(self._known) + len(new) > RUBRICS_KEPT:
-            self._known = {pk: known for pk, known in self._known.items() if pk in version_ids}
-        versions: Sequence[RubricVersion] = list(RubricVersion.objects.filter(pk__in=new))
-        prefetch_related_objects(versions, "criteria")
-        for version in versions:
-            self._known[version.pk] = version.to_engine(), tuple(version.criteria.all())
+        Until an item was opened it goes by the criteria of the rubric; then `most` is the most. At 100
+        answers a second, 20 questions unanswered and 10 questions an item: 8 items.
+        """
+        chunk: int = settings.GRADING_CHUNK_ITEMS
+        if not self._keeps_busy:
+            return chunk
+        target = max(self._keeps_busy, self.answers_per_second() * PREFETCH_SECONDS)
+        if unanswered > target / 2:
+            return 0
+        if not self._questions_per_item:
+            version = self._run.rubric_version
+            criteria = 1 if version is None else max(version.criteria.count(), 1)
+            return min(math.ceil(target / criteria), chunk)
+        return min(math.ceil((target - unanswered) / self._questions_per_item), most)
+
+    def opened(self, items: int, questions: int) -> None:
+        """So many items brought so many questions."""
+        if items:
+            mean = self._questions_per_item
+            self._questions_per_item = (mean + questions / items) / 2 if mean else questions / items
+
+    def answered(self, count: int) -> None:
+        """So many answers were stored just now."""
+        self._recent_answers.append((time.monotonic(), count))
+
+    def answers_per_second(self) -> float:
+        """Answers in the last second."""
+        now = time.monotonic()
+        while self._recent_answers and self._recent_answers[0][0] < now - 1.0:
+            self._recent_answers.popleft()
+        return float(sum(count for _, count in self._recent_answers))

@@ -7,6 +7,9 @@ from uuid import UUID
 
 from django.db.models import Min
 
+from rubricweb.engine.autograders.base import Reading
+from rubricweb.engine.errors import UnreadableReply
+from rubricweb.judges.base import Question, Reply
 from rubricweb.models import JudgeCall, Judgement, Vote
 from rubricweb.selectors.runs.planning.stored_replies import KEYS_PER_QUERY, answered, batches
 
@@ -63,3 +66,49 @@ def with_confidences(found: Mapping[UUID, CachedReply]) -> dict[UUID, CachedRepl
             for call_id, confidence in rows.values_list("call_id", "confidence"):
                 given[call_id].append(confidence)
     return {key: replace(reply, confidences=tuple(given[reply.call_id])) for key, reply in found.items()}
+
+
+def read_again(question: Question, found: CachedReply) -> Reply | None:
+    """The stored answer as the reply to this question; None when it can no longer be read as one."""
+    try:
+        reading = question.read(found.text)
+    except (UnreadableReply, ValueError, RecursionError):
+        return None
+    if reading.missing:
+        return None
+    return Reply(
+        key=question.key,
+        reading=_as_sure_as_then(reading, found),
+        error=None,
+        text=found.text,
+        model=found.model,
+        rung=found.rung,
+        attempts=0,
+        prompt_tokens=None,
+        completion_tokens=None,
+        cost_usd=0.0,
+        latency_seconds=0.0,
+        reasoning=found.reasoning,
+        fallback=found.fallback,
+        cached_from=found.call_id,
+    )
+
+
+def as_cached(reply: Reply, call_id: int) -> CachedReply:
+    """What was just answered, for those who asked the very same meanwhile."""
+    answers = sorted(reply.reading.answers.items()) if reply.reading else ()
+    sure = tuple(answer.confidence for _, answer in answers)
+    return CachedReply(call_id, reply.text, reply.model, reply.rung, reply.reasoning, reply.fallback, sure)
+
+
+def _as_sure_as_then(reading: Reading, found: CachedReply) -> Reading:
+    """The reading with the confidences that token probabilities gave when the answer was new."""
+    if len(found.confidences) != len(reading.answers) or not any(found.confidences):
+        return reading
+    answers = {
+        index: answer if answer.confidence is not None else replace(answer, confidence=confidence)
+        for (index, answer), confidence in zip(
+            sorted(reading.answers.items()), found.confidences, strict=True
+        )
+    }
+    return replace(reading, answers=answers)

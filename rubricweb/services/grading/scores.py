@@ -16,7 +16,7 @@ from rubricweb.engine.scoring import (
 )
 from rubricweb.models import Run, RunItem
 from rubricweb.selectors.runs.graders import PER_ITEM
-from rubricweb.services.grading.questions import OpenItem
+from rubricweb.services.grading.asking.open_items import OpenItem
 from rubricweb.services.shared import bulk_rows
 
 _WRITTEN = (

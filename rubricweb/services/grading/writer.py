@@ -1,19 +1,16 @@
 """Replies become rows: calls, their answers, the scores of items that are now complete, and the tally.
 
-All that a batch of replies brings commits together. While the database is away the replies, which were paid
-for, are kept and storing is tried again.
+All that a batch of replies brings commits together, so that a kill leaves all of it or nothing.
 """
 
-import logging
 import math
-import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
@@ -22,17 +19,11 @@ from rubricweb.judges.client.request_body import encoded
 from rubricweb.models import JudgeCall, Run, RunTally
 from rubricweb.selectors.spending.spending import month_of
 from rubricweb.services.grading import scores
-from rubricweb.services.grading.questions import Asking, Key, OpenItem, key_of, storable
+from rubricweb.services.grading.asking.base import GradingStrategy, storable
+from rubricweb.services.grading.asking.open_items import OpenItem, QuestionKey, key_of
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.lost_calls import book_lost, lost_words
 from rubricweb.services.shared import bulk_rows
-
-log = logging.getLogger(__name__)
-
-AWAY = (OperationalError, InterfaceError)
-"""What the driver raises while the database cannot be reached, is starting up, or is locked."""
-PATIENCE_SECONDS = 90.0
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 2.0
 
 _CALL = (
     "id",
@@ -57,19 +48,17 @@ _CALL = (
     "created_at",
 )
 
-T = TypeVar("T")
-
 
 @dataclass
-class Ledger:
+class Writer:
     """Writes what one worker's calls for one run bring, and what they cost into its tallies."""
 
     run: Run
     worker: str
-    asking: Asking
+    strategy: GradingStrategy
     _tallies: dict[date, int] = field(default_factory=dict)
     # What was handed over and has no outcome yet: the tally it is written in, and what it may cost at most.
-    _at_risk: dict[Key, tuple[int, float | None]] = field(default_factory=dict)
+    _at_risk: dict[QuestionKey, tuple[int, float | None]] = field(default_factory=dict)
     # Tallies that say more is at risk than is.
     _outdated: set[int] = field(default_factory=set)
 
@@ -91,7 +80,7 @@ class Ledger:
             # What a transaction that was rolled back had marked does not count.
             for item in batch.items:
                 item.answers.clear()
-            self.asking.load(batch.items)
+            self.strategy.load(batch.items)
             if batch.ids and JudgeCall.objects.filter(pk=batch.ids[0]).exists():
                 self._forget(key_of(reply) for _, reply in batch.arrived)
                 return
@@ -104,7 +93,7 @@ class Ledger:
                 self._call(pk, item, reply, now) for pk, (item, reply) in zip(ids, batch.arrived, strict=True)
             ]
             bulk_rows.insert(JudgeCall, _CALL, calls)
-            self.asking.store(
+            self.strategy.store(
                 [(item, pk, reply) for pk, (item, reply) in zip(ids, batch.arrived, strict=True)], now
             )
             self.score(batch.items, now)
@@ -112,7 +101,7 @@ class Ledger:
         self._forget(key_of(reply) for _, reply in batch.arrived)
         batch.ids = ids
 
-    def hand_over(self, most_usd: Mapping[Key, float | None], now: datetime) -> None:
+    def book_at_risk(self, most_usd: Mapping[QuestionKey, float | None], now: datetime) -> None:
         """Writes down, before they are sent, what these calls may cost at most; None is without a price.
 
         Whatever becomes of this process, what was sent is known to be at risk. Free calls are not written.
@@ -122,12 +111,12 @@ class Ledger:
         if any(usd != 0 for usd in most_usd.values()):
             RunTally.objects.filter(pk=tally).update(**self._risk_of(tally), beat_at=now)
 
-    def take_back(self, key: Key) -> None:
+    def not_sent(self, key: QuestionKey) -> None:
         """This call was not sent: it is at risk no more, which `write_risks` says soon."""
         if key in self._at_risk:
             self._outdated.add(self._at_risk.pop(key)[0])
 
-    def break_off(self, replies: Sequence[Reply], now: datetime) -> None:
+    def book_broken_off(self, replies: Sequence[Reply], now: datetime) -> None:
         """Books calls that were stopped on the way: what they are known to have cost, and as lost those whose
         last request was sent and not waited for.
         """
@@ -146,13 +135,13 @@ class Ledger:
             "cost_usd": sum(reply.cost_usd or 0.0 for reply in sent),
         }
         with transaction.atomic():
-            self.lose(lost, now)
+            self.book_lost(lost, now)
             raised = {name: F(name) + change for name, change in changes.items() if change}
             RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
             self._lower_risks({key_of(reply) for reply in sent})
         self._forget(key_of(reply) for reply in sent)
 
-    def lose(self, most_usd: Sequence[float | None], now: datetime) -> None:
+    def book_lost(self, most_usd: Sequence[float | None], now: datetime) -> None:
         """Books calls that were not waited for, by what each may cost at most; None is nobody knows."""
         if most_usd:
             RunTally.objects.filter(pk=self.tally(now)).update(
@@ -168,13 +157,13 @@ class Ledger:
             RunTally.objects.filter(pk=tally).update(**self._risk_of(tally))
         self._outdated.clear()
 
-    def book_what_is_left(self) -> None:
+    def book_unanswered_as_lost(self) -> None:
         """Books what this worker has at risk as lost: it will not hear of it any more."""
         self.write_risks()
         book_lost(RunTally.objects.filter(run=self.run, worker=self.worker))
         self._at_risk.clear()
 
-    def _risk_of(self, tally: int, but: Collection[Key] = ()) -> dict[str, float]:
+    def _risk_of(self, tally: int, but: Collection[QuestionKey] = ()) -> dict[str, float]:
         """What is at risk in a tally, these calls left out; from all of them anew, so that no sum drifts."""
         left = [usd for key, (row, usd) in self._at_risk.items() if row == tally and key not in but]
         return {
@@ -183,15 +172,15 @@ class Ledger:
             "at_risk_usd": math.fsum(usd or 0.0 for usd in left),
         }
 
-    def _lower_risks(self, done: Collection[Key]) -> None:
+    def _lower_risks(self, done: Collection[QuestionKey]) -> None:
         for tally in {self._at_risk[key][0] for key in done if key in self._at_risk}:
             RunTally.objects.filter(pk=tally).update(**self._risk_of(tally, but=done))
 
-    def _forget(self, done: Iterable[Key]) -> None:
+    def _forget(self, done: Iterable[QuestionKey]) -> None:
         for key in done:
             self._at_risk.pop(key, None)
 
-    def free(self, usd: float, now: datetime) -> None:
+    def release(self, usd: float, now: datetime) -> None:
         """Sets this much less aside: it was for calls that were not made."""
         if usd:
             lower = Greatest(F("reserved_usd") - usd, 0.0)
@@ -212,14 +201,14 @@ class Ledger:
         }
         raised: dict[str, Any] = {name: F(name) + change for name, change in changes.items() if change}
         if freed:
-            # What was set aside last month is given back by the purse when it settles.
+            # What was reserved last month is given back when the budget's reservation is closed.
             raised["reserved_usd"] = Greatest(F("reserved_usd") - freed, 0.0)
         RunTally.objects.filter(pk=self.tally(now)).update(**raised, beat_at=now)
         self._lower_risks({key_of(reply) for reply in replies})
 
     def score(self, items: Sequence[OpenItem], now: datetime) -> None:
         """Scores those that are complete."""
-        scores.score_items(self.run, [item for item in items if self.asking.is_complete(item)], now)
+        scores.score_items(self.run, [item for item in items if self.strategy.is_complete(item)], now)
 
     def _call(self, pk: int, item: OpenItem, reply: Reply, now: datetime) -> bulk_rows.Row:
         """The call as a row of `_CALL`."""
@@ -262,35 +251,6 @@ class Batch:
     def items(self) -> list[OpenItem]:
         """Every item there is a reply about, once."""
         return list({id(item): item for item, _ in self.arrived}.values())
-
-
-def patiently(
-    do: Callable[[], T],
-    *,
-    patience_seconds: float = PATIENCE_SECONDS,
-    away: Callable[[], object] = lambda: None,
-) -> tuple[T, float]:
-    """Does it, again and again while the database is away; what it gave, and the seconds that were lost.
-
-    `away` is called when it fails the first time. After `patience_seconds` the error is raised: other workers
-    then do what this one could not store.
-    """
-    pause = FIRST_PAUSE_SECONDS
-    began = time.monotonic()
-    lost = 0.0
-    while True:
-        try:
-            return do(), lost
-        except AWAY as error:
-            if connection.in_atomic_block or time.monotonic() - began > patience_seconds:
-                raise
-            if not lost:
-                log.warning("the database is away, trying again: %s", error)
-                away()
-            connection.close()
-            time.sleep(pause)
-            lost = time.monotonic() - began
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
 
 def _spent_usd(reply: Reply) -> float:

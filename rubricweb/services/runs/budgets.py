@@ -36,16 +36,16 @@ MAX_BUDGET_USD = 1e9
 DUST_USD = 1e-9
 
 
-class Purse:
+class BudgetReservation:
     """What one worker may spend on one run right now.
 
     It sets money aside in the worker's tally before calls are sent. The caps are those of the rows at that
     moment, so that raising one takes effect at once; spending and reservations of all other workers count. A
-    worker that dies holds its reservation until its lease runs out. Of one worker and run there is one purse
+    worker that dies holds its reservation until its lease runs out. Of one worker and run there is one budget
     at a time.
 
     For every call: `reserve` what `expected_cost` says; once its reply is stored, or it was not sent, lower
-    the tally's `reserved_usd` by the same amount and say `returned`. At the end `settle`. After a refusal
+    the tally's `reserved_usd` by the same amount and say `released`. At the end `close`. After a refusal
     that is not `final` it is worth asking again when replies have come, here or to other workers.
     """
 
@@ -64,13 +64,13 @@ class Purse:
         self._costs: dict[JudgeConfig, deque[float]] = {}
 
     @classmethod
-    def open(cls, run: Run, worker: str) -> Purse:
-        """The worker's purse, empty: what a purse before it left behind is given back."""
-        purse = cls(run, worker)
-        if purse.capped:
-            purse._give_back()
-            purse._learn()
-        return purse
+    def open(cls, run: Run, worker: str) -> BudgetReservation:
+        """The worker's budget, empty: what a budget before it left behind is given back."""
+        budget = cls(run, worker)
+        if budget.capped:
+            budget._give_back()
+            budget._learn()
+        return budget
 
     @property
     def capped(self) -> bool:
@@ -83,7 +83,7 @@ class Purse:
         Tokens in are the prompt's UTF-8 bytes / 4 and a few around it; tokens out the mean of this run's
         calls, before there are five of them 400, never more than `max_output_tokens`. A prompt of 3,840 bytes
         at 2.5 and 10 per million: 1,000 in and 400 out, 0.0025 + 0.004 = 0.0065. Not less than the mean of
-        what this judge's latest calls did cost, retries and fallbacks included: see `learn`.
+        what this judge's latest calls did cost, retries and fallbacks included: see `observe_cost`.
         """
         out = self._completion_tokens or USUAL_COMPLETION_TOKENS
         if config.max_output_tokens is not None:
@@ -116,7 +116,7 @@ class Purse:
             default=None,
         )
 
-    def learn(
+    def observe_cost(
         self, config: JudgeConfig, cost_usd: float | None, completion_tokens: int | None = None
     ) -> None:
         """What a call of this judge did cost and how long its reply was, None where nobody knows.
@@ -140,13 +140,13 @@ class Purse:
         self._out_usd += usd
         return True
 
-    def returned(self, usd: float | None) -> None:
+    def released(self, usd: float | None) -> None:
         """A call's reservation is over, and gone from the tally too (see the class)."""
         if usd is not None:
             self._out_usd -= usd
             self._held_usd -= usd
 
-    def tighten(self) -> float:
+    def release_unused(self) -> float:
         """Holds no more than is needed for calls that are asked for, so that the next one is held against the
         caps; how much less: the tally's `reserved_usd` is to be lowered by as much.
         """
@@ -154,8 +154,8 @@ class Purse:
         self._held_usd -= spare
         return spare
 
-    def settle(self, now: datetime) -> None:
-        """Gives back all that is set aside; nothing of this purse may be in flight any more."""
+    def close(self, now: datetime) -> None:
+        """Gives back all that is set aside; nothing of this budget may be in flight any more."""
         if self.capped or self._held_usd > 0:  # a cap may have been lifted meanwhile
             self._give_back()
         self._held_usd = self._out_usd = 0.0

@@ -1,13 +1,13 @@
 """A run's rows are its queue: which of them are free, and the bells that call workers to them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from rubricweb.models import BatchJob, RunMode
+from rubricweb.models import BatchJob, Run, RunItem, RunMode, RunState
 
 Enqueue = Callable[[int], object]
 
@@ -24,6 +24,21 @@ def asked_live() -> Q:
 def unclaimed(now: datetime) -> Q:
     """Rows without a verdict that nobody holds a live lease on."""
     return Q(graded_at=None) & (Q(leased_until=None) | Q(leased_until__lte=now))
+
+
+def running() -> QuerySet[Run]:
+    """Runs that workers grade now, oldest first."""
+    return Run.objects.filter(asked_live(), state=RunState.RUNNING).order_by("pk")
+
+
+def with_free_items(
+    runs: QuerySet[Run], now: datetime, *, but: Collection[int] = ()
+) -> list[tuple[int, int]]:
+    """(run, team) of those that have items nobody holds, rows `but` aside."""
+    free = RunItem.objects.filter(unclaimed(now), run=OuterRef("pk"))
+    if but:
+        free = free.exclude(pk__in=but)
+    return list(runs.filter(Exists(free)).values_list("pk", "team_id"))
 
 
 def ring(run_id: int, items: int, enqueue: Enqueue) -> None:

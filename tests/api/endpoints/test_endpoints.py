@@ -142,7 +142,7 @@ def run(people: Cast, judge: JudgeEndpoint) -> Run:
         rubric_version=factories.version(people.team, people.ed),
         judge_id=f"endpoint-{judge.pk}",
     )
-    session.grade(made.pk, now=timezone.now, alone=True)
+    session.grade(made.pk, now=timezone.now, only_this_run=True)
     return made
 
 

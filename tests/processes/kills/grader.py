@@ -54,7 +54,7 @@ def grade(run_id: int) -> None:
 
     from rubricweb.services.grading import session
 
-    while session.grade(run_id, now=timezone.now, alone=True):
+    while session.grade(run_id, now=timezone.now, only_this_run=True):
         pass
 
 

@@ -37,15 +37,15 @@ def spend(run_id: int, estimate: float, cost: float) -> None:
 
     from rubricweb.models import Run, RunTally
     from rubricweb.selectors.spending.spending import month_of
-    from rubricweb.services.runs.budgets import Purse
+    from rubricweb.services.runs.budgets import BudgetReservation
 
     run = Run.objects.select_related("team").get(pk=run_id)
     worker = f"spender:{os.getpid()}"
-    purse = Purse.open(run, worker)
+    budget = BudgetReservation.open(run, worker)
     while True:
         now = timezone.now()
-        if not purse.reserve(estimate, now):
-            if purse.final:
+        if not budget.reserve(estimate, now):
+            if budget.final:
                 break
             time.sleep(0.02)
             continue
@@ -58,8 +58,8 @@ def spend(run_id: int, estimate: float, cost: float) -> None:
                 calls=F("calls") + 1,
                 beat_at=now,
             )
-        purse.returned(estimate)
-    purse.settle(timezone.now())
+        budget.released(estimate)
+    budget.close(timezone.now())
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def graded(people: Cast, judge: str, **options) -> Run:
         use_cache=True,
         **options,
     )
-    session.grade(run.pk, now=timezone.now, alone=True)
+    session.grade(run.pk, now=timezone.now, only_this_run=True)
     run.refresh_from_db()
     assert run.state == "finished"
     return run

@@ -73,7 +73,7 @@ def room(people: Cast) -> Iterator[Room]:
 
 
 def graded(run: Run) -> Run:
-    while session.grade(run.pk, now=timezone.now, alone=True):
+    while session.grade(run.pk, now=timezone.now, only_this_run=True):
         pass
     run.refresh_from_db()
     return run

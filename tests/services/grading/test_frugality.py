@@ -67,7 +67,7 @@ class Room:
         return {"dataset": self.dataset, "rubric_version": self.version} | options
 
     def grade(self, run: Run) -> Run:
-        while session.grade(run.pk, now=timezone.now, alone=True):
+        while session.grade(run.pk, now=timezone.now, only_this_run=True):
             pass
         run.refresh_from_db()
         return run

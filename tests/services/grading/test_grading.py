@@ -119,7 +119,7 @@ def test_a_run_that_is_running_cannot_be_resumed(run: Run) -> None:
 def test_cancelling_keeps_verdicts_and_resuming_goes_on_from_there(run: Run, settings) -> None:
     settings.GRADING_CHUNK_ITEMS = 1
     judge = InProcessJudge(by_the_book)
-    assert session(run, judge, leave=lambda: len(judge.asked) >= 3) == [run.pk]
+    assert session(run, judge, shutting_down=lambda: len(judge.asked) >= 3) == [run.pk]
     lifecycle.cancel_run(run, by=None, now=timezone.now())
     assert run.state == RunState.CANCELLED
     assert session(run, judge) == []

@@ -17,9 +17,8 @@ from rubricweb.judges.pool import Answered
 from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunItem, RunState, RunTally
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.grading import leases
 from rubricweb.services.grading import session as grading
-from rubricweb.services.grading.work import Share
+from rubricweb.services.grading.worker_run import WorkerRun
 from rubricweb.services.runs import lifecycle, panels
 from rubricweb.services.runs.panels import Member, Panel
 from rubricweb.services.shared import bulk_rows
@@ -57,7 +56,7 @@ def test_a_session_grades_all_running_runs_and_small_ones_do_not_wait_for_large_
     large = planned(people, 120, "large")
     small = planned(people, 2, "small")
     judge = InProcessJudge(met)
-    assert grading.grade(large.pk, now=timezone.now, line=judge.line) == []
+    assert grading.grade(large.pk, now=timezone.now, queue=judge.line) == []
     for run in (large, small):
         run.refresh_from_db()
         assert run.state == RunState.FINISHED
@@ -81,7 +80,7 @@ def test_what_breaks_in_one_run_ends_that_run_only(people: Cast) -> None:
         return "MET"
 
     with pytest.raises(RuntimeError, match="a bug"):
-        grading.grade(sound.pk, now=timezone.now, line=InProcessJudge(answer).line)
+        grading.grade(sound.pk, now=timezone.now, queue=InProcessJudge(answer).line)
     for run, state in ((sound, RunState.FINISHED), (broken, RunState.FAILED)):
         run.refresh_from_db()
         assert run.state == state
@@ -112,7 +111,7 @@ def test_answers_to_what_another_worker_has_graded_meanwhile_are_paid_for_and_ha
         return "MET"
 
     held_up.answer = answer
-    assert grading.grade(run.pk, now=timezone.now, line=lambda: OneByOne(held_up), alone=True) == []
+    assert grading.grade(run.pk, now=timezone.now, queue=lambda: OneByOne(held_up), only_this_run=True) == []
     run.refresh_from_db()
     assert (run.state, run.stop_reason) == (RunState.FINISHED, "")
     assert Judgement.objects.filter(run=run, verdict="MET").count() == 6
@@ -254,7 +253,7 @@ def test_a_worker_told_to_leave_says_what_it_leaves(people: Cast, settings) -> N
     settings.GRADING_CHUNK_ITEMS = 2
     run = planned(people, 40)
     judge = InProcessJudge(met)
-    assert session(run, judge, leave=lambda: bool(judge.asked)) == [run.pk]
+    assert session(run, judge, shutting_down=lambda: bool(judge.asked)) == [run.pk]
     assert not RunItem.objects.filter(run=run, graded_at=None, leased_until__isnull=False).exists()
     assert session(run, judge) == []
     assert len(judge.asked) == 120
@@ -324,7 +323,7 @@ def test_a_run_that_is_answered_429_and_nothing_else_says_so_before_any_question
     enough = threading.Event()
 
     def work() -> None:
-        grading.grade(run.pk, now=timezone.now, leave=enough.is_set)
+        grading.grade(run.pk, now=timezone.now, shutting_down=enough.is_set)
         connection.close()
 
     with desk(lambda method, path: (429, b'{"error": {"message": "slow down"}}')) as (url, _):
@@ -420,15 +419,16 @@ def test_replies_are_kept_while_the_database_is_away() -> None:
 def test_what_was_committed_without_our_knowing_is_not_counted_twice(people: Cast) -> None:
     run = planned(people, 2)
     now = timezone.now()
-    share = Share(run, panels.judges_of(run), "worker:1", timezone.now)
-    assert share.take_in(leases.claim(run, "worker:1", now, 2)) == []
-    share.pay()
+    work = WorkerRun(run, panels.judges_of(run), "worker:1", timezone.now)
+    assert work.claim(most=2)
+    assert work.open_claimed() == []
+    work.funding.reserve()
     judge = InProcessJudge(met)
-    batch = share.batch(list(judge(share.judges[run.judge["name"]], share.paid)))
-    share.ledger.store(batch, now)
-    share.ledger.store(batch, now)
-    assert share.settle(batch) == []
-    assert (share.outstanding, share.items) == (0, {})
+    batch = work.batch(list(judge(work.judges[run.judge["name"]], work.funding.funded)))
+    work.writer.store(batch, now)
+    work.writer.store(batch, now)
+    assert work.after_storing(batch) == []
+    assert (work.unanswered, work.items) == (0, {})
     assert JudgeCall.objects.filter(run=run).count() == tally(run).calls == 6
     assert RunItem.objects.filter(run=run, graded_at__isnull=False).count() == 2
 

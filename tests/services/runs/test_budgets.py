@@ -16,7 +16,7 @@ from rubricweb.selectors.spending.spending import month_of, month_spending, run_
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import budgets
 from rubricweb.services.runs import lifecycle as services
-from rubricweb.services.runs.budgets import Purse
+from rubricweb.services.runs.budgets import BudgetReservation
 from tests.factories import Cast, dataset, run, version
 
 pytestmark = pytest.mark.django_db
@@ -47,69 +47,69 @@ def capped(one: Run, *, run_usd: float | None = None, month_usd: float | None = 
     return Run.objects.select_related("team").get(pk=one.pk)
 
 
-def spend(purse: Purse, estimate: float, cost: float) -> None:
+def spend(budget: BudgetReservation, estimate: float, cost: float) -> None:
     """Stores a reply the way grading does: cost up and reservation down in one statement."""
-    tally = RunTally.objects.filter(run=purse.run, worker=purse.worker, month=month_of(NOW))
+    tally = RunTally.objects.filter(run=budget.run, worker=budget.worker, month=month_of(NOW))
     assert tally.update(
         cost_usd=F("cost_usd") + cost, reserved_usd=F("reserved_usd") - estimate, calls=F("calls") + 1
     )
-    purse.returned(estimate)
+    budget.released(estimate)
 
 
 def test_a_run_ends_at_its_budget_and_not_before(runs: list[Run]) -> None:
-    purse = Purse.open(capped(runs[0], run_usd=1.0), "a:1")
+    budget = BudgetReservation.open(capped(runs[0], run_usd=1.0), "a:1")
     paid = 0
-    while purse.reserve(0.01, NOW):
-        spend(purse, 0.01, 0.01)
+    while budget.reserve(0.01, NOW):
+        spend(budget, 0.01, 0.01)
         paid += 1
     assert paid == 100  # a hundredth of a dollar a hundred times
-    assert purse.final
+    assert budget.final
     assert (
-        purse.refusal == "The next call, about $0.01, would pass the run's budget of $1.00: $1.00 is spent."
+        budget.refusal == "The next call, about $0.01, would pass the run's budget of $1.00: $1.00 is spent."
     )
 
 
 def test_calls_in_flight_count_before_they_are_paid(runs: list[Run]) -> None:
-    purse = Purse.open(capped(runs[0], run_usd=1.0), "a:1")
+    budget = BudgetReservation.open(capped(runs[0], run_usd=1.0), "a:1")
     in_flight = 0
-    while purse.reserve(0.1, NOW):
+    while budget.reserve(0.1, NOW):
         in_flight += 1
     assert in_flight == 10
-    assert not purse.final  # replies that cost less than thought would make room
+    assert not budget.final  # replies that cost less than thought would make room
     for _ in range(in_flight):
-        spend(purse, 0.1, 0.02)
-    assert purse.reserve(0.1, NOW)
+        spend(budget, 0.1, 0.02)
+    assert budget.reserve(0.1, NOW)
 
 
 def test_what_another_worker_holds_is_not_there_to_spend_and_what_it_gives_back_is(runs: list[Run]) -> None:
     one = capped(runs[0], run_usd=1.0)
-    first, second = Purse.open(one, "a:1"), Purse.open(one, "a:2")
+    first, second = BudgetReservation.open(one, "a:1"), BudgetReservation.open(one, "a:2")
     assert first.reserve(0.7, NOW)
     assert not second.reserve(0.7, NOW)
     assert not second.final
-    first.settle(NOW)
+    first.close(NOW)
     assert second.reserve(0.7, NOW)
 
 
 def test_a_dead_workers_reservation_lapses_with_its_lease(runs: list[Run]) -> None:
     one = capped(runs[0], run_usd=1.0)
-    assert Purse.open(one, "a:1").reserve(0.7, NOW)
+    assert BudgetReservation.open(one, "a:1").reserve(0.7, NOW)
     lease = timedelta(seconds=settings.GRADING_LEASE_SECONDS)
-    living = Purse.open(one, "a:2")
+    living = BudgetReservation.open(one, "a:2")
     assert not living.reserve(0.7, NOW + lease - timedelta(seconds=1))
     assert living.reserve(0.7, NOW + lease)
 
 
 def test_a_worker_that_starts_again_has_its_own_reservation_back(runs: list[Run]) -> None:
     one = capped(runs[0], run_usd=1.0)
-    assert Purse.open(one, "a:1").reserve(0.7, NOW)
-    assert Purse.open(one, "a:1").reserve(0.7, NOW)
+    assert BudgetReservation.open(one, "a:1").reserve(0.7, NOW)
+    assert BudgetReservation.open(one, "a:1").reserve(0.7, NOW)
 
 
 def test_a_months_budget_is_shared_by_the_runs_of_the_team(runs: list[Run]) -> None:
     first, second = (
-        Purse.open(capped(runs[0], month_usd=1.0), "a:1"),
-        Purse.open(capped(runs[1], month_usd=1.0), "a:1"),
+        BudgetReservation.open(capped(runs[0], month_usd=1.0), "a:1"),
+        BudgetReservation.open(capped(runs[1], month_usd=1.0), "a:1"),
     )
     assert first.reserve(0.6, NOW)
     spend(first, 0.6, 0.6)
@@ -119,30 +119,30 @@ def test_a_months_budget_is_shared_by_the_runs_of_the_team(runs: list[Run]) -> N
 
 
 def test_a_month_begins_with_its_whole_budget(runs: list[Run]) -> None:
-    purse = Purse.open(capped(runs[0], month_usd=1.0), "a:1")
-    assert purse.reserve(0.9, NOW)
-    spend(purse, 0.9, 0.9)
-    assert not purse.reserve(0.9, NOW)
-    assert purse.reserve(0.9, datetime(2026, 12, 1, 0, 0, tzinfo=UTC))
+    budget = BudgetReservation.open(capped(runs[0], month_usd=1.0), "a:1")
+    assert budget.reserve(0.9, NOW)
+    spend(budget, 0.9, 0.9)
+    assert not budget.reserve(0.9, NOW)
+    assert budget.reserve(0.9, datetime(2026, 12, 1, 0, 0, tzinfo=UTC))
 
 
 def test_a_runs_budget_is_over_all_its_months(runs: list[Run]) -> None:
-    purse = Purse.open(capped(runs[0], run_usd=1.0), "a:1")
-    assert purse.reserve(0.9, NOW)
-    spend(purse, 0.9, 0.9)
-    assert not purse.reserve(0.9, datetime(2026, 12, 1, 0, 0, tzinfo=UTC))
+    budget = BudgetReservation.open(capped(runs[0], run_usd=1.0), "a:1")
+    assert budget.reserve(0.9, NOW)
+    spend(budget, 0.9, 0.9)
+    assert not budget.reserve(0.9, datetime(2026, 12, 1, 0, 0, tzinfo=UTC))
 
 
 def test_a_cap_that_is_raised_or_set_meanwhile_holds_from_the_next_reservation(
     runs: list[Run], people: Cast
 ) -> None:
     one = capped(runs[0], run_usd=0.1)
-    purse = Purse.open(one, "a:1")
-    assert not purse.reserve(0.5, NOW)
+    budget = BudgetReservation.open(one, "a:1")
+    assert not budget.reserve(0.5, NOW)
     services.set_budget(Run.objects.get(pk=one.pk), by=people.ed, budget_usd=2.0)
-    assert purse.reserve(0.5, NOW)
+    assert budget.reserve(0.5, NOW)
     budgets.change_monthly_budget(one.team, by=people.alice, monthly_budget_usd=0.4)
-    assert not purse.reserve(0.5, NOW)
+    assert not budget.reserve(0.5, NOW)
 
 
 def test_without_a_cap_nothing_is_asked_of_the_database(
@@ -150,40 +150,40 @@ def test_without_a_cap_nothing_is_asked_of_the_database(
 ) -> None:
     one = capped(runs[0])
     with django_assert_num_queries(0):
-        purse = Purse.open(one, "a:1")
-        assert all(purse.reserve(1e6, NOW) for _ in range(100))
-        purse.returned(1e6)
-        purse.settle(NOW)
+        budget = BudgetReservation.open(one, "a:1")
+        assert all(budget.reserve(1e6, NOW) for _ in range(100))
+        budget.released(1e6)
+        budget.close(NOW)
 
 
 def test_one_reservation_in_the_database_serves_many_calls(
     runs: list[Run], django_assert_max_num_queries: Any
 ) -> None:
-    purse = Purse.open(capped(runs[0], run_usd=100.0), "a:1")
+    budget = BudgetReservation.open(capped(runs[0], run_usd=100.0), "a:1")
     # 320 calls of a cent, 32 to a reservation: ten of them, eleven statements each at most.
     with django_assert_max_num_queries(110):
         for _ in range(320):
-            assert purse.reserve(0.01, NOW)
+            assert budget.reserve(0.01, NOW)
 
 
 def test_calls_that_cost_nothing_pass_a_budget_of_nothing(runs: list[Run]) -> None:
-    purse = Purse.open(capped(runs[0], run_usd=0.0), "a:1")
-    assert purse.reserve(0.0, NOW)
-    assert not purse.reserve(0.000001, NOW)
-    assert purse.final
+    budget = BudgetReservation.open(capped(runs[0], run_usd=0.0), "a:1")
+    assert budget.reserve(0.0, NOW)
+    assert not budget.reserve(0.000001, NOW)
+    assert budget.final
 
 
 def test_what_a_call_will_cost_is_read_off_its_prompt_and_the_runs_own_replies(runs: list[Run]) -> None:
     one = capped(runs[0], run_usd=1.0)
     prompt = Prompt("s" * 1840, "u" * 2000, PerCriterionOutput, (0,))
     # 3,840 bytes / 4 + 40 = 1,000 tokens at 2.5 and 400 at 10 per million.
-    assert Purse.open(one, "a:1").expected_cost(PRICED, prompt) == pytest.approx(0.0025 + 0.004)
-    assert Purse.open(one, "a:1").expected_cost(UNPRICED, prompt) is None
+    assert BudgetReservation.open(one, "a:1").expected_cost(PRICED, prompt) == pytest.approx(0.0025 + 0.004)
+    assert BudgetReservation.open(one, "a:1").expected_cost(UNPRICED, prompt) is None
     # 10 calls, and 2 answers without asking: 700 tokens in 10 replies are 70 each.
     RunTally.objects.create(
         run=one, worker="b:1", month=month_of(NOW), calls=10, cached=2, completion_tokens=700
     )
-    assert Purse.open(one, "a:1").expected_cost(PRICED, prompt) == pytest.approx(0.0025 + 0.0007)
+    assert BudgetReservation.open(one, "a:1").expected_cost(PRICED, prompt) == pytest.approx(0.0025 + 0.0007)
 
 
 def test_four_bytes_are_a_token_in_any_script() -> None:

@@ -19,10 +19,10 @@ from rubricweb.models import Run, RunEvent, RunItem, RunState, RunSummary, RunTa
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.spending.spending import month_of, month_spending, run_spending
 from rubricweb.services.grading import reaper, session
-from rubricweb.services.grading.work import Share
+from rubricweb.services.grading.worker_run import WorkerRun
 from rubricweb.services.grading.workers import worker_name
 from rubricweb.services.runs import lifecycle
-from rubricweb.services.runs.budgets import Purse
+from rubricweb.services.runs.budgets import BudgetReservation
 from tests import factories
 from tests.factories import Bells, Cast
 
@@ -51,7 +51,7 @@ def tally(run: Run, worker: str = GONE, **fields: Any) -> RunTally:
 
 
 def test_a_call_costs_at_most_a_token_for_every_byte_and_its_output_limit(run: Run) -> None:
-    purse = Purse.open(run, "w:1")
+    budget = BudgetReservation.open(run, "w:1")
     limited = JudgeConfig(
         "p",
         "http://127.0.0.1:9/v1",
@@ -62,13 +62,13 @@ def test_a_call_costs_at_most_a_token_for_every_byte_and_its_output_limit(run: R
     )
     prompt = Prompt("", "x" * 960, PerCriterionOutput, ())
     # 960 bytes and 40 tokens around them: (1,000 × 2.5 + 200 × 10) / 1,000,000.
-    assert purse.most_cost(limited, prompt) == pytest.approx(0.0045)
+    assert budget.most_cost(limited, prompt) == pytest.approx(0.0045)
     # Without a limit four times the usual 400: (1,000 × 2.5 + 1,600 × 10) / 1,000,000.
-    assert purse.most_cost(PRICED, prompt) == pytest.approx(0.0185)
+    assert budget.most_cost(PRICED, prompt) == pytest.approx(0.0185)
     # A reply of 3,000 tokens was seen: (1,000 × 2.5 + 3,000 × 10) / 1,000,000.
-    purse.learn(PRICED, 0.03, 3_000)
-    assert purse.most_cost(PRICED, prompt) == pytest.approx(0.0325)
-    assert purse.most_cost(JudgeConfig("p", "http://127.0.0.1:9/v1", "m"), prompt) is None
+    budget.observe_cost(PRICED, 0.03, 3_000)
+    assert budget.most_cost(PRICED, prompt) == pytest.approx(0.0325)
+    assert budget.most_cost(JudgeConfig("p", "http://127.0.0.1:9/v1", "m"), prompt) is None
 
 
 # ── A worker that is gone ────────────────────────────────────────────────────────────────────────
@@ -91,9 +91,9 @@ def test_what_a_dead_worker_may_have_sent_is_booked_once_and_counts_against_the_
             assert (spending.left_usd, spending.share, spending.held_usd) == (0.25, 0.75, 0.0)
     [line] = RunEvent.objects.filter(run=run, kind="lost")
     assert line.message.startswith("3 calls were cut off")
-    purse = Purse.open(run, "other:1")
-    assert not purse.reserve(0.5, now)
-    assert "$0.25 is spent, and at most $0.50 by calls cut off" in purse.refusal
+    budget = BudgetReservation.open(run, "other:1")
+    assert not budget.reserve(0.5, now)
+    assert "$0.25 is spent, and at most $0.50 by calls cut off" in budget.refusal
 
 
 def test_before_any_sweep_a_worker_that_is_silent_for_a_lease_has_lost_its_calls(run: Run, settings) -> None:
@@ -117,7 +117,7 @@ def test_the_summary_of_a_run_that_ended_meanwhile_says_what_was_lost(run: Run) 
 
 def test_a_process_of_the_same_name_books_what_the_one_before_it_left(run: Run) -> None:
     left = tally(run, worker_name(), at_risk_calls=1, at_risk_usd=0.25)
-    Share(run, {"p": PRICED}, worker_name(), timezone.now)
+    WorkerRun(run, {"p": PRICED}, worker_name(), timezone.now)
     left.refresh_from_db()
     assert (left.lost_calls, left.lost_at_most_usd, left.at_risk_calls) == (1, 0.25, 0)
 
@@ -171,7 +171,7 @@ def room(people: Cast) -> Iterator[Room]:
 
 
 def graded(run: Run) -> Run:
-    while session.grade(run.pk, now=timezone.now, alone=True):
+    while session.grade(run.pk, now=timezone.now, only_this_run=True):
         pass
     run.refresh_from_db()
     return run
@@ -203,7 +203,7 @@ def test_a_stop_that_does_not_wait_loses_what_was_sent_and_nothing_that_was_not(
             )
 
     room.meanwhile = stop
-    session.grade(run.pk, now=timezone.now, alone=True)
+    session.grade(run.pk, now=timezone.now, only_this_run=True)
     run.refresh_from_db()
     assert (run.state, room.script.count) == (RunState.PAUSED, 2)
     [found] = RunTally.objects.filter(run=run)

@@ -33,7 +33,7 @@ def graded_twice(people: Cast, **options: Any) -> tuple[Run, Run]:
 
     def graded() -> Run:
         started = factories.run(people.team, people.ed, use_cache=True, **options)
-        while session.grade(started.pk, now=timezone.now, alone=True):
+        while session.grade(started.pk, now=timezone.now, only_this_run=True):
             pass
         return started
 

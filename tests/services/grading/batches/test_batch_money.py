@@ -12,7 +12,7 @@ from rubricweb.models import BatchJob, JudgeEndpoint, Judgement, Run, RunItem, R
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.spending.spending import month_spending, run_spending
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.grading import batches
+from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
@@ -52,9 +52,9 @@ def handed_over(people: Cast, url: str, **options: Any) -> Run:
 def sweep(run: Run, *, minutes: float = 0) -> list[int]:
     """What a sweep does so many minutes from now; the runs that were due."""
     at = timezone.now() + timedelta(minutes=minutes)
-    due = batches.due(at)
+    due = schedule.due(at)
     for run_id in due:
-        batches.advance(run_id, now=partial(lambda moment: moment, at), enqueue=Bells())
+        schedule.advance(run_id, now=partial(lambda moment: moment, at), enqueue=Bells())
     run.refresh_from_db()
     return due
 
@@ -288,7 +288,7 @@ def test_one_worker_fetches_the_answers_however_long_that_takes(people: Cast) ->
     def advance(minutes: float) -> None:
         assert run is not None
         at = timezone.now() + timedelta(minutes=minutes)
-        batches.advance(run.pk, now=partial(lambda moment: moment, at), enqueue=Bells())
+        schedule.advance(run.pk, now=partial(lambda moment: moment, at), enqueue=Bells())
 
     def answer(method: str, path: str) -> Answer:
         if not path.endswith("/content"):

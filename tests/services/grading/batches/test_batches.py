@@ -27,7 +27,8 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.grading import batches, session
+from rubricweb.services.grading import session
+from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
@@ -109,8 +110,8 @@ def until_over(run: Run, clock: Clock, *, steps: int = 40) -> list[int]:
     """Sweeps until no batch of the run waits; who was rung for."""
     bells = Bells()
     for _ in range(steps):
-        for run_id in batches.due(clock()):
-            batches.advance(run_id, now=clock, enqueue=bells)
+        for run_id in schedule.due(clock()):
+            schedule.advance(run_id, now=clock, enqueue=bells)
         run.refresh_from_db()
         if run.batches.exists() and not run.batches.filter(stored_at=None).exists():
             return bells.rung
@@ -160,7 +161,7 @@ def test_a_kill_between_opening_a_batch_and_writing_it_down_opens_no_second_one(
     people: Cast, endpoint, script: Judge, clock
 ) -> None:
     run = started(people, endpoint)
-    batches.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=Bells())
     BatchJob.objects.filter(run=run).update(provider_id="", state="")  # as a kill would leave it
     clock.later(3600)
     until_over(run, clock)
@@ -211,8 +212,8 @@ def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_i
     people: Cast, endpoint, script, clock
 ) -> None:
     run = started(people, endpoint, budget_usd=0.000001)
-    for run_id in batches.due(clock()):
-        batches.advance(run_id, now=clock, enqueue=Bells())
+    for run_id in schedule.due(clock()):
+        schedule.advance(run_id, now=clock, enqueue=Bells())
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
     assert "would pass" in run.stop_reason
@@ -229,11 +230,11 @@ def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_i
 def test_a_cancelled_run_keeps_what_its_batch_had_answered(people: Cast, endpoint, script, clock) -> None:
     script.instead = {("rather not", "Names Paris"): [Say(MET, delay_seconds=1.0)]}
     run = started(people, endpoint)
-    batches.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=Bells())
     lifecycle.cancel_run(run, by=people.alice, now=clock())
     for _ in range(50):
         clock.later()
-        batches.advance(run.pk, now=clock, enqueue=Bells())
+        schedule.advance(run.pk, now=clock, enqueue=Bells())
         if not run.batches.filter(stored_at=None).exists():
             break
         time.sleep(0.1)
@@ -262,7 +263,7 @@ def test_an_endpoint_that_has_no_batches_or_is_away_says_so(people: Cast, endpoi
         judge_id=f"endpoint-{endpoint.pk}",
         mode="batch",
     )
-    batches.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=Bells())
     run.refresh_from_db()
     assert run.state == RunState.RUNNING, "it may come back"
     assert "could not be reached" in run.batches.get().error_message
@@ -271,7 +272,7 @@ def test_an_endpoint_that_has_no_batches_or_is_away_says_so(people: Cast, endpoi
 def test_a_provider_that_refuses_the_batch_pauses_the_run(people: Cast, endpoint, clock) -> None:
     run = started(people, endpoint)
     Run.objects.filter(pk=run.pk).update(judge={**run.judge, "base_url": f"{run.judge['base_url']}/nowhere"})
-    batches.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=Bells())
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
     assert "404" in run.stop_reason

@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from rubricweb.models import Judgement, Run, RunEvent, RunState
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.grading import batches, session
+from rubricweb.services.grading import session
+from rubricweb.services.grading.batches import schedule
+from rubricweb.services.grading.batches.step import READ_TRIES
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Bells, Cast
@@ -51,8 +53,8 @@ def handed_over(people: Cast, url: str) -> Run:
 def sweep(run: Run, steps: Iterable[int]) -> None:
     """Sweeps that many times twenty minutes from now; the run as it is then."""
     for at in [timezone.now() + timedelta(minutes=20 * step) for step in steps]:
-        for run_id in batches.due(at):
-            batches.advance(run_id, now=partial(_the, at), enqueue=Bells())
+        for run_id in schedule.due(at):
+            schedule.advance(run_id, now=partial(_the, at), enqueue=Bells())
     run.refresh_from_db()
 
 
@@ -125,7 +127,7 @@ def test_answers_that_cannot_be_read_are_fetched_again_and_then_errors_that_nobo
             == ["unreadable_batch"] * 9
         )
         assert not run.run_items.exclude(leased_by="").exists()
-        assert asked.count("GET /v1/files/f2/content") == batches.READ_TRIES
+        assert asked.count("GET /v1/files/f2/content") == READ_TRIES
         assert "POST /v1/chat/completions" not in asked
         last = RunEvent.objects.filter(run=run, kind="batch").latest("pk")
         assert "9 could not be read" in last.message

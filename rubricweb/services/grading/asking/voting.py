@@ -1,0 +1,149 @@
+"""A panel or a cascade: judges vote, and a verdict is made of the votes once all of them are there."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.utils import timezone
+
+from rubricweb.engine.autograders import CascadeGrader
+from rubricweb.engine.autograders.base import Prompt
+from rubricweb.engine.autograders.outputs import PerCriterionOutput
+from rubricweb.judges.base import JudgeConfig, Question
+from rubricweb.judges.content import content_key
+from rubricweb.models import Judgement, Run
+from rubricweb.models import Vote as VoteRow
+from rubricweb.selectors.labels.stored_answers import engine_votes, label_of
+from rubricweb.selectors.runs.graders import Settled, settled, stage_of
+from rubricweb.services.grading.asking.base import (
+    JUDGEMENT_COLUMNS,
+    Arrived,
+    GradingStrategy,
+    Outcome,
+    judgement_row,
+    outcomes,
+    storable,
+)
+from rubricweb.services.grading.asking.open_items import OpenItem, key_of
+from rubricweb.services.shared import bulk_rows
+
+VOTE_COLUMNS = (
+    "run_id",
+    "item_id",
+    "criterion_id",
+    "judge",
+    "repeat",
+    "stage",
+    "weight",
+    "verdict",
+    "confidence",
+    "reason",
+    "error_kind",
+    "error_message",
+    "call_id",
+    "created_at",
+)
+
+# A prompt of no words: members whose questions are named alike with it are asked alike with any.
+_NO_PROMPT = Prompt("", "", PerCriterionOutput, ())
+
+
+class PanelVoting(GradingStrategy):
+    """A panel or cascade: votes are rows of their own, a judgement is made of them once all are there."""
+
+    def __init__(self, run: Run, judges: Mapping[str, JudgeConfig]) -> None:
+        super().__init__(run, judges)
+        self._before: dict[str, int] = {}
+
+    def questions(self, item: OpenItem) -> Iterator[Question]:
+        unanswered_criteria = item.unanswered_criteria
+        if not unanswered_criteria:
+            return
+        voting = self.graders.voting(item.row.rubric_version_id)
+        for asked in voting.prompts(item.submission, item.rubric, only=unanswered_criteria, votes=item.votes):
+            grader = voting.judges[asked.judge].grader
+            yield self._question(item, asked.prompt, grader, asked.judge, asked.repeat)
+
+    def store(self, arrived: Sequence[Arrived], now: datetime) -> None:
+        made = []
+        for item, call, reply in arrived:
+            voting = self.graders.voting(item.row.rubric_version_id)
+            key = key_of(reply)
+            stage, weight = stage_of(voting, key.judge), voting.judges[key.judge].weight
+            for index, outcome in outcomes(reply):
+                answer = outcome.answer
+                made.append(
+                    (
+                        self.run.pk,
+                        item.row.item_id,
+                        item.criteria[index].pk,
+                        key.judge,
+                        key.repeat,
+                        stage,
+                        weight,
+                        label_of(answer) if answer else None,
+                        answer.confidence if answer else None,
+                        storable(answer.reason) if answer else "",
+                        outcome.error_kind[:40] if outcome.error_kind else None,
+                        storable(outcome.error_message),
+                        call,
+                        now,
+                    )
+                )
+        bulk_rows.insert_new(VoteRow, VOTE_COLUMNS, made)
+        # Read back: another worker's vote may have come first, and the judgement is made of what is stored.
+        self._settle(list({id(item): item for item, _, _ in arrived}.values()), now)
+
+    def load(self, items: Sequence[OpenItem]) -> None:
+        super().load(items)
+        self._settle(items, timezone.now())
+
+    def hopeless(self, down: Collection[str]) -> bool:
+        """A judge that is away costs its own votes; no use without any, or without a stage nobody covers."""
+        away = set(down)
+        voting = self.graders.voting(self.run.rubric_version_id or 0)
+        if isinstance(voting, CascadeGrader) and "error" not in voting.escalate_on:
+            return any(away.issuperset(stage.panel.judges) for stage in voting.stages)
+        return away.issuperset(self.judges)
+
+    def _times_before(self, judge: str) -> int:
+        """Members that ask the same model in the same way are asked independently, like repeats of one."""
+        if not self._before:
+            panel = self.run.panel or {}
+            repeats = panel["cascade"]["repeats"] if panel["cascade"] else [panel["repeats"]]
+            asked: Counter[UUID] = Counter()
+            for member in panel["members"]:
+                alike = content_key(self.judges[member["name"]], _NO_PROMPT, 0)
+                self._before[member["name"]] = asked[alike]
+                asked[alike] += repeats[member["stage"]]
+        return self._before[judge]
+
+    def _settle(self, items: Sequence[OpenItem], now: datetime) -> None:
+        """Reads the votes on these items and stores a judgement wherever they are all there."""
+        rows = VoteRow.objects.filter(run=self.run, item_id__in=[item.row.item_id for item in items])
+        cast_on: dict[tuple[int, int], list[VoteRow]] = defaultdict(list)
+        for row in rows:
+            cast_on[row.item_id, row.criterion_id].append(row)
+        made = []
+        for item in items:
+            voting = self.graders.voting(item.row.rubric_version_id)
+            for index in item.unanswered_criteria:
+                criterion = item.rubric.criteria[index]
+                item.votes[index] = engine_votes(
+                    criterion, cast_on[item.row.item_id, item.criteria[index].pk]
+                )
+                found = settled(voting, criterion, item.votes[index])
+                if found is not None:
+                    made.append(self._settled(item, index, found, now))
+                    item.answers[index] = found.tally.answer
+        if not bulk_rows.insert_new(Judgement, JUDGEMENT_COLUMNS, made):
+            super().load(items)
+
+    def _settled(self, item: OpenItem, index: int, found: Settled, now: datetime) -> bulk_rows.Row:
+        error = found.tally.error
+        failure = (error.kind, error.message) if error is not None else (None, "")
+        passed_on = "".join(f"{step.stage} passed it on ({step.reason}). " for step in found.escalations)
+        judge = str(self.run.judge["name"])
+        outcome = Outcome(found.tally.answer, *failure)
+        return judgement_row(self.run, item, index, judge, outcome, now, passed_on=passed_on)

@@ -1,0 +1,29 @@
+"""A batch holds its items by lease, as a worker does."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from rubricweb.models import BatchJob, Run, RunItem, RunTally
+from rubricweb.selectors.shared.workers import BATCH, BATCH_HELD_FOR
+from rubricweb.services.grading import leases
+
+
+def holder(job: BatchJob) -> str:
+    """Who holds its items, in the place of a worker's name."""
+    return f"{BATCH}:{job.pk}"
+
+
+def hold(job: BatchJob, rows: Sequence[int], now: datetime) -> None:
+    """These items are the batch's from now on."""
+    RunItem.objects.filter(pk__in=rows).update(leased_by=holder(job), leased_until=now + BATCH_HELD_FOR)
+
+
+def give_back(run: Run, job: BatchJob, now: datetime) -> None:
+    """Ends a batch: its items are free, and nothing is reserved for it any more."""
+    held = RunItem.objects.filter(run=run, leased_by=holder(job), graded_at=None)
+    with transaction.atomic():
+        leases.release(holder(job), list(held.values_list("pk", flat=True)))
+        RunTally.objects.filter(run=run, worker=holder(job)).update(reserved_usd=0.0)
+        BatchJob.objects.filter(pk=job.pk).update(stored_at=now, error_message="")

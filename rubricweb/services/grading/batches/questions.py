@@ -1,0 +1,118 @@
+"""What a batch asks: the open questions of its items, as the lines of one file."""
+
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from rubricweb.judges.base import JudgeConfig, Question
+from rubricweb.judges.client import batches as batch_client
+from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.models import BatchJob, Run, RunItem
+from rubricweb.services.grading import reply_cache
+from rubricweb.services.grading.asking.base import GradingStrategy
+from rubricweb.services.grading.asking.open_items import OpenItem, OpenItems, key_of
+from rubricweb.services.grading.batches.holding import hold, holder
+from rubricweb.services.runs.budgets import BudgetReservation
+
+# What one file holds at most: far below what providers allow, so that it fits into a worker's memory.
+MOST_QUESTIONS = 10_000
+MOST_BYTES = 64 * 1024 * 1024
+ITEMS_AT_ONCE = 200
+
+
+class OutOfBudget(Exception):
+    """The budget does not reach for the batch; the message says which."""
+
+
+class BatchQuestions:
+    """The open questions of one batch's items, each under the name it has in the file."""
+
+    def __init__(
+        self,
+        run: Run,
+        job: BatchJob,
+        judges: Mapping[str, JudgeConfig],
+        strategy: GradingStrategy,
+        habits: Habits,
+    ) -> None:
+        self.run = run
+        self.job = job
+        self.judges = judges
+        self.strategy = strategy
+        self.habits = habits
+
+    def lines(self, now: datetime) -> list[bytes]:
+        """The lines of the file; what earlier answers tell is not in it. Items that do not fit go to a batch
+        of their own. Raises OutOfBudget when the budget does not reach.
+        """
+        budget = BudgetReservation.open(self.run, holder(self.job))
+        lines: list[bytes] = []
+        size = 0
+        asked: set[UUID] = set()
+        over: list[int] = []
+        for items in self.items():
+            for item, fresh in self._fresh(items, asked):
+                written = [self._line(name, question) for name, question in fresh]
+                length = sum(map(len, written))
+                if lines and (size + length > MOST_BYTES or len(lines) + len(written) > MOST_QUESTIONS):
+                    over.append(item.row.pk)
+                    continue
+                for _, question in fresh:
+                    self._reserve(budget, question, now)
+                asked |= {key_of(question).content for _, question in fresh}
+                lines += written
+                size += length
+        if over:
+            with transaction.atomic():
+                hold(BatchJob.objects.create(run=self.run, judge=self.job.judge), over, now)
+        return lines
+
+    def _line(self, name: str, question: Question) -> bytes:
+        return batch_client.line_of(self.judges[key_of(question).judge], question, name, self.habits)
+
+    def _fresh(
+        self, items: Sequence[OpenItem], asked: Collection[UUID]
+    ) -> Iterator[tuple[OpenItem, list[tuple[str, Question]]]]:
+        """The items with what is to be asked about each and was not answered, nor asked, before."""
+        found = {item.row.pk: list(self.named([item])) for item in items}
+        known: Container[UUID] = ()
+        if self.run.use_cache:
+            keys = {key_of(question).content for some in found.values() for _, question in some}
+            known = {*reply_cache.known(self.run.team_id, keys), *asked}
+        for item in items:
+            fresh = [one for one in found[item.row.pk] if key_of(one[1]).content not in known]
+            if fresh:
+                yield item, fresh
+
+    def _reserve(self, budget: BudgetReservation, question: Question, now: datetime) -> None:
+        config = self.judges[key_of(question).judge].by_batch()
+        if not budget.reserve(budget.expected_cost(config, question.prompt), now):
+            budget.close(now)
+            raise OutOfBudget(budget.refusal)
+
+    def named(self, items: Sequence[OpenItem]) -> Iterator[tuple[str, Question]]:
+        """Every open question about these items, under the name it has in the file."""
+        for item in items:
+            for question in self.strategy.questions(item):
+                key = key_of(question)
+                yield f"{key.row}.{key.criteria[0]}.{key.repeat}", question
+
+    def items(self) -> Iterator[list[OpenItem]]:
+        """The items of the batch with what is stored about them, some at a time."""
+        rows = list(self.held().values_list("pk", flat=True))
+        opener = OpenItems(self.run)
+        for start in range(0, len(rows), ITEMS_AT_ONCE):
+            items = opener.open(rows[start : start + ITEMS_AT_ONCE])
+            self.strategy.load(items)
+            yield items
+
+    def with_judges(self, questions: Mapping[str, Question]) -> dict[str, tuple[JudgeConfig, Question]]:
+        """The same with the judge that each is asked of."""
+        return {name: (self.judges[key_of(one).judge], one) for name, one in questions.items()}
+
+    def held(self) -> QuerySet[RunItem]:
+        """Rows of the items that are not graded yet."""
+        return RunItem.objects.filter(run=self.run, leased_by=holder(self.job), graded_at=None).order_by("pk")

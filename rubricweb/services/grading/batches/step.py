@@ -1,0 +1,258 @@
+"""One step of one batch: it is handed in, looked at, or its answers are stored."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Container, Coroutine, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Sum
+
+from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.client import batches as batch_client
+from rubricweb.judges.client.batches import BatchError, BatchState
+from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.rate_limit.store import endpoint_key
+from rubricweb.models import UNENDED, BatchJob, EndpointMemory, Run, RunEvent, RunState, RunTally
+from rubricweb.services.grading import reply_cache
+from rubricweb.services.grading.asking import strategy_of
+from rubricweb.services.grading.asking.open_items import OpenItem, key_of
+from rubricweb.services.grading.batches.holding import give_back, hold, holder
+from rubricweb.services.grading.batches.questions import BatchQuestions, OutOfBudget
+from rubricweb.services.grading.writer import Batch, Writer
+from rubricweb.services.runs import control
+from rubricweb.services.runs.budgets import BudgetReservation
+from rubricweb.services.runs.events import note
+from rubricweb.services.runs.summaries import summarise
+
+STORED_AT_ONCE = 500
+LOOK_AGAIN = timedelta(seconds=30)
+CANCELLING = "cancelling"
+# Answers that cannot be read are fetched so many times, after a minute, two, four …: two hours in all.
+READ_TRIES = 8
+READ_AGAIN = timedelta(minutes=1)
+
+T = TypeVar("T")
+
+
+class BatchStep:
+    """One batch, looked at once."""
+
+    def __init__(
+        self, run: Run, job: BatchJob, judges: dict[str, JudgeConfig], now: Callable[[], datetime]
+    ) -> None:
+        self.run = run
+        self.job = job
+        self.judges = judges
+        # Members of a panel that is asked by batch are one model, asked in different ways.
+        self.config = config = next(iter(judges.values()))
+        self.now = now
+        self.strategy = strategy_of(run, judges)
+        self.writer = Writer(run, holder(job), self.strategy)
+        memory = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
+        self.habits = Habits.load(memory.habits if memory else {})
+        self.questions = BatchQuestions(run, job, judges, self.strategy, self.habits)
+
+    def take(self) -> None:
+        """Hands the batch in, or asks how far it is and stores what it brought."""
+        try:
+            if not self.job.provider_id:
+                self._submit()
+            else:
+                self._look()
+        except BatchError as error:
+            self._failed(error)
+        except OutOfBudget as error:
+            self._try_again()
+            control.pause_for_money(self.run, now=self.now(), why=str(error))
+
+    def _submit(self) -> None:
+        mark = f"{self.run.pk}-{self.job.pk}-{int(self.job.created_at.timestamp())}"
+        since = self.job.created_at
+        state = _wait(batch_client.find_submitted(self.config, mark, since)) if self.job.requests else None
+        if state is None:
+            state = self._opened(mark)
+        if state is not None:
+            BatchJob.objects.filter(pk=self.job.pk).update(
+                provider_id=state.id[:200], state=state.state[:40], checked_at=self.now()
+            )
+
+    def _opened(self, mark: str) -> BatchState | None:
+        """A new batch of what is left to ask; None where nothing is, or while the run is stopped."""
+        if not self._is_running():
+            self._lay_by()
+            return None
+        lines = self.questions.lines(self.now())
+        if not lines:
+            self._close("Nothing of it is left to ask.")
+            return None
+        # Putting many prompts together takes its time, and who stopped the run meanwhile is not to pay.
+        if not self._is_running():
+            self._lay_by()
+            return None
+        hold(self.job, list(self.questions.held().values_list("pk", flat=True)), self.now())
+        BatchJob.objects.filter(pk=self.job.pk).update(requests=len(lines))
+        state = _wait(batch_client.submit(self.config, b"".join(lines), mark))
+        note(self.run.pk, "batch", f"Handed in {len(lines):,} questions as batch {state.id}.")
+        return state
+
+    def _is_running(self) -> bool:
+        return Run.objects.filter(pk=self.run.pk, state=RunState.RUNNING).exists()
+
+    def _lay_by(self) -> None:
+        """Nothing was handed in, and nothing is until the run is resumed: its items are nobody's work."""
+        with transaction.atomic():
+            self.questions.held().update(leased_until=None)
+            self._reserve_nothing()
+            BatchJob.objects.filter(pk=self.job.pk).update(requests=0, checked_at=None)
+
+    def _reserve_nothing(self) -> None:
+        RunTally.objects.filter(run=self.run, worker=holder(self.job)).update(reserved_usd=0.0)
+
+    def _look(self) -> None:
+        try:
+            state = _wait(batch_client.state_of(self.config, self.job.provider_id))
+        except BatchError as error:
+            if not error.gone:
+                raise
+            self._lost(error)
+            return
+        if not state.is_over and state.state != CANCELLING and self.run.state not in UNENDED:
+            state = _wait(batch_client.cancel(self.config, self.job.provider_id))
+        BatchJob.objects.filter(pk=self.job.pk).update(state=state.state[:40], error_message="")
+        if state.is_over:
+            self._collect(state)
+        else:
+            self._try_soon()
+
+    def _collect(self, state: BatchState) -> None:
+        answers = _wait(batch_client.answers(self.config, state))
+        why = f"The answers of batch {state.id} cannot be read"
+        if answers.unreadable and self._fetch_again(why, answers.unreadable):
+            return
+        stored = failed = 0
+        in_vain: list[Reply] = []
+        for items in self.questions.items():
+            questions = dict(self.questions.named(items))
+            replies = _wait(
+                _all(batch_client.replayed(self.questions.with_judges(questions), answers.by_id, self.habits))
+            )
+            settled = [one for one in replies if one.error is None or not one.error.retryable]
+            self._store(items, settled)
+            stored += len(settled)
+            in_vain += [_cost_alone(one) for one in replies if one.error and one.error.retryable]
+            if answers.unreadable:
+                told = answers.by_id.keys() | answers.unanswered
+                lost = [one for name, one in questions.items() if name not in told]
+                failed += self._fail(items, lost, f"{why}: {answers.unreadable}.")
+        said = f": {state.error}" if state.error else ""
+        lost_words = f", {failed:,} could not be read" if failed else ""
+        self._close(
+            f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}.",
+            in_vain,
+        )
+        if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
+            control.pause_run(
+                self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
+            )
+
+    def _lost(self, error: BatchError) -> None:
+        """The provider knows the batch no more; what it may have charged for is not asked again unbidden."""
+        why = f"Batch {self.job.provider_id} cannot be found"
+        if self._fetch_again(why, str(error)):
+            return
+        failed = 0
+        for items in self.questions.items():
+            lost = [question for _, question in self.questions.named(items)]
+            failed += self._fail(items, lost, f"{why}: {error}.")
+        self._close(f"{why}; {failed:,} of its answers are lost.")
+
+    def _fetch_again(self, why: str, fault: str) -> bool:
+        """Notes that the answers could not be had and when that is tried again; False after the last try.
+
+        The run's log counts the tries: it outlasts whoever tries.
+        """
+        lines = RunEvent.objects.filter(run=self.run, kind="batch", message__startswith=f"{why}:")
+        before = lines.aggregate(tries=Sum("count"))["tries"] or 0
+        if before + 1 >= READ_TRIES:
+            return False
+        pause = READ_AGAIN * 2**before
+        # Looked at again LOOK_AGAIN after the moment that stands here.
+        next_look = self.now() + pause - LOOK_AGAIN
+        BatchJob.objects.filter(pk=self.job.pk).update(
+            error_message=f"{why}: {fault}."[:1000], checked_at=next_look
+        )
+        minutes = int(pause.total_seconds() // 60)
+        again = f"It is tried again in {minutes} minute{'s' * (minutes != 1)}."
+        note(self.run.pk, "batch", f"{why}: {fault}. {again}"[:400])
+        return True
+
+    def _fail(self, items: Sequence[OpenItem], lost: Sequence[Question], why: str) -> int:
+        """Ends these questions as errors, for asking them again is somebody's to decide; how many.
+
+        What an earlier answer tells was not in the file, and so is not lost; the others may be paid for.
+        """
+        known: Container[UUID] = ()
+        if self.run.use_cache:
+            known = reply_cache.known(self.run.team_id, {key_of(one).content for one in lost})
+        asked = [one for one in lost if key_of(one).content not in known]
+        budget = BudgetReservation(self.run, holder(self.job))
+        most = [budget.most_cost(self.judges[key_of(one).judge].by_batch(), one.prompt) for one in asked]
+        with transaction.atomic():
+            self._store(
+                items, [batch_client.unread(self.judges[key_of(one).judge], one, why) for one in asked]
+            )
+            self.writer.book_lost([usd for usd in most if usd != 0], self.now())
+        return len(asked)
+
+    def _store(self, items: Sequence[OpenItem], replies: Sequence[Reply]) -> None:
+        by_row = {item.row.pk: item for item in items}
+        for start in range(0, len(replies), STORED_AT_ONCE):
+            some = replies[start : start + STORED_AT_ONCE]
+            self.writer.store(Batch([(by_row[key_of(one).row], one) for one in some]), self.now())
+
+    def _close(self, why: str, in_vain: Sequence[Reply] = ()) -> None:
+        """Gives the items back: what they lack is asked live. What was answered in vain was paid for too."""
+        with transaction.atomic():
+            if in_vain:
+                self.writer.count(in_vain, self.now())
+            give_back(self.run, self.job, self.now())
+        note(self.run.pk, "batch", why)
+        if self.run.state not in UNENDED:
+            summarise(self.run)
+
+    def _failed(self, error: BatchError) -> None:
+        BatchJob.objects.filter(pk=self.job.pk).update(error_message=str(error)[:1000])
+        note(self.run.pk, "batch", f"{error}"[:400])
+        if error.again:
+            self._try_soon()
+            return
+        if not self.job.provider_id:
+            self._reserve_nothing()
+        # Of a run that was stopped it is looked at again as late as after a kill, or once it is resumed.
+        if self.run.state == RunState.RUNNING:
+            self._try_again()
+            control.pause_run(self.run, by=None, now=self.now(), why=f"The batch: {error}"[:400])
+
+    def _try_soon(self) -> None:
+        """The step is over: it need not be waited for as for one that was killed."""
+        BatchJob.objects.filter(pk=self.job.pk).update(checked_at=self.now())
+
+    def _try_again(self) -> None:
+        """The step may be taken again as soon as somebody has mended what kept it and resumed the run."""
+        BatchJob.objects.filter(pk=self.job.pk).update(checked_at=None)
+
+
+def _cost_alone(reply: Reply) -> Reply:
+    """The reply without what it says, of which there may be much."""
+    return replace(reply, reading=None, text="", reasoning="", request=None)
+
+
+def _wait(coroutine: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(coroutine)
+
+
+async def _all(replies: AsyncIterator[Reply]) -> list[Reply]:
+    return [reply async for reply in replies]

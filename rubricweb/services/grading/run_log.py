@@ -1,0 +1,58 @@
+"""What a worker tells a run's log: counted, and written together every two seconds."""
+
+import time
+from collections import Counter
+
+from rubricweb.judges.base import Reply
+from rubricweb.services.runs.events import note
+
+# An endpoint in trouble would write hundreds of lines a second.
+WRITE_EVERY_SECONDS = 2.0
+
+MESSAGES = {
+    "throttled": "The endpoint answered 429: too many requests.",
+    "retried": "Asked again after an error that may pass.",
+    "fell_back": "The fallback model was asked.",
+    "cached": "Answered by an earlier call that asked the very same.",
+    "database": "The database was away; replies were kept until it was back.",
+}
+
+
+class RunLog:
+    """Lines for the log of one run that are not written yet."""
+
+    def __init__(self, run_id: int) -> None:
+        self._run_id = run_id
+        self._lines: Counter[tuple[str, str]] = Counter()
+        self._written_at = time.monotonic()
+
+    def add(self, kind: str, count: int = 1, message: str = "") -> None:
+        """Counts a line of this kind; without a message of its own that of MESSAGES."""
+        self._lines[kind, message or MESSAGES[kind]] += count
+
+    def add_reply(self, reply: Reply) -> None:
+        """Counts what a person would want to know about how a reply was got."""
+        if reply.cached_from is not None:
+            self.add("cached")
+            return
+        if reply.throttled:
+            self.add("throttled", reply.throttled)
+        # The first request to each of the two models is no retry.
+        retries = reply.attempts - 1 - reply.fallback - reply.throttled
+        if retries > 0:
+            self.add("retried", retries)
+        if reply.fallback:
+            self.add("fell_back")
+
+    def write_if_due(self) -> None:
+        """Writes the lines when the last time is long enough ago; asks the database."""
+        if self._lines and time.monotonic() - self._written_at > WRITE_EVERY_SECONDS:
+            self.write()
+
+    def write(self) -> None:
+        """Writes the lines; asks the database. Those that a failure leaves are written the next time."""
+        while self._lines:
+            (kind, message), count = next(iter(self._lines.items()))
+            note(self._run_id, kind, message, count)
+            del self._lines[kind, message]
+        self._written_at = time.monotonic()
