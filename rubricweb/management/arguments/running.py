@@ -214,10 +214,10 @@ def spending(room: argparse.ArgumentParser) -> None:
     room.description = "What the team's month has cost, and the cap on it."
     actions = actions_of(room)
     shown = subcommand(
-        actions, "show", "what the month has cost so far, run by run", "teams.spending", "show"
+        actions, "show", "what the month has cost so far, run by run", "spending.spending", "show"
     )
     shown.add_argument("--json", action="store_true", help="print JSON")
-    capped = subcommand(actions, "cap", "change the cap on a month", "teams.spending", "cap")
+    capped = subcommand(actions, "cap", "change the cap on a month", "spending.spending", "cap")
     capped.add_argument(
         "cap", type=dollars_or_none, metavar="USD", help="US dollars, all runs together, or none for no cap"
     )

@@ -1,0 +1,55 @@
+"""The tree of folders: no room is crowded, and what README and the tour of the house name is there."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "rubricweb"
+MOST_MODULES = 12
+PLAN = (ROOT / "README.md").read_text().partition("## The floor plan")[2].split("```")[1]
+
+
+@pytest.mark.parametrize("tree", ["rubricweb", "tests", "benchmarks"])
+def test_no_folder_has_more_than_twelve_modules(tree: str) -> None:
+    modules = Counter(
+        str(file.parent.relative_to(ROOT))
+        for file in (ROOT / tree).rglob("*.py")
+        if file.name != "__init__.py" and file.parent.name != "migrations"  # Django wants one flat folder
+    )
+    assert modules
+    assert {folder: count for folder, count in modules.items() if count > MOST_MODULES} == {}
+
+
+def test_the_floor_plan_shows_every_floor_and_nothing_that_is_not_there() -> None:
+    inside: set[str] = set()
+    beside: set[str] = set()
+    for line in PLAN.splitlines():
+        names = re.findall(r"(?<![/\w])[a-z_]+(?:/|\.py)", line)
+        (inside if line.startswith("  ") else beside).update(names)
+    assert beside == {"rubricweb/", "templates/", "static/", "tests/", "docs/", "benchmarks/"}
+    assert [name for name in beside if not (ROOT / name).is_dir()] == []
+    assert [name for name in inside if not (PACKAGE / name).exists()] == []
+    floors = {f"{package.parent.name}/" for package in PACKAGE.glob("*/__init__.py")}
+    assert floors - inside == {"demo/", "migrations/", "templatetags/"}
+
+
+def test_pages_api_and_commands_have_every_room_of_the_floor_plan() -> None:
+    rooms = re.findall(r"[a-z]+", PLAN.partition("on every floor:")[2].partition("\ntemplates/")[0])
+    assert len(rooms) == 9
+    floors = ("web", "api", "management")
+    places = [PACKAGE / floor / room for floor in floors for room in rooms]
+    assert [str(place.relative_to(ROOT)) for place in places if not (place / "__init__.py").exists()] == []
+
+
+def test_the_tour_of_the_house_names_only_what_is_there() -> None:
+    tour = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", tour))
+    assert len(named) > 40
+    # A name is the end of a path: `evaluation/` in the table of the judges' rooms is judges/evaluation/.
+    trees = [ROOT / name for name in ("rubricweb", "templates", "static", "tests")]
+    found = [path for tree in trees for path in (tree, *tree.rglob("*"))]
+    ends = [f"/{path.relative_to(ROOT)}{'/' if path.is_dir() else ''}" for path in found]
+    assert [name for name in sorted(named) if not any(end.endswith(f"/{name}") for end in ends)] == []
