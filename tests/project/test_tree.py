@@ -53,3 +53,22 @@ def test_the_tour_of_the_house_names_only_what_is_there() -> None:
     found = [path for tree in trees for path in (tree, *tree.rglob("*"))]
     ends = [f"/{path.relative_to(ROOT)}{'/' if path.is_dir() else ''}" for path in found]
     assert [name for name in sorted(named) if not any(end.endswith(f"/{name}") for end in ends)] == []
+
+
+def test_the_stories_name_functions_that_are_there_in_ten_steps_each() -> None:
+    _, *stories = re.split(r"^## ", (ROOT / "docs" / "stories.md").read_text(), flags=re.MULTILINE)
+    assert [len(re.findall(r"^\d+\. ", story, re.MULTILINE)) for story in stories] == [10] * 5
+    named = re.findall(r"`([a-z_/]+\.py):(\w+)`", "".join(stories))
+    assert len(named) > 30
+    missing = [
+        f"{file}:{name}"
+        for file, name in named
+        if not re.search(rf"^\s*(?:class|def|async def) {name}\b", (PACKAGE / file).read_text(), re.MULTILINE)
+    ]
+    assert missing == []
+
+
+def test_contributing_names_only_what_is_there() -> None:
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", (ROOT / "CONTRIBUTING.md").read_text()))
+    assert len(named) > 15
+    assert [name for name in named if not (ROOT / name).exists() and not (PACKAGE / name).exists()] == []
