@@ -1,7 +1,7 @@
 // One criterion open at a time: choosing a verdict saves it and opens the next one that has none.
 
 import { tell } from "../shared/events.js";
-import { form as reviewForm, lacksReason, reasonOf, requiresReason, showPane, verdictOf } from "./form.js";
+import { lacksReason, reasonOf, requiresReason, form as reviewForm, showPane, verdictOf } from "./form.js";
 
 const PAUSE_MILLISECONDS = 800;
 let form = null;
