@@ -23,6 +23,16 @@ def test_no_folder_has_more_than_twelve_modules(tree: str) -> None:
     assert {folder: count for folder, count in modules.items() if count > MOST_MODULES} == {}
 
 
+def test_no_folder_of_styles_or_scripts_has_more_than_twelve_files() -> None:
+    files = Counter(
+        str(file.parent.relative_to(ROOT))
+        for pattern in ("css/**/*.css", "js/**/*.*s")
+        for file in (ROOT / "static").glob(pattern)
+    )
+    assert files
+    assert {folder: count for folder, count in files.items() if count > MOST_MODULES} == {}
+
+
 def test_the_floor_plan_shows_every_floor_and_nothing_that_is_not_there() -> None:
     inside: set[str] = set()
     beside: set[str] = set()
