@@ -64,7 +64,8 @@ class NewRun(Input):
     judge: Annotated[
         str,
         Field(
-            description="The id of a judge, see GET /judges; left out with a panel, or for checks alone.",
+            description="The id of a judge, see GET /judges; left out with a panel, or for checks alone. "
+            "`offline` only compares words: it is for trying rubricweb without a key.",
             examples=["offline"],
         ),
     ] = ""

@@ -30,7 +30,11 @@ runs = Room("runs")
 
 @runs.read("/judges", Role.VIEWER, list_of(schemas.PricedJudge))
 def list_judges(request: TokenRequest) -> Any:
-    """The judges this team can grade with, all on one page."""
+    """The judges this team can grade with, all on one page.
+
+    `offline` is no LLM: it only compares words of the criterion with words of the submission, and is for
+    trying rubricweb without a key.
+    """
     judges = endpoints.judges_of(request.auth.team)
     rows = [
         {

@@ -30,8 +30,9 @@ def grade(command: argparse.ArgumentParser) -> None:
     """`rubricweb grade`."""
     command.epilog = (
         "Without --judge and --base-url the team's first judge answers: OPENAI_API_KEY's, else one an owner "
-        "added, else the offline judge (not an LLM), started for the duration. The key for --base-url is "
-        "OPENAI_API_KEY. A rubric of checks alone asks nobody. Several --judge vote as a panel, --repeats "
+        "added, else the offline judge (not an LLM), started for the duration: it only compares words of the "
+        "criterion with words of the submission, for trying rubricweb without a key. The key for --base-url "
+        "is OPENAI_API_KEY. A rubric of checks alone asks nobody. Several --judge vote as a panel, --repeats "
         "asks each of them several times; with --cascade the first answers, and the next is asked where that "
         "will not do. --vote says how votes settle a criterion: majority, weighted, unanimous or any for MET "
         "and UNMET; mean, median, weighted_mean, mode, min or max for ordered options; mode, weighted_mode "

@@ -161,6 +161,7 @@ def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
     started = access.run_for(who.team, options.resume)
     if panels.asks_offline(started):
         _offline_judge(stack)
+        _say_what_it_is()
     if options.budget is not None:
         lifecycle.set_budget(started, by=who.user, budget_usd=options.budget)
     if started.state != RunState.RUNNING:
@@ -188,6 +189,8 @@ def _judges(
     if not named and not lifecycle.needs_judge(dataset, rubric_version):
         return {}
     members = [_judge(options, judge, who, stack) for judge in options.judge or [""]]
+    if any(judge_id == endpoints.OFFLINE for judge_id, _ in members):
+        _say_what_it_is()
     if not _is_panel(options):
         [(judge_id, judge)] = members
         return {"judge_id": judge_id, "judge": judge}
@@ -224,7 +227,11 @@ def _offline_judge(stack: ExitStack) -> None:
     """Starts the offline judge for as long as the command runs, unless one is running already."""
     if not settings.OFFLINE_JUDGE_URL:
         settings.OFFLINE_JUDGE_URL = stack.enter_context(running_server())
-        note("Judge: the offline judge (not an LLM). For a real one set OPENAI_API_KEY, or give --base-url.")
+
+
+def _say_what_it_is() -> None:
+    note(f"Judge: the {endpoints.OFFLINE_NAME}. {endpoints.OFFLINE_ABOUT}")
+    note("For a real one set OPENAI_API_KEY, or give --base-url.")
 
 
 # ── Grading ──────────────────────────────────────────────────────────────────────────────────────

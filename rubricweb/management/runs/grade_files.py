@@ -13,7 +13,7 @@ from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verd
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
-from rubricweb.judges.offline.lexical import MODEL
+from rubricweb.judges.offline.lexical import ABOUT, MODEL, SIGNATURE
 from rubricweb.judges.offline.server import running_server
 from rubricweb.management.terminal import installed
 from rubricweb.management.terminal.named_files import read_file, rubric_in, stored_id, write_file
@@ -96,7 +96,8 @@ def _judge(options: argparse.Namespace, stack: ExitStack) -> str:
         return environment_config().model
     except NoEndpoint:
         os.environ |= {"OPENAI_BASE_URL": stack.enter_context(running_server()), "OPENAI_MODEL": MODEL}
-        remark("Judge: the offline judge (not an LLM). For a real one set OPENAI_API_KEY or --base-url.")
+        remark(f"Judge: the {SIGNATURE}. {ABOUT}")
+        remark("For a real one set OPENAI_API_KEY or --base-url.")
         return MODEL
 
 

@@ -27,6 +27,8 @@ def list_judges(options: argparse.Namespace) -> int:
     for judge_id, config in judges.items():
         rows.add_row(judge_id, config.name, config.model, config.base_url, _price(config))
     terminal().print(rows)
+    if endpoints.OFFLINE in judges:
+        note(f"{endpoints.OFFLINE}: {endpoints.OFFLINE_ABOUT}")
     return 0
 
 

@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.offline import lexical
 from rubricweb.models import JudgeEndpoint, Run, Team, User
 from rubricweb.services.endpoints import prices
 from rubricweb.services.endpoints.options import (
@@ -28,7 +29,7 @@ from rubricweb.services.shared.sealing import seal, unseal
 OFFLINE = "offline"
 ENVIRONMENT = "environment"
 OFFLINE_NAME = "offline judge (not an LLM)"
-OFFLINE_MODEL = "offline-lexical"
+OFFLINE_ABOUT = lexical.ABOUT
 SECRETS = ("api_key", "extra_headers")
 """What a run never remembers of its judge."""
 
@@ -55,7 +56,7 @@ def judges_of(team: Team) -> dict[str, JudgeConfig]:
         judges[OFFLINE] = _config(
             name=OFFLINE_NAME,
             base_url=settings.OFFLINE_JUDGE_URL,
-            model=OFFLINE_MODEL,
+            model=lexical.MODEL,
             identity=OFFLINE,
             input_usd_per_million=0.0,
             output_usd_per_million=0.0,

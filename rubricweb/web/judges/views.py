@@ -89,7 +89,8 @@ def _judges_page(request: TeamRequest, **more: Any) -> HttpResponse:
         {"id": judge_id, "config": config, "endpoint": rows.get(judge_id)}
         for judge_id, config in endpoints.judges_of(request.team).items()
     ]
-    return render(request, "teams/judges.html", {"judges": found, "offline": endpoints.OFFLINE, **more})
+    offline = {"offline": endpoints.OFFLINE, "offline_about": endpoints.OFFLINE_ABOUT}
+    return render(request, "teams/judges.html", {"judges": found, **offline, **more})
 
 
 def _judge_page(

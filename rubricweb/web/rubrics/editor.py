@@ -208,7 +208,12 @@ def _tried(request: TeamRequest, form: RubricForm, submission: engine.Submission
     judge = trials.offline_judge if offline else None
     trial = trials.try_rubric(form.draft(), submission, judge=judge)
     rows = [(form.rows[each.position], each) for each in trial.answers]
-    return {"trial": trial, "rows": rows, "judge": endpoints.OFFLINE_NAME if offline else ""}
+    return {
+        "trial": trial,
+        "rows": rows,
+        "judge": endpoints.OFFLINE_NAME if offline else "",
+        "about": endpoints.OFFLINE_ABOUT,
+    }
 
 
 # ── As source ────────────────────────────────────────────────────────────────────────────────────

@@ -295,7 +295,7 @@ def _option(title: str, line: str) -> str:
 
 def _about(judge_id: str, config: JudgeConfig) -> str:
     if judge_id == endpoints.OFFLINE:
-        return "Compares words, understands nothing; free. For trying things out, not for deciding."
+        return endpoints.OFFLINE_ABOUT
     prices = (config.input_usd_per_million, config.output_usd_per_million)
     price = (
         "price unknown" if None in prices else f"{usd(prices[0])} in, {usd(prices[1])} out per million tokens"

@@ -22,6 +22,8 @@ from rubricweb.selectors.runs import log as run_log
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs.group_means import ONE_SCORE, no_groups
 from rubricweb.selectors.shared.clock import database_now
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs import panels
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.runs.run_again import TRIAL
 
@@ -66,6 +68,8 @@ def run(request: TeamRequest, run_id: int) -> HttpResponse:
     context = _results(request, found)
     if request.htmx:
         return render(request, "runs/_results.html", context)
+    if panels.asks_offline(found):
+        context["about_judge"] = f"{endpoints.OFFLINE_NAME.capitalize()}: {endpoints.OFFLINE_ABOUT}"
     return render(request, "runs/run.html", context | _live(request, found) | _controls(request, found))
 
 

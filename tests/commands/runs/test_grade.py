@@ -47,6 +47,7 @@ def test_grading_needs_no_server_no_worker_and_no_key(
     assert ended.returncode == 0, ended.stderr
     assert "2 of 2 graded" in ended.stdout
     assert "offline judge (not an LLM)" in ended.stderr
+    assert " ".join(ended.stderr.split()).count("It only compares words of the criterion") == 1
     rows = list(csv.DictReader(output.open()))
     assert sorted((row["item_id"], row["criterion"]) for row in rows) == [
         ("bad", "capital"),

@@ -44,6 +44,7 @@ def test_files_are_graded_into_a_file_by_the_offline_judge_and_nothing_is_stored
     assert grade("-o", "verdicts.csv") == 0  # a query would be refused: this test has no database
     shown = capsys.readouterr()
     assert "offline judge (not an LLM)" in shown.err
+    assert " ".join(shown.err.split()).count("It only compares words of the criterion") == 1
     assert "2 of 2 fully judged" in shown.out
     with (folder / "verdicts.csv").open() as file:
         rows = list(csv.DictReader(file))

@@ -1,7 +1,11 @@
 """The offline judge: believable verdicts from words, in every form of reply."""
 
+import collections
+import csv
+import importlib.resources
 import json
 import pathlib
+import statistics
 import subprocess
 import sys
 import time
@@ -10,10 +14,12 @@ import urllib.request
 
 import pytest
 
-from rubricweb.engine.rubric import Criterion
+from rubricweb.engine.autograders.per_criterion import PerCriterionGrader
+from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.offline.lexical import SIGNATURE, judge_criterion
-from rubricweb.judges.offline.questions import Asked, AskedCriterion
+from rubricweb.judges.offline.questions import Asked, AskedCriterion, read_request
 from rubricweb.judges.offline.script import Recording, Script, read_script
 from rubricweb.judges.offline.words import stem
 
@@ -22,10 +28,7 @@ LETTER = """Hi Marta,
 I'm sorry the lock froze; that must have been a bad end to the day. We will send you a new key within 2 days.
 Please send us the number on the lock, see https://example.org/keys.
 
-- Keep the old lock.
-- Put a "drop of oil" into it, for example sewing machine oil.
-
-Would Thursday suit you?
+Put a "drop of oil" into the old one.
 
 Regards, Ann"""
 
@@ -42,30 +45,19 @@ def judged(requirement, response, *, negative=False, query="", reference=""):
         ("Mentions the warranty of the battery", "UNMET"),
         ('Uses the phrase "drop of oil"', "MET"),
         ('Uses the phrase "pinch of salt"', "UNMET"),
-        ("Has at most 80 words", "MET"),
-        ("Uses fewer than 20 words", "UNMET"),
-        ("Has between 40 and 90 words", "MET"),
-        ("Has at least 3 bullet points", "UNMET"),
-        ("Has at least two bullet points", "MET"),
-        ("Lists the steps as bullets", "MET"),
-        ("Is concise", "MET"),
-        ("Greets the customer by name", "MET"),
+        ("Does not mention the warranty", "MET"),
+        ("Avoids mentioning the lock", "UNMET"),
+        # Words of rubrics that stand for words of responses.
         ("Apologises for the trouble", "MET"),
+        ("Avoids apologising", "UNMET"),
         ("Thanks the customer", "UNMET"),
-        ("Asks a question", "MET"),
-        ("Ends with a question", "UNMET"),
-        ("Links to a page", "MET"),
-        ("Gives an example", "MET"),
         ("Names one concrete next step", "MET"),
         ("Says by when the key arrives", "MET"),
-        ("Uses an emoji", "UNMET"),
-        ("Does not use an emoji", "MET"),
-        ("Avoids apologising", "UNMET"),
-        ("Contains profanity", "UNMET"),
-        ("Acknowledges the trouble in its first two sentences", "MET"),
+        ("Blames the customer", "UNMET"),
+        ("Is free of jargon", "MET"),
     ],
 )
-def test_verdicts_follow_words_and_form(requirement, verdict):
+def test_verdicts_follow_words(requirement, verdict):
     assert judged(requirement, LETTER) == verdict
 
 
@@ -76,17 +68,27 @@ def test_an_error_needs_more_evidence_than_a_virtue():
 
 
 def test_what_a_response_denies_counts_less():
-    assert judged("Offers a discount", "We offer a discount of 10 %.", negative=True) == "MET"
+    assert judged("Mentions aspirin", "Take aspirin.", negative=True) == "MET"
     assert judged("Mentions aspirin", "You cannot take aspirin.") == "MET"
     assert judged("Mentions aspirin", "You cannot take aspirin.", negative=True) == "UNMET"
 
 
-def test_reference_and_query_are_looked_at():
-    reference = "Refund: within 30 days of delivery. Trade-in: a quote within 3 working days."
+def test_reference_and_questions_are_looked_at_where_the_criterion_speaks_of_them():
+    reference = "Refund: within 30 days of delivery. Exchange: a quote within 3 working days."
     rule = "States the rule as written in the reference"
     assert judged(rule, "You get a refund within 30 days of delivery.", reference=reference) == "MET"
     assert judged(rule, "Our general terms apply.", reference=reference) == "UNMET"
-    invented = "Invents a rule"
+    exchange = "Says what the reference calls exchange"
+    assert judged(exchange, "A quote comes in 3 working days.", reference=reference) == "MET"
+    assert judged(exchange, "Within 30 days of delivery.", reference=reference) == "UNMET"
+    questions = "Answers every question of the customer"
+    asked = "Where is my key? When does the workshop open?"
+    assert judged(questions, "The key is here, the workshop opens at 9.", query=asked) == "MET"
+    assert judged(questions, "We are sorry.", query=asked) == "UNMET"
+
+
+def test_what_is_invented_is_a_figure_that_neither_prompt_nor_reference_has():
+    invented, reference = "Invents a rule", "Within 30 days of delivery."
     assert judged(invented, "A fee of €15 is due.", negative=True, reference=reference) == "MET"
     assert judged(invented, "It takes 30 days.", negative=True, reference=reference) == "UNMET"
 
@@ -98,15 +100,57 @@ def test_nothing_to_judge_cannot_be_assessed():
 
 def test_words_are_compared_by_stem():
     assert stem("policies") == stem("policy")
-    assert stem("shipped") == stem("shipping") == stem("delivered")
+    assert stem("shipped") == stem("shipping")
     assert stem("1,200") == "1200"
-    assert stem("two") == "2"
+
+
+def of_the_demo(rubric_name, items_name):
+    """(item, criterion) → verdict or option, as `rubricweb serve --demo` comes to it."""
+    demo = importlib.resources.files("rubricweb.demo")
+    rubric = Rubric.from_yaml(demo.joinpath(rubric_name).read_text())
+    found = {}
+    for line in demo.joinpath(items_name).read_text().splitlines():
+        item = json.loads(line)
+        submission = Submission(item["submission"], query=item["prompt"], reference=item["reference"])
+        for prompt in PerCriterionGrader().prompts(submission, rubric):
+            asked = read_request({"messages": [{"role": "user", "content": prompt.user}]})
+            said = judge_criterion(asked.criteria[0], asked)
+            name = rubric.criteria[prompt.criteria[0]].name
+            found[item["id"], name] = said.option.label if said.option else said.verdict
+    return found
+
+
+def test_in_the_demo_it_is_right_often_and_wrong_sometimes():
+    labels = collections.defaultdict(list)
+    for row in csv.DictReader(
+        importlib.resources.files("rubricweb.demo").joinpath("support_labels.csv").open()
+    ):
+        labels[row["item_id"], row["criterion"]].append(row["verdict"])
+    said = of_the_demo("rubric_support_reply.yaml", "support_replies.jsonl")
+    right = collections.defaultdict(list)
+    for (item, criterion), verdicts in labels.items():
+        right[criterion].append(said[item, criterion] == statistics.mode(verdicts))
+    shares = {criterion: statistics.mean(found) for criterion, found in right.items()}
+    assert 0.75 <= statistics.mean(shares.values()) <= 0.95, shares
+    # Better than a coin on every criterion, and not always right on all of them.
+    assert min(shares.values()) > 0.5, shares
+
+
+def test_in_the_demo_every_criterion_tells_submissions_apart():
+    for names in (
+        ("rubric_support_reply.yaml", "support_replies.jsonl"),
+        ("rubric_release_note.yaml", "release_notes.jsonl"),
+    ):
+        by_criterion = collections.defaultdict(set)
+        for (_, criterion), verdict in of_the_demo(*names).items():
+            by_criterion[criterion].add(verdict)
+        assert all(len(verdicts) > 1 for verdicts in by_criterion.values()), by_criterion
 
 
 CRITERIA = [
     Criterion(weight=10, requirement="Mentions Paris"),
     Criterion(weight=5, requirement="Mentions Berlin"),
-    Criterion(weight=-5, requirement="Contains profanity"),
+    Criterion(weight=-5, requirement="Blames the reader"),
 ]
 
 

@@ -35,6 +35,8 @@ def chosen(options, response, requirement="Mentions Paris"):
         (QUALITY, "A fair answer about Paris.", "Fair"),
         (LEVELS, "Paris is the capital.", "3 - all"),
         (LEVELS, "Lyon is a city.", "1 - none of it"),
+        # Half of what counts is denied: the middle of the scale.
+        (LEVELS, "It is not Paris.", "2 - half"),
         (TOPICS, "The delivery to Paris was late.", "Delivery"),
     ],
 )
@@ -48,7 +50,7 @@ def test_an_empty_response_is_not_applicable_or_in_the_middle():
 
 
 def test_options_without_any_order_still_get_an_answer():
-    assert chosen((AskedOption("Red"), AskedOption("Blue")), "Paris.") == "Blue"
+    assert chosen((AskedOption("Red"), AskedOption("Blue")), "Paris.") == "Red"
 
 
 TONE = Criterion(

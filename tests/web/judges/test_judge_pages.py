@@ -190,6 +190,7 @@ def test_the_judge_of_the_environment_is_listed_without_its_key(people: Cast, si
     page = sign_in(people.bob).get(url("settings_judges", people)).content.decode()
     assert "env-model" in page
     assert KEY not in page
+    assert endpoints.OFFLINE_ABOUT in page  # of the other judge in the list
 
 
 @override_settings(OFFLINE_JUDGE_URL="")

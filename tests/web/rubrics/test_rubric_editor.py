@@ -381,6 +381,7 @@ class TestTrials:
         posted |= {"try_submission": "Thank you! I am warm and correct. Paris lies in the middle of France."}
         page = ed.post(url("rubric_try"), posted, headers={"HX-Request": "true"}).content.decode()
         assert "offline judge (not an LLM)" in page
+        assert "only compares words" in page
         assert "need a judge" not in page
         assert "chip--" in page
         assert "<html" not in page

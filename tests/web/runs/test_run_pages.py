@@ -11,6 +11,7 @@ from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunState, RunTally
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.shared.workers import start_command
+from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.runs import lifecycle
 from tests import factories
@@ -94,7 +95,9 @@ def test_the_launch_form_counts_the_calls_before_anything_is_spent(people: Cast,
     assert plan.context["plan"] == plans.Plan(items=3, own=0, unjudged=0, fewest=3, most=3, calls=9)
     plan = client.get(at("run_new", people), asked | {"autograder": "one_shot"}).context["plan"]
     assert plan.calls == 3
-    assert "offline judge (not an LLM)" in client.get(at("run_new", people), asked).content.decode()
+    page = client.get(at("run_new", people), asked).content.decode()
+    assert "offline judge (not an LLM)" in page
+    assert endpoints.OFFLINE_ABOUT in page
 
 
 def test_counting_without_javascript_keeps_what_was_chosen_and_starts_nothing(people: Cast, sign_in) -> None:
@@ -121,6 +124,7 @@ def test_starting_a_run_plans_every_item(people: Cast, sign_in) -> None:
     run = Run.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, at("run", people, run.pk))
     assert (run.name, run.state, run.run_items.count(), run.created_by) == ("Trial", "running", 3, people.ed)
+    assert endpoints.OFFLINE_ABOUT in sign_in(people.ed).get(answer["Location"]).content.decode()
 
 
 @pytest.mark.parametrize(
