@@ -46,7 +46,7 @@ def refused(request: HttpRequest, error: Refusal) -> HttpResponse:
         return JsonResponse({"message": str(error)}, status=status)
     faults = error.faults if isinstance(error, Invalid) else ()
     context = {"status": status, "title": error.title, "message": str(error), "faults": faults}
-    return render(request, "error.html", context, status=status)
+    return render(request, "shared/error.html", context, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -74,5 +74,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
     return render(
-        request, "error.html", {"status": status, "title": title, "message": message}, status=status
+        request, "shared/error.html", {"status": status, "title": title, "message": message}, status=status
     )

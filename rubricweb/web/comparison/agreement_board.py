@@ -30,11 +30,13 @@ def board(request: TeamRequest, queue_id: int) -> HttpResponse:
     except Withheld as error:
         if as_file:
             raise
-        return render(request, "agreement/board.html", context | {"withheld": str(error)})
+        return render(request, "comparison/agreement/board.html", context | {"withheld": str(error)})
     if as_file:
         return _csv(found)
     part = request.htmx and not request.htmx.boosted
-    return render(request, f"agreement/{'_' if part else ''}board.html", context | {"board": found})
+    return render(
+        request, f"comparison/agreement/{'_' if part else ''}board.html", context | {"board": found}
+    )
 
 
 def _csv(board: selected.AgreementBoard) -> HttpResponse:

@@ -146,7 +146,9 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
             upload_id = _keep(request, data, filename, form.cleaned_data.get("name", ""), dataset)
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"form": form, "refusal": refusal, "dataset": dataset}
-    return render(request, "datasets/import.html", context, status=422 if refusal or form.errors else 200)
+    return render(
+        request, "datasets/imports/import.html", context, status=422 if refusal or form.errors else 200
+    )
 
 
 def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
@@ -180,7 +182,9 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
         "filename": filename,
         "dataset": dataset,
     }
-    return render(request, "datasets/import_columns.html", context, status=422 if form.errors else 200)
+    return render(
+        request, "datasets/imports/import_columns.html", context, status=422 if form.errors else 200
+    )
 
 
 def _stored(
@@ -304,7 +308,9 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
             upload_id = _keep(request, data, filename, "", dataset, labels=labels)
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"dataset": dataset, "form": form, "refusal": refusal}
-    return render(request, "datasets/labels.html", context, status=422 if refusal or form.errors else 200)
+    return render(
+        request, "datasets/imports/labels.html", context, status=422 if refusal or form.errors else 200
+    )
 
 
 def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
@@ -336,4 +342,4 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
         "machines": any(rater["rater_kind"] == RaterKind.MACHINE for rater in labels["plan"]["raters"]),
         "refusal": refusal,
     }
-    return render(request, "datasets/labels_check.html", context, status=422 if refusal else 200)
+    return render(request, "datasets/imports/labels_check.html", context, status=422 if refusal else 200)

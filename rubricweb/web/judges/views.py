@@ -27,7 +27,7 @@ def judges(request: TeamRequest) -> HttpResponse:
 @never_cache
 def new(request: TeamRequest) -> HttpResponse:
     if request.method != "POST":
-        return render(request, "teams/judge.html", {"form": JudgeForm()})
+        return render(request, "judges/judge.html", {"form": JudgeForm()})
     form = JudgeForm(request.POST)
     if form.is_valid():
         try:
@@ -37,7 +37,7 @@ def new(request: TeamRequest) -> HttpResponse:
         else:
             messages.success(request, f"{endpoint} can be asked now. Test it before a run depends on it.")
             return redirect("settings_judges", request.team.slug)
-    return render(request, "teams/judge.html", {"form": form.without_secrets()}, status=422)
+    return render(request, "judges/judge.html", {"form": form.without_secrets()}, status=422)
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -79,7 +79,7 @@ def test(request: TeamRequest) -> HttpResponse:
     except (Invalid, Conflict) as error:
         context["refused"] = str(error)
     if request.htmx:
-        return render(request, "teams/_trial.html", context)
+        return render(request, "judges/_trial.html", context)
     return _judges_page(request, tested=judge_id, **context)
 
 
@@ -90,11 +90,11 @@ def _judges_page(request: TeamRequest, **more: Any) -> HttpResponse:
         for judge_id, config in endpoints.judges_of(request.team).items()
     ]
     offline = {"offline": endpoints.OFFLINE, "offline_about": endpoints.OFFLINE_ABOUT}
-    return render(request, "teams/judges.html", {"judges": found, **offline, **more})
+    return render(request, "judges/judges.html", {"judges": found, **offline, **more})
 
 
 def _judge_page(
     request: TeamRequest, endpoint: JudgeEndpoint, form: JudgeForm, *, status: int = 200
 ) -> HttpResponse:
     context = {"endpoint": endpoint, "form": form, "header_names": endpoints.header_names(endpoint)}
-    return render(request, "teams/judge.html", context, status=status)
+    return render(request, "judges/judge.html", context, status=status)

@@ -16,7 +16,7 @@ from rubricweb.web.patterns.answers import answer_examples
 
 @login_not_required
 def patterns(request: HttpRequest) -> HttpResponse:
-    return render(request, "patterns.html", _examples())
+    return render(request, "patterns/patterns.html", _examples())
 
 
 class ExampleForm(forms.Form):

@@ -81,7 +81,7 @@ def mine(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.queue_for(request.team, queue_id)
     found = selectors.my_calibration(queue, request.user)
     context = {"queue": queue, "mine": found, "whom": selectors.whom_to_ask(queue)}
-    return render(request, "reviews/calibration_mine.html", context)
+    return render(request, "reviews/calibration/calibration_mine.html", context)
 
 
 def _decide(
@@ -110,4 +110,6 @@ def _page(request: TeamRequest, queue: ReviewQueue, **refused: Any) -> HttpRespo
         "marking": MarkGold(queue=queue),
         "rules": Rules(initial=stored),
     }
-    return render(request, "reviews/calibration.html", context | refused, status=422 if refused else 200)
+    return render(
+        request, "reviews/calibration/calibration.html", context | refused, status=422 if refused else 200
+    )

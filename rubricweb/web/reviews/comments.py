@@ -96,7 +96,7 @@ def _thread_page(
             editing=editing.pk if editing else None,
             return_to=_asked_return(request),
         )
-    return render(request, "comments/comments.html", context, status=422 if problem else 200)
+    return render(request, "reviews/comments/comments.html", context, status=422 if problem else 200)
 
 
 def _about(request: TeamRequest, item: Item) -> tuple[Criterion | None, Judgement | None]:

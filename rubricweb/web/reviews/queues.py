@@ -27,7 +27,9 @@ def queues(request: TeamRequest) -> HttpResponse:
     rows = selectors.queues(request.team, request.user)
     tables = [(state, [row for row in rows if row.queue.state == state]) for state in selectors.STATES]
     return render(
-        request, "reviews/queues.html", {"tables": [(state.label, found) for state, found in tables if found]}
+        request,
+        "reviews/queues/queues.html",
+        {"tables": [(state.label, found) for state, found in tables if found]},
     )
 
 
@@ -67,7 +69,7 @@ PRESET = (
 def _new_queue_page(
     request: TeamRequest, form: NewQueue, *, plan: QueuePlan | None = None, status: int = 200
 ) -> HttpResponse:
-    return render(request, "reviews/new_queue.html", {"form": form, "plan": plan}, status=status)
+    return render(request, "reviews/queues/new_queue.html", {"form": form, "plan": plan}, status=status)
 
 
 def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
@@ -88,7 +90,7 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
     progress = selectors.queue_progress(found, request.user)
     return render(
         request,
-        "reviews/queue.html",
+        "reviews/queues/queue.html",
         {
             "queue": found,
             "progress": progress,
@@ -178,7 +180,7 @@ def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> H
         "items": ExtendQueue(team=request.team, initial={"kind": "filter"}),
         "source": selectors.source_words(queue, request.user),
     }
-    return render(request, "reviews/change.html", context | refused, status=422 if refused else 200)
+    return render(request, "reviews/queues/change.html", context | refused, status=422 if refused else 200)
 
 
 def _changed(request: TeamRequest, queue: ReviewQueue, words: str) -> HttpResponse:
@@ -240,7 +242,7 @@ def next_item(request: TeamRequest, queue_id: int) -> HttpResponse:
         "progress": selectors.queue_progress(found, request.user),
         "others": [row for row in rows if row.progress.mine_left and row.queue != found],
     }
-    return render(request, "reviews/done.html", context)
+    return render(request, "reviews/queues/done.html", context)
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)

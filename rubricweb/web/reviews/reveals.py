@@ -106,7 +106,7 @@ def _page(
             raise
         return render(
             request,
-            "reviews/reveal.html",
+            "reviews/reveal/reveal.html",
             context | {"withheld": str(error), "sheet": sheet(review), "may_revise": False},
         )
     first_open = next((row.criterion.pk for row in rows if row.is_open), None)
@@ -118,7 +118,7 @@ def _page(
         "may_revise": review.queue.state != QueueState.CLOSED and request.membership.role >= Role.ANNOTATOR,
     }
     part = request.htmx and not request.htmx.boosted
-    template = "reviews/_revealed_criteria.html" if part else "reviews/reveal.html"
+    template = "reviews/reveal/_revealed_criteria.html" if part else "reviews/reveal/reveal.html"
     return render(request, template, context, status=status)
 
 

@@ -96,7 +96,7 @@ def _editor(
         **_preview(rubric, form, 0),
         **(trial or {}),
     }
-    template = "rubrics/_editor.html" if request.htmx else "rubrics/editor.html"
+    template = "rubrics/editor/_editor.html" if request.htmx else "rubrics/editor.html"
     response = render(request, template, context, status=422 if refusal else 200)
     if request.htmx:
         response["HX-Retarget"], response["HX-Reswap"] = "#editor", "outerHTML show:#editor:top"
@@ -111,7 +111,7 @@ def _saved(request: TeamRequest, rubric: Rubric) -> HttpResponseBase:
             return _go(request, f"{url}?format={format}")
     if request.htmx:
         context = {"rubric": rubric, "revision": rubric.draft_revision, "saved": True, "out_of_band": True}
-        response = render(request, "rubrics/_saved.html", context)
+        response = render(request, "rubrics/preview/_saved.html", context)
         response["HX-Trigger-After-Settle"] = json.dumps({"rubric:saved": {}})
         return response
     messages.success(request, "Draft saved.")
@@ -133,7 +133,7 @@ def preview(request: TeamRequest, rubric_id: int) -> HttpResponse:
     row = whole_number(request.POST.get("preview_row"), "The row") or 0
     form = RubricForm.from_post(request.POST)
     context = {"rubric": rubric, "form": form, "out_of_band": True, **_preview(rubric, form, row)}
-    return render(request, "rubrics/_while_typing.html", context)
+    return render(request, "rubrics/preview/_while_typing.html", context)
 
 
 def _preview(rubric: Rubric, form: RubricForm, index: int) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
     row = RubricForm.from_post(request.POST).row(request.POST.get("row", ""))
     if row is None:
         raise NotFound("criterion")
-    return render(request, "rubrics/_check_fields.html", {"rubric": rubric, "row": row})
+    return render(request, "rubrics/editor/_check_fields.html", {"rubric": rubric, "row": row})
 
 
 @team_page(Role.EDITOR)
@@ -199,7 +199,7 @@ def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "try_reference": reference,
     }
     if request.htmx:
-        return render(request, "rubrics/_trial.html", {"rubric": rubric, **context})
+        return render(request, "rubrics/preview/_trial.html", {"rubric": rubric, **context})
     return _editor(request, rubric, form, saved=False, trial={**context, "side": "try"})
 
 

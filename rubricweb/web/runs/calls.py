@@ -24,10 +24,10 @@ def call(request: TeamRequest, run_id: int, item_id: int, call_id: int) -> HttpR
     """
     run, item = access.run_for(request.team, run_id), access.item_for(request.team, item_id)
     context: dict[str, Any] = {"team": request.team, "run": run, "item": item}
-    template = "runs/_call_body.html" if request.htmx else "runs/call.html"
+    template = "runs/item/_call_body.html" if request.htmx else "runs/call.html"
     try:
         context["call"] = calls.call_in_full(run, item, call_id, viewer=request.user)
     except Withheld as error:
         context["withheld"] = str(error)
-        template = "_withheld.html" if request.htmx else template
+        template = "shared/_withheld.html" if request.htmx else template
     return render(request, template, context)

@@ -25,7 +25,7 @@ def choose(request: TeamRequest, run_id: int) -> HttpResponse:
     asked = whole_number(request.GET.get("baseline"), "The baseline")
     baseline = selected.baseline_for(run) if asked is None else access.run_for(request.team, asked)
     if baseline is None:
-        return render(request, "run_diff/nothing.html", {"run": run})
+        return render(request, "runs/diff/nothing.html", {"run": run})
     selected.require_comparable(run, baseline)
     return redirect("run_diff", request.team.slug, run.pk, baseline.pk)
 
@@ -51,12 +51,12 @@ def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
         "scale": items.score_scale(run, baseline),
     }
     if request.htmx and not request.htmx.boosted:
-        return render(request, "run_diff/_items.html", context)
+        return render(request, "runs/diff/_items.html", context)
     context |= {
         "found": selected.run_diff(run, baseline, viewer=request.user, changes=changes),
         "others": selected.baselines(run),
     }
-    return render(request, "run_diff/diff.html", context)
+    return render(request, "runs/diff/diff.html", context)
 
 
 @team_page(Role.VIEWER)
@@ -78,7 +78,7 @@ def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> H
     try:
         seen = item_in_both(run, baseline, found, viewer=request.user)
     except Withheld as error:
-        return render(request, "run_diff/item.html", context | {"withheld": str(error)})
+        return render(request, "runs/diff/item.html", context | {"withheld": str(error)})
     if seen is None:
         raise NotFound("item in these runs")
     context |= {
@@ -87,7 +87,7 @@ def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> H
         "before_url": _item_url(request, run, baseline, around.before, change),
         "after_url": _item_url(request, run, baseline, around.after, change),
     }
-    return render(request, "run_diff/item.html", context)
+    return render(request, "runs/diff/item.html", context)
 
 
 def _both(request: TeamRequest, run_id: int, baseline_id: int) -> tuple[Run, Run]:

@@ -67,7 +67,7 @@ def run(request: TeamRequest, run_id: int) -> HttpResponse:
     found = access.run_for(request.team, run_id)
     context = _results(request, found)
     if request.htmx:
-        return render(request, "runs/_results.html", context)
+        return render(request, "runs/results/_results.html", context)
     if panels.asks_offline(found):
         context["about_judge"] = f"{endpoints.OFFLINE_NAME.capitalize()}: {endpoints.OFFLINE_ABOUT}"
     return render(request, "runs/run.html", context | _live(request, found) | _controls(request, found))
@@ -91,9 +91,9 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
     context = _live(request, found)
     status = 200 if context["progress"].poll_seconds else STOP_POLLING
     if context["phase"] == seen:
-        return render(request, "runs/_live.html", context, status=status)
+        return render(request, "runs/live/_live.html", context, status=status)
     context |= _results(request, found) | _controls(request, found) | {"moved": True}
-    answer = render(request, "runs/_moved.html", context, status=status)
+    answer = render(request, "runs/live/_moved.html", context, status=status)
     return trigger_client_event(answer, "run:moved")
 
 

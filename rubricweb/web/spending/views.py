@@ -55,7 +55,7 @@ def _prices_page(request: TeamRequest, form: PriceForm, *, status: int = 200) ->
         "shipped": SHIPPED.items(),
         "as_of": AS_OF,
     }
-    return render(request, "teams/prices.html", context, status=status)
+    return render(request, "spending/prices.html", context, status=status)
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -74,7 +74,7 @@ def spending(request: TeamRequest) -> HttpResponse:
                 return redirect("settings_spending", request.team.slug)
     figures = month_figures.month_figures(request.team, viewer=request.user, now=now())
     context: dict[str, Any] = {"form": form, "figures": figures}
-    return render(request, "teams/spending.html", context, status=422 if form.errors else 200)
+    return render(request, "spending/spending.html", context, status=422 if form.errors else 200)
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -94,4 +94,4 @@ def retention(request: TeamRequest) -> HttpResponse:
                 messages.success(request, "Changed. What is due is pruned within the hour.")
                 return redirect("settings_retention", request.team.slug)
     context = {"form": form, "rounds": month_figures.pruning_rounds(request.team, viewer=request.user)}
-    return render(request, "teams/retention.html", context, status=422 if form.errors else 200)
+    return render(request, "spending/retention.html", context, status=422 if form.errors else 200)

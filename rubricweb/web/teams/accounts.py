@@ -109,5 +109,5 @@ def home(request: HttpRequest) -> HttpResponse:
     teams = access.teams_for(request.user)
     team = teams.filter(pk=request.user.last_team_id or 0).first() or teams.first()
     if team is None:
-        return render(request, "no_team.html")
+        return render(request, "teams/no_team.html")
     return redirect("dashboard", team.slug)

@@ -26,7 +26,7 @@ def notices(request: TeamRequest) -> HttpResponse:
         "unread": selectors.unread_count(request.team, request.user),
         "mail": selectors.mail_wish(request.user, configured=settings.SENDS_MAIL),
     }
-    return render(request, "notices/notices.html", context)
+    return render(request, "teams/notices.html", context)
 
 
 @team_page(Role.VIEWER)
