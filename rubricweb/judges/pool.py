@@ -312,28 +312,28 @@ async def ask_one(config: JudgeConfig, question: Question) -> Reply:
     return await asyncio.wrap_future(background.submit(client.ask(config, question)))
 
 
-def unfamiliar(config: JudgeConfig) -> bool:
+def lacks_capabilities(config: JudgeConfig) -> bool:
     """Whether this process has not been told yet what is known of this endpoint and model."""
-    return _endpoint_of(config) not in _recalled
+    return _endpoint_of(config) not in _capabilities
 
 
-def recall(config: JudgeConfig, habits: Mapping[str, Any]) -> None:
-    """Tell this process what another one learned about an endpoint and model (see `lessons`); {} is nothing.
+def load_capabilities(config: JudgeConfig, capabilities: Mapping[str, Any]) -> None:
+    """Tell this process what another one learned about an endpoint and model; {} is nothing.
 
-    It counts from the first question there; later, this process knows better.
+    This is what `new_capabilities` gave. It counts from the first question there; later, this process knows better.
     """
-    _recalled[_endpoint_of(config)] = habits
+    _capabilities[_endpoint_of(config)] = capabilities
 
 
-def lessons() -> list[tuple[JudgeConfig, dict[str, Any]]]:
+def new_capabilities() -> list[tuple[JudgeConfig, dict[str, Any]]]:
     """What this process has learned since the last call about what endpoints accept, to be kept for others.
 
-    With each lesson comes a config of the endpoint and model it is about. Nearly always empty.
+    Each comes with a config of the endpoint and model it is about. Nearly always empty.
     """
     background = _current
     if background is None or background.process_id != os.getpid():
         return []
-    return [lesson for client in background.clients() for lesson in client.lessons()]
+    return [found for client in background.clients() for found in client.new_capabilities()]
 
 
 def pace_with(make: Callable[[], Gates]) -> None:
@@ -353,7 +353,7 @@ def gates() -> Gates | None:
 def close_clients() -> None:
     """Close this process's connections and stop its loop; the next question starts anew. Runs at exit."""
     global _current
-    _recalled.clear()
+    _capabilities.clear()
     with _lock:
         background, _current = _current, None
     if background is not None and background.process_id == os.getpid():
@@ -389,7 +389,7 @@ class _Background:
                     config.api_key,
                     allow_private_hosts=config.allow_private_hosts,
                     gate_of=self.gate_of,
-                    recall=lambda config: _recalled.get(_endpoint_of(config), {}),
+                    load_capabilities=lambda config: _capabilities.get(_endpoint_of(config), {}),
                 )
             return self._clients[key]
 
@@ -420,7 +420,7 @@ _lock = threading.Lock()
 _current: _Background | None = None
 _make_gates: Callable[[], Gates] = Gates
 # What other processes learned, by address, key and model.
-_recalled: dict[tuple[str, str | None, str], Mapping[str, Any]] = {}
+_capabilities: dict[tuple[str, str | None, str], Mapping[str, Any]] = {}
 # A forked child must not close its parent's sockets, which collecting these objects would do.
 _inherited: list[_Background] = []
 

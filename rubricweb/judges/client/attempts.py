@@ -33,7 +33,7 @@ from rubricweb.judges.client.failures import (
     status_failure,
 )
 from rubricweb.judges.client.foreign_json import error_body
-from rubricweb.judges.client.reply_formats import RUNGS, TEXT, Habits, concerns_format
+from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities, concerns_format
 from rubricweb.judges.client.request_body import encoded, guessed_tokens, is_prose, request_body
 from rubricweb.judges.client.transport import HttpAnswer, NoAnswer
 from rubricweb.judges.halt import Halt
@@ -75,7 +75,7 @@ class Asked:
     """What one question is asked with. `jitter` returns a number in [0, 1) that spreads the pauses."""
 
     endpoint: Endpoint
-    habits: Habits
+    capabilities: EndpointCapabilities
     gate: Gate
     halt: Halt
     jitter: Jitter
@@ -86,12 +86,12 @@ class Attempts:
 
     def __init__(self, asked: Asked, config: JudgeConfig, question: Question) -> None:
         self._asked = asked
-        self._habits = asked.habits
+        self._capabilities = asked.capabilities
         self._halt = asked.halt
         self._config = config
         self._question = question
         self._prose = is_prose(question.prompt)
-        self._rung = RUNGS.index(TEXT) if self._prose else self._habits.first_rung(time.monotonic())
+        self._rung = RUNGS.index(TEXT) if self._prose else self._capabilities.first_rung(time.monotonic())
         self._refused_above = False
         self._failed_above = False
         self._may_descend_on_500 = True
@@ -156,14 +156,14 @@ class Attempts:
             self._refused_above = True
             self._step_down(status)
             return True
-        given_up = self._habits.adapt(body, refusal.body)  # some say so with a 500
+        given_up = self._capabilities.adapt(body, refusal.body)  # some say so with a 500
         if given_up:
             self._log.append(f"asked without {given_up}, which the endpoint refuses")
             return True
         if refused:
             return False
         descends = "response_format" in body and self._may_descend_on_500
-        if descends and self._habits.steps_down_on_500(self._rung):
+        if descends and self._capabilities.steps_down_on_500(self._rung):
             self._failed_above = True
             self._step_down(status)
             return True
@@ -178,7 +178,11 @@ class Attempts:
         """What one request brought: a reading, the HTTP refusal, or what kept an answer from coming."""
         config = self._config
         self._body = request_body(
-            config, self._question.prompt, self._habits, self._rung, spell_out_schema=self._spell_out_schema
+            config,
+            self._question.prompt,
+            self._capabilities,
+            self._rung,
+            spell_out_schema=self._spell_out_schema,
         )
         body = encoded(self._body)
         # A gate that stands open is passed however late it is.
@@ -246,7 +250,7 @@ class Attempts:
             error = JudgeError("server_error", "the endpoint failed while it was answering")
             return Failure(error, again=True)
         if not self._prose:
-            self._habits.learn(
+            self._capabilities.learn(
                 self._rung, refused=self._refused_above, failed=self._failed_above, now=time.monotonic()
             )
         content = choice.message.text

@@ -26,7 +26,7 @@ from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
 from rubricweb.judges.client.attempts import Asked, Attempts
 from rubricweb.judges.client.failures import provider_message, quoted
-from rubricweb.judges.client.reply_formats import RUNGS, TEXT, Habits
+from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities
 from rubricweb.judges.client.request_body import is_prose, request_body
 from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
 from rubricweb.judges.halt import Halt
@@ -89,9 +89,13 @@ class Answers:
     unreadable: str = ""
 
 
-def line_of(config: JudgeConfig, question: Question, custom_id: str, habits: Habits) -> bytes:
+def line_of(
+    config: JudgeConfig, question: Question, custom_id: str, capabilities: EndpointCapabilities
+) -> bytes:
     """One line of the file to hand in, with its line end."""
-    body = request_body(config, question.prompt, habits, _rung(question, habits), spell_out_schema=False)
+    body = request_body(
+        config, question.prompt, capabilities, _rung(question, capabilities), spell_out_schema=False
+    )
     line = {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
     return json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
@@ -204,7 +208,9 @@ def unread(config: JudgeConfig, question: Question, why: str) -> Reply:
 
 
 async def replayed(
-    questions: Mapping[str, tuple[JudgeConfig, Question]], answered: Mapping[str, HttpAnswer], habits: Habits
+    questions: Mapping[str, tuple[JudgeConfig, Question]],
+    answered: Mapping[str, HttpAnswer],
+    capabilities: EndpointCapabilities,
 ) -> AsyncIterator[Reply]:
     """The reply to every question that was answered, as if it had been asked live, at the price of a batch.
 
@@ -214,7 +220,7 @@ async def replayed(
         if custom_id not in answered:
             continue
         recorded = _Recorded(answered[custom_id])
-        asked = Asked(recorded, habits, OpenGate(1, config.model), Halt(0.0), random.random)
+        asked = Asked(recorded, capabilities, OpenGate(1, config.model), Halt(0.0), random.random)
         yield replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
 
 
@@ -236,8 +242,8 @@ class _Recorded:
         return answer
 
 
-def _rung(question: Question, habits: Habits) -> int:
-    return RUNGS.index(TEXT) if is_prose(question.prompt) else habits.first_rung(time.monotonic())
+def _rung(question: Question, capabilities: EndpointCapabilities) -> int:
+    return RUNGS.index(TEXT) if is_prose(question.prompt) else capabilities.first_rung(time.monotonic())
 
 
 def _state(batch: Batch) -> BatchState:

@@ -24,22 +24,23 @@ from rubricweb.judges.client.addresses import check_url
 from rubricweb.judges.client.attempts import Asked, Attempts, fallen_back
 from rubricweb.judges.client.attempts import Jitter as Jitter
 from rubricweb.judges.client.failures import FALLBACK_KINDS
-from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.judges.client.transport import HttpAnswer, Wire
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate, OpenGate
 
 GateOf = Callable[[JudgeConfig], Gate]
-Recall = Callable[[JudgeConfig], Mapping[str, Any]]
+LoadCapabilities = Callable[[JudgeConfig], Mapping[str, Any]]
 
 
 class JudgeClient:
     """A warm connection to one endpoint; every model asked there shares it.
 
     Use it from one event loop. `gate_of` names the gate to pass for a model of this endpoint; without it only
-    `config.concurrency` bounds what is in flight. `recall` gives what `lessons` once told about a model, {}
-    for nothing; it is called in the loop, at the first question to that model. `resolver` stands in for the
-    system's name lookup. Nothing is read from the environment: no key, no organisation, no proxy.
+    `config.concurrency` bounds what is in flight. `load_capabilities` gives what
+    `new_capabilities` once told about a model, {} for nothing; it is called in the loop, at the first question
+    to that model. `resolver` stands in for the system's name lookup. Nothing is read from the environment: no
+    key, no organisation, no proxy.
     """
 
     def __init__(
@@ -50,11 +51,11 @@ class JudgeClient:
         allow_private_hosts: bool = False,
         resolver: AbstractResolver | None = None,
         gate_of: GateOf | None = None,
-        recall: Recall = lambda config: {},
+        load_capabilities: LoadCapabilities = lambda config: {},
     ) -> None:
         self._endpoint = _Endpoint(base_url, api_key, allow_private_hosts, resolver)
         self._gate_of = gate_of or functools.cache(lambda config: OpenGate(config.concurrency, config.model))
-        self._recall = recall
+        self._load_capabilities = load_capabilities
         self._models: dict[str, _Known] = {}
 
     async def ask(
@@ -80,15 +81,15 @@ class JudgeClient:
         second = await self._attempts(_fallback_of(config), question, halt, jitter).run()
         return fallen_back(reply, second, config)
 
-    def lessons(self) -> list[tuple[JudgeConfig, dict[str, Any]]]:
+    def new_capabilities(self) -> list[tuple[JudgeConfig, dict[str, Any]]]:
         """What was learned for good since the last call, with a config of the model it is about: nearly
         always nothing. From any thread.
         """
         learned = []
         for known in list(self._models.values()):
-            if known.habits.lessons != known.told:
-                known.told = known.habits.lessons
-                learned.append((known.config, known.habits.dump()))
+            if known.capabilities.revision != known.reported:
+                known.reported = known.capabilities.revision
+                learned.append((known.config, known.capabilities.dump()))
         return learned
 
     async def aclose(self) -> None:
@@ -98,18 +99,20 @@ class JudgeClient:
     def _attempts(self, config: JudgeConfig, question: Question, halt: Halt, jitter: Jitter) -> Attempts:
         known = self._models.get(config.model)
         if known is None:
-            known = self._models[config.model] = _Known(config, Habits.load(self._recall(config)))
-        asked = Asked(self._endpoint, known.habits, self._gate_of(config), halt, jitter)
+            known = self._models[config.model] = _Known(
+                config, EndpointCapabilities.load(self._load_capabilities(config))
+            )
+        asked = Asked(self._endpoint, known.capabilities, self._gate_of(config), halt, jitter)
         return Attempts(asked, config, question)
 
 
 @dataclass(slots=True)
 class _Known:
-    """What was found out about one model, and how much of it was told."""
+    """What was found out about one model, and up to which revision it was reported."""
 
     config: JudgeConfig
-    habits: Habits
-    told: int = 0
+    capabilities: EndpointCapabilities
+    reported: int = 0
 
 
 @functools.lru_cache(maxsize=256)

@@ -6,7 +6,8 @@
     text                no response_format; the schema is in the system message, or the answer is prose
 
 An endpoint that refuses a rung is asked on the next one down, and that is remembered per address, key and
-model, as are parameters it refuses: for the process, and by whoever keeps `Habits.dump()` for longer.
+model, as are parameters it refuses: for the process, and by whoever keeps `EndpointCapabilities.dump()` for
+longer.
 """
 
 from __future__ import annotations
@@ -79,10 +80,10 @@ def schema_in_words(model: type[BaseModel]) -> str:
 
 
 @dataclass(slots=True)
-class Habits:
+class EndpointCapabilities:
     """What one endpoint and model were found to accept so far. Lives in the client's loop: no lock.
 
-    `lessons` counts what was learned for good, so that whoever keeps it sees that there is something new.
+    `revision` counts what was learned for good, so that whoever keeps it sees that there is something new.
     """
 
     floor: int = 0
@@ -90,7 +91,7 @@ class Habits:
     proven: set[int] = field(default_factory=set)
     without: set[str] = field(default_factory=set)
     completion_tokens_name: bool = False
-    lessons: int = 0
+    revision: int = 0
 
     def first_rung(self, now: float) -> int:
         """Index into RUNGS at which to start; `now` in seconds of the same clock as `learn`."""
@@ -102,12 +103,12 @@ class Habits:
         """A request on `rung` was answered, after rungs above it were refused (4xx) or failed (500)."""
         if rung not in self.proven:
             self.proven.add(rung)
-            self.lessons += 1
+            self.revision += 1
         if not (refused or failed) or rung <= self.floor:
             return
         self.floor = rung
         self.recheck_at = math.inf if refused else now + RECHECK_SECONDS
-        self.lessons += 1
+        self.revision += 1
 
     def steps_down_on_500(self, rung: int) -> bool:
         """Whether a 500 on this rung may be about the rung: never once it worked, never on the last."""
@@ -120,7 +121,7 @@ class Habits:
             "max_completion_tokens" in message or (param == "max_tokens" and code == "unsupported_parameter")
         ):
             self.completion_tokens_name = True
-            self.lessons += 1
+            self.revision += 1
             return "max_tokens"
         sent = [name for name in OPTIONAL_PARAMETERS if name in payload]
         refused = next((name for name in sent if param == name), "")
@@ -128,12 +129,12 @@ class Habits:
             refused = next((name for name in sent if name in message), "")
         if refused:
             self.without.add(refused)
-            self.lessons += 1
+            self.revision += 1
         return refused
 
-    def joined(self, other: Habits) -> Habits:
+    def joined(self, other: EndpointCapabilities) -> EndpointCapabilities:
         """What two processes learned for good about the same endpoint and model."""
-        return Habits(
+        return EndpointCapabilities(
             floor=max(self.floor, other.floor),
             proven=self.proven | other.proven,
             without=self.without | other.without,
@@ -150,7 +151,7 @@ class Habits:
         }
 
     @classmethod
-    def load(cls, dumped: Mapping[str, Any]) -> Habits:
+    def load(cls, dumped: Mapping[str, Any]) -> EndpointCapabilities:
         """What `dump` gave; what is missing or of another version counts as not learned yet."""
         proven, without = (
             {value for value in given if isinstance(value, str)} if isinstance(given, list) else set()

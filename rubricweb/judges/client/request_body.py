@@ -13,7 +13,7 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.client.reply_formats import (
     JSON_SCHEMA,
     RUNGS,
-    Habits,
+    EndpointCapabilities,
     response_format,
     schema_in_words,
 )
@@ -31,7 +31,12 @@ def is_prose(prompt: Prompt) -> bool:
 
 
 def request_body(
-    config: JudgeConfig, prompt: Prompt, habits: Habits, rung: int, *, spell_out_schema: bool
+    config: JudgeConfig,
+    prompt: Prompt,
+    capabilities: EndpointCapabilities,
+    rung: int,
+    *,
+    spell_out_schema: bool,
 ) -> dict[str, Any]:
     """What to send to `/chat/completions`; `rung` is an index into RUNGS.
 
@@ -49,7 +54,7 @@ def request_body(
     if wanted_format is not None:
         body["response_format"] = wanted_format
     if config.max_output_tokens is not None:
-        renamed = habits.completion_tokens_name
+        renamed = capabilities.completion_tokens_name
         body["max_completion_tokens" if renamed else "max_tokens"] = config.max_output_tokens
     sampling = (
         ("temperature", config.temperature),
@@ -59,9 +64,9 @@ def request_body(
         ("logprobs", True if config.logprobs else None),
     )
     for name, value in sampling:
-        if value is not None and name not in habits.without:
+        if value is not None and name not in capabilities.without:
             body[name] = value
-    if "logprobs" in body and "top_logprobs" not in habits.without:
+    if "logprobs" in body and "top_logprobs" not in capabilities.without:
         body["top_logprobs"] = TOP_LOGPROBS
     return body
 

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from rubricweb.judges import pool
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.judges.rate_limit.store import endpoint_key
 from rubricweb.models import EndpointMemory
 
@@ -25,38 +25,39 @@ FORGOTTEN = timedelta(days=60)
 
 def remind(configs: Iterable[JudgeConfig], *, now: datetime) -> None:
     """Tells this process what is known about these endpoints and models, where it does not know itself."""
-    unfamiliar = {endpoint_key(config): config for config in configs if pool.unfamiliar(config)}
-    if not unfamiliar:
+    lacking = {endpoint_key(config): config for config in configs if pool.lacks_capabilities(config)}
+    if not lacking:
         return
-    known = dict(EndpointMemory.objects.filter(key__in=unfamiliar).values_list("key", "habits"))
-    for key, config in unfamiliar.items():
+    known = dict(EndpointMemory.objects.filter(key__in=lacking).values_list("key", "habits"))
+    for key, config in lacking.items():
         stored = known.get(key, {})
-        pool.recall(config, stored if _fresh(stored, now) else {})
+        pool.load_capabilities(config, stored if _fresh(stored, now) else {})
 
 
 def keep(*, now: datetime) -> int:
-    """Stores what this process has learned since the last call, beside what others did; how many lessons."""
-    learned = pool.lessons()
-    for config, habits in learned:
-        _keep(endpoint_key(config), habits, now)
+    """Stores what this process has learned since the last call, beside what others did; of how many models."""
+    learned = pool.new_capabilities()
+    for config, capabilities in learned:
+        _keep(endpoint_key(config), capabilities, now)
     if learned:
         EndpointMemory.objects.filter(updated_at__lt=now - FORGOTTEN).delete()
     return len(learned)
 
 
 @transaction.atomic
-def _keep(key: str, habits: dict[str, Any], now: datetime) -> None:
+def _keep(key: str, capabilities: dict[str, Any], now: datetime) -> None:
     row, _ = EndpointMemory.objects.select_for_update().get_or_create(key=key)
     stored, since = row.habits, now
     if _fresh(stored, now):
-        habits = Habits.load(stored).joined(Habits.load(habits)).dump()
+        known = EndpointCapabilities.load(stored)
+        capabilities = known.joined(EndpointCapabilities.load(capabilities)).dump()
         since = datetime.fromisoformat(stored["since"])
-    row.habits = {**habits, "since": since.isoformat()}
+    row.habits = {**capabilities, "since": since.isoformat()}
     row.save(update_fields=["habits", "updated_at"])
 
 
 def _fresh(stored: Any, now: datetime) -> bool:
-    """Whether stored habits are readable and young enough."""
+    """Whether stored capabilities are readable and young enough."""
     try:
         since = datetime.fromisoformat(stored["since"])
         return bool(now - since < LASTS)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from rubricweb.judges.base import ERROR_KINDS, JudgeConfig
 from rubricweb.judges.client.attempts import Asked, Attempts
-from rubricweb.judges.client.reply_formats import RUNGS, Habits
+from rubricweb.judges.client.reply_formats import RUNGS, EndpointCapabilities
 from rubricweb.judges.client.transport import HttpAnswer
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
@@ -88,7 +88,13 @@ def test_any_answer_ends_as_a_reading_or_a_known_error(config, question, grader,
         "http://127.0.0.1:9/v1", logprobs=True, max_attempts=2, backoff_seconds=0.0, max_wait_seconds=0.0
     )
     raw = tuple((name.encode(), value.encode("latin-1")) for name, value in headers.items())
-    asked = Asked(Says(HttpAnswer(status, headers, raw, body)), Habits(), OpenGate(1), Halt(0.0), lambda: 0.0)
+    asked = Asked(
+        Says(HttpAnswer(status, headers, raw, body)),
+        EndpointCapabilities(),
+        OpenGate(1),
+        Halt(0.0),
+        lambda: 0.0,
+    )
 
     async def ask():
         return await Attempts(asked, judge, question(grader=grader)).run()

@@ -3,7 +3,7 @@
 import pytest
 
 from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput, RubricAsJudgeOutput
-from rubricweb.judges.client.reply_formats import RECHECK_SECONDS, RUNGS, Habits, strict_schema
+from rubricweb.judges.client.reply_formats import RECHECK_SECONDS, RUNGS, EndpointCapabilities, strict_schema
 from rubricweb.judges.offline.script import Fail, Lexical, Say, Script
 from rubricweb.judges.pool import ask_all
 
@@ -59,12 +59,12 @@ def test_a_rung_that_worked_is_not_left_for_a_500(serve, config, question, met):
 
 
 def test_what_a_500_taught_is_checked_again_later_but_a_400_is_not():
-    habits = Habits()
-    habits.learn(1, refused=False, failed=True, now=0.0)
-    assert habits.first_rung(RECHECK_SECONDS - 1) == 1
-    assert habits.first_rung(RECHECK_SECONDS) == 0
-    habits.learn(2, refused=True, failed=False, now=0.0)
-    assert habits.first_rung(10 * RECHECK_SECONDS) == 2
+    capabilities = EndpointCapabilities()
+    capabilities.learn(1, refused=False, failed=True, now=0.0)
+    assert capabilities.first_rung(RECHECK_SECONDS - 1) == 1
+    assert capabilities.first_rung(RECHECK_SECONDS) == 0
+    capabilities.learn(2, refused=True, failed=False, now=0.0)
+    assert capabilities.first_rung(10 * RECHECK_SECONDS) == 2
 
 
 def test_a_yes_no_question_is_asked_as_text_without_a_schema(serve, ask):

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from rubricweb.judges.base import JudgeConfig, Question
 from rubricweb.judges.client import batches as batch_client
-from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.models import BatchJob, Run, RunItem
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking.base import GradingStrategy
@@ -36,13 +36,13 @@ class BatchQuestions:
         job: BatchJob,
         judges: Mapping[str, JudgeConfig],
         strategy: GradingStrategy,
-        habits: Habits,
+        capabilities: EndpointCapabilities,
     ) -> None:
         self.run = run
         self.job = job
         self.judges = judges
         self.strategy = strategy
-        self.habits = habits
+        self.capabilities = capabilities
 
     def lines(self, now: datetime) -> list[bytes]:
         """The lines of the file; what earlier answers tell is not in it. Items that do not fit go to a batch
@@ -71,7 +71,7 @@ class BatchQuestions:
         return lines
 
     def _line(self, name: str, question: Question) -> bytes:
-        return batch_client.line_of(self.judges[key_of(question).judge], question, name, self.habits)
+        return batch_client.line_of(self.judges[key_of(question).judge], question, name, self.capabilities)
 
     def _fresh(
         self, items: Sequence[OpenItem], asked: Collection[UUID]

@@ -13,7 +13,7 @@ from django.db.models import Sum
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.client import batches as batch_client
 from rubricweb.judges.client.batches import BatchError, BatchState
-from rubricweb.judges.client.reply_formats import Habits
+from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.judges.rate_limit.store import endpoint_key
 from rubricweb.models import UNENDED, BatchJob, EndpointMemory, Run, RunEvent, RunState, RunTally
 from rubricweb.services.grading import reply_cache
@@ -52,8 +52,8 @@ class BatchStep:
         self.strategy = strategy_of(run, judges)
         self.writer = Writer(run, holder(job), self.strategy)
         memory = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
-        self.habits = Habits.load(memory.habits if memory else {})
-        self.questions = BatchQuestions(run, job, judges, self.strategy, self.habits)
+        self.capabilities = EndpointCapabilities.load(memory.habits if memory else {})
+        self.questions = BatchQuestions(run, job, judges, self.strategy, self.capabilities)
 
     def take(self) -> None:
         """Hands the batch in, or asks how far it is and stores what it brought."""
@@ -137,7 +137,11 @@ class BatchStep:
         for items in self.questions.items():
             questions = dict(self.questions.named(items))
             replies = _wait(
-                _all(batch_client.replayed(self.questions.with_judges(questions), answers.by_id, self.habits))
+                _all(
+                    batch_client.replayed(
+                        self.questions.with_judges(questions), answers.by_id, self.capabilities
+                    )
+                )
             )
             settled = [one for one in replies if one.error is None or not one.error.retryable]
             self._store(items, settled)
