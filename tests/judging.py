@@ -13,7 +13,7 @@ from rubricweb.engine.autograders import Prompt
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.pool import Answered
-from rubricweb.judges.turns import Lane
+from rubricweb.judges.turns import QueueKey
 from rubricweb.models import Run
 from rubricweb.services.grading import session as grading
 
@@ -30,55 +30,57 @@ Ask = Callable[..., Iterable[Reply]]
 
 
 class InProcessLine:
-    """A line (see `judges.pool.Line`) whose questions are answered by a function, when they are taken.
+    """A `judges.pool.RequestQueue` whose questions are answered by a function, when they are taken.
 
     What the function leaves out comes back unasked; what it raises is the fault of one question.
     """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._waiting: list[tuple[Lane, JudgeConfig, Question]] = []
-        self._halted: dict[Lane, threading.Event] = defaultdict(threading.Event)
+        self._waiting: list[tuple[QueueKey, JudgeConfig, Question]] = []
+        self._halted: dict[QueueKey, threading.Event] = defaultdict(threading.Event)
 
     @property
     def outstanding(self) -> int:
         return len(self._waiting)
 
-    def in_flight(self, lane: Lane) -> int:
+    def in_flight(self, queue_key: QueueKey) -> int:
         return 0
 
-    def put(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None:
-        self._waiting += [(lane, config, question) for question in questions]
+    def put(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
+        self._waiting += [(queue_key, config, question) for question in questions]
 
     def take(self, seconds: float, at_least: int = 1) -> list[Answered]:
         waiting, self._waiting = self._waiting, []
-        groups: dict[tuple[Lane, JudgeConfig], list[Question]] = defaultdict(list)
-        for lane, config, question in waiting:
-            groups[lane, config].append(question)
+        groups: dict[tuple[QueueKey, JudgeConfig], list[Question]] = defaultdict(list)
+        for queue_key, config, question in waiting:
+            groups[queue_key, config].append(question)
         return [
             answered
-            for (lane, config), questions in groups.items()
-            for answered in self._answered(lane, config, questions)
+            for (queue_key, config), questions in groups.items()
+            for answered in self._answered(queue_key, config, questions)
         ]
 
-    def _answered(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> Iterator[Answered]:
+    def _answered(
+        self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]
+    ) -> Iterator[Answered]:
         left = {id(question.key): question for question in questions}
         try:
-            for reply in self._ask(config, iter(questions), stop=self._halted[lane]):
-                yield Answered(lane, left.pop(id(reply.key)), reply)
+            for reply in self._ask(config, iter(questions), stop=self._halted[queue_key]):
+                yield Answered(queue_key, left.pop(id(reply.key)), reply)
         except Exception as fault:
-            yield Answered(lane, left.pop(next(iter(left))), fault=fault)
+            yield Answered(queue_key, left.pop(next(iter(left))), fault=fault)
         for question in left.values():
-            yield Answered(lane, question)
+            yield Answered(queue_key, question)
 
-    def halt(self, lane: Lane, grace_seconds: float) -> None:
-        self._halted[lane].set()
+    def halt(self, queue_key: QueueKey, grace_seconds: float) -> None:
+        self._halted[queue_key].set()
 
-    def recall(self, lane: Lane) -> None:
+    def withdraw(self, queue_key: QueueKey) -> None:
         pass  # nothing waits longer than until it is taken
 
-    def reopen(self, lane: Lane) -> None:
-        self._halted.pop(lane, None)
+    def reopen(self, queue_key: QueueKey) -> None:
+        self._halted.pop(queue_key, None)
 
     def pause(self) -> None:
         pass

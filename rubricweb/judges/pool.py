@@ -1,7 +1,7 @@
 """Asking many questions from a worker process: one event loop in a thread, warm clients, bounded work.
 
-`Line` takes questions of several askers and hands out replies as they come; `ask_all` and `ask_one` are for
-whoever has one list, or one question.
+`RequestQueue` takes questions of several askers and hands out replies as they come; `ask_all` and `ask_one`
+are for whoever has one list, or one question.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.dearness import Overdrafts
 from rubricweb.judges.halt import Halt
 from rubricweb.judges.rate_limit.gate import Gates
-from rubricweb.judges.turns import Lane, Turns
+from rubricweb.judges.turns import QueueKey, Turns
 
 if TYPE_CHECKING:
     from rubricweb.judges.client.openai import Jitter, JudgeClient
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _CLOSE_SECONDS = 5.0
 _STOP_POLL_SECONDS = 0.05
-_ALONE: Lane = (0, 0)
-_Turn = tuple[Lane, JudgeConfig, Question]
+_ALONE: QueueKey = (0, 0)
+_Turn = tuple[QueueKey, JudgeConfig, Question]
 FEWEST_STANDING = 4
 
 T = TypeVar("T")
@@ -38,26 +38,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of a question put into a lane.
+    """What became of a question put into a queue.
 
-    Neither `reply` nor `fault`: its lane was halted before it was begun, or it was `recalled`, and may be put
-    in again. `fault` is what a `read` of the caller's raised where it may not.
+    Neither `reply` nor `fault`: its queue was halted before it was begun, or it was `withdrawn`, and may be
+    put in again. `fault` is what a `read` of the caller's raised where it may not.
     """
 
-    lane: Lane
+    queue_key: QueueKey
     question: Question
     reply: Reply | None = None
     fault: BaseException | None = None
-    recalled: bool = False
+    withdrawn: bool = False
 
 
-class Line:
+class RequestQueue:
     """Questions go in, answers come out, and the event loop asks meanwhile. For one thread at a time.
 
     Of every endpoint and model at most `config.concurrency` questions are being asked; which is next is
-    decided when one is free, in turn between lanes (see `turns`), so that what came first does not block what
-    comes later. Once a lane's replies cost clearly more than was set aside for them, what waits in it comes
-    back recalled: what can still pass a cap then is what is being asked at that moment.
+    decided when one is free, in turn between queues (see `turns`), so that what came first does not block
+    what comes later. Once a queue's replies cost clearly more than was set aside for them, what waits in it
+    comes back withdrawn: what can still pass a cap then is what is being asked at that moment.
     """
 
     def __init__(self, *, jitter: Jitter = random.random) -> None:
@@ -69,10 +69,10 @@ class Line:
         self._wanted = 1
         # The rest is touched by the loop's thread alone.
         self._counters: dict[tuple[str, str | None, str], _Counter] = {}
-        self._halts: dict[Lane, Halt] = {}
-        self._in_flight: dict[Lane, int] = {}
+        self._halts: dict[QueueKey, Halt] = {}
+        self._in_flight: dict[QueueKey, int] = {}
         self._paused = False
-        self._unanswered: dict[Lane, int] = {}
+        self._unanswered: dict[QueueKey, int] = {}
         self._overdrafts = Overdrafts()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -81,17 +81,17 @@ class Line:
         """Questions put in whose answers were not taken yet."""
         return self._outstanding
 
-    def in_flight(self, lane: Lane) -> int:
-        """Questions of a lane that are being asked right now."""
-        return self._in_flight.get(lane, 0)
+    def in_flight(self, queue_key: QueueKey) -> int:
+        """Questions of a queue that are being asked right now."""
+        return self._in_flight.get(queue_key, 0)
 
-    def put(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None:
-        """Lines questions up in a lane. Every one of them comes back by `take`."""
+    def put(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
+        """Puts questions into a queue. Every one of them comes back by `take`."""
         self._outstanding += len(questions)
-        self._background.loop.call_soon_threadsafe(self._queue, lane, config, tuple(questions))
+        self._background.loop.call_soon_threadsafe(self._queue, queue_key, config, tuple(questions))
 
     def take(self, seconds: float, at_least: int = 1) -> list[Answered]:
-        """All that has come, after waiting for so many, for so long, or until a lane has all its answers."""
+        """All that has come, after waiting for so many, for so long, or until a queue has all its answers."""
         self._bell.clear()
         self._wanted = at_least
         if len(self._arrived) < min(at_least, self._outstanding):
@@ -102,23 +102,23 @@ class Line:
         self._outstanding -= len(taken)
         return taken
 
-    def halt(self, lane: Lane, grace_seconds: float) -> None:
-        """Begins nothing more of a lane, ends its pauses, and gives what is in flight so long to finish.
+    def halt(self, queue_key: QueueKey, grace_seconds: float) -> None:
+        """Begins nothing more of a queue, ends its pauses, and gives what is in flight so long to finish.
 
-        Later questions of that lane come back unasked until it is `reopen`ed.
+        Later questions of that queue come back unasked until it is `reopen`ed.
         """
-        self._background.loop.call_soon_threadsafe(self._halt, lane, grace_seconds)
+        self._background.loop.call_soon_threadsafe(self._halt, queue_key, grace_seconds)
 
-    def reopen(self, lane: Lane) -> None:
-        """Lets a halted lane ask again."""
-        self._background.loop.call_soon_threadsafe(self._halts.pop, lane, None)
+    def reopen(self, queue_key: QueueKey) -> None:
+        """Lets a halted queue ask again."""
+        self._background.loop.call_soon_threadsafe(self._halts.pop, queue_key, None)
 
-    def recall(self, lane: Lane) -> None:
-        """Has what waits in a lane come back unasked, to be put in again by who still wants it."""
-        self._background.loop.call_soon_threadsafe(self._recall, lane)
+    def withdraw(self, queue_key: QueueKey) -> None:
+        """Has what waits in a queue come back unasked, to be put in again by who still wants it."""
+        self._background.loop.call_soon_threadsafe(self._withdraw, queue_key)
 
     def pause(self) -> None:
-        """Begins nothing more, of any lane, until `go_on`; what is being asked goes on being asked."""
+        """Begins nothing more, of any queue, until `go_on`; what is being asked goes on being asked."""
         self._background.loop.call_soon_threadsafe(self._set_paused, True)
 
     def go_on(self) -> None:
@@ -129,11 +129,11 @@ class Line:
         """Breaks off all that is being asked; no answer comes any more."""
         self._background.loop.call_soon_threadsafe(self._close)
 
-    def _queue(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None:
-        self._unanswered[lane] = self._unanswered.get(lane, 0) + len(questions)
-        if lane in self._halts and self._halts[lane].tripped:
+    def _queue(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
+        self._unanswered[queue_key] = self._unanswered.get(queue_key, 0) + len(questions)
+        if queue_key in self._halts and self._halts[queue_key].tripped:
             for question in questions:
-                self._arrive(Answered(lane, question))
+                self._arrive(Answered(queue_key, question))
             return
         endpoint = (config.base_url, config.api_key, config.model)
         counter = self._counters.get(endpoint)
@@ -144,11 +144,11 @@ class Line:
                 Exception
             ) as fault:  # in a callback of the loop nobody would hear of it, and all would wait
                 for question in questions:
-                    self._arrive(Answered(lane, question, fault=fault))
+                    self._arrive(Answered(queue_key, question, fault=fault))
                 return
             self._counters[endpoint] = counter
         counter.slots = config.concurrency
-        counter.turns.put(lane, [(lane, config, question) for question in questions])
+        counter.turns.put(queue_key, [(queue_key, config, question) for question in questions])
         self._begin(counter)
 
     def _begin(self, counter: _Counter) -> None:
@@ -176,51 +176,51 @@ class Line:
         """
         counter.beginning -= 1
         while turn is not None:
-            lane, config, question = turn
-            halt = self._halts.get(lane)
+            queue_key, config, question = turn
+            halt = self._halts.get(queue_key)
             if halt is None:
-                halt = self._halts[lane] = Halt(config.stop_grace_seconds)
+                halt = self._halts[queue_key] = Halt(config.stop_grace_seconds)
             try:
                 reply = await counter.client.ask(config, question, halt=halt, jitter=self._jitter)
-                answered = Answered(lane, question, reply)
+                answered = Answered(queue_key, question, reply)
             except asyncio.CancelledError:
                 raise
             except BaseException as fault:  # the thread that takes it knows whose it is
-                answered = Answered(lane, question, fault=fault)
+                answered = Answered(queue_key, question, fault=fault)
             finally:
                 counter.busy -= 1
-                self._in_flight[lane] -= 1
-            if answered.reply is not None and self._is_too_dear(lane, question, answered.reply):
-                self._recall(lane)
+                self._in_flight[queue_key] -= 1
+            if answered.reply is not None and self._is_too_dear(queue_key, question, answered.reply):
+                self._withdraw(queue_key)
             turn = self._next_turn(counter)
             if turn is not None:
                 self._begin(counter)
             self._arrive(answered)
 
     def _arrive(self, answered: Answered) -> None:
-        """Wakes who waits when enough has come, and for the last answer of a lane, be it a small one."""
-        self._unanswered[answered.lane] -= 1
+        """Wakes who waits when enough has come, and for the last answer of a queue, be it a small one."""
+        self._unanswered[answered.queue_key] -= 1
         self._arrived.append(answered)
-        is_last = not self._unanswered[answered.lane]
+        is_last = not self._unanswered[answered.queue_key]
         if is_last:
-            del self._unanswered[answered.lane]
+            del self._unanswered[answered.queue_key]
         if is_last or len(self._arrived) >= self._wanted:
             self._bell.set()
 
-    def _is_too_dear(self, lane: Lane, question: Question, reply: Reply) -> bool:
-        return self._overdrafts.passes(lane, question, reply, in_flight=self._in_flight[lane])
+    def _is_too_dear(self, queue_key: QueueKey, question: Question, reply: Reply) -> bool:
+        return self._overdrafts.passes(queue_key, question, reply, in_flight=self._in_flight[queue_key])
 
-    def _recall(self, lane: Lane) -> None:
+    def _withdraw(self, queue_key: QueueKey) -> None:
         for counter in self._counters.values():
-            for _, _, question in counter.turns.clear(lane):
-                self._arrive(Answered(lane, question, recalled=True))
+            for _, _, question in counter.turns.clear(queue_key):
+                self._arrive(Answered(queue_key, question, withdrawn=True))
 
-    def _halt(self, lane: Lane, grace_seconds: float) -> None:
-        halt = self._halts.setdefault(lane, Halt(grace_seconds))
+    def _halt(self, queue_key: QueueKey, grace_seconds: float) -> None:
+        halt = self._halts.setdefault(queue_key, Halt(grace_seconds))
         halt.trip(grace_seconds)
         for counter in self._counters.values():
-            for _, _, question in counter.turns.clear(lane):
-                self._arrive(Answered(lane, question))
+            for _, _, question in counter.turns.clear(queue_key):
+                self._arrive(Answered(queue_key, question))
 
     def _set_paused(self, paused: bool) -> None:
         self._paused = paused
@@ -276,7 +276,7 @@ def ask_all(
     `config.stop_grace_seconds`. Questions that were not begun yield nothing, those broken off yield the error
     `stopped`. Closing the generator cancels everything outstanding.
     """
-    line = Line(jitter=jitter)
+    queue = RequestQueue(jitter=jitter)
     upcoming = iter(questions)
     exhausted = stopped = False
     waiting: deque[Answered] = deque()
@@ -284,17 +284,17 @@ def ask_all(
         while True:
             if stop is not None and stop.is_set() and not stopped:
                 stopped = True
-                line.halt(_ALONE, config.stop_grace_seconds)
-            while not exhausted and not stopped and line.outstanding + len(waiting) < 2 * config.concurrency:
+                queue.halt(_ALONE, config.stop_grace_seconds)
+            while not exhausted and not stopped and queue.outstanding + len(waiting) < 2 * config.concurrency:
                 question = next(upcoming, None)
                 if question is None:
                     exhausted = True
                     break
-                line.put(_ALONE, config, [question])
+                queue.put(_ALONE, config, [question])
             if not waiting:
-                if not line.outstanding:
+                if not queue.outstanding:
                     return
-                waiting.extend(line.take(_STOP_POLL_SECONDS if stop is not None else 60.0))
+                waiting.extend(queue.take(_STOP_POLL_SECONDS if stop is not None else 60.0))
                 continue
             answered = waiting.popleft()
             if answered.fault is not None:
@@ -302,7 +302,7 @@ def ask_all(
             if answered.reply is not None:
                 yield answered.reply
     finally:
-        line.close()
+        queue.close()
 
 
 async def ask_one(config: JudgeConfig, question: Question) -> Reply:
@@ -320,7 +320,8 @@ def lacks_capabilities(config: JudgeConfig) -> bool:
 def load_capabilities(config: JudgeConfig, capabilities: Mapping[str, Any]) -> None:
     """Tell this process what another one learned about an endpoint and model; {} is nothing.
 
-    This is what `new_capabilities` gave. It counts from the first question there; later, this process knows better.
+    This is what `new_capabilities` gave. It counts from the first question there; later, this process knows
+    better.
     """
     _capabilities[_endpoint_of(config)] = capabilities
 

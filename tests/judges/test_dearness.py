@@ -12,7 +12,7 @@ QUESTION = Question(1, Prompt("", "", PerCriterionOutput, ()), lambda _: Reading
 
 def passes(overdrafts: Overdrafts, cost_usd: float | None, question: Question = QUESTION) -> bool:
     reply = Reply(1, None, None, "", "m", "", 1, None, None, cost_usd, 0.0)
-    return overdrafts.passes("lane", question, reply, in_flight=4)
+    return overdrafts.passes("queue", question, reply, in_flight=4)
 
 
 def test_an_overdraft_passes_what_is_set_aside_for_calls_in_flight() -> None:
@@ -25,7 +25,7 @@ def test_one_reply_far_too_dear_is_enough() -> None:
     assert passes(Overdrafts(), 1.0)
 
 
-def test_replies_that_vary_around_what_was_set_aside_recall_nothing() -> None:
+def test_replies_that_vary_around_what_was_set_aside_withdraw_nothing() -> None:
     overdrafts = Overdrafts()
     assert not any(passes(overdrafts, cost) for cost in (0.02, 0.0, 0.018, 0.002) * 100)
 

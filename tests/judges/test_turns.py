@@ -2,14 +2,14 @@
 
 import pytest
 
-from rubricweb.judges.turns import HEAD_START, Lane, Turns
+from rubricweb.judges.turns import HEAD_START, QueueKey, Turns
 
 
-def settled(*lanes: Lane) -> Turns[str]:
-    """Turns in which these lanes have had their head start."""
+def settled(*keys: QueueKey) -> Turns[str]:
+    """Turns in which these keys have had their head start."""
     turns: Turns[str] = Turns()
-    for lane in lanes:
-        turns.put(lane, ["early"] * HEAD_START)
+    for queue_key in keys:
+        turns.put(queue_key, ["early"] * HEAD_START)
     while turns:
         turns.next()
     return turns
@@ -55,7 +55,7 @@ def test_a_head_start_is_had_once_and_takes_no_turns_of_other_teams():
     assert [turns.next() for _ in range(4)] == ["a1", "a2"] * 2
 
 
-def test_a_cleared_lane_gives_back_what_waited_in_it():
+def test_a_cleared_queue_gives_back_what_waited_in_it():
     turns = Turns()
     turns.put(("a", 1), [1, 2])
     turns.put(("a", 2), [3])

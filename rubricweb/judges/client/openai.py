@@ -37,10 +37,10 @@ class JudgeClient:
     """A warm connection to one endpoint; every model asked there shares it.
 
     Use it from one event loop. `gate_of` names the gate to pass for a model of this endpoint; without it only
-    `config.concurrency` bounds what is in flight. `load_capabilities` gives what
-    `new_capabilities` once told about a model, {} for nothing; it is called in the loop, at the first question
-    to that model. `resolver` stands in for the system's name lookup. Nothing is read from the environment: no
-    key, no organisation, no proxy.
+    `config.concurrency` bounds what is in flight. `load_capabilities` gives what `new_capabilities` once told
+    about a model, {} for nothing; it is called in the loop, at the first question to that model. `resolver`
+    stands in for the system's name lookup. Nothing is read from the environment: no key, no organisation, no
+    proxy.
     """
 
     def __init__(

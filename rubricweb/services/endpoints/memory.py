@@ -35,7 +35,7 @@ def remind(configs: Iterable[JudgeConfig], *, now: datetime) -> None:
 
 
 def keep(*, now: datetime) -> int:
-    """Stores what this process has learned since the last call, beside what others did; of how many models."""
+    """Stores what this process has learned since the last call beside what others did; of how many models."""
     learned = pool.new_capabilities()
     for config, capabilities in learned:
         _keep(endpoint_key(config), capabilities, now)

@@ -102,7 +102,7 @@ class Funding:
             key.expected_usd = None
             self._writer.not_sent(key)
 
-    def recalled(self, questions: Sequence[Question]) -> None:
+    def withdrawn(self, questions: Sequence[Question]) -> None:
         """These were not sent, and are paid for anew before all others: prices or caps have changed."""
         self.not_sent(questions)
         self.waiting.extendleft(reversed(questions))
@@ -111,7 +111,7 @@ class Funding:
     def use_caps(self, budget_usd: float | None, monthly_budget_usd: float | None) -> bool:
         """Goes by these caps of the run and of its team's month from now on; whether they are new.
 
-        If so, what waits to be sent is to be recalled: the former caps had let it pass.
+        If so, what waits to be sent is to be withdrawn: the former caps had let it pass.
         """
         run = self._run
         if (run.budget_usd, run.team.monthly_budget_usd) == (budget_usd, monthly_budget_usd):

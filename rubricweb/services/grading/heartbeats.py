@@ -9,7 +9,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from rubricweb.judges.turns import Lane
+from rubricweb.judges.turns import QueueKey
 from rubricweb.models import RunTally
 from rubricweb.selectors.spending.spending import month_of
 from rubricweb.services.grading import leases
@@ -32,7 +32,7 @@ class Heartbeat:
         self,
         worker: str,
         runs: Mapping[int, WorkerRun],
-        in_flight: Callable[[Lane], int],
+        in_flight: Callable[[QueueKey], int],
         now: Callable[[], datetime],
     ) -> None:
         self._worker = worker
@@ -69,7 +69,7 @@ class Heartbeat:
         runs = list(self._runs.values())
         for one in runs:
             RunTally.objects.filter(run=one.run, worker=self._worker, month=month_of(now)).update(
-                in_flight=self._in_flight(one.lane), beat_at=now
+                in_flight=self._in_flight(one.queue_key), beat_at=now
             )
         if time.monotonic() - self._renewed >= settings.GRADING_LEASE_SECONDS / 3:
             leases.renew(self._worker, [pk for one in runs for pk in one.leased_rows], now)

@@ -23,8 +23,8 @@ from django.db.models import QuerySet
 from rubricweb.errors import Refusal
 from rubricweb.judges import pool
 from rubricweb.judges.base import JudgeConfig, Question, Reply
-from rubricweb.judges.pool import Answered, Line
-from rubricweb.judges.turns import Lane
+from rubricweb.judges.pool import Answered, RequestQueue
+from rubricweb.judges.turns import QueueKey
 from rubricweb.models import JudgeEndpoint, Run, RunState, RunTally
 from rubricweb.services.endpoints import memory
 from rubricweb.services.endpoints.endpoints import endpoint_of
@@ -69,16 +69,16 @@ T = TypeVar("T")
 
 
 class AsksJudges(Protocol):
-    """What a session needs of a request queue; see `judges.pool.Line`."""
+    """What a session needs of a request queue; see `judges.pool.RequestQueue`."""
 
     @property
     def outstanding(self) -> int: ...
-    def in_flight(self, lane: Lane) -> int: ...
-    def put(self, lane: Lane, config: JudgeConfig, questions: Sequence[Question]) -> None: ...
+    def in_flight(self, queue_key: QueueKey) -> int: ...
+    def put(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None: ...
     def take(self, seconds: float, at_least: int = 1) -> list[Answered]: ...
-    def halt(self, lane: Lane, grace_seconds: float) -> None: ...
-    def recall(self, lane: Lane) -> None: ...
-    def reopen(self, lane: Lane) -> None: ...
+    def halt(self, queue_key: QueueKey, grace_seconds: float) -> None: ...
+    def withdraw(self, queue_key: QueueKey) -> None: ...
+    def reopen(self, queue_key: QueueKey) -> None: ...
     def pause(self) -> None: ...
     def go_on(self) -> None: ...
     def close(self) -> None: ...
@@ -88,7 +88,7 @@ def grade(
     run_id: int,
     *,
     now: Callable[[], datetime],
-    queue: Callable[[], AsksJudges] = Line,
+    queue: Callable[[], AsksJudges] = RequestQueue,
     only_this_run: bool = False,
     shutting_down: Callable[[], bool] = lambda: False,
 ) -> list[int]:
@@ -232,7 +232,7 @@ class GradingSession:
     def _use_new_caps(self, running: Mapping[int, Caps]) -> None:
         for pk, run in self._runs.items():
             if pk in running and run.funding.use_caps(*running[pk]):
-                self._queue.recall(run.lane)
+                self._queue.withdraw(run.queue_key)
 
     def _stop_where_endpoints_are_gone(self) -> None:
         """An endpoint that was removed, or moved to another host, is sent nothing more."""
@@ -293,7 +293,7 @@ class GradingSession:
         memory.remind(judges.values(), now=self._now())
         run = WorkerRun(row, judges, self._worker, self._now)
         run.skipped = self._skipped[run_id]
-        self._queue.reopen(run.lane)
+        self._queue.reopen(run.queue_key)
         self._runs[run_id] = run
 
     # ── Claiming and sending ─────────────────────────────────────────────────────────────────────
@@ -317,7 +317,7 @@ class GradingSession:
             if sent := [question for questions in of_judge.values() for question in questions]:
                 self._retry(partial(run.funding.book_as_sent, sent))
             for judge, questions in of_judge.items():
-                self._queue.put(run.lane, run.judges[judge], questions)
+                self._queue.put(run.queue_key, run.judges[judge], questions)
             if run.funding.is_used_up and not run.stopped:
                 why = run.funding.refusal
                 if self._retry(partial(control.pause_for_money, run.run, now=self._now(), why=why)):
@@ -332,33 +332,33 @@ class GradingSession:
     # ── Receiving and storing ────────────────────────────────────────────────────────────────────
 
     def _receive(self, answered: Sequence[Answered]) -> None:
-        of_run: dict[Lane, list[Answered]] = defaultdict(list)
+        of_run: dict[QueueKey, list[Answered]] = defaultdict(list)
         for one in answered:
-            of_run[one.lane].append(one)
+            of_run[one.queue_key].append(one)
         for run in self._smallest_first():
-            if arrived := of_run.pop(run.lane, []):
+            if arrived := of_run.pop(run.queue_key, []):
                 with self._ending_at_a_fault(run):
                     self._take(run, arrived)
                 self._advance(run)
-        for lane, arrived in of_run.items():  # of runs that a fault has ended
-            self._let_others_ask(lane, [one.question for one in arrived])
+        for queue_key, arrived in of_run.items():  # of runs that a fault has ended
+            self._let_others_ask(queue_key, [one.question for one in arrived])
 
     def _take(self, run: WorkerRun, answered: Sequence[Answered]) -> None:
         """Stores answers; what came back without one is asked again, or by whoever still wants it."""
         cancelled = [one.reply for one in answered if one.reply is not None and _was_cancelled(one.reply)]
         if cancelled:
             self._retry(partial(run.writer.book_broken_off, cancelled, self._now()))
-        replies, recalled, dropped = [], [], []
+        replies, withdrawn, dropped = [], [], []
         for one in answered:
             if one.reply is not None and not _was_cancelled(one.reply):
                 replies.append(one.reply)
-            elif one.recalled and not run.stopped:
-                recalled.append(one.question)
+            elif one.withdrawn and not run.stopped:
+                withdrawn.append(one.question)
             else:
                 dropped.append(one.question)
-        run.funding.recalled(recalled)
+        run.funding.withdrawn(withdrawn)
         run.drop(dropped)
-        self._let_others_ask(run.lane, [*recalled, *dropped])
+        self._let_others_ask(run.queue_key, [*withdrawn, *dropped])
         self._store(run, replies)
         for one in answered:
             if one.fault is not None:
@@ -397,10 +397,10 @@ class GradingSession:
                 replies.append((other, other.line_up(questions, known)))
         return replies
 
-    def _let_others_ask(self, lane: Lane, questions: Sequence[Question]) -> None:
+    def _let_others_ask(self, queue_key: QueueKey, questions: Sequence[Question]) -> None:
         """These were not asked after all: whoever waited for their answers asks now."""
         for question in questions:
-            for other, waiting in self._same.over(lane[0], key_of(question).content).items():
+            for other, waiting in self._same.over(queue_key[0], key_of(question).content).items():
                 other.funding.waiting.extend(waiting)
 
     # ── Stopping and leaving ─────────────────────────────────────────────────────────────────────
@@ -412,7 +412,7 @@ class GradingSession:
         run.grace_seconds = grace_seconds
         run.drop(self._same.leave(run))
         run.stop()
-        self._queue.halt(run.lane, grace_seconds)
+        self._queue.halt(run.queue_key, grace_seconds)
 
     def _wind_up(self) -> None:
         """Time is up: the session ends once no judge is left whose calls in flight may last.
@@ -455,7 +455,7 @@ class GradingSession:
         except Exception as fault:
             log.exception("run %s ended", run.run.pk)
             self.fault = self.fault or fault
-            self._queue.halt(run.lane, 0.0)
+            self._queue.halt(run.queue_key, 0.0)
             self._same.leave(run)
             run.abandon()
             why = f"An internal error stopped the run: {type(fault).__name__}: {fault}"

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import transaction
 
 from rubricweb.judges.base import JudgeConfig, Question, Reply
-from rubricweb.judges.turns import Lane
+from rubricweb.judges.turns import QueueKey
 from rubricweb.models import Run
 from rubricweb.services.grading import leases, reply_cache
 from rubricweb.services.grading.asking import checks, strategy_of
@@ -47,7 +47,7 @@ class WorkerRun:
     ) -> None:
         self.run = run
         self.judges = judges
-        self.lane: Lane = (run.team_id, run.pk)
+        self.queue_key: QueueKey = (run.team_id, run.pk)
         self.strategy = strategy_of(run, judges)
         self.writer = Writer(run, worker, self.strategy)
         self.writer.book_unanswered_as_lost()  # by a process that had the same name and was killed
