@@ -28,7 +28,7 @@ from benchmarks.machine import JudgeServer, scratch_folder
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.judges.base import JudgeConfig, Question
-from rubricweb.judges.halt import Halt
+from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.rate_limit.gate import Gates
 
 # What `--only` knows: the words for it, and what `judge_server.Behaviour` is told.
@@ -118,10 +118,10 @@ def cost() -> bool:
     config = JudgeConfig(name="open", base_url="http://judge.test/v1", model="m", concurrency=64)
 
     async def enter_and_leave(rounds: int) -> float:
-        gates, halt = Gates(), Halt(0.0)
+        gates, cancellation = Gates(), Cancellation(0.0)
 
         async def once() -> None:
-            passage = await gates.of(config).enter(500, halt)
+            passage = await gates.of(config).enter(500, cancellation)
             assert passage is not None
             passage.leave(status=200, headers={}, tokens=520, latency_seconds=0.0)  # as it was here
 

@@ -18,7 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
 
 from django.conf import settings
 
-from rubricweb import bells, leaving
+from rubricweb import bells, shutdown_flag
 
 app = Celery("rubricweb")
 app.conf.update(
@@ -100,7 +100,7 @@ def _arrive(sender: Any, **_: Any) -> None:
 @worker_shutting_down.connect
 def _end_soon(**_: Any) -> None:
     """What is being graded is put down after the calls in flight, rather than at the end of a session."""
-    leaving.tell()
+    shutdown_flag.raise_flag()
 
 
 @worker_shutdown.connect

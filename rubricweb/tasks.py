@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from rubricweb import leaving
+from rubricweb import shutdown_flag
 from rubricweb.models import Notice
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.services import notices
@@ -48,7 +48,7 @@ def ring_tidying() -> None:
 @shared_task
 def grade(run_id: int) -> None:
     clock, _ = retry_while_away(database_clock)
-    left = session.grade(run_id, now=clock, shutting_down=leaving.is_set)
+    left = session.grade(run_id, now=clock, shutting_down=shutdown_flag.is_set)
     if left:
         ring(left[0])  # a bell for each that was heard: who comes looks at the other runs as well
 

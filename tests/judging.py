@@ -38,7 +38,7 @@ class InProcessLine:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._waiting: list[tuple[QueueKey, JudgeConfig, Question]] = []
-        self._halted: dict[QueueKey, threading.Event] = defaultdict(threading.Event)
+        self._cancelled: dict[QueueKey, threading.Event] = defaultdict(threading.Event)
 
     @property
     def outstanding(self) -> int:
@@ -66,21 +66,21 @@ class InProcessLine:
     ) -> Iterator[Answered]:
         left = {id(question.key): question for question in questions}
         try:
-            for reply in self._ask(config, iter(questions), stop=self._halted[queue_key]):
+            for reply in self._ask(config, iter(questions), stop=self._cancelled[queue_key]):
                 yield Answered(queue_key, left.pop(id(reply.key)), reply)
         except Exception as fault:
             yield Answered(queue_key, left.pop(next(iter(left))), fault=fault)
         for question in left.values():
             yield Answered(queue_key, question)
 
-    def halt(self, queue_key: QueueKey, grace_seconds: float) -> None:
-        self._halted[queue_key].set()
+    def cancel(self, queue_key: QueueKey, grace_seconds: float) -> None:
+        self._cancelled[queue_key].set()
 
     def withdraw(self, queue_key: QueueKey) -> None:
         pass  # nothing waits longer than until it is taken
 
     def reopen(self, queue_key: QueueKey) -> None:
-        self._halted.pop(queue_key, None)
+        self._cancelled.pop(queue_key, None)
 
     def pause(self) -> None:
         pass

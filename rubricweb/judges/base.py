@@ -228,7 +228,7 @@ class Question:
     `read` raises `rubricweb.engine.errors.UnreadableReply` when nothing can be read, and is called in the
     thread of the client: it must be quick and touch no shared state. `repeat` counts, from 0, the times the
     same prompt is asked on purpose: answers of different repeats never stand in for each other.
-    `set_aside_usd` is what a cap has been asked for, None where none holds it: see `judges.dearness`.
+    `set_aside_usd` is what a cap has been asked for, None where none holds it: see `judges.cost_overrun`.
     """
 
     key: Hashable

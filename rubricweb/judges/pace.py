@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from rubricweb.judges.halt import Halt
+from rubricweb.judges.cancellation import Cancellation as Halt
 
 
 class Passage(Protocol):

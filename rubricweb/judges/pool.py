@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rubricweb.judges.base import JudgeConfig, Question, Reply
-from rubricweb.judges.dearness import Overdrafts
-from rubricweb.judges.halt import Halt
+from rubricweb.judges.cancellation import Cancellation
+from rubricweb.judges.cost_overrun import CostOverruns
 from rubricweb.judges.rate_limit.gate import Gates
 from rubricweb.judges.turns import QueueKey, Turns
 
@@ -40,8 +40,8 @@ T = TypeVar("T")
 class Answered:
     """What became of a question put into a queue.
 
-    Neither `reply` nor `fault`: its queue was halted before it was begun, or it was `withdrawn`, and may be
-    put in again. `fault` is what a `read` of the caller's raised where it may not.
+    Neither `reply` nor `fault`: its queue was cancelled before it was begun, or it was `withdrawn`, and may
+    be put in again. `fault` is what a `read` of the caller's raised where it may not.
     """
 
     queue_key: QueueKey
@@ -69,11 +69,11 @@ class RequestQueue:
         self._wanted = 1
         # The rest is touched by the loop's thread alone.
         self._counters: dict[tuple[str, str | None, str], _Counter] = {}
-        self._halts: dict[QueueKey, Halt] = {}
+        self._cancellations: dict[QueueKey, Cancellation] = {}
         self._in_flight: dict[QueueKey, int] = {}
         self._paused = False
         self._unanswered: dict[QueueKey, int] = {}
-        self._overdrafts = Overdrafts()
+        self._cost_overruns = CostOverruns()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -102,16 +102,16 @@ class RequestQueue:
         self._outstanding -= len(taken)
         return taken
 
-    def halt(self, queue_key: QueueKey, grace_seconds: float) -> None:
+    def cancel(self, queue_key: QueueKey, grace_seconds: float) -> None:
         """Begins nothing more of a queue, ends its pauses, and gives what is in flight so long to finish.
 
         Later questions of that queue come back unasked until it is `reopen`ed.
         """
-        self._background.loop.call_soon_threadsafe(self._halt, queue_key, grace_seconds)
+        self._background.loop.call_soon_threadsafe(self._cancel, queue_key, grace_seconds)
 
     def reopen(self, queue_key: QueueKey) -> None:
-        """Lets a halted queue ask again."""
-        self._background.loop.call_soon_threadsafe(self._halts.pop, queue_key, None)
+        """Lets a cancelled queue ask again."""
+        self._background.loop.call_soon_threadsafe(self._cancellations.pop, queue_key, None)
 
     def withdraw(self, queue_key: QueueKey) -> None:
         """Has what waits in a queue come back unasked, to be put in again by who still wants it."""
@@ -131,7 +131,7 @@ class RequestQueue:
 
     def _queue(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
         self._unanswered[queue_key] = self._unanswered.get(queue_key, 0) + len(questions)
-        if queue_key in self._halts and self._halts[queue_key].tripped:
+        if queue_key in self._cancellations and self._cancellations[queue_key].tripped:
             for question in questions:
                 self._arrive(Answered(queue_key, question))
             return
@@ -177,11 +177,13 @@ class RequestQueue:
         counter.beginning -= 1
         while turn is not None:
             queue_key, config, question = turn
-            halt = self._halts.get(queue_key)
-            if halt is None:
-                halt = self._halts[queue_key] = Halt(config.stop_grace_seconds)
+            cancellation = self._cancellations.get(queue_key)
+            if cancellation is None:
+                cancellation = self._cancellations[queue_key] = Cancellation(config.stop_grace_seconds)
             try:
-                reply = await counter.client.ask(config, question, halt=halt, jitter=self._jitter)
+                reply = await counter.client.ask(
+                    config, question, cancellation=cancellation, jitter=self._jitter
+                )
                 answered = Answered(queue_key, question, reply)
             except asyncio.CancelledError:
                 raise
@@ -190,7 +192,7 @@ class RequestQueue:
             finally:
                 counter.busy -= 1
                 self._in_flight[queue_key] -= 1
-            if answered.reply is not None and self._is_too_dear(queue_key, question, answered.reply):
+            if answered.reply is not None and self._overruns(queue_key, question, answered.reply):
                 self._withdraw(queue_key)
             turn = self._next_turn(counter)
             if turn is not None:
@@ -207,17 +209,17 @@ class RequestQueue:
         if is_last or len(self._arrived) >= self._wanted:
             self._bell.set()
 
-    def _is_too_dear(self, queue_key: QueueKey, question: Question, reply: Reply) -> bool:
-        return self._overdrafts.passes(queue_key, question, reply, in_flight=self._in_flight[queue_key])
+    def _overruns(self, queue_key: QueueKey, question: Question, reply: Reply) -> bool:
+        return self._cost_overruns.passes(queue_key, question, reply, in_flight=self._in_flight[queue_key])
 
     def _withdraw(self, queue_key: QueueKey) -> None:
         for counter in self._counters.values():
             for _, _, question in counter.turns.clear(queue_key):
                 self._arrive(Answered(queue_key, question, withdrawn=True))
 
-    def _halt(self, queue_key: QueueKey, grace_seconds: float) -> None:
-        halt = self._halts.setdefault(queue_key, Halt(grace_seconds))
-        halt.trip(grace_seconds)
+    def _cancel(self, queue_key: QueueKey, grace_seconds: float) -> None:
+        cancellation = self._cancellations.setdefault(queue_key, Cancellation(grace_seconds))
+        cancellation.trip(grace_seconds)
         for counter in self._counters.values():
             for _, _, question in counter.turns.clear(queue_key):
                 self._arrive(Answered(queue_key, question))
@@ -284,7 +286,7 @@ def ask_all(
         while True:
             if stop is not None and stop.is_set() and not stopped:
                 stopped = True
-                queue.halt(_ALONE, config.stop_grace_seconds)
+                queue.cancel(_ALONE, config.stop_grace_seconds)
             while not exhausted and not stopped and queue.outstanding + len(waiting) < 2 * config.concurrency:
                 question = next(upcoming, None)
                 if question is None:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from rubricweb.engine.autograders.base import Reading
 from rubricweb.engine.errors import UnreadableReply, shortened
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
+from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.addresses import BlockedAddress
 from rubricweb.judges.client.completions import (
     BROKE_DOWN,
@@ -36,7 +37,6 @@ from rubricweb.judges.client.foreign_json import error_body
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities, concerns_format
 from rubricweb.judges.client.request_body import encoded, guessed_tokens, is_prose, request_body
 from rubricweb.judges.client.transport import HttpAnswer, NoAnswer
-from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate
 
 BACKOFF_CAP_SECONDS = 30.0
@@ -77,7 +77,7 @@ class Asked:
     endpoint: Endpoint
     capabilities: EndpointCapabilities
     gate: Gate
-    halt: Halt
+    cancellation: Cancellation
     jitter: Jitter
 
 
@@ -87,7 +87,7 @@ class Attempts:
     def __init__(self, asked: Asked, config: JudgeConfig, question: Question) -> None:
         self._asked = asked
         self._capabilities = asked.capabilities
-        self._halt = asked.halt
+        self._cancellation = asked.cancellation
         self._config = config
         self._question = question
         self._prose = is_prose(question.prompt)
@@ -127,7 +127,7 @@ class Attempts:
             if waited > self._config.max_wait_seconds:
                 return self._failed(outcome.error)
             self._log.append(f"{_in_a_word(outcome.error)}, waited {pause:.1f} s")
-            if not await self._halt.pause(pause):
+            if not await self._cancellation.pause(pause):
                 return self._failed(STOPPED)
         raise AssertionError("JudgeConfig.max_attempts is at least 1")
 
@@ -135,7 +135,7 @@ class Attempts:
         """One counted attempt; stepping down the ladder and giving up parameters happen inside it."""
         first = self._rung
         while True:
-            if self._halt.tripped:
+            if self._cancellation.tripped:
                 return Failure(STOPPED, again=False)
             outcome = await self._send()
             if not isinstance(outcome, Refusal):
@@ -189,7 +189,7 @@ class Attempts:
         left = None if self._turn_by is None else max(self._turn_by - time.monotonic(), OPEN_GATE_SECONDS)
         try:
             async with asyncio.timeout(left):
-                passage = await self._asked.gate.enter(guessed_tokens(config, body), self._halt)
+                passage = await self._asked.gate.enter(guessed_tokens(config, body), self._cancellation)
         except TimeoutError:
             message = f"HTTP 429, and no other turn within {config.max_wait_seconds:g} s"
             return Failure(JudgeError("rate_limited", message), again=False)
@@ -203,7 +203,7 @@ class Attempts:
         used: int | None = None
         try:
             async with asyncio.timeout(config.timeout_seconds) as scope:
-                with self._halt.within(scope):
+                with self._cancellation.within(scope):
                     answer = await self._asked.endpoint.post(config, body)
             latency, status = time.monotonic() - sent_at, answer.status
             if status >= 300:
@@ -216,7 +216,7 @@ class Attempts:
                 status = HTTPStatus.TOO_MANY_REQUESTS  # a gateway said so inside a 200
             return outcome
         except TimeoutError:
-            if self._halt.tripped:
+            if self._cancellation.tripped:
                 self._broken_off = True
                 return Failure(STOPPED, again=False)
             message = f"no answer within {config.timeout_seconds:g} s"

@@ -23,13 +23,13 @@ from openai import AsyncOpenAI, Omit
 from openai.types import Batch
 
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
+from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
 from rubricweb.judges.client.attempts import Asked, Attempts
 from rubricweb.judges.client.failures import provider_message, quoted
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities
 from rubricweb.judges.client.request_body import is_prose, request_body
 from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
-from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
@@ -220,7 +220,7 @@ async def replayed(
         if custom_id not in answered:
             continue
         recorded = _Recorded(answered[custom_id])
-        asked = Asked(recorded, capabilities, OpenGate(1, config.model), Halt(0.0), random.random)
+        asked = Asked(recorded, capabilities, OpenGate(1, config.model), Cancellation(0.0), random.random)
         yield replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
 
 

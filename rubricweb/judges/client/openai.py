@@ -20,13 +20,13 @@ from multidict import CIMultiDict
 from openai import AsyncOpenAI, Omit
 
 from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.addresses import check_url
 from rubricweb.judges.client.attempts import Asked, Attempts, fallen_back
 from rubricweb.judges.client.attempts import Jitter as Jitter
 from rubricweb.judges.client.failures import FALLBACK_KINDS
 from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.judges.client.transport import HttpAnswer, Wire
-from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import Gate, OpenGate
 
 GateOf = Callable[[JudgeConfig], Gate]
@@ -63,7 +63,7 @@ class JudgeClient:
         config: JudgeConfig,
         question: Question,
         *,
-        halt: Halt | None = None,
+        cancellation: Cancellation | None = None,
         jitter: Jitter = random.random,
     ) -> Reply:
         """Ask until answered, refused, out of attempts, out of time or stopped; none of which raises.
@@ -72,13 +72,13 @@ class JudgeClient:
         pauses. When the model fails with one of FALLBACK_KINDS, the config's fallback model is asked the same
         question with the same patience, once: it has no fallback of its own.
         """
-        halt = halt or Halt(config.stop_grace_seconds)
-        reply = await self._attempts(config, question, halt, jitter).run()
+        cancellation = cancellation or Cancellation(config.stop_grace_seconds)
+        reply = await self._attempts(config, question, cancellation, jitter).run()
         if reply.error is None or reply.error.kind not in FALLBACK_KINDS:
             return reply
         if config.fallback_model in ("", config.model):
             return reply
-        second = await self._attempts(_fallback_of(config), question, halt, jitter).run()
+        second = await self._attempts(_fallback_of(config), question, cancellation, jitter).run()
         return fallen_back(reply, second, config)
 
     def new_capabilities(self) -> list[tuple[JudgeConfig, dict[str, Any]]]:
@@ -96,13 +96,15 @@ class JudgeClient:
         """Close the connections."""
         await self._endpoint.aclose()
 
-    def _attempts(self, config: JudgeConfig, question: Question, halt: Halt, jitter: Jitter) -> Attempts:
+    def _attempts(
+        self, config: JudgeConfig, question: Question, cancellation: Cancellation, jitter: Jitter
+    ) -> Attempts:
         known = self._models.get(config.model)
         if known is None:
             known = self._models[config.model] = _Known(
                 config, EndpointCapabilities.load(self._load_capabilities(config))
             )
-        asked = Asked(self._endpoint, known.capabilities, self._gate_of(config), halt, jitter)
+        asked = Asked(self._endpoint, known.capabilities, self._gate_of(config), cancellation, jitter)
         return Attempts(asked, config, question)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.halt import Halt
+from rubricweb.judges.cancellation import Cancellation as Halt
 from rubricweb.judges.pace import GateState
 from rubricweb.judges.rate_limit.concurrency import STEP_SECONDS, ConcurrencyLimit
 from rubricweb.judges.rate_limit.grants import TURN_LIFE_SECONDS

@@ -76,7 +76,7 @@ class AsksJudges(Protocol):
     def in_flight(self, queue_key: QueueKey) -> int: ...
     def put(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None: ...
     def take(self, seconds: float, at_least: int = 1) -> list[Answered]: ...
-    def halt(self, queue_key: QueueKey, grace_seconds: float) -> None: ...
+    def cancel(self, queue_key: QueueKey, grace_seconds: float) -> None: ...
     def withdraw(self, queue_key: QueueKey) -> None: ...
     def reopen(self, queue_key: QueueKey) -> None: ...
     def pause(self) -> None: ...
@@ -412,7 +412,7 @@ class GradingSession:
         run.grace_seconds = grace_seconds
         run.drop(self._same.leave(run))
         run.stop()
-        self._queue.halt(run.queue_key, grace_seconds)
+        self._queue.cancel(run.queue_key, grace_seconds)
 
     def _wind_up(self) -> None:
         """Time is up: the session ends once no judge is left whose calls in flight may last.
@@ -455,7 +455,7 @@ class GradingSession:
         except Exception as fault:
             log.exception("run %s ended", run.run.pk)
             self.fault = self.fault or fault
-            self._queue.halt(run.queue_key, 0.0)
+            self._queue.cancel(run.queue_key, 0.0)
             self._same.leave(run)
             run.abandon()
             why = f"An internal error stopped the run: {type(fault).__name__}: {fault}"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from rubricweb.judges.base import ERROR_KINDS, JudgeConfig
+from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.attempts import Asked, Attempts
 from rubricweb.judges.client.reply_formats import RUNGS, EndpointCapabilities
 from rubricweb.judges.client.transport import HttpAnswer
-from rubricweb.judges.halt import Halt
 from rubricweb.judges.pace import OpenGate
 
 NAMES = [
@@ -92,7 +92,7 @@ def test_any_answer_ends_as_a_reading_or_a_known_error(config, question, grader,
         Says(HttpAnswer(status, headers, raw, body)),
         EndpointCapabilities(),
         OpenGate(1),
-        Halt(0.0),
+        Cancellation(0.0),
         lambda: 0.0,
     )
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from rubricweb.judges.cancellation import Cancellation as Halt
 from rubricweb.judges.client.openai import JudgeClient
-from rubricweb.judges.halt import Halt
 from rubricweb.judges.offline.script import Drop, Fail, Garbage, Hang, Say, Script, rate_limited, refusal
 from rubricweb.judges.pace import OpenGate
 from rubricweb.judges.rate_limit.gate import Gates
@@ -41,7 +41,7 @@ def ask_through(gate, judge, question, *, halt=None, gates=None):
             gate_of=lambda config: (gates or {}).get(config.model, gate),
         )
         try:
-            return await client.ask(judge, question, halt=halt, jitter=lambda: 0.0)
+            return await client.ask(judge, question, cancellation=halt, jitter=lambda: 0.0)
         finally:
             await client.aclose()
 
@@ -161,7 +161,7 @@ def test_a_stop_at_the_gate_sends_nothing(serve, config, question):
         client = JudgeClient(judge.base_url, None, allow_private_hosts=True, gate_of=lambda config: gate)
         asyncio.get_running_loop().call_later(0.05, halt.trip)
         try:
-            return await client.ask(judge, question(), halt=halt)
+            return await client.ask(judge, question(), cancellation=halt)
         finally:
             await client.aclose()
 
@@ -187,7 +187,7 @@ def test_a_stop_in_the_moment_of_the_turn_leaves_the_request_its_grace_only(serv
     async def asked():
         client = JudgeClient(judge.base_url, None, allow_private_hosts=True, gate_of=lambda config: gate)
         try:
-            return await client.ask(judge, question(), halt=Halt(0.1))
+            return await client.ask(judge, question(), cancellation=Halt(0.1))
         finally:
             await client.aclose()
 

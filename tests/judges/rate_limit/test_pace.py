@@ -2,7 +2,7 @@
 
 import asyncio
 
-from rubricweb.judges.halt import Halt
+from rubricweb.judges.cancellation import Cancellation as Halt
 from rubricweb.judges.pace import OpenGate
 
 LEFT = {"status": 200, "headers": {}, "tokens": None, "latency_seconds": 0.1}

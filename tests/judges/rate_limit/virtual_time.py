@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.halt import Halt
+from rubricweb.judges.cancellation import Cancellation as Halt
 from rubricweb.judges.pace import OpenGate
 from rubricweb.judges.rate_limit.gate import Gates
 from rubricweb.judges.rate_limit.ledger import settle

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Halt:
+class Cancellation:
     """A stop signal for one batch, used inside its event loop.
 
     `trip()` ends every pause at once and gives each request in flight `grace_seconds` to finish: it is

@@ -5,14 +5,14 @@ Plain memory rather than a lock: a process that is killed can leave a lock held 
 
 import mmap
 
-_told = mmap.mmap(-1, 1)
+_flag = mmap.mmap(-1, 1)
 
 
-def tell() -> None:
-    """Tells all processes that were forked from this one, and this one."""
-    _told[0] = 1
+def raise_flag() -> None:
+    """Raises it for this process and all that were forked from it."""
+    _flag[0] = 1
 
 
 def is_set() -> bool:
     """Whether to take on nothing more."""
-    return _told[0] == 1
+    return _flag[0] == 1

@@ -6,21 +6,21 @@ from collections.abc import Hashable
 from rubricweb.judges.base import Question, Reply
 
 
-class Overdrafts:
-    """What the replies to each asker cost beyond what was set aside, since it was last settled.
+class CostOverruns:
+    """What the replies to each asker cost beyond what was set aside, since it was last cleared.
 
-    Replies vary, and one that is cheaper makes up for one that is dearer; but what is saved long before is
-    spent on other questions by now, so that an overdraft is never below 0.
+    Replies vary, and one that is cheaper makes up for one that costs more; but what is saved long before is
+    spent on other questions by now, so that an overrun is never below 0.
     """
 
     def __init__(self) -> None:
         self._usd: defaultdict[Hashable, float] = defaultdict(float)
 
     def passes(self, asker: Hashable, question: Question, reply: Reply, *, in_flight: int) -> bool:
-        """Counts a reply; whether the overdraft is now more than is set aside for what is in flight.
+        """Counts a reply; whether the overrun is now more than is set aside for what is in flight.
 
         With 0.01 set aside for each and 4 in flight, three replies of 0.02 come to 0.03 and do not pass 0.04;
-        a fifth does. True settles the overdraft: those who are asked anew are asked for the right price.
+        a fifth does. True clears the overrun: those who are asked anew are asked for the right price.
         """
         if question.set_aside_usd is None or reply.cost_usd is None:
             return False
