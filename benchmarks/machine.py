@@ -135,7 +135,7 @@ def scratch_database(url: str) -> Iterator[str]:
 
 
 def empty_queue(broker_url: str) -> None:
-    """No bell of an earlier measurement rings in this one."""
+    """No wake-up of an earlier measurement arrives in this one."""
     if broker_url.startswith("redis"):
         redis.Redis.from_url(broker_url).delete("rubricweb")
 

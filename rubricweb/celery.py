@@ -1,4 +1,4 @@
-"""The Celery app: brokers are bells only, so a lost or doubled message changes nothing."""
+"""The Celery app: brokers carry wake-ups only, so a lost or doubled message changes nothing."""
 
 import gc
 import os
@@ -18,7 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
 
 from django.conf import settings
 
-from rubricweb import bells, shutdown_flag
+from rubricweb import file_broker, shutdown_flag
 
 app = Celery("rubricweb")
 app.conf.update(
@@ -27,13 +27,13 @@ app.conf.update(
     accept_content=["json"],
     result_backend=None,
     task_ignore_result=True,
-    # A bell is taken down when its work is done; a worker that dies before leaves it for another.
+    # A wake-up is acknowledged when its work is done; a worker that dies before leaves it for another.
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     # Work in hand goes on while the broker is away: its rows are in the database, and calls are paid for.
     worker_cancel_long_running_tasks_on_connection_loss=False,
     task_default_queue="rubricweb",
-    # A worker takes no more bells than it has processes: the next one may be free before it is.
+    # A worker takes no more wake-ups than it has processes: the next one may be free before it is.
     worker_prefetch_multiplier=1,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
@@ -41,7 +41,7 @@ app.conf.update(
     timezone="UTC",
 )
 if settings.CELERY_BROKER_URL.startswith("filesystem"):
-    bells.install()
+    file_broker.install()
     app.conf.update(broker_url="filesystem://localhost/")  # without a host Kombu warns that it takes this one
     for folder in ("messages", "processed", "control"):
         (settings.BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
@@ -54,13 +54,13 @@ if settings.CELERY_BROKER_URL.startswith("filesystem"):
     }
 elif settings.CELERY_BROKER_URL.startswith(("redis", "sentinel")):
     app.conf.broker_transport_options = {
-        # Redis gives a bell to somebody else when nobody took it down for so long. Sooner is safe as well:
-        # rows are leased, and a bell too many finds nothing to do.
+        # Redis gives a wake-up to somebody else when nobody acknowledged it for so long. Sooner is safe as
+        # well: rows are leased, and a wake-up too many finds nothing to do.
         "visibility_timeout": 3600,
-        # A broker that does not answer is soon an error, which whoever rings can do without.
+        # A broker that does not answer is soon an error, which whoever notifies can do without.
         "socket_connect_timeout": 3,
     }
-# Whoever rings can do without a broker that is away, and has a person waiting: one more try, at once.
+# Whoever notifies can do without a broker that is away, and has a person waiting: one more try, at once.
 app.conf.broker_transport_options |= {"max_retries": 1, "interval_start": 0, "interval_max": 0}
 app.autodiscover_tasks(["rubricweb"])
 
@@ -72,7 +72,7 @@ app.autodiscover_tasks(["rubricweb"])
 COLLECTED_EVERY = (50_000, 20, 50)
 
 _worker = 0
-_present: list[Any] = []
+_heartbeats: list[Any] = []
 
 
 @worker_init.connect
@@ -90,11 +90,11 @@ def _begin(**_: Any) -> None:
 
 @worker_ready.connect  # again whenever the broker comes back
 def _arrive(sender: Any, **_: Any) -> None:
-    if not _present:
+    if not _heartbeats:
         from rubricweb import tasks
-        from rubricweb.services.grading.workers import Presence
+        from rubricweb.services.grading.workers import Heartbeat
 
-        _present.append(Presence(sender.controller.concurrency, tasks.sweep, tasks.ring_tidying))
+        _heartbeats.append(Heartbeat(sender.controller.concurrency, tasks.reap, tasks.notify_tidying))
 
 
 @worker_shutting_down.connect
@@ -105,8 +105,8 @@ def _end_soon(**_: Any) -> None:
 
 @worker_shutdown.connect
 def _leave(**_: Any) -> None:
-    while _present:
-        _present.pop().leave()
+    while _heartbeats:
+        _heartbeats.pop().leave()
 
 
 @worker_process_init.connect

@@ -21,27 +21,27 @@ from rubricweb.services.teams import retention
 log = logging.getLogger(__name__)
 
 
-def ring(run_id: int) -> None:
-    """The bell services are handed as `enqueue`. A broker that is away is no reason to fail: rows are the
-    queue, and a sweep rings again.
+def notify(run_id: int) -> None:
+    """Wakes a worker: what services are handed as `enqueue`. A broker that is away is no reason to fail: rows
+    are the queue, and the reaper notifies again.
     """
     _send(grade, run_id)
 
 
-def sweep() -> None:
+def reap() -> None:
     """No task: every worker does this in its main process, whether its others are busy or not."""
     # With the SDK, a second to import: only for those who work.
     from rubricweb.services.grading.batches import schedule
 
     now = database_now()
-    reaper.sweep(enqueue=ring, now=now)
+    reaper.reap(enqueue=notify, now=now)
     for run_id in schedule.due(now):
         _send(batch, run_id, expires=settings.SWEEP_SECONDS)
     if notices.mail_is_due(now):
         _send(mail, expires=settings.SWEEP_SECONDS)
 
 
-def ring_tidying() -> None:
+def notify_tidying() -> None:
     _send(tidy, expires=3600)
 
 
@@ -50,14 +50,14 @@ def grade(run_id: int) -> None:
     clock, _ = retry_while_away(database_clock)
     left = session.grade(run_id, now=clock, shutting_down=shutdown_flag.is_set)
     if left:
-        ring(left[0])  # a bell for each that was heard: who comes looks at the other runs as well
+        notify(left[0])  # a wake-up for each that came: who comes looks at the other runs as well
 
 
 @shared_task
 def batch(run_id: int) -> None:
     from rubricweb.services.grading.batches import schedule
 
-    schedule.advance(run_id, now=database_clock(), enqueue=ring)
+    schedule.advance(run_id, now=database_clock(), enqueue=notify)
 
 
 @shared_task
@@ -82,4 +82,4 @@ def _send(task: "Task[..., Any]", *arguments: Any, **options: Any) -> None:
     try:
         task.apply_async(arguments, retry=False, **options)
     except OperationalError as error:
-        log.warning("bell for %s not rung, a sweep will ring it: %s", task.name, error)
+        log.warning("wake-up for %s not sent, the reaper will send it: %s", task.name, error)

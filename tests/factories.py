@@ -115,13 +115,13 @@ def dataset(
 
 
 @dataclass
-class Bells:
-    """An `enqueue` that writes down which runs were rung for."""
+class WakeUps:
+    """An `enqueue` that writes down for which runs workers were notified."""
 
-    rung: list[int] = field(default_factory=list)
+    notified: list[int] = field(default_factory=list)
 
     def __call__(self, run_id: int) -> None:
-        self.rung.append(run_id)
+        self.notified.append(run_id)
 
 
 def run(
@@ -137,7 +137,7 @@ def run(
 
     Two judges of a test that ask alike may answer differently, so answers are used again only when asked for.
     """
-    options.setdefault("enqueue", Bells())
+    options.setdefault("enqueue", WakeUps())
     options.setdefault("use_cache", False)
     options.setdefault("no_cap", options.get("budget_usd") is None)
     return lifecycle.start_run(

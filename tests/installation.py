@@ -32,7 +32,7 @@ COMMAND = (sys.executable, "-m", "rubricweb.management.console")
 
 def _of_its_own(broker_url: str) -> str:
     """The broker for this one of several test processes: each takes a Redis database of its own, counting
-    down from the one that is named, so that none hears another's bells.
+    down from the one that is named, so that none gets another's wake-ups.
     """
     parts = urlsplit(broker_url)
     number = parts.path.removeprefix("/")

@@ -107,7 +107,7 @@ class Bench:
             rubric_version=version or self.version,
             judge_id="environment",
             judge=endpoints.choose_judge(self.team, "environment", model=model),
-            enqueue=tasks.ring,
+            enqueue=tasks.notify,
             no_cap=True,  # the judge has no price
         )
 

@@ -86,7 +86,7 @@ class Run(models.Model):
         ]
         indexes = [
             models.Index(fields=["team", "-created_at", "-id"], name="run_list_of_team"),
-            # Sweeps ask for these every few seconds.
+            # The reaper asks for these every few seconds.
             models.Index(fields=["id"], name="run_still_running", condition=models.Q(state="running")),
         ]
 
@@ -308,7 +308,7 @@ class BatchJob(models.Model):
 
     class Meta:
         ordering = ["id"]
-        # What a sweep asks the provider about.
+        # What the reaper asks the provider about.
         indexes = [
             models.Index(
                 fields=["run", "id"], name="batch_waiting", condition=models.Q(stored_at__isnull=True)

@@ -28,8 +28,9 @@ def load_demo(*, enqueue: Enqueue, now: datetime) -> Team:
     """Makes the demo team through the services people use; all of it or nothing.
 
     Called again it gives back the team that is there, unchanged. The labels in the files become real
-    reviews of an open queue; the runs are only started (`enqueue` rings for them on commit) and really
-    graded afterwards, by the offline judge when it runs. Raises Invalid when no judge is set up at all.
+    reviews of an open queue; the runs are only started (`enqueue` notifies workers of them on commit) and
+    really graded afterwards, by the offline judge when it runs. Raises Invalid when no judge is set up at
+    all.
     """
     existing = Team.objects.filter(slug=SLUG).first()
     if existing is not None:

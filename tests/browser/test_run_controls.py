@@ -98,7 +98,7 @@ def test_what_an_action_said_goes_when_the_run_has_moved_on_but_an_error_stays(
     open_page.locator("summary", has_text="Pause").click()
     open_page.get_by_role("button", name="Pause, let calls in flight finish").click()
     expect(said).to_contain_text("is paused")
-    lifecycle.resume_run(run, by=people.alice, enqueue=factories.Bells())
+    lifecycle.resume_run(run, by=people.alice, enqueue=factories.WakeUps())
     expect(state).to_contain_text("running")
     expect(said).to_have_count(0)
     # Who went on from there by keyboard still does.

@@ -8,22 +8,22 @@ from rubricweb.models import Item, Judgement, Review, ReviewState, Run, RunState
 from rubricweb.selectors.reviews import queues
 from rubricweb.services import demo
 from rubricweb.services.teams import teams
-from tests.factories import Bells
+from tests.factories import WakeUps
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def bells() -> Bells:
-    return Bells()
+def wake_ups() -> WakeUps:
+    return WakeUps()
 
 
-def load(bells: Bells) -> Team:
-    return demo.load_demo(enqueue=bells, now=timezone.now())
+def load(wake_ups: WakeUps) -> Team:
+    return demo.load_demo(enqueue=wake_ups, now=timezone.now())
 
 
-def test_demo_has_a_half_done_queue_and_one_for_whoever_signs_in(bells: Bells) -> None:
-    team = load(bells)
+def test_demo_has_a_half_done_queue_and_one_for_whoever_signs_in(wake_ups: WakeUps) -> None:
+    team = load(wake_ups)
     alice = User.objects.get(username="alice")
     rows = {row.queue.name: row for row in queues.queues(team, alice)}
     labelled = rows["Support replies, three raters"]
@@ -35,45 +35,45 @@ def test_demo_has_a_half_done_queue_and_one_for_whoever_signs_in(bells: Bells) -
     assert own.progress.mine_left == 10
 
 
-def test_labels_are_reviews_with_the_reasons_of_the_file(bells: Bells) -> None:
-    load(bells)
+def test_labels_are_reviews_with_the_reasons_of_the_file(wake_ups: WakeUps) -> None:
+    load(wake_ups)
     assert set(Review.objects.values_list("state", flat=True)) == {ReviewState.SUBMITTED}
     # 20 replies × 9 criteria × 3 raters.
     assert Judgement.objects.filter(review__isnull=False).count() == 540
     assert Judgement.objects.exclude(reason="").exists()
 
 
-def test_runs_are_started_and_rung_for_but_not_made_up(
-    bells: Bells, django_capture_on_commit_callbacks
+def test_runs_are_started_and_notified_but_not_made_up(
+    wake_ups: WakeUps, django_capture_on_commit_callbacks
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        load(bells)
+        load(wake_ups)
     runs = list(Run.objects.all())
     assert {run.state for run in runs} == {RunState.RUNNING}
-    assert set(bells.rung) == {run.pk for run in runs}
+    assert set(wake_ups.notified) == {run.pk for run in runs}
     assert Judgement.objects.filter(run__isnull=False).count() == 0
     # One per version of the assistant, and three over whole datasets.
     assert len(runs) == 4 + 3
 
 
-def test_loading_twice_gives_the_same_team_untouched(bells: Bells) -> None:
-    first = load(bells)
+def test_loading_twice_gives_the_same_team_untouched(wake_ups: WakeUps) -> None:
+    first = load(wake_ups)
     before = Item.objects.count(), Run.objects.count(), User.objects.count()
-    assert load(bells) == first
+    assert load(wake_ups) == first
     assert (Item.objects.count(), Run.objects.count(), User.objects.count()) == before
 
 
-def test_demo_is_loaded_whole_or_not_at_all(bells: Bells) -> None:
+def test_demo_is_loaded_whole_or_not_at_all(wake_ups: WakeUps) -> None:
     teams.create_person("somebody", email="ed@example.org", proven=True)  # the demo's editor's address
     with pytest.raises(Conflict, match="ed@example"):
-        load(bells)
+        load(wake_ups)
     assert not Team.objects.exists()
     assert list(User.objects.values_list("username", flat=True)) == ["somebody"]
 
 
-def test_somebody_already_here_is_taken_on(bells: Bells) -> None:
+def test_somebody_already_here_is_taken_on(wake_ups: WakeUps) -> None:
     ann = teams.create_person("ann", email="ann@elsewhere.example")
-    team = load(bells)
+    team = load(wake_ups)
     assert ann.memberships.get().team == team
     ann.refresh_from_db()
     assert ann.email == "ann@elsewhere.example"

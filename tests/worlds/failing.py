@@ -15,7 +15,7 @@ from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run
 from rubricweb.services.runs import lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.judging import InProcessJudge, grade
 
 CRITERIA: list[dict[str, Any]] = [
@@ -55,5 +55,5 @@ def failing_run(people: Cast, *, name: str = "With a failure", **options: Any) -
 
 
 def retried(run: Run, people: Cast) -> Run:
-    lifecycle.resume_run(run, by=people.ed, enqueue=Bells())
+    lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
     return grade(run, InProcessJudge(by_the_table))

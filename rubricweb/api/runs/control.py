@@ -70,7 +70,7 @@ def resume_run(
         items = services.resume_run(
             run,
             by=request.auth.user,
-            enqueue=tasks.ring,
+            enqueue=tasks.notify,
             error_kinds=body.error_kinds,
             item_ids=body.item_ids,
         )
@@ -90,7 +90,7 @@ def extend_run(request: TokenRequest, run_id: int, key: IdempotencyKey = None) -
 
     def extend() -> Done:
         run = access.run_for(request.auth.team, run_id)
-        return run, services.extend_run(run, by=request.auth.user, enqueue=tasks.ring)
+        return run, services.extend_run(run, by=request.auth.user, enqueue=tasks.notify)
 
     run, items = once(request, key, None, extend)
     return {"items": items, "run": shown(run, request.auth.user)}

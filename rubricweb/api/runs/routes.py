@@ -98,7 +98,7 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
             by=request.auth.user,
             dataset=dataset,
             rubric_version=version_or_own(team, body.rubric_version_id, dataset),
-            enqueue=tasks.ring,
+            enqueue=tasks.notify,
             budget_usd=body.budget_usd,
             no_cap=body.no_cap,
             **run_options(team, dataset, body),

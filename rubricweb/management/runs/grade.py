@@ -170,7 +170,7 @@ def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
 
 
 def _nobody(run_id: int) -> None:
-    """This process grades by itself; workers join in when their sweep finds the run waiting."""
+    """This process grades by itself; workers join in when their reaper finds the run waiting."""
 
 
 def _is_panel(options: argparse.Namespace) -> bool:

@@ -194,7 +194,7 @@ def cancel(options: argparse.Namespace) -> int:
 def resume(options: argparse.Namespace) -> int:
     """Goes on with items that were never graded; failed verdicts are left as they are."""
     who, run = _mine(options)
-    items = services.resume_run(run, by=who.user, enqueue=tasks.ring, error_kinds=())
+    items = services.resume_run(run, by=who.user, enqueue=tasks.notify, error_kinds=())
     return _said(run, _working_on(run, items))
 
 
@@ -207,7 +207,7 @@ def retry(options: argparse.Namespace) -> int:
     items = services.resume_run(
         run,
         by=who.user,
-        enqueue=tasks.ring,
+        enqueue=tasks.notify,
         error_kinds=options.kind or None,
         item_ids=lookup.items_called(run.dataset, options.item) if options.item else None,
     )
@@ -217,7 +217,7 @@ def retry(options: argparse.Namespace) -> int:
 def extend(options: argparse.Namespace) -> int:
     """Takes in the items that were added to the dataset since."""
     who, run = _mine(options)
-    items = services.extend_run(run, by=who.user, enqueue=tasks.ring)
+    items = services.extend_run(run, by=who.user, enqueue=tasks.notify)
     return _said(run, f"{_items(items)} added to run {run.pk}, which is {run.state}.")
 
 

@@ -197,7 +197,7 @@ def _bracketed(host: str) -> str:
 
 @contextmanager
 def _only_one() -> Iterator[TextIO]:
-    """One `rubricweb serve` per data folder: two would ring each other's bells. Gives the locked file."""
+    """One `rubricweb serve` per data folder: two would take each other's wake-ups. Gives the locked file."""
     settings.VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _lock_file().open("a+") as lock:
         try:

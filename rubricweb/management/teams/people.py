@@ -46,7 +46,7 @@ def load_demo(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if not (settings.OFFLINE_JUDGE_URL or settings.OPENAI_API_KEY):
             settings.OFFLINE_JUDGE_URL = stack.enter_context(running_server())
-        team = demo.load_demo(enqueue=tasks.ring, now=timezone.now())
+        team = demo.load_demo(enqueue=tasks.notify, now=timezone.now())
     note(f"The demo team is {team} ({team.slug}).")
     if not workers.alive(database_now()):
         note(f"Its runs wait for a worker. Start one: {workers.start_command()}")

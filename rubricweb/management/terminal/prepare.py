@@ -44,12 +44,12 @@ def _unapplied_migrations() -> int:
 
 
 def empty_broker() -> None:
-    """A fresh folder of bells (a sweep rings again), its routes written before several processes would."""
+    """A fresh folder of wake-ups (the reaper sends them again), its routes written before several would."""
     if not settings.CELERY_BROKER_URL.startswith("filesystem"):
         return
     for folder in ("messages", "processed", "control"):
         shutil.rmtree(settings.BROKER_DIR / folder, ignore_errors=True)
-        # The web server starts at the same time and makes these folders too, where it is first to ring.
+        # The web server starts at the same time and makes these folders too, where it is first to notify.
         (settings.BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
     from rubricweb.celery import app
 
@@ -62,7 +62,7 @@ def load_demo(say: Say) -> None:
     """The demo team, where there is no team yet."""
     if not lookup.every_team():
         say("Loading the demo team")
-        demo.load_demo(enqueue=tasks.ring, now=timezone.now())
+        demo.load_demo(enqueue=tasks.notify, now=timezone.now())
     elif not lookup.has_team(demo.SLUG):
         say("There is a team already, so the demo was left out; `rubricweb load-demo` adds it.")
 
@@ -88,7 +88,7 @@ def _login_name() -> str:
 
 
 def ring_for_interrupted_runs() -> None:
-    reaper.sweep(enqueue=tasks.ring, now=database_now())
+    reaper.reap(enqueue=tasks.notify, now=database_now())
 
 
 def sign_in_link(user: User, base_url: str) -> str:

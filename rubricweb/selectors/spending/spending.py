@@ -92,7 +92,7 @@ def _spending(cap: float | None, tallies: QuerySet[RunTally], counted: Q | None,
 
 
 def lost_calls(now: datetime) -> Combinable:
-    """Of one tally: calls that were cut off, by a worker that is dead and not swept up yet too."""
+    """Of one tally: calls that were cut off, by a worker that is dead and not reaped yet too."""
     return F("lost_calls") + _if_dead(F("at_risk_calls") - F("at_risk_unpriced"), 0, now)
 
 

@@ -1,6 +1,6 @@
-"""The sweep: what was left lying is freed, and bells that were lost are rung again.
+"""The reaper: what was left lying is freed, and wake-ups that were lost are sent again.
 
-Any number of sweeps may run at once: freeing twice frees once, and a bell too many finds nothing to do.
+It may run several times at once: freeing twice frees once, and a wake-up too many finds nothing to do.
 """
 
 import os
@@ -19,18 +19,18 @@ from rubricweb.services.runs import control
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.lost_calls import book_lost
 from rubricweb.services.runs.summaries import summarise, summarise_stopped
-from rubricweb.services.runs.work_queue import BELLS, Enqueue, unclaimed
+from rubricweb.services.runs.work_queue import WAKE_UPS, Enqueue, unclaimed
 
 # A process elsewhere that gave no sign for six beats is taken for dead before its leases run out.
 SILENT_AFTER = timedelta(seconds=30)
 
 
-def sweep(*, enqueue: Enqueue, now: datetime) -> list[int]:
-    """Frees what dead workers and silent reviewers held, and rings for runs that have work nobody does.
+def reap(*, enqueue: Enqueue, now: datetime) -> list[int]:
+    """Frees what dead workers and silent reviewers held, and notifies for runs that have work nobody does.
 
-    A run that nobody works on is rung for as at its start; where somebody does, processes that stand idle
-    are called to help. Who comes looks at all runs, so there are no more bells than processes that could
-    come: what is rung while all are busy only heaps up. Returns the ids of the runs it rang for.
+    A run that nobody works on is notified for as at its start; where somebody does, processes that stand idle
+    are called to help. Who comes looks at all runs, so there are no more wake-ups than processes that could
+    come: what is sent while all are busy only heaps up. Returns the ids of the runs it notified for.
     """
     places.release_silent(ReviewQueue.objects.all(), now=now)
     running = list(Run.objects.filter(state=RunState.RUNNING).order_by("pk"))
@@ -39,30 +39,30 @@ def sweep(*, enqueue: Enqueue, now: datetime) -> list[int]:
     busy = {owner for owners in holders.values() for owner in owners}
     processes = sum(worker.processes for worker in workers.alive(now))
     idle = processes - len(busy)
-    bells_left = max(idle, 1) if processes else BELLS
-    rung = []
+    wake_ups_left = max(idle, 1) if processes else WAKE_UPS
+    notified = []
     for run in running:
         chunks = _chunks_left(run, now)
         if not chunks and not holders[run.pk]:
             control.finish_if_done(run, now)
-        bells = min(chunks, bells_left, max(idle, 0) if holders[run.pk] else BELLS)
-        idle -= bells
-        bells_left -= bells
-        for _ in range(bells):
+        wake_ups = min(chunks, wake_ups_left, max(idle, 0) if holders[run.pk] else WAKE_UPS)
+        idle -= wake_ups
+        wake_ups_left -= wake_ups
+        for _ in range(wake_ups):
             enqueue(run.pk)
-        if bells:
-            rung.append(run.pk)
+        if wake_ups:
+            notified.append(run.pk)
     for run in Run.objects.filter(pk__in=lost).exclude(state=RunState.RUNNING):
         summarise(run)
-    summarise_stopped()  # takes a second for a large run: nobody who is rung for waits for it
-    return rung
+    summarise_stopped()  # takes a second for a large run: no worker that is notified waits for it
+    return notified
 
 
 def _chunks_left(run: Run, now: datetime) -> int:
-    """How many claims the free items are, counted as far as bells are rung."""
+    """How many claims the free items are, counted as far as wake-ups are sent."""
     chunk: int = settings.GRADING_CHUNK_ITEMS
     free = RunItem.objects.filter(unclaimed(now), run=run).values_list("pk")
-    return -(-len(free[: BELLS * chunk]) // chunk)
+    return -(-len(free[: WAKE_UPS * chunk]) // chunk)
 
 
 def _holders(run: Run, now: datetime) -> set[str]:

@@ -46,7 +46,7 @@ def forget_silent(now: datetime) -> int:
     return Worker.objects.filter(beat_at__lt=now - FORGOTTEN_AFTER).delete()[0]
 
 
-class Rounds:
+class PeriodicTask:
     """A thread that does one small thing again and again until told to stop.
 
     Whatever goes wrong is logged and tried again at the next round: a database or a broker may be away. It
@@ -80,31 +80,31 @@ class Rounds:
                 connection.close()
 
 
-class Presence:
-    """A worker's signs of life, from its start until `leave`: its heartbeat, its sweeps, a bell for tidying.
+class Heartbeat:
+    """A worker's signs of life from its start until `leave`: heartbeat, reaper, and a wake-up for tidying.
 
-    Every worker sweeps, so that no process of its own has to, in a thread of its main process: those that
+    Every worker reaps, so that no process of its own has to, in a thread of its main process: those that
     grade may all be busy for a while. The more workers there are, the more seldom each does it: together they
-    sweep about every SWEEP_SECONDS, and ring once an hour for what takes longer.
+    reap about every SWEEP_SECONDS, and notify once an hour for what takes longer.
     """
 
     def __init__(
-        self, processes: int, sweep: Callable[[], object], ring_tidying: Callable[[], object]
+        self, processes: int, reap: Callable[[], object], notify_tidying: Callable[[], object]
     ) -> None:
         name = worker_name()
         self._name = name
-        self._rounds = (
-            Rounds("heartbeat", lambda: beat(name, processes, database_now()), lambda: BEAT_SECONDS),
-            Rounds("sweep", sweep, lambda: _in_turn(settings.SWEEP_SECONDS)),
-            Rounds("bell for tidying", ring_tidying, lambda: _in_turn(TIDY_SECONDS)),
+        self._tasks = (
+            PeriodicTask("heartbeat", lambda: beat(name, processes, database_now()), lambda: BEAT_SECONDS),
+            PeriodicTask("reaper", reap, lambda: _in_turn(settings.SWEEP_SECONDS)),
+            PeriodicTask("wake-up for tidying", notify_tidying, lambda: _in_turn(TIDY_SECONDS)),
         )
-        for rounds in self._rounds:
-            rounds.start()
+        for task in self._tasks:
+            task.start()
 
     def leave(self) -> None:
         """Stops, and signs off so that nobody waits for this worker."""
-        for rounds in self._rounds:
-            rounds.stop()
+        for task in self._tasks:
+            task.stop()
         try:
             sign_off(self._name)
         except DatabaseError as error:  # a row that stays is forgotten after a day

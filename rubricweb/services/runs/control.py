@@ -29,7 +29,7 @@ from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.starting import asked_judges, asks_a_judge, plan_items
 from rubricweb.services.runs.summaries import figures_of, summarise, summarise_at_once
-from rubricweb.services.runs.work_queue import Enqueue, ring_on_commit
+from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
 from rubricweb.services.shared.journal import record
 
 STOP_REASON_MAX = 500
@@ -111,7 +111,7 @@ def resume_run(
             _go_on(locked)
             record(run.team, by, "resumed", run, items=missing)
             note(run.pk, "resumed", f"Resumed{_by(by)}: {_items(missing)} to do.")
-            ring_on_commit(run.pk, missing, enqueue)
+            notify_on_commit(run.pk, missing, enqueue)
         elif ends:
             _finish(locked, locked.finished_at)
     _summed_up(run, ends)
@@ -138,7 +138,7 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     record(run.team, by, "extended", run, items=added)
     note(run.pk, "extended", f"Extended{_by(by)}: {_items(added)} added.")
     if locked.state in (RunState.FINISHED, RunState.RUNNING):
-        ring_on_commit(run.pk, added, enqueue)
+        notify_on_commit(run.pk, added, enqueue)
     run.refresh_from_db()
     return added
 

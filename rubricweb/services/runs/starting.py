@@ -31,7 +31,7 @@ from rubricweb.services.reviews.reviews import require_rubric
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
-from rubricweb.services.runs.work_queue import Enqueue, ring_on_commit
+from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
 from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
 
@@ -223,7 +223,7 @@ def _started(draft: Draft, enqueue: Enqueue) -> Run:
     record(run.team, by, "started", run, items=planned)
     items = f"{planned:,} item{'s' * (planned != 1)}"
     note(run.pk, "started", f"Started{f' by {by}' if by else ''} over {items}.")
-    ring_on_commit(run.pk, planned, enqueue)
+    notify_on_commit(run.pk, planned, enqueue)
     return run
 
 

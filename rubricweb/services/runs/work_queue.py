@@ -1,4 +1,4 @@
-"""A run's rows are its queue: which of them are free, and the bells that call workers to them."""
+"""A run's rows are its queue: which of them are free, and the wake-ups that call workers to them."""
 
 from collections.abc import Callable, Collection
 from datetime import datetime
@@ -11,8 +11,8 @@ from rubricweb.models import BatchJob, Run, RunItem, RunMode, RunState
 
 Enqueue = Callable[[int], object]
 
-# How many bells one start rings: enough for a handful of worker processes to join in.
-BELLS = 8
+# How many wake-ups one start sends: enough for a handful of worker processes to join in.
+WAKE_UPS = 8
 
 
 def asked_live() -> Q:
@@ -41,12 +41,12 @@ def with_free_items(
     return list(runs.filter(Exists(free)).values_list("pk", "team_id"))
 
 
-def ring(run_id: int, items: int, enqueue: Enqueue) -> None:
-    """Calls as many workers as these items keep busy, at most BELLS."""
-    for _ in range(min(BELLS, -(-items // settings.GRADING_CHUNK_ITEMS))):
+def notify(run_id: int, items: int, enqueue: Enqueue) -> None:
+    """Calls as many workers as these items keep busy, at most WAKE_UPS."""
+    for _ in range(min(WAKE_UPS, -(-items // settings.GRADING_CHUNK_ITEMS))):
         enqueue(run_id)
 
 
-def ring_on_commit(run_id: int, items: int, enqueue: Enqueue) -> None:
+def notify_on_commit(run_id: int, items: int, enqueue: Enqueue) -> None:
     """The same once the transaction is committed: who came before would find nothing."""
-    transaction.on_commit(lambda: ring(run_id, items, enqueue))
+    transaction.on_commit(lambda: notify(run_id, items, enqueue))

@@ -53,7 +53,7 @@ def resume(request: TeamRequest, run_id: int) -> HttpResponse:
         items = services.resume_run(
             found,
             by=request.user,
-            enqueue=tasks.ring,
+            enqueue=tasks.notify,
             error_kinds=kinds,
             item_ids=None if item_id is None else [item_id],
         )
@@ -69,7 +69,7 @@ def extend(request: TeamRequest, run_id: int) -> HttpResponse:
     found = access.run_for(request.team, run_id)
 
     def take_in() -> str:
-        items = services.extend_run(found, by=request.user, enqueue=tasks.ring)
+        items = services.extend_run(found, by=request.user, enqueue=tasks.notify)
         return f"{_items(items)} added." if items else "No item is new to this run."
 
     return _done_or_refused(request, found, take_in)
@@ -84,7 +84,7 @@ def budget(request: TeamRequest, run_id: int) -> HttpResponse:
     def change() -> str:
         amount = _dollars(request.POST.get("budget_usd", ""))
         if "resume" in request.POST:
-            services.set_budget_and_go_on(found, by=request.user, enqueue=tasks.ring, budget_usd=amount)
+            services.set_budget_and_go_on(found, by=request.user, enqueue=tasks.notify, budget_usd=amount)
         else:
             services.set_budget(found, by=request.user, budget_usd=amount)
         cap = "no cap of its own" if found.budget_usd is None else f"a budget of {usd(found.budget_usd)}"

@@ -86,7 +86,7 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
             by=request.user,
             dataset=chosen["dataset"],
             rubric_version=chosen["rubric_version"],
-            enqueue=tasks.ring,
+            enqueue=tasks.notify,
             budget_usd=chosen["budget_usd"],
             no_cap=chosen["no_cap"] and chosen["budget_usd"] is None,
             **options,

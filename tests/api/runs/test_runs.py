@@ -21,11 +21,11 @@ def ed(people: Cast, as_member) -> ApiClient:
 
 
 @pytest.fixture
-def rung(monkeypatch) -> list[int]:
-    """The runs workers were rung for."""
-    bells: list[int] = []
-    monkeypatch.setattr("rubricweb.tasks.ring", bells.append)
-    return bells
+def notified(monkeypatch) -> list[int]:
+    """The runs workers were notified of."""
+    wake_ups: list[int] = []
+    monkeypatch.setattr("rubricweb.tasks.notify", wake_ups.append)
+    return wake_ups
 
 
 def test_judges_are_listed_without_keys_or_addresses(ed: ApiClient, settings) -> None:
@@ -40,7 +40,7 @@ def test_judges_are_listed_without_keys_or_addresses(ed: ApiClient, settings) ->
 
 
 def test_a_run_is_started_and_its_workers_rung(
-    ed: ApiClient, world, rung, django_capture_on_commit_callbacks
+    ed: ApiClient, world, notified, django_capture_on_commit_callbacks
 ) -> None:
     body = {
         "dataset_id": world.dataset.pk,
@@ -53,7 +53,7 @@ def test_a_run_is_started_and_its_workers_rung(
         run = ed.send("POST", "/runs", body)
     assert (run["state"], run["autograder"], run["judge"]["id"]) == ("running", "one_shot", "offline")
     assert (run["created_by"], run["summary"]) == ("ed", None)
-    assert rung == [run["id"]]
+    assert notified == [run["id"]]
     progress = ed.get(f"/runs/{run['id']}")["progress"]
     assert (progress["items"], progress["graded"], progress["share"]) == (3, 0, 0.0)
 
@@ -75,7 +75,7 @@ def test_a_run_that_makes_no_sense_is_not_started(ed: ApiClient, world, change, 
 
 
 def test_a_judge_that_falls_back_on_a_model_without_a_price_is_held_by_no_cap(
-    ed: ApiClient, people: Cast, world, rung
+    ed: ApiClient, people: Cast, world, notified
 ) -> None:
     endpoint = endpoints.add_endpoint(
         people.team,
@@ -142,7 +142,7 @@ def test_runs_are_filtered_by_dataset_rubric_and_state(ed: ApiClient, people: Ca
 
 
 def test_a_run_is_cancelled_and_resumed(
-    ed: ApiClient, people: Cast, world, rung, django_capture_on_commit_callbacks
+    ed: ApiClient, people: Cast, world, notified, django_capture_on_commit_callbacks
 ) -> None:
     run = factories.run(people.team, people.ed, dataset=world.dataset, rubric_version=world.version)
     cancelled = ed.send("POST", f"/runs/{run.pk}/cancel")
@@ -150,7 +150,7 @@ def test_a_run_is_cancelled_and_resumed(
     with django_capture_on_commit_callbacks(execute=True):
         resumed = ed.send("POST", f"/runs/{run.pk}/resume")
     assert (resumed["items"], resumed["run"]["state"]) == (3, "running")
-    assert set(rung) == {run.pk}
+    assert set(notified) == {run.pk}
     ed.refused(409, "POST", f"/runs/{run.pk}/resume")
 
 
@@ -166,7 +166,7 @@ def test_calls_in_flight_are_broken_off_where_that_is_asked_for(
     assert not run.finish_in_flight
 
 
-def test_only_the_errors_asked_for_are_tried_again(ed: ApiClient, people: Cast, world, rung) -> None:
+def test_only_the_errors_asked_for_are_tried_again(ed: ApiClient, people: Cast, world, notified) -> None:
     def answer(requirement: str, response: str) -> str | JudgeError:
         if "Names Paris" in requirement:
             return JudgeError("rate_limited", "429")
@@ -191,7 +191,7 @@ def test_only_the_errors_asked_for_are_tried_again(ed: ApiClient, people: Cast, 
     assert fault["place"] == "error_kinds[0]"
 
 
-def test_a_run_whose_judge_is_gone_keeps_its_errors(ed: ApiClient, people: Cast, world, rung) -> None:
+def test_a_run_whose_judge_is_gone_keeps_its_errors(ed: ApiClient, people: Cast, world, notified) -> None:
     endpoint = endpoints.add_endpoint(
         people.team, by=people.alice, name="passing", base_url="https://judge.example/v1", model="m"
     )
@@ -217,7 +217,7 @@ def test_a_run_whose_judge_is_gone_keeps_its_errors(ed: ApiClient, people: Cast,
             assert "was removed since the run started" in refused["detail"]
         assert ed.get(f"/runs/{run.pk}") == before
         assert Vote.objects.filter(run=run).count() == votes
-    assert rung == []
+    assert notified == []
 
 
 def test_a_report_holds_every_verdict_with_its_reason_or_error(ed: ApiClient, people: Cast, world) -> None:

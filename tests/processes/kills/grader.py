@@ -63,7 +63,7 @@ def sweep() -> None:
 
     from rubricweb.services.grading import reaper
 
-    reaper.sweep(enqueue=lambda run_id: None, now=timezone.now())
+    reaper.reap(enqueue=lambda run_id: None, now=timezone.now())
 
 
 def spending(run_id: int) -> None:

@@ -76,7 +76,7 @@ judge = JudgeConfig(
 )
 run = runs.start_run(
     team, by=owner, dataset=dataset, rubric_version=rubrics.publish(rubric, by=owner),
-    judge_id="environment", judge=judge, enqueue=tasks.ring, no_cap=True,
+    judge_id="environment", judge=judge, enqueue=tasks.notify, no_cap=True,
 )
 membership = Membership.objects.get(user=owner, team=team)
 _, secret = teams.create_token(membership, name="chaos", may_write=False, days=1, now=timezone.now())

@@ -1,4 +1,4 @@
-"""RabbitMQ instead of Redis: bells ring, and runs go on and end while it is killed and comes back."""
+"""RabbitMQ instead of Redis: wake-ups arrive, and runs go on and end while it is killed and comes back."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def test_runs_go_on_while_rabbitmq_is_killed_and_end_when_it_is_back(
     rabbitmq.look_after()
     wait_for(rabbitmq.answers, serving)
 
-    # Who was killed with work in hand is replaced, and its items are rung for by way of the broker.
+    # Who was killed with work in hand is replaced, and its items are notified for by way of the broker.
     assert installation.number(RUNNING) > 0
     for pid in serving.descendants(running="rubricweb.management.serving.worker"):
         os.kill(pid, signal.SIGKILL)

@@ -1,7 +1,8 @@
 """One person at a keyboard, as a process: does what a line on standard input says, answers with a line.
 
 `pause 7` pauses run 7 and answers with JSON: what the service returned, the name of what it raised, or how
-often it rang. `order 7 KEY NAME` asks the API for a run of that name like run 7: the status and the new run.
+often it notified. `order 7 KEY NAME` asks the API for a run of that name like run 7: the status and the new
+run.
 """
 
 import json
@@ -65,22 +66,22 @@ def client(run: Run) -> ApiClient:
 
 def click(action: str, run: Run) -> object:
     now = timezone.now()
-    bells = factories.Bells()
+    wake_ups = factories.WakeUps()
     if action == "pause":
         return lifecycle.pause_run(run, by=None, now=now)
     if action == "cancel":
         return lifecycle.cancel_run(run, by=None, now=now)
     if action == "resume":
-        return [lifecycle.resume_run(run, by=None, enqueue=bells), len(bells.rung)]
+        return [lifecycle.resume_run(run, by=None, enqueue=wake_ups), len(wake_ups.notified)]
     if action == "extend":
-        return lifecycle.extend_run(run, by=None, enqueue=bells)
+        return lifecycle.extend_run(run, by=None, enqueue=wake_ups)
     if action == "finish":
         return lifecycle.finish_if_done(run, now)
     if action == "give-up":
         lifecycle.give_up(run, "The judge did not answer.", now)
         return None
     if action == "sweep":
-        return len(reaper.sweep(enqueue=bells, now=now))
+        return len(reaper.reap(enqueue=wake_ups, now=now))
     return add(run)
 
 

@@ -229,7 +229,7 @@ def test_a_run_by_batch_waits_for_the_provider_and_for_a_worker_that_looks(run: 
 def test_a_paused_run_says_whether_somebody_or_its_budget_paused_it(run: Run, people: Cast) -> None:
     services.pause_run(run, by=people.ed, now=timezone.now())
     assert waits_for(run) == "paused"
-    services.resume_run(run, by=people.ed, enqueue=factories.Bells())
+    services.resume_run(run, by=people.ed, enqueue=factories.WakeUps())
     services.set_budget(run, by=people.ed, budget_usd=1.0)
     services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
     assert waits_for(run) == "budget"

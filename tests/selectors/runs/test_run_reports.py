@@ -14,7 +14,7 @@ from rubricweb.services.runs import lifecycle as run_services
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.runs.panels import Member, Panel, votes_per_criterion
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.judging import LabelJudge, grade, session
 
 CRITERIA = [
@@ -221,7 +221,7 @@ def test_checks_alone_are_planned_without_a_call(people: Cast) -> None:
 def test_a_resumed_panel_still_knows_what_its_calls_asked(people: Cast) -> None:
     run = planned(people, panel=Panel([judge_called("a")], repeats=2), autograder="one_shot")
     grade(run, LabelJudge(lambda name, requirement, response: JudgeError("timeout", "late")))
-    run_services.resume_run(run, by=None, enqueue=Bells())
+    run_services.resume_run(run, by=None, enqueue=WakeUps())
     grade(run, LabelJudge(answer))
     calls = report(run, people.bob).calls
     prompts = [prompt_of(run, people.bob, call) for call in calls]

@@ -16,7 +16,7 @@ from rubricweb.models import Run, RunState, RunTally
 from rubricweb.services.grading import session
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -97,7 +97,7 @@ def test_replies_far_dearer_than_thought_pass_a_cap_by_no_more_than_was_in_fligh
     assert not RunTally.objects.filter(run=run, reserved_usd__gt=0).exists()
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=None)
     lifecycle.set_budget(run, by=people.ed, budget_usd=200.0)
-    lifecycle.resume_run(run, by=people.ed, enqueue=Bells())
+    lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
     assert graded(run).state == RunState.FINISHED
     assert room.script.count == 60, "what was held back was asked, and nothing twice"
 

@@ -20,7 +20,7 @@ from rubricweb.services.runs import budgets, lifecycle
 from rubricweb.services.runs.panels import Member, Panel
 from rubricweb.services.runs.planning import plan_run
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 
 pytestmark = pytest.mark.django_db
 
@@ -214,7 +214,7 @@ def test_a_run_pauses_before_a_call_would_pass_its_budget(room: Room) -> None:
 def test_a_raised_budget_goes_on_where_it_stopped(room: Room, people: Cast) -> None:
     run = room.run(budget_usd=0.05)
     lifecycle.set_budget(run, by=people.ed, budget_usd=1.0)
-    lifecycle.resume_run(run, by=people.ed, enqueue=Bells())
+    lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
     assert room.grade(run).state == RunState.FINISHED
     assert room.paid == 60
     assert spent(run) == pytest.approx(0.12)

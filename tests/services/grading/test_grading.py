@@ -10,7 +10,7 @@ from rubricweb.services.grading import leases, reaper
 from rubricweb.services.grading.workers import worker_name
 from rubricweb.services.runs import lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.judging import InProcessJudge, grade, session
 
 
@@ -94,8 +94,8 @@ def test_resuming_asks_only_for_what_failed(run: Run) -> None:
     )
     grade(run, broken)
     assert Judgement.objects.filter(run=run, error_kind="rate_limited").count() == 3
-    bells = Bells()
-    assert lifecycle.resume_run(run, by=None, enqueue=bells) == 3
+    wake_ups = WakeUps()
+    assert lifecycle.resume_run(run, by=None, enqueue=wake_ups) == 3
     mended = InProcessJudge(by_the_book)
     grade(run, mended)
     assert {requirement for requirement, _ in mended.asked} == {"Names Paris as the capital."}
@@ -107,13 +107,13 @@ def test_resuming_asks_only_for_what_failed(run: Run) -> None:
 def test_resuming_one_class_of_errors_leaves_the_others(run: Run) -> None:
     kinds = iter(["timeout", "refused"] * 5)
     grade(run, InProcessJudge(lambda requirement, response: JudgeError(next(kinds), "failed")))
-    lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=["timeout"])
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps(), error_kinds=["timeout"])
     assert set(Judgement.objects.filter(run=run).values_list("error_kind", flat=True)) == {"refused"}
 
 
 def test_a_run_that_is_running_cannot_be_resumed(run: Run) -> None:
     with pytest.raises(Conflict, match="already running"):
-        lifecycle.resume_run(run, by=None, enqueue=Bells())
+        lifecycle.resume_run(run, by=None, enqueue=WakeUps())
 
 
 def test_cancelling_keeps_verdicts_and_resuming_goes_on_from_there(run: Run, settings) -> None:
@@ -124,7 +124,7 @@ def test_cancelling_keeps_verdicts_and_resuming_goes_on_from_there(run: Run, set
     assert run.state == RunState.CANCELLED
     assert session(run, judge) == []
     assert Judgement.objects.filter(run=run).count() == 3
-    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) == 2
+    assert lifecycle.resume_run(run, by=None, enqueue=WakeUps()) == 2
     grade(run, judge)
     assert run.state == RunState.FINISHED
     assert len(judge.asked) == 9
@@ -140,7 +140,7 @@ def test_an_unreachable_judge_ends_the_run_and_says_so(people: Cast) -> None:
     assert run.state == RunState.FAILED
     assert "connection refused" in run.stop_reason
     assert len(judge.asked) < 120
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     grade(run, InProcessJudge(by_the_book))
     assert run.state == RunState.FINISHED
     assert Judgement.objects.filter(run=run, verdict__isnull=False).count() == 120
@@ -161,32 +161,32 @@ def test_a_fault_of_ours_ends_the_run_instead_of_paying_for_it_again(run: Run) -
 
 
 def test_the_sweeper_rings_for_a_stalled_run_and_not_for_one_in_work(run: Run) -> None:
-    bells = Bells()
+    wake_ups = WakeUps()
     now = timezone.now()
-    assert reaper.sweep(enqueue=bells, now=now) == [run.pk]
+    assert reaper.reap(enqueue=wake_ups, now=now) == [run.pk]
     leases.claim(run, "elsewhere:1", now, 3)
-    assert reaper.sweep(enqueue=bells, now=now) == []
+    assert reaper.reap(enqueue=wake_ups, now=now) == []
 
 
 def test_the_sweeper_frees_what_a_dead_process_of_this_machine_held(run: Run) -> None:
     now = timezone.now()
     gone = worker_name().rpartition(":")[0] + ":4194301"  # above any real pid
     leases.claim(run, gone, now, 3)
-    assert reaper.sweep(enqueue=Bells(), now=now) == [run.pk]
+    assert reaper.reap(enqueue=WakeUps(), now=now) == [run.pk]
 
 
 def test_bells_ring_once_the_run_is_committed(people: Cast, django_capture_on_commit_callbacks) -> None:
-    bells = Bells()
+    wake_ups = WakeUps()
     with django_capture_on_commit_callbacks(execute=True):
         run = factories.run(
             people.team,
             people.ed,
             dataset=factories.dataset(people.team, people.ed),
             rubric_version=factories.version(people.team, people.ed),
-            enqueue=bells,
+            enqueue=wake_ups,
         )
-        assert bells.rung == []
-    assert bells.rung == [run.pk]
+        assert wake_ups.notified == []
+    assert wake_ups.notified == [run.pk]
 
 
 def test_an_items_own_rubric_wins_over_the_runs(people: Cast) -> None:

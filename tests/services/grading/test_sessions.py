@@ -23,7 +23,7 @@ from rubricweb.services.runs import lifecycle, panels
 from rubricweb.services.runs.panels import Member, Panel
 from rubricweb.services.shared import bulk_rows
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.judging import InProcessJudge, InProcessLine, LabelJudge, grade, session
 from tests.services.grading.batches.providers import Answer, completion, desk
 from tests.waiting import wait_for
@@ -244,7 +244,7 @@ def test_a_stopped_run_keeps_what_came_and_gives_its_items_back(people: Cast, st
     seen = progress(run, viewer=None, now=timezone.now())
     assert run.summary.verdicts == seen.verdicts == 3 * seen.graded
     assert not RunItem.objects.filter(run=run, leased_until__isnull=False).exists()
-    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) > 0
+    assert lifecycle.resume_run(run, by=None, enqueue=WakeUps()) > 0
     grade(run, judge)
     assert (run.state, len(judge.asked)) == (RunState.FINISHED, 120)
 

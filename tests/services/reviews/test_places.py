@@ -11,7 +11,7 @@ from rubricweb.models import QueueItem, QueueState, Review, ReviewQueue, ReviewS
 from rubricweb.services.grading import reaper
 from rubricweb.services.reviews import places, queues, reviews
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 
 
 @pytest.fixture
@@ -60,13 +60,13 @@ def test_a_sweep_frees_the_places_of_silent_drafts_and_keeps_the_drafts(
     criterion = reviews.criteria_of(review)[0]
     reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
     Review.objects.update(held_until=now + timedelta(minutes=30))
-    reaper.sweep(enqueue=Bells(), now=now + timedelta(minutes=30))
+    reaper.reap(enqueue=WakeUps(), now=now + timedelta(minutes=30))
     assert room(queue) == 0
-    reaper.sweep(enqueue=Bells(), now=now + timedelta(minutes=31))
+    reaper.reap(enqueue=WakeUps(), now=now + timedelta(minutes=31))
     assert room(queue) == 1
     review.refresh_from_db()
     assert (review.state, review.holds_place, review.judgements.count()) == (ReviewState.DRAFT, False, 1)
-    reaper.sweep(enqueue=Bells(), now=now + timedelta(minutes=32))
+    reaper.reap(enqueue=WakeUps(), now=now + timedelta(minutes=32))
     assert room(queue) == 1
 
 

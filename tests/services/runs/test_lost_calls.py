@@ -24,7 +24,7 @@ from rubricweb.services.grading.workers import worker_name
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.runs.budgets import BudgetReservation
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 
 GONE = f"{socket.gethostname()}:4194301"  # above any real process number
 MET = '{"explanation": "It is there.", "criterion_status": "MET"}'
@@ -81,7 +81,7 @@ def test_what_a_dead_worker_may_have_sent_is_booked_once_and_counts_against_the_
     run.team.save()
     dead = tally(run, cost_usd=0.25, at_risk_calls=3, at_risk_unpriced=1, at_risk_usd=0.5, reserved_usd=0.125)
     for _ in range(2):
-        reaper.sweep(enqueue=Bells(), now=now)
+        reaper.reap(enqueue=WakeUps(), now=now)
         dead.refresh_from_db()
         assert (dead.lost_calls, dead.lost_at_most_usd, dead.unpriced) == (2, 0.5, 1)
         assert (dead.at_risk_calls, dead.at_risk_unpriced, dead.at_risk_usd) == (0, 0, 0.0)
@@ -111,7 +111,7 @@ def test_the_summary_of_a_run_that_ended_meanwhile_says_what_was_lost(run: Run) 
     lifecycle.cancel_run(run, by=None, now=timezone.now())
     assert RunSummary.objects.get(run=run).lost_at_most_usd == 0.0
     tally(run, at_risk_calls=1, at_risk_usd=0.5)
-    reaper.sweep(enqueue=Bells(), now=timezone.now())
+    reaper.reap(enqueue=WakeUps(), now=timezone.now())
     assert RunSummary.objects.get(run=run).lost_at_most_usd == 0.5
 
 

@@ -25,7 +25,7 @@ from rubricweb.selectors.datasets.new_items import new_item_count, new_items
 from rubricweb.services.datasets import datasets
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.judging import InProcessJudge, grade
 
 Prepare = Callable[..., Run]
@@ -64,24 +64,24 @@ def brought_to(state: str, run: Run) -> Run:
     return run
 
 
-def outcome(run: Run, action: Callable[[Run, Bells], Any]) -> tuple[str, object, bool]:
+def outcome(run: Run, action: Callable[[Run, WakeUps], Any]) -> tuple[str, object, bool]:
     """(the state after, what was returned or raised, whether workers were called)."""
-    bells = Bells()
+    wake_ups = WakeUps()
     try:
-        returned = action(run, bells)
+        returned = action(run, wake_ups)
     except Conflict:
         returned = Conflict
     run.refresh_from_db()
-    return run.state, returned, bool(bells.rung)
+    return run.state, returned, bool(wake_ups.notified)
 
 
-ACTIONS: dict[str, Callable[[Run, Bells], Any]] = {
-    "pause": lambda run, bells: lifecycle.pause_run(run, by=None, now=timezone.now()),
-    "cancel": lambda run, bells: lifecycle.cancel_run(run, by=None, now=timezone.now()),
-    "resume": lambda run, bells: lifecycle.resume_run(run, by=None, enqueue=bells),
-    "extend": lambda run, bells: lifecycle.extend_run(run, by=None, enqueue=bells),
-    "all graded": lambda run, bells: lifecycle.finish_if_done(run, timezone.now()),
-    "give up": lambda run, bells: lifecycle.give_up(run, "The judge did not answer.", timezone.now()),
+ACTIONS: dict[str, Callable[[Run, WakeUps], Any]] = {
+    "pause": lambda run, wake_ups: lifecycle.pause_run(run, by=None, now=timezone.now()),
+    "cancel": lambda run, wake_ups: lifecycle.cancel_run(run, by=None, now=timezone.now()),
+    "resume": lambda run, wake_ups: lifecycle.resume_run(run, by=None, enqueue=wake_ups),
+    "extend": lambda run, wake_ups: lifecycle.extend_run(run, by=None, enqueue=wake_ups),
+    "all graded": lambda run, wake_ups: lifecycle.finish_if_done(run, timezone.now()),
+    "give up": lambda run, wake_ups: lifecycle.give_up(run, "The judge did not answer.", timezone.now()),
 }
 
 # action → state before → (state after, returned, rung). One item was added to the dataset for "extend".
@@ -147,9 +147,9 @@ def test_each_action_does_in_each_state_what_the_table_says(
     if action == "all graded":
         RunItem.objects.filter(run=run).update(graded_at=timezone.now())
 
-    def committed(run: Run, bells: Bells) -> Any:
+    def committed(run: Run, wake_ups: WakeUps) -> Any:
         with django_capture_on_commit_callbacks(execute=True):
-            return ACTIONS[action](run, bells)
+            return ACTIONS[action](run, wake_ups)
 
     assert outcome(run, committed) == TABLE[action][state]
     # Whatever happened: over means having an end, and only what is over or paused has figures of its own.
@@ -160,7 +160,7 @@ def test_each_action_does_in_each_state_what_the_table_says(
 @pytest.mark.parametrize("action", ["pause", "cancel", "extend"])
 def test_doing_it_twice_is_doing_it_once(action: str, run: Run, people: Cast) -> None:
     add(run.dataset, people, "late")
-    ACTIONS[action](run, Bells())
+    ACTIONS[action](run, WakeUps())
     after = outcome(run, ACTIONS[action])
     assert after[1] in (False, 0)
     done = {"pause": "paused", "cancel": "cancelled", "extend": "extended"}[action]
@@ -176,7 +176,7 @@ def test_a_gentle_stop_can_be_made_a_hard_one_and_resuming_forgets_it(run: Run) 
     assert (run.state, run.finish_in_flight) == ("paused", False)
     assert not lifecycle.pause_run(run, by=None, now=now)  # nor back: what was broken off is gone
     assert not run.finish_in_flight
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     assert run.finish_in_flight
     lifecycle.cancel_run(run, by=None, now=now)
     assert lifecycle.cancel_run(run, by=None, now=now, finish_in_flight=False)
@@ -187,7 +187,7 @@ def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
     lifecycle.pause_run(run, by=people.ed, now=timezone.now())
     assert RunEvent.objects.filter(run=run).last().message == "Paused by Ed."
     assert run.stop_reason == ""
-    lifecycle.resume_run(run, by=people.ed, enqueue=Bells())
+    lifecycle.resume_run(run, by=people.ed, enqueue=WakeUps())
     lifecycle.pause_run(run, by=None, now=timezone.now(), why="The run's cap of $5 is reached.")
     assert run.stop_reason == "The run's cap of $5 is reached."
     lines = list(RunEvent.objects.filter(run=run).values_list("kind", "message"))
@@ -208,7 +208,7 @@ def test_a_pause_says_why_and_who(run: Run, people: Cast) -> None:
 def test_failures_of_some_items_are_asked_for_again_and_no_others(run: Run) -> None:
     grade(run, InProcessJudge(broken))
     good = Item.objects.get(dataset=run.dataset, key="good")
-    assert lifecycle.resume_run(run, by=None, enqueue=Bells(), item_ids=[good.pk]) == 1
+    assert lifecycle.resume_run(run, by=None, enqueue=WakeUps(), item_ids=[good.pk]) == 1
     judge = InProcessJudge(says_met)
     grade(run, judge)
     assert len(judge.asked) == 3
@@ -221,14 +221,16 @@ def test_a_class_of_failures_of_one_item(run: Run) -> None:
     by_words = {item.submission: kinds[item.key] for item in Item.objects.filter(dataset=run.dataset)}
     grade(run, InProcessJudge(lambda _, response: JudgeError(by_words[response], "failed")))
     good, bad = (Item.objects.get(dataset=run.dataset, key=key).pk for key in ("good", "bad"))
-    again = lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=["timeout"], item_ids=[good, bad])
+    again = lifecycle.resume_run(
+        run, by=None, enqueue=WakeUps(), error_kinds=["timeout"], item_ids=[good, bad]
+    )
     assert again == 1
     assert Judgement.objects.filter(run=run).count() == 6
 
 
 def test_resuming_with_no_class_goes_on_and_repeats_nothing(run: Run, settings) -> None:
     grade(run, InProcessJudge(broken))
-    assert lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=[]) == 0
+    assert lifecycle.resume_run(run, by=None, enqueue=WakeUps(), error_kinds=[]) == 0
     assert Judgement.objects.filter(run=run, error_kind="connection").count() == 9
     assert run.state == RunState.FINISHED
 
@@ -240,7 +242,7 @@ def test_items_of_another_run_cannot_be_named(run: Run, people: Cast) -> None:
         lifecycle.resume_run(
             run,
             by=None,
-            enqueue=Bells(),
+            enqueue=WakeUps(),
             item_ids=[run.dataset.items.all()[0].pk, other.items.all()[0].pk],
         )
     assert [fault.place for fault in refused.value.faults] == ["item_ids[1]"]
@@ -256,22 +258,22 @@ def test_what_a_worker_still_holds_stays_with_it(run: Run) -> None:
         run=run, item=held.item, criterion=criterion, judge="j", error_kind="timeout", error_message="late"
     )
     lifecycle.pause_run(run, by=None, now=timezone.now())
-    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) == 3
+    assert lifecycle.resume_run(run, by=None, enqueue=WakeUps()) == 3
     held.refresh_from_db()
     assert (held.leased_by, held.leased_until) == ("elsewhere:1", until)
     assert Judgement.objects.filter(run=run, error_kind="timeout").count() == 1
     RunItem.objects.filter(pk=held.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
     lifecycle.pause_run(run, by=None, now=timezone.now())
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     assert not Judgement.objects.filter(run=run, error_kind="timeout").exists()
 
 
 def test_a_paused_run_whose_last_calls_finished_it_is_finished(run: Run) -> None:
     brought_to("paused", run)
     RunItem.objects.filter(run=run).update(graded_at=timezone.now())
-    bells = Bells()
-    assert lifecycle.resume_run(run, by=None, enqueue=bells) == 0
-    assert (run.state, bells.rung) == (RunState.FINISHED, [])
+    wake_ups = WakeUps()
+    assert lifecycle.resume_run(run, by=None, enqueue=wake_ups) == 0
+    assert (run.state, wake_ups.notified) == (RunState.FINISHED, [])
     assert run.finished_at is not None
 
 
@@ -288,15 +290,15 @@ def test_a_finished_run_grades_what_was_added_and_nothing_else(run: Run, people:
     assert new_item_count(run) == 0
     add(run.dataset, people, "late", "later")
     assert new_item_count(run) == 2
-    bells = Bells()
-    assert lifecycle.extend_run(run, by=people.ed, enqueue=bells) == 2
+    wake_ups = WakeUps()
+    assert lifecycle.extend_run(run, by=people.ed, enqueue=wake_ups) == 2
     judge = InProcessJudge(says_met)
     grade(run, judge)
     assert len(judge.asked) == 2 * 3
     assert run.state == RunState.FINISHED
     assert run.summary.items == 5
     assert new_item_count(run) == 0
-    assert lifecycle.extend_run(run, by=people.ed, enqueue=bells) == 0
+    assert lifecycle.extend_run(run, by=people.ed, enqueue=wake_ups) == 0
     assert run.state == RunState.FINISHED
 
 
@@ -329,7 +331,7 @@ def test_a_run_by_items_own_rubrics_takes_in_no_item_without_one(people: Cast) -
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=None)
     add(dataset, people, "bare")
     with pytest.raises(Invalid, match="1 item without a rubric"):
-        lifecycle.extend_run(run, by=people.ed, enqueue=Bells())
+        lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps())
     assert run.run_items.count() == 1
 
 
@@ -341,7 +343,7 @@ def test_a_run_of_checks_takes_in_no_item_that_needs_a_judge(people: Cast) -> No
     own = [{"name": "only", "weight": 1, "requirement": "Names Paris."}]
     add(dataset, people, "judged", rubric=own)
     with pytest.raises(Invalid, match="criteria for a judge, in a run of checks alone"):
-        lifecycle.extend_run(run, by=people.ed, enqueue=Bells())
+        lifecycle.extend_run(run, by=people.ed, enqueue=WakeUps())
 
 
 @pytest.mark.parametrize("whose", ["run", "month"])

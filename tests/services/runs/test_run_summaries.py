@@ -12,7 +12,7 @@ from rubricweb.models import Run, RunCriterionSummary, RunItem, RunState, RunSum
 from rubricweb.services.grading import reaper
 from rubricweb.services.runs import lifecycle
 from tests import factories
-from tests.factories import Bells
+from tests.factories import WakeUps
 from tests.judging import InProcessJudge, grade
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +37,7 @@ def run(people: factories.Cast) -> Run:
         InProcessJudge(judge),
     )
     RunItem.objects.filter(run=made, item__key="empty-ish").update(graded_at=None, score=None)
-    lifecycle.resume_run(made, by=None, enqueue=Bells(), error_kinds=())
+    lifecycle.resume_run(made, by=None, enqueue=WakeUps(), error_kinds=())
     return made
 
 
@@ -117,7 +117,7 @@ def test_an_answer_that_comes_while_a_run_is_summed_up_is_counted(run: Run, time
 
 
 def test_a_run_that_is_resumed_while_it_is_summed_up_has_no_summary(run: Run) -> None:
-    with while_summing_up(lambda: lifecycle.resume_run(run, by=None, enqueue=Bells(), error_kinds=())):
+    with while_summing_up(lambda: lifecycle.resume_run(run, by=None, enqueue=WakeUps(), error_kinds=())):
         lifecycle.pause_run(run, by=None, now=timezone.now())
     run.refresh_from_db()
     assert run.state == RunState.RUNNING
@@ -130,6 +130,6 @@ def test_a_sweep_sums_up_what_a_killed_process_left(run: Run) -> None:
     before = RunSummary.objects.values().get(run=run)
     RunSummary.objects.all().delete()
     RunCriterionSummary.objects.all().delete()
-    reaper.sweep(enqueue=Bells(), now=timezone.now())
+    reaper.reap(enqueue=WakeUps(), now=timezone.now())
     assert RunSummary.objects.values().get(run=run) | {"id": before["id"]} == before
     assert RunCriterionSummary.objects.filter(run=run).count() == 3

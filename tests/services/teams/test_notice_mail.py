@@ -172,9 +172,9 @@ def at_once() -> Iterator[None]:
 
 @pytest.mark.usefixtures("at_once")
 def test_the_sweep_of_any_worker_sends_what_is_due(people: Cast, item: Item) -> None:
-    tasks.sweep()
+    tasks.reap()
     assert mail.outbox == []
     written(item, people.ann, "@rae look")  # long ago
     for _ in range(2):
-        tasks.sweep()
+        tasks.reap()
     assert [one.to for one in mail.outbox] == [["rae@example.org"]]

@@ -303,7 +303,7 @@ def test_every_call_of_a_one_shot_run_stands_once_with_its_prompt(people: Cast, 
     grade(run, InProcessJudge(lambda requirement, response: "not json"))
     item = graded.dataset.items.first()
     assert item is not None
-    lifecycle.resume_run(run, by=people.ed, enqueue=factories.Bells())
+    lifecycle.resume_run(run, by=people.ed, enqueue=factories.WakeUps())
     grade(run, InProcessJudge(lambda requirement, response: "still not json"))
     client = sign_in(people.bob)
     report = client.get(at("run_item", people, run.pk, item.pk)).context["report"]

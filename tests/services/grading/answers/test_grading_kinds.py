@@ -7,7 +7,7 @@ from rubricweb.judges.base import JudgeError
 from rubricweb.models import JudgeCall, Judgement, Run, RunItem, RunState
 from rubricweb.services.runs import lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.judging import LabelJudge, grade, session
 
 TONE = {
@@ -120,7 +120,7 @@ def test_a_check_that_fails_is_an_error_that_resuming_tries_again_without_asking
     # Σ|w| = 10, of which 4 judged.
     assert {row.coverage for row in rows(run).values()} == {0.4}
     assert run.summary.errors == 3
-    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) == 3
+    assert lifecycle.resume_run(run, by=None, enqueue=WakeUps()) == 3
     grade(run, judge)
     assert len(judge.asked) == 3
     assert Judgement.objects.filter(run=run).count() == 6
@@ -159,7 +159,7 @@ def test_a_holistic_answer_is_kept_when_only_a_check_failed(people: Cast) -> Non
     judge = LabelJudge(lambda name, requirement, response: 80.0)
     grade(run, judge)
     assert {row.errors for row in rows(run).values()} == {1}
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     grade(run, judge)
     assert len(judge.asked) == 3
     assert {row.llm_raw_score for row in rows(run).values()} == {80.0}
@@ -169,7 +169,7 @@ def test_a_holistic_failure_is_asked_again(people: Cast) -> None:
     run = planned(people, autograder="rubric_as_judge")
     grade(run, LabelJudge(lambda name, requirement, response: JudgeError("timeout", "late")))
     assert {row.error_kind for row in rows(run).values()} == {"timeout"}
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     grade(run, LabelJudge(lambda name, requirement, response: 80.0))
     assert {row.error_kind for row in rows(run).values()} == {None}
     assert {row.errors for row in rows(run).values()} == {0}

@@ -11,7 +11,7 @@ from rubricweb.models import JudgeCall, Judgement, Run, RunItem, RunState, Vote
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.runs.panels import Member, Panel
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.judging import LabelJudge, grade, session
 
 CRITERIA = [
@@ -149,7 +149,7 @@ def test_resuming_asks_for_the_failed_votes_of_failed_criteria_only(people: Cast
     grade(run, LabelJudge(broken))
     # paris: every vote failed. tone: c failed, the others settle it.
     assert Judgement.objects.filter(run=run, error_kind="timeout").count() == 2
-    assert lifecycle.resume_run(run, by=None, enqueue=Bells()) == 2
+    assert lifecycle.resume_run(run, by=None, enqueue=WakeUps()) == 2
     mended = LabelJudge(split)
     grade(run, mended)
     assert {(name, requirement) for name, requirement, _ in mended.asked} == {
@@ -173,7 +173,7 @@ def test_resuming_after_a_stop_asks_again_for_votes_that_failed_before_anything_
     session(run, away)
     assert list(Vote.objects.filter(run=run).values_list("judge", "error_kind")) == [("a", "timeout")] * 2
     lifecycle.cancel_run(run, by=None, now=timezone.now())
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     mended = LabelJudge(split)
     grade(run, mended)
     assert sorted(name for name, _, _ in mended.asked) == ["a", "a", "b", "b"]
@@ -205,7 +205,7 @@ def test_what_was_voted_before_a_crash_is_not_asked_again(people: Cast) -> None:
     voted = Vote.objects.filter(run=run).count()
     run.refresh_from_db()
     assert run.state == RunState.FAILED
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     again = LabelJudge(split)
     grade(run, again)
     assert len(again.asked) == 12 - voted
@@ -266,7 +266,7 @@ def test_resuming_a_cascade_asks_the_stage_that_failed(people: Cast) -> None:
     run = planned(people, cascade(), CRITERIA[:1])
     grade(run, LabelJudge(broken))
     assert set(verdicts(run).values()) == {None}
-    lifecycle.resume_run(run, by=None, enqueue=Bells())
+    lifecycle.resume_run(run, by=None, enqueue=WakeUps())
     mended = LabelJudge(lambda name, requirement, response: "MET")
     grade(run, mended)
     assert {name for name, _, _ in mended.asked} == {"large"}

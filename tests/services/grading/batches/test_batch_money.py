@@ -15,7 +15,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import budgets, lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.services.grading.batches.providers import BATCH, Answer, answers, desk, provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -54,7 +54,7 @@ def sweep(run: Run, *, minutes: float = 0) -> list[int]:
     at = timezone.now() + timedelta(minutes=minutes)
     due = schedule.due(at)
     for run_id in due:
-        schedule.advance(run_id, now=partial(lambda moment: moment, at), enqueue=Bells())
+        schedule.advance(run_id, now=partial(lambda moment: moment, at), enqueue=WakeUps())
     run.refresh_from_db()
     return due
 
@@ -180,7 +180,7 @@ def test_a_run_stopped_before_its_batch_is_handed_in_is_handed_in_once_resumed(
         sweep(run)
         assert asked == []
         assert RunItem.objects.filter(run=run, leased_until__gt=timezone.now()).count() == 0
-        lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
+        lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps())
         sweep(run)
         assert asked.count(OPENED) == 1
         assert "POST /v1/chat/completions" not in asked
@@ -208,7 +208,7 @@ def test_a_run_stopped_while_its_batch_is_looked_for_hands_nothing_in(people: Ca
         assert run_spending(run, now=now).held_usd == 0
         assert progress(run, viewer=None, now=now).working == 0
         assert sweep(run, minutes=2) == [], "nobody looks after what was never handed in"
-        lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
+        lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps())
         sweep(run, minutes=3)
         assert asked.count(OPENED) == 1
 
@@ -265,7 +265,7 @@ def test_a_batch_its_provider_knows_no_more_is_looked_for_two_hours_and_then_los
     # Three items of three questions each: what they may have cost at most counts against the cap.
     assert spending.lost_at_most_usd > 0
     assert spending.left_usd == pytest.approx(5.0 - spending.lost_at_most_usd)
-    assert lifecycle.resume_run(run, by=people.alice, enqueue=Bells()) == 3
+    assert lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps()) == 3
 
 
 def test_a_stopped_run_whose_key_is_refused_does_not_ask_about_its_batch_all_the_time(people: Cast) -> None:
@@ -278,7 +278,7 @@ def test_a_stopped_run_whose_key_is_refused_does_not_ask_about_its_batch_all_the
         assert (run.state, run.stop_reason) == (RunState.PAUSED, "The batch: HTTP 401: revoked")
         # Once to be paused, once as it is, then every quarter of an hour.
         assert len(asked) <= 2 + 4
-        lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
+        lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps())
         assert sweep(run, minutes=61) == [run.pk], "it is looked at at once, for the key may be mended"
 
 
@@ -288,7 +288,7 @@ def test_one_worker_fetches_the_answers_however_long_that_takes(people: Cast) ->
     def advance(minutes: float) -> None:
         assert run is not None
         at = timezone.now() + timedelta(minutes=minutes)
-        schedule.advance(run.pk, now=partial(lambda moment: moment, at), enqueue=Bells())
+        schedule.advance(run.pk, now=partial(lambda moment: moment, at), enqueue=WakeUps())
 
     def answer(method: str, path: str) -> Answer:
         if not path.endswith("/content"):

@@ -31,7 +31,7 @@ from rubricweb.services.grading import session
 from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -107,14 +107,14 @@ def started(people: Cast, endpoint: JudgeEndpoint, **options: Any) -> Run:
 
 
 def until_over(run: Run, clock: Clock, *, steps: int = 40) -> list[int]:
-    """Sweeps until no batch of the run waits; who was rung for."""
-    bells = Bells()
+    """Sweeps until no batch of the run waits; for whom workers were notified."""
+    wake_ups = WakeUps()
     for _ in range(steps):
         for run_id in schedule.due(clock()):
-            schedule.advance(run_id, now=clock, enqueue=bells)
+            schedule.advance(run_id, now=clock, enqueue=wake_ups)
         run.refresh_from_db()
         if run.batches.exists() and not run.batches.filter(stored_at=None).exists():
-            return bells.rung
+            return wake_ups.notified
         clock.later()
     raise AssertionError(f"{[(job.state, job.error_message) for job in run.batches.all()]}")
 
@@ -161,7 +161,7 @@ def test_a_kill_between_opening_a_batch_and_writing_it_down_opens_no_second_one(
     people: Cast, endpoint, script: Judge, clock
 ) -> None:
     run = started(people, endpoint)
-    schedule.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     BatchJob.objects.filter(run=run).update(provider_id="", state="")  # as a kill would leave it
     clock.later(3600)
     until_over(run, clock)
@@ -213,7 +213,7 @@ def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_i
 ) -> None:
     run = started(people, endpoint, budget_usd=0.000001)
     for run_id in schedule.due(clock()):
-        schedule.advance(run_id, now=clock, enqueue=Bells())
+        schedule.advance(run_id, now=clock, enqueue=WakeUps())
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
     assert "would pass" in run.stop_reason
@@ -221,7 +221,7 @@ def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_i
     assert not RunTally.objects.filter(run=run).exclude(reserved_usd=0).exists()
     Run.objects.filter(pk=run.pk).update(budget_usd=5.0)
     run.refresh_from_db()
-    lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
+    lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps())
     clock.later(3600)
     until_over(run, clock)
     assert run.state == RunState.FINISHED
@@ -230,11 +230,11 @@ def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_i
 def test_a_cancelled_run_keeps_what_its_batch_had_answered(people: Cast, endpoint, script, clock) -> None:
     script.instead = {("rather not", "Names Paris"): [Say(MET, delay_seconds=1.0)]}
     run = started(people, endpoint)
-    schedule.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     lifecycle.cancel_run(run, by=people.alice, now=clock())
     for _ in range(50):
         clock.later()
-        schedule.advance(run.pk, now=clock, enqueue=Bells())
+        schedule.advance(run.pk, now=clock, enqueue=WakeUps())
         if not run.batches.filter(stored_at=None).exists():
             break
         time.sleep(0.1)
@@ -243,7 +243,7 @@ def test_a_cancelled_run_keeps_what_its_batch_had_answered(people: Cast, endpoin
     run.refresh_from_db()
     graded = run.run_items.exclude(graded_at=None).count()
     assert (run.state, run.summary.verdicts) == (RunState.CANCELLED, 3 * graded)
-    lifecycle.resume_run(run, by=people.alice, enqueue=Bells())
+    lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps())
     session.grade(run.pk, now=clock)
     run.refresh_from_db()
     assert run.state == RunState.FINISHED
@@ -263,7 +263,7 @@ def test_an_endpoint_that_has_no_batches_or_is_away_says_so(people: Cast, endpoi
         judge_id=f"endpoint-{endpoint.pk}",
         mode="batch",
     )
-    schedule.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     run.refresh_from_db()
     assert run.state == RunState.RUNNING, "it may come back"
     assert "could not be reached" in run.batches.get().error_message
@@ -272,7 +272,7 @@ def test_an_endpoint_that_has_no_batches_or_is_away_says_so(people: Cast, endpoi
 def test_a_provider_that_refuses_the_batch_pauses_the_run(people: Cast, endpoint, clock) -> None:
     run = started(people, endpoint)
     Run.objects.filter(pk=run.pk).update(judge={**run.judge, "base_url": f"{run.judge['base_url']}/nowhere"})
-    schedule.advance(run.pk, now=clock, enqueue=Bells())
+    schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
     assert "404" in run.stop_reason

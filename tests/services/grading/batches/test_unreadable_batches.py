@@ -18,7 +18,7 @@ from rubricweb.services.grading.batches import schedule
 from rubricweb.services.grading.batches.step import READ_TRIES
 from rubricweb.services.runs import lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 from tests.services.grading.batches.providers import Answer, answers, desk, provider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -54,7 +54,7 @@ def sweep(run: Run, steps: Iterable[int]) -> None:
     """Sweeps that many times twenty minutes from now; the run as it is then."""
     for at in [timezone.now() + timedelta(minutes=20 * step) for step in steps]:
         for run_id in schedule.due(at):
-            schedule.advance(run_id, now=partial(_the, at), enqueue=Bells())
+            schedule.advance(run_id, now=partial(_the, at), enqueue=WakeUps())
     run.refresh_from_db()
 
 
@@ -139,7 +139,8 @@ def test_whoever_means_it_has_unreadable_answers_asked_one_by_one(people: Cast) 
         sweep(run, range(4, ALL_TRIES))
         assert "POST /v1/chat/completions" not in asked
         assert (
-            lifecycle.resume_run(run, by=people.alice, enqueue=Bells(), error_kinds=["unreadable_batch"]) == 3
+            lifecycle.resume_run(run, by=people.alice, enqueue=WakeUps(), error_kinds=["unreadable_batch"])
+            == 3
         )
         session.grade(run.pk, now=timezone.now)
         assert "POST /v1/chat/completions" in asked

@@ -1,4 +1,4 @@
-"""The embedded broker: bells are small files in a folder, each whole before anybody can see it.
+"""The embedded broker: wake-ups are small files in a folder, each whole before anybody can see it.
 
 Kombu's own filesystem transport opens a message under its final name and then writes it, so a worker that
 looks in between reads half a message and dies. Here a message is renamed into place.
@@ -52,4 +52,4 @@ class Transport(filesystem.Transport):
 
 def install() -> None:
     """Makes `filesystem://` mean this transport in this process."""
-    TRANSPORT_ALIASES["filesystem"] = "rubricweb.bells:Transport"
+    TRANSPORT_ALIASES["filesystem"] = "rubricweb.file_broker:Transport"

@@ -13,27 +13,27 @@ pytestmark = pytest.mark.processes
 WRITER = """
 import sys
 from kombu import Connection
-from rubricweb import bells
-bells.install()
+from rubricweb import file_broker
+file_broker.install()
 folder, who, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 options = {name: folder for name in ("data_folder_in", "data_folder_out")}
 options |= {"processed_folder": folder + "/taken", "control_folder": folder + "/control"}
 with Connection("filesystem://localhost/", transport_options=options) as connection:
-    queue = connection.SimpleQueue("bells")
+    queue = connection.SimpleQueue("wake-ups")
     for number in range(count):
         queue.put({"from": who, "number": number})
 """
 READER = """
 import pathlib, sys
 from kombu import Connection
-from rubricweb import bells
-bells.install()
+from rubricweb import file_broker
+file_broker.install()
 folder = sys.argv[1]
 options = {name: folder for name in ("data_folder_in", "data_folder_out")}
 options |= {"processed_folder": folder + "/taken", "control_folder": folder + "/control"}
 options["polling_interval"] = 0.001
 with Connection("filesystem://localhost/", transport_options=options) as connection:
-    queue = connection.SimpleQueue("bells")
+    queue = connection.SimpleQueue("wake-ups")
     while True:
         everything_is_written = pathlib.Path(folder, "written").exists()
         try:

@@ -1,4 +1,4 @@
-"""What the sweep frees, for whom it rings, and what it leaves alone."""
+"""What the reaper frees, for whom it notifies, and what it leaves alone."""
 
 import socket
 import subprocess
@@ -14,7 +14,7 @@ from rubricweb.selectors.shared.workers import alive, start_command
 from rubricweb.services.grading import leases, reaper, workers
 from rubricweb.services.runs import lifecycle
 from tests import factories
-from tests.factories import Bells, Cast
+from tests.factories import Cast, WakeUps
 
 HERE = socket.gethostname()
 GONE = f"{HERE}:4194301"  # above any real process number
@@ -57,43 +57,44 @@ def somebody() -> Iterator[str]:
         process.communicate(b"\n")
 
 
-# ── Bells ────────────────────────────────────────────────────────────────────────────────────────
+# ── Wake-ups ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_run_nobody_works_on_is_rung_for_as_at_its_start(people: Cast, now: datetime, settings) -> None:
     settings.GRADING_CHUNK_ITEMS = 2
-    bells = Bells()
+    wake_ups = WakeUps()
     small, large, last = (a_run(people, name, n) for name, n in (("small", 3), ("large", 40), ("last", 3)))
-    assert reaper.sweep(enqueue=bells, now=now) == [small.pk, large.pk]
-    # Three items are two claims, forty are twenty; eight bells are the most, and who comes sees the last too.
-    assert bells.rung == [small.pk] * 2 + [large.pk] * 6
+    assert reaper.reap(enqueue=wake_ups, now=now) == [small.pk, large.pk]
+    # Three items are two claims, forty are twenty; eight wake-ups are the most, and who comes sees the last
+    # too.
+    assert wake_ups.notified == [small.pk] * 2 + [large.pk] * 6
     workers.beat("one:1", 24, now)
-    bells = Bells()
-    assert reaper.sweep(enqueue=bells, now=now) == [small.pk, large.pk, last.pk]
+    wake_ups = WakeUps()
+    assert reaper.reap(enqueue=wake_ups, now=now) == [small.pk, large.pk, last.pk]
     # As many as could come, and no more than eight for one run.
-    assert bells.rung == [small.pk] * 2 + [large.pk] * 8 + [last.pk] * 2
+    assert wake_ups.notified == [small.pk] * 2 + [large.pk] * 8 + [last.pk] * 2
 
 
 def test_a_run_that_somebody_works_on_is_left_to_them(run: Run, somebody: str, now: datetime) -> None:
     hold(run, somebody, now)
-    bells = Bells()
-    assert reaper.sweep(enqueue=bells, now=now) == []
-    assert bells.rung == []
+    wake_ups = WakeUps()
+    assert reaper.reap(enqueue=wake_ups, now=now) == []
+    assert wake_ups.notified == []
 
 
 def test_processes_that_stand_idle_are_called_to_help(
     people: Cast, somebody: str, now: datetime, settings
 ) -> None:
-    """A worker that was started later hears no bell of a run that goes on: the sweep rings it one."""
+    """A worker that was started later gets no wake-up of a run that goes on: the reaper sends it one."""
     settings.GRADING_CHUNK_ITEMS = 2
     run = a_run(people, "large", 40)
     hold(run, somebody, now)
     workers.beat("one:1", 2, now)
     workers.beat("two:2", 2, now)
     workers.beat("silent:3", 9, now - timedelta(seconds=20))
-    bells = Bells()
-    reaper.sweep(enqueue=bells, now=now)
-    assert bells.rung == [run.pk] * 3  # four processes that are alive, one of them busy
+    wake_ups = WakeUps()
+    reaper.reap(enqueue=wake_ups, now=now)
+    assert wake_ups.notified == [run.pk] * 3  # four processes that are alive, one of them busy
 
 
 def test_while_all_processes_are_busy_bells_do_not_heap_up(
@@ -102,33 +103,33 @@ def test_while_all_processes_are_busy_bells_do_not_heap_up(
     held, other = a_run(people, "held", 40), a_run(people, "other", 40)
     hold(held, somebody, now)
     workers.beat("one:1", 1, now)
-    bells = Bells()
-    assert reaper.sweep(enqueue=bells, now=now) == [other.pk]
-    assert bells.rung == [other.pk]
+    wake_ups = WakeUps()
+    assert reaper.reap(enqueue=wake_ups, now=now) == [other.pk]
+    assert wake_ups.notified == [other.pk]
 
 
 def test_runs_that_are_not_running_hear_nothing(run: Run, now: datetime) -> None:
     lifecycle.pause_run(run, by=None, now=now)
-    bells = Bells()
-    assert reaper.sweep(enqueue=bells, now=now) == []
+    wake_ups = WakeUps()
+    assert reaper.reap(enqueue=wake_ups, now=now) == []
     lifecycle.cancel_run(run, by=None, now=now)
-    assert reaper.sweep(enqueue=bells, now=now) == []
+    assert reaper.reap(enqueue=wake_ups, now=now) == []
 
 
 def test_a_run_with_nothing_left_that_was_not_ended_is_ended(run: Run, now: datetime) -> None:
     """Its worker died between the last score and the end."""
     RunItem.objects.filter(run=run).update(graded_at=now)
-    assert reaper.sweep(enqueue=Bells(), now=now) == []
+    assert reaper.reap(enqueue=WakeUps(), now=now) == []
     run.refresh_from_db()
     assert run.state == RunState.FINISHED
 
 
-def test_sweeping_twice_frees_once(run: Run, now: datetime) -> None:
+def test_reaping_twice_frees_once(run: Run, now: datetime) -> None:
     hold(run, GONE, now)
-    first, second = Bells(), Bells()
-    reaper.sweep(enqueue=first, now=now)
-    reaper.sweep(enqueue=second, now=now)
-    assert first.rung == second.rung == [run.pk]
+    first, second = WakeUps(), WakeUps()
+    reaper.reap(enqueue=first, now=now)
+    reaper.reap(enqueue=second, now=now)
+    assert first.notified == second.notified == [run.pk]
     assert RunEvent.objects.filter(run=run, kind="taken_over").count() == 1
 
 
@@ -139,7 +140,7 @@ def test_the_cost_of_a_sweep_does_not_grow_with_the_items(
     # The places of silent reviewers (in a savepoint here), the running runs, who holds items, what is set
     # aside, what lacks its summary, who is alive, how much is free.
     with django_assert_num_queries(9):
-        reaper.sweep(enqueue=Bells(), now=now)
+        reaper.reap(enqueue=WakeUps(), now=now)
 
 
 # ── Leases of the dead ───────────────────────────────────────────────────────────────────────────
@@ -150,7 +151,7 @@ def test_what_a_dead_process_of_this_machine_held_is_free_at_once_and_the_log_sa
 ) -> None:
     [its] = hold(run, GONE, now)
     [theirs] = hold(run, somebody, now)
-    reaper.sweep(enqueue=Bells(), now=now)
+    reaper.reap(enqueue=WakeUps(), now=now)
     assert RunItem.objects.get(pk=its).leased_by == ""
     assert RunItem.objects.get(pk=theirs).leased_by == somebody
     line = RunEvent.objects.get(run=run, kind="taken_over")
@@ -179,14 +180,14 @@ def test_a_process_elsewhere_is_dead_when_every_sign_is_silent_for_half_a_minute
     workers.beat("farther:1", 2, now)  # another host, though its name begins alike
     hold(run, "far:7", now)
     assert reaper.is_dead("far:7", now) is dead
-    reaper.sweep(enqueue=Bells(), now=now)
+    reaper.reap(enqueue=WakeUps(), now=now)
     assert RunItem.objects.filter(run=run, leased_by="far:7").exists() is not dead
 
 
 def test_what_the_dead_had_set_aside_is_set_aside_no_more(run: Run, somebody: str, now: datetime) -> None:
     dead = tally(run, GONE, reserved_usd=0.5, in_flight=7, cost_usd=1.25, calls=9)
     alive = tally(run, somebody, reserved_usd=0.25, in_flight=3)
-    reaper.sweep(enqueue=Bells(), now=now)
+    reaper.reap(enqueue=WakeUps(), now=now)
     dead.refresh_from_db()
     alive.refresh_from_db()
     assert (dead.reserved_usd, dead.in_flight, dead.cost_usd, dead.calls) == (0.0, 0, 1.25, 9)
