@@ -17,7 +17,7 @@ from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 def list_judges(options: argparse.Namespace) -> int:
     judges = endpoints.judges_of(acting(options, Role.VIEWER).team)
     if options.json:
-        found = [endpoints.frozen(judge_id, config) for judge_id, config in judges.items()]
+        found = [endpoints.snapshot(judge_id, config) for judge_id, config in judges.items()]
         print_json(found, indent=2)
         return 0
     if not judges:

@@ -23,8 +23,8 @@ from rubricweb.services.endpoints.options import (
     is_sendable,
     require_valid,
 )
+from rubricweb.services.shared.encryption import decrypt, encrypt
 from rubricweb.services.shared.journal import record
-from rubricweb.services.shared.sealing import seal, unseal
 
 OFFLINE = "offline"
 ENVIRONMENT = "environment"
@@ -86,10 +86,10 @@ def judge_to_ask(team: Team, judge_id: str) -> JudgeConfig:
     config = choose_judge(team, judge_id)
     number = endpoint_of(judge_id)
     row = JudgeEndpoint.objects.get(team=team, pk=number) if number is not None else None
-    return ready(frozen(judge_id, config), row)
+    return ready(snapshot(judge_id, config), row)
 
 
-def frozen(judge_id: str, config: JudgeConfig) -> dict[str, Any]:
+def snapshot(judge_id: str, config: JudgeConfig) -> dict[str, Any]:
     """What a run remembers of its judge: everything but the key and extra headers."""
     stored = asdict(config)
     for secret in SECRETS:
@@ -97,13 +97,13 @@ def frozen(judge_id: str, config: JudgeConfig) -> dict[str, Any]:
     return {"id": judge_id, **stored}
 
 
-def thawed(run: Run) -> JudgeConfig:
+def loaded(run: Run) -> JudgeConfig:
     """The run's judge ready to be called."""
     return ready(run.judge, run.endpoint)
 
 
 def ready(stored: Mapping[str, Any], endpoint: JudgeEndpoint | None) -> JudgeConfig:
-    """What `frozen` kept, ready to be called: its secrets fetched, the offline judge at today's address.
+    """What `snapshot` kept, ready to be called: its secrets fetched, the offline judge at today's address.
 
     `endpoint` is the row that `endpoint_of` names, None for the built-in judges. What is asked stays as it
     was frozen; how fast, and whether private addresses may be called, is as it is set today. Raises Conflict
@@ -133,7 +133,7 @@ def _with_secrets(config: JudgeConfig, endpoint: JudgeEndpoint | None) -> JudgeC
     today = _of_row(endpoint)
     return replace(
         config,
-        api_key=unseal(endpoint.sealed_key) or None,
+        api_key=decrypt(endpoint.sealed_key) or None,
         extra_headers=tuple(_headers(endpoint).items()),
         allow_private_hosts=today.allow_private_hosts,
         concurrency=today.concurrency,
@@ -176,7 +176,9 @@ def add_endpoint(
     headers = dict(extra_headers or {})
     api_key = api_key.strip()
     require_valid(said, headers, api_key)
-    endpoint = JudgeEndpoint(team=team, sealed_key=seal(api_key), sealed_headers=_sealed(headers), **said)
+    endpoint = JudgeEndpoint(
+        team=team, sealed_key=encrypt(api_key), sealed_headers=_encrypted(headers), **said
+    )
     _save(endpoint)
     record(team, by, "added", endpoint)
     return endpoint
@@ -217,10 +219,10 @@ def edit_endpoint(
     for name in changed:
         setattr(endpoint, name, said[name])
     if api_key is not None:
-        endpoint.sealed_key = seal(api_key)
+        endpoint.sealed_key = encrypt(api_key)
         changed.append("api_key")
     if headers is not None and (headers or endpoint.sealed_headers):
-        endpoint.sealed_headers = _sealed(headers)
+        endpoint.sealed_headers = _encrypted(headers)
         changed.append("extra_headers")
     if changed:
         _save(endpoint)
@@ -238,7 +240,7 @@ def remove_endpoint(endpoint: JudgeEndpoint, *, by: User, now: datetime) -> None
 
 
 def header_names(endpoint: JudgeEndpoint) -> tuple[str, ...] | None:
-    """Which extra headers go with its requests, never what they say; None when they cannot be opened."""
+    """Which extra headers go with its requests, never what they say; None when they cannot be decrypted."""
     try:
         return tuple(_headers(endpoint))
     except Invalid:
@@ -305,17 +307,17 @@ def _save(endpoint: JudgeEndpoint) -> None:
         raise Conflict(f"The team already has an endpoint called {endpoint.name!r}.") from error
 
 
-def _sealed(headers: Mapping[str, str]) -> str:
-    return seal(json.dumps(headers)) if headers else ""
+def _encrypted(headers: Mapping[str, str]) -> str:
+    return encrypt(json.dumps(headers)) if headers else ""
 
 
 def _headers(endpoint: JudgeEndpoint) -> dict[str, str]:
-    opened = unseal(endpoint.sealed_headers)
-    return dict(json.loads(opened)) if opened else {}
+    decrypted = decrypt(endpoint.sealed_headers)
+    return dict(json.loads(decrypted)) if decrypted else {}
 
 
 def _kept_headers(endpoint: JudgeEndpoint, asked: Mapping[str, str | None] | None) -> dict[str, str]:
-    """What is stored, as far as some of it is to be kept: headers that cannot be opened can be replaced."""
+    """What is stored, where some of it is to be kept: headers that cannot be decrypted can be replaced."""
     if asked is None or None not in asked.values():
         return {}
     kept = _headers(endpoint)

@@ -39,7 +39,7 @@ class FewShot:
     seed: int = 0
 
 
-def frozen(
+def snapshot(
     asked: FewShot, *, graded: Dataset, rubric_version: RubricVersion | None, grader: PromptedAutograder
 ) -> dict[str, Any]:
     """The examples as `Run.few_shot` keeps them.

@@ -56,7 +56,7 @@ class Panel:
     min_confidence: float | None = None
 
 
-def frozen(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, Any]:
+def snapshot(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, Any]:
     """The panel as `Run.panel` keeps it: `{members, rule, repeats, quorum, cascade}`, judges without keys.
 
     Every member asks as `grader` does. Raises Invalid with the place of each fault.
@@ -78,7 +78,7 @@ def frozen(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, An
                 "name": name,
                 "weight": member.weight,
                 "stage": member.stage,
-                "judge": endpoints.frozen(member.judge_id, config),
+                "judge": endpoints.snapshot(member.judge_id, config),
             }
             for member, config, name in zip(panel.members, configs, names, strict=True)
         ],
@@ -141,7 +141,7 @@ def judges_of(run: Run) -> dict[str, JudgeConfig]:
     Raises a Refusal when one of them cannot be used: Conflict when it was removed or moved.
     """
     if run.panel is None:
-        return {} if run.judge["id"] == NO_JUDGE else {str(run.judge["name"]): endpoints.thawed(run)}
+        return {} if run.judge["id"] == NO_JUDGE else {str(run.judge["name"]): endpoints.loaded(run)}
     ids = {member["name"]: endpoints.endpoint_of(member["judge"]["id"]) for member in run.panel["members"]}
     rows = JudgeEndpoint.objects.filter(team_id=run.team_id).in_bulk([pk for pk in ids.values() if pk])
     judges = {}

@@ -130,14 +130,14 @@ def drafted(
     if option_seed is not None and not 0 <= option_seed < 2**63:
         raise Invalid.at("option_seed", str(option_seed), "a whole number from 0")
     items = _chosen(dataset, item_ids)
-    frozen_judge, frozen_panel = _judges(
+    judge_snapshot, panel_snapshot = _judges(
         team, items, rubric_version, judge_id=judge_id, judge=judge, panel=panel, asking=asking
     )
-    asked = asked_judges(frozen_judge, frozen_panel)
+    asked = asked_judges(judge_snapshot, panel_snapshot)
     if mode == RunMode.BATCH:
         _check_batches(team, asked)
     examples = (
-        few_shot.frozen(few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking)
+        few_shot.snapshot(few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking)
         if few_shot_from is not None
         else None
     )
@@ -147,14 +147,14 @@ def drafted(
         rubric_version=rubric_version,
         name=name.strip()[:200],
         autograder=autograder,
-        judge=frozen_judge,
-        endpoint_id=endpoints.endpoint_of(str(frozen_judge["id"])),
+        judge=judge_snapshot,
+        endpoint_id=endpoints.endpoint_of(str(judge_snapshot["id"])),
         reply_format=reply_format,
         normalize=normalize,
         abstention=abstention,
         on_error=on_error,
         option_seed=_usual_seed(dataset, rubric_version) if option_seed is None else option_seed,
-        panel=frozen_panel,
+        panel=panel_snapshot,
         few_shot=examples,
         mode=mode,
         use_cache=use_cache,
@@ -263,11 +263,11 @@ def _judges(
     if panel is not None:
         if judge_id or judge is not None:
             raise Invalid.at("judge", "a judge beside a panel", "one of them: a panel names its own judges")
-        frozen_panel = panels.frozen(team, panel, asking)
-        return panels.as_judge(frozen_panel), frozen_panel
+        panel_snapshot = panels.snapshot(team, panel, asking)
+        return panels.as_judge(panel_snapshot), panel_snapshot
     if not judge_id and judge is None and not asks_a_judge(items, rubric_version):
         return panels.NOBODY, None
-    return endpoints.frozen(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
+    return endpoints.snapshot(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
 
 
 def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:

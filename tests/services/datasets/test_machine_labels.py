@@ -249,7 +249,7 @@ def made_of_labels(people: Cast, run: Run) -> dict[str, Any]:
     other = Dataset.objects.filter(team=people.team, name="to grade").first() or factories.dataset(
         people.team, people.ed, name="to grade", items=[{"id": "new", "submission": "Quite another text."}]
     )
-    shown = few_shot.frozen(
+    shown = few_shot.snapshot(
         FewShot(run.dataset, n=3, seed=1),
         graded=other,
         rubric_version=run.rubric_version,
@@ -279,7 +279,7 @@ def test_a_machines_queue_gives_no_examples(people: Cast, imported: Dataset) -> 
     )
     other = factories.dataset(people.team, people.ed, name="to grade")
     with pytest.raises(Invalid, match="without a decided label"):
-        few_shot.frozen(
+        few_shot.snapshot(
             FewShot(imported, queue=queue),
             graded=other,
             rubric_version=imported.rubric_version,

@@ -69,7 +69,7 @@ def places(refusal: Any) -> list[str]:
 
 
 def test_everything_entered_reaches_the_judge_that_is_asked(people: Cast, endpoint: JudgeEndpoint) -> None:
-    config = endpoints.thawed(again(started(people, endpoint)))
+    config = endpoints.loaded(again(started(people, endpoint)))
     assert (config.base_url, config.model, config.api_key) == ("https://judge.example/v1", "m-1", KEY)
     assert dict(config.extra_headers) == HEADERS
     assert (config.temperature, config.top_p, config.max_output_tokens) == (None, 0.9, 500)
@@ -87,7 +87,7 @@ def test_no_secret_is_frozen_stored_in_clear_or_written_to_the_journal(
     endpoint.refresh_from_db()
     stored = json.dumps([run.judge, list(JournalEntry.objects.values_list("detail", flat=True))])
     stored += endpoint.sealed_key + endpoint.sealed_headers
-    stored += repr(endpoints.judges_of(people.team)) + repr(endpoints.thawed(again(run)))
+    stored += repr(endpoints.judges_of(people.team)) + repr(endpoints.loaded(again(run)))
     for secret in (KEY, *HEADERS.values()):
         assert secret not in stored
     assert "extra_headers" not in run.judge
@@ -107,7 +107,7 @@ def test_a_run_of_before_these_options_is_still_asked(people: Cast, endpoint: Ju
     for name in ("top_p", "reasoning_effort", "fallback_model", "logprobs", "requests_per_minute"):
         run.judge.pop(name)
     run.save()
-    config = endpoints.thawed(again(run))
+    config = endpoints.loaded(again(run))
     assert (config.top_p, config.reasoning_effort, config.fallback_model) == (None, "", "")
 
 
@@ -128,7 +128,7 @@ def test_a_run_goes_on_asking_what_it_froze_at_the_pace_of_today(
         max_concurrency=None,
         api_key=KEY + "-2",
     )
-    config = endpoints.thawed(again(run))
+    config = endpoints.loaded(again(run))
     assert (config.model, config.temperature, config.output_usd_per_million) == ("m-1", None, 8.0)
     assert (config.requests_per_minute, config.concurrency, config.api_key) == (60, 16, KEY + "-2")
     assert endpoints.judges_of(people.team)[f"endpoint-{endpoint.pk}"].model == "m-2"
@@ -186,7 +186,7 @@ def test_a_run_frozen_on_the_old_host_does_not_get_the_new_key(people: Cast, end
         endpoint, by=people.alice, base_url="https://new.example/v1", api_key="new", extra_headers={}
     )
     with pytest.raises(Conflict, match=r"moved from https://judge\.example/v1 to https://new\.example/v1"):
-        endpoints.thawed(again(run))
+        endpoints.loaded(again(run))
 
 
 @pytest.mark.parametrize("panel", [False, True])
@@ -218,7 +218,7 @@ def test_the_operators_key_never_goes_to_an_endpoint_whose_row_is_gone(
 
 @override_settings(OPENAI_API_KEY="sk-1", OPENAI_BASE_URL="https://one.example/v1")
 def test_a_new_key_of_the_operators_is_not_sent_to_the_old_address(people: Cast) -> None:
-    stored = endpoints.frozen("environment", endpoints.choose_judge(people.team, "environment"))
+    stored = endpoints.snapshot("environment", endpoints.choose_judge(people.team, "environment"))
     assert endpoints.ready(stored, None).api_key == "sk-1"
     with (
         override_settings(OPENAI_BASE_URL="https://two.example/v1", OPENAI_API_KEY="sk-2"),
@@ -233,9 +233,9 @@ def test_private_addresses_closed_since_the_start_stay_closed(people: Cast) -> N
         people.team, by=people.alice, name="in", base_url="http://10.0.0.5/v1", model="m"
     )
     run = again(started(people, row))
-    assert endpoints.thawed(run).allow_private_hosts
+    assert endpoints.loaded(run).allow_private_hosts
     with override_settings(JUDGE_ALLOW_PRIVATE_HOSTS=False):
-        assert not endpoints.thawed(run).allow_private_hosts
+        assert not endpoints.loaded(run).allow_private_hosts
 
 
 def test_secrets_under_a_lost_key_ask_to_be_entered_again(people: Cast, endpoint: JudgeEndpoint) -> None:

@@ -89,7 +89,7 @@ def test_a_run_keeps_the_price_it_started_with(people: Cast) -> None:
         people.team, by=people.alice, model="gpt-5-mini", input_usd_per_million=9, output_usd_per_million=9
     )
     started.refresh_from_db()
-    assert price_of(endpoints.thawed(started)) == (0.25, 0.025, 2.0, prices.SHIPPED)
+    assert price_of(endpoints.loaded(started)) == (0.25, 0.025, 2.0, prices.SHIPPED)
 
 
 def test_another_model_of_an_endpoint_has_a_price_of_its_own(people: Cast) -> None:

@@ -9,17 +9,17 @@ from django.conf import settings
 from rubricweb.errors import Invalid
 
 
-def seal(secret: str) -> str:
+def encrypt(secret: str) -> str:
     """The secret encrypted; "" stays ""."""
     return _fernet().encrypt(secret.encode()).decode() if secret else ""
 
 
-def unseal(sealed: str) -> str:
-    """What was sealed. Raises Invalid when that was under a SECRET_KEY that is no longer known."""
-    if not sealed:
+def decrypt(encrypted: str) -> str:
+    """What was encrypted. Raises Invalid when that was under a SECRET_KEY that is no longer known."""
+    if not encrypted:
         return ""
     try:
-        return _fernet().decrypt(sealed.encode()).decode()
+        return _fernet().decrypt(encrypted.encode()).decode()
     except InvalidToken as error:
         raise Invalid(
             "The endpoint's key or headers were stored under another SECRET_KEY; "
@@ -28,7 +28,7 @@ def unseal(sealed: str) -> str:
 
 
 def _fernet() -> MultiFernet:
-    """Seals under today's key; those of SECRET_KEY_FALLBACKS still open."""
+    """Encrypts under today's key; those of SECRET_KEY_FALLBACKS still decrypt."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     digests = [hashlib.sha256(b"rubricweb endpoint keys:" + secret.encode()).digest() for secret in secrets]
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
