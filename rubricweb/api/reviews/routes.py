@@ -11,7 +11,7 @@ from rubricweb.api.reviews import schemas
 from rubricweb.api.schemas import With
 from rubricweb.models import Review, Role
 from rubricweb.selectors.reviews import reviews as selected
-from rubricweb.services.reviews import ahead, places, queues
+from rubricweb.services.reviews import assignments, prefetch, queues
 from rubricweb.services.reviews import reviews as services
 from rubricweb.services.reviews.evidence import Span
 
@@ -96,7 +96,7 @@ def keep_place(request: TokenRequest, review_id: int) -> Any:
     keeps it as well. A draft without a place stays, and can be submitted if there is room for it then.
     """
     review = _mine(request, review_id)
-    places.hear_from(review, now=timezone.now())
+    assignments.hear_from(review, now=timezone.now())
     return review
 
 
@@ -107,14 +107,14 @@ def take_review_ahead(request: TokenRequest, review_id: int) -> Any:
     The same until you submit: never more than one is taken ahead. 204 when there is none yet. Give it back
     with DELETE when you do not go on.
     """
-    following = ahead.take_ahead(_mine(request, review_id), now=timezone.now())
+    following = prefetch.prefetch_next(_mine(request, review_id), now=timezone.now())
     return Status(204, None) if following is None else Status(200, _in_full(following))
 
 
 @reviews.write("DELETE", "/reviews/{int:review_id}", Role.ANNOTATOR, schemas.GivenBack)
 def give_review_back(request: TokenRequest, review_id: int) -> Any:
     """Give a draft back in which nothing was said, and forget it. One in which something was said stays."""
-    return {"given_back": ahead.give_back_untouched(_mine(request, review_id))}
+    return {"given_back": prefetch.give_back_untouched(_mine(request, review_id))}
 
 
 @reviews.write("POST", "/reviews/{int:review_id}/submit", Role.ANNOTATOR, schemas.Review)

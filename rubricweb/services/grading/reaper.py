@@ -14,7 +14,7 @@ from django.db.models import Q
 from rubricweb.models import ReviewQueue, Run, RunItem, RunState, RunTally, Worker
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.spending.spending import month_of
-from rubricweb.services.reviews import places
+from rubricweb.services.reviews import assignments
 from rubricweb.services.runs import control
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.lost_calls import book_lost
@@ -32,7 +32,7 @@ def reap(*, enqueue: Enqueue, now: datetime) -> list[int]:
     are called to help. Who comes looks at all runs, so there are no more wake-ups than processes that could
     come: what is sent while all are busy only heaps up. Returns the ids of the runs it notified for.
     """
-    places.release_silent(ReviewQueue.objects.all(), now=now)
+    assignments.release_silent(ReviewQueue.objects.all(), now=now)
     running = list(Run.objects.filter(state=RunState.RUNNING).order_by("pk"))
     holders = {run.pk: _holders(run, now) for run in running}
     lost = _lapse(now)

@@ -11,7 +11,7 @@ from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Calibration, QueueItem, QueueState, Rater, Review, ReviewQueue, User
 from rubricweb.selectors.reviews.calibration import Round, Stage, counted, may_be_gold, round_of, whom_to_ask
 from rubricweb.services.labels import refused
-from rubricweb.services.reviews import places
+from rubricweb.services.reviews import assignments
 from rubricweb.services.shared.journal import record
 
 GOLD_AT_ONCE = 10_000
@@ -54,7 +54,7 @@ def mark_gold(
             raise Invalid("Gold items need a known label for every criterion people are asked about.", faults)
     new = [pk for pk in chosen if pk not in is_gold]
     QueueItem.objects.filter(queue=queue, item__in=new).update(gold=True)
-    places.fit_gold(queue)
+    assignments.fit_gold(queue)
     if new:
         record(queue.team, by, "marked gold items in", queue, items=len(new))
     return len(new)
@@ -65,7 +65,7 @@ def unmark_gold(queue: ReviewQueue, item_id: int, *, by: User) -> None:
     """Makes a gold item one like the others. Raises NotFound for an item that is not gold in this queue."""
     _require_changing(queue)
     _require_no_rater(queue, by)
-    if not places.fit_plain(queue, item_id):
+    if not assignments.fit_plain(queue, item_id):
         raise NotFound("gold item in this queue")
     record(queue.team, by, "unmarked a gold item in", queue)
 

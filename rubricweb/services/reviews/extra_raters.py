@@ -8,7 +8,7 @@ from rubricweb.models import Criterion, Judgement, QueueItem, Rater, Review, Rev
 
 
 def ask_for_one_more(review: Review) -> bool:
-    """After a review was submitted: makes room for one more rater where all of them are in and agree too
+    """After a review was submitted: makes capacity for one more rater where all of them are in and agree too
     little; whether it did.
 
     Too little is a smaller share of criteria with the same label from everybody than the queue's
@@ -40,7 +40,7 @@ def ask_for_one_more(review: Review) -> bool:
 
 
 def _somebody_is_left(review: Review) -> bool:
-    """A rater who never had the item, or who lost the place of a draft of it to others."""
+    """A rater who never had the item, or who lost the assignment of a draft of it to others."""
     had = Review.objects.filter(Q(state=ReviewState.SUBMITTED) | Q(state=ReviewState.SKIPPED))
     had = had.filter(queue=review.queue_id, item=review.item_id)
     return Rater.objects.filter(queues=review.queue_id).exclude(pk__in=had.values("rater_id")).exists()

@@ -12,7 +12,7 @@ from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_sources import ALL, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.services.labels import refused
-from rubricweb.services.reviews import places, queue_items, raters
+from rubricweb.services.reviews import assignments, queue_items, raters
 from rubricweb.services.reviews.queues import (
     free_name,
     require_able,
@@ -30,7 +30,7 @@ from rubricweb.services.shared.journal import record
 def pause_queue(queue: ReviewQueue, *, by: User) -> bool:
     """Hands nothing out and takes nothing in until resumed; whether it was open.
 
-    Drafts stay as they are, and so do their places: nobody loses one by keeping silent meanwhile.
+    Drafts stay as they are, and so do their assignments: nobody loses one by keeping silent meanwhile.
     """
     if not _move(queue, {QueueState.OPEN}, QueueState.PAUSED):
         return False
@@ -43,7 +43,7 @@ def resume_queue(queue: ReviewQueue, *, by: User) -> bool:
     """Goes on with a paused queue; whether it was paused. Places are kept anew from now on."""
     if not _move(queue, {QueueState.PAUSED}, QueueState.OPEN):
         return False
-    places.renew_all(queue, now=timezone.now())
+    assignments.renew_all(queue, now=timezone.now())
     record(queue.team, by, "resumed", queue)
     return True
 
@@ -63,7 +63,7 @@ def reopen_queue(queue: ReviewQueue, *, by: User) -> bool:
         missing = queue_items.missing_items(queue)
         require_rubrics(queue.dataset, queue.rubric_version, missing)
         queue_items.add_items(queue, missing)
-    places.renew_all(queue, now=timezone.now())
+    assignments.renew_all(queue, now=timezone.now())
     record(queue.team, by, "reopened", queue)
     return True
 
@@ -108,7 +108,7 @@ def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
     queue.raters_per_item = wanted
     queue.save(update_fields=["raters_per_item"])
     if more:
-        # Gold items have a place for everybody as it is.
+        # Gold items have capacity for everybody as it is.
         items = QueueItem.objects.filter(queue=queue, gold=False)
         items.update(wanted=F("wanted") + more, room=F("room") + more)
     return more
@@ -137,8 +137,9 @@ def reassign_queue(
 ) -> None:
     """Puts people in a queue and takes others out; `everyone` says whether whoever joins the team comes in.
 
-    Who is taken out keeps their drafts to read, and gives the places of them back; submitted reviews stay.
-    Raises Invalid for people who cannot review and where too few would be left, Conflict for a closed queue.
+    Who is taken out keeps their drafts to read, and gives the assignments of them back; submitted reviews
+    stay. Raises Invalid for people who cannot review and where too few would be left, Conflict for a closed
+    queue.
     """
     locked = _open_to_change(queue)
     if everyone:
@@ -173,7 +174,7 @@ def edit_queue(
     instructions: str | None = None,
     hold_minutes: int | None = None,
 ) -> None:
-    """Other words for people, and another time that places are kept; None leaves each as it is."""
+    """Other words for people, and another time that assignments are kept; None leaves each as it is."""
     locked = queue_items.lock(queue)
     changed = []
     if name is not None and name.strip() != locked.name:

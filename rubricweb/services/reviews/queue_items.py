@@ -1,4 +1,4 @@
-"""Putting items in a queue: their places in its order, how informative they are, room for raters."""
+"""Putting items in a queue: their positions in its order, how informative they are, capacity for raters."""
 
 from collections.abc import Sequence
 from random import SystemRandom
@@ -32,7 +32,7 @@ def add_items(
     *,
     run: Run | None = None,
 ) -> int:
-    """Puts items behind those of the queue that are new to it, each with room for as many raters as it wants.
+    """Puts items behind those of the queue that are new to it, each for as many raters as it wants.
 
     How many were new. `run` is whose verdicts say how informative they are; the queue's own without one.
     """

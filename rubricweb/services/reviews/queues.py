@@ -31,7 +31,7 @@ from rubricweb.selectors.reviews.calibration import Stage
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.services.labels import refused, require_rubric
-from rubricweb.services.reviews import calibration, places, queue_items
+from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.shared.journal import record
@@ -148,7 +148,7 @@ def require_enough(raters_per_item: int, *, people: int) -> None:
 
 
 def require_hold(minutes: int) -> None:
-    """Refuses to keep places for no time, or for more than a week."""
+    """Refuses to keep assignments for no time, or for more than a week."""
     if not 1 <= minutes <= HOLD_MINUTES_MAX:
         raise refused("hold_minutes", f"A place is kept for 1 to {HOLD_MINUTES_MAX} minutes, not {minutes}.")
 
@@ -187,12 +187,12 @@ def next_review(
 ) -> Review | None:
     """The person's open draft, else a new one on the item that is next for them; None when all is done.
 
-    Which is next says the queue's order (see `places`). Never more than an item's `wanted` people get it;
-    skips, and drafts of people not heard of for `hold_minutes`, free the place. A calibration round comes
-    first; Conflict for who is below its mark (see `calibration`). `besides` is a draft that is
-    not meant: the one at which they still are.
+    Which is next says the queue's order (see `assignments`). Never more than an item's `wanted` people get
+    it; skips, and drafts of people not heard of for `hold_minutes`, free the assignment. A calibration round
+    comes first; Conflict for who is below its mark (see `calibration`). `besides` is a draft that is not
+    meant: the one at which they still are.
     """
-    places.release_silent([queue], now=now)
+    assignments.release_silent([queue], now=now)
     return _hand_out(queue, user, now=now, besides=besides)
 
 
@@ -207,20 +207,20 @@ def _hand_out(
     if besides is not None:
         drafts = drafts.exclude(pk=besides.pk)
     for draft in drafts.select_related("queue").order_by("started_at", "pk"):
-        if places.take_again(draft, now=now):
+        if assignments.take_again(draft, now=now):
             return draft
     if calibrating and found.handed >= found.size:
         return None  # what is not submitted yet decides who goes on
-    review = places.take_next(queue, rater, now=now, only_gold=calibrating)
+    review = assignments.take_next(queue, rater, now=now, only_gold=calibrating)
     if review is None:
         calibration.require_more(queue, found)
     return review
 
 
 def start_review(queue: ReviewQueue, item: Item, user: User, *, now: datetime | None = None) -> Review:
-    """The person's review of this very item, begun now if there is room for one more rater."""
+    """The person's review of this very item, begun now if there is capacity for one more rater."""
     now = now or timezone.now()
-    places.release_silent([queue], now=now)
+    assignments.release_silent([queue], now=now)
     return _hand_this(queue, item, user, now=now)
 
 
@@ -233,11 +233,12 @@ def _hand_this(queue: ReviewQueue, item: Item, user: User, *, now: datetime) -> 
     existing = Review.objects.select_related("queue").filter(queue=queue, item=item, rater=rater).first()
     if existing is None:
         calibration.refuse_choosing(queue, calibration.begin(queue, rater))
-        existing = places.take(queue_item, rater, now=now)
+        existing = assignments.take(queue_item, rater, now=now)
     elif existing.state == ReviewState.SKIPPED:
-        existing = existing if places.take_again(existing, now=now) else None
+        existing = existing if assignments.take_again(existing, now=now) else None
     elif existing.state == ReviewState.DRAFT:
-        places.take_again(existing, now=now)  # without a place it is shown, and can be submitted by nobody
+        # Without an assignment it is shown, and can be submitted by nobody.
+        assignments.take_again(existing, now=now)
     if existing is None:
         raise Conflict(f"{item} already has its {queue_item.wanted} raters.")
     return existing

@@ -1,4 +1,4 @@
-"""Who rates in a queue: links of raters, and what follows for places when somebody comes or goes.
+"""Who rates in a queue: links of raters, and what follows for assignments when somebody comes or goes.
 
 Knows rows only, so that the rooms of teams and of queues can both ask it.
 """
@@ -17,7 +17,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.services.notices import notify_queue
-from rubricweb.services.reviews import places
+from rubricweb.services.reviews import assignments
 
 
 def rater_for(team: Team, user: User) -> Rater:
@@ -34,13 +34,13 @@ def rater_for(team: Team, user: User) -> Rater:
 def add_raters(queue: ReviewQueue, raters: Iterable[Rater], *, by: User | None = None) -> list[Rater]:
     """Puts raters in a queue and tells them, but for whoever did it; those that are new to it.
 
-    Gold items go to everybody, so their room grows.
+    Gold items go to everybody, so their capacity grows.
     """
     there = set(queue.raters.values_list("pk", flat=True))
     new = [rater for rater in raters if rater.pk not in there]
     queue.raters.add(*new)
     if new:
-        places.fit_gold(queue)
+        assignments.fit_gold(queue)
         notify_queue(queue, [rater.user for rater in new if rater.user is not None], by=by)
     return new
 
@@ -48,8 +48,8 @@ def add_raters(queue: ReviewQueue, raters: Iterable[Rater], *, by: User | None =
 def remove_raters(queue: ReviewQueue, raters: Sequence[Rater]) -> list[Rater]:
     """Takes raters out of a queue; those that were in it.
 
-    The places of their drafts are free again, the drafts stay for them to read; what they submitted stays and
-    counts.
+    The assignments of their drafts are free again, the drafts stay for them to read; what they submitted
+    stays and counts.
     """
     there = queue.raters.filter(pk__in=[rater.pk for rater in raters])
     # As a hand-out does first: nobody is handed an item while they are taken out.
@@ -59,8 +59,8 @@ def remove_raters(queue: ReviewQueue, raters: Sequence[Rater]) -> list[Rater]:
         for draft in Review.objects.filter(
             queue=queue, rater=rater, state=ReviewState.DRAFT, holds_place=True
         ):
-            places.give_back(draft)
-    places.fit_gold(queue)
+            assignments.give_back(draft)
+    assignments.fit_gold(queue)
     return leaving
 
 

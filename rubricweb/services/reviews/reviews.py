@@ -25,7 +25,7 @@ from rubricweb.services.labels import allowed_answers, checked_label
 from rubricweb.services.labels import import_labels as import_labels  # people's labels are reviews too
 from rubricweb.services.labels import plan_labels as plan_labels
 from rubricweb.services.labels import require_rubric as require_rubric  # asked before runs as well
-from rubricweb.services.reviews import calibration, extra_raters, places
+from rubricweb.services.reviews import assignments, calibration, extra_raters
 from rubricweb.services.reviews.evidence import Span, checked_evidence
 from rubricweb.services.shared.journal import record
 
@@ -169,7 +169,7 @@ def submit(review: Review, *, now: datetime) -> None:
         review.refresh_from_db()
         return
     _open_draft(review)
-    if not places.take_again(review, now=now):
+    if not assignments.take_again(review, now=now):
         raise Conflict(
             "You were away for so long that others filled this item's places. Your draft is kept, but it can "
             "no longer be submitted."
@@ -209,7 +209,7 @@ def skip(review: Review, *, reason: str) -> None:
     _open_draft(review)
     if not reason.strip():
         raise Invalid("Say in a few words why you skip this item.")
-    places.give_back(review)
+    assignments.give_back(review)
     review.state, review.note = ReviewState.SKIPPED, reason.strip()[:REASON_MAX]
     review.save(update_fields=["state", "note"])
     record(review.queue.team, review.rater.user, "skipped", review, **_place(review))
@@ -221,7 +221,7 @@ def _place(review: Review) -> dict[str, str]:
 
 
 def _open_draft(review: Review) -> None:
-    """Locks the review's row, refuses one that is no longer a draft in an open queue, and keeps its place."""
+    """Locks the review's row, refuses what is no draft in an open queue any more, and keeps its assignment."""
     rates = ReviewQueue.raters.through.objects.filter(reviewqueue=OuterRef("queue"), rater=OuterRef("rater"))
     state, queue_state, still_rates = (
         Review.objects.select_for_update(of=("self",))
@@ -235,7 +235,7 @@ def _open_draft(review: Review) -> None:
         raise Conflict(f"The queue is {queue_state}; your draft is kept but can not change now.")
     if not still_rates:
         raise Conflict("You are no longer a rater of this queue; your draft is kept but can not change.")
-    places.renew(review, now=timezone.now())
+    assignments.renew(review, now=timezone.now())
 
 
 def criteria_of(review: Review) -> QuerySet[Criterion]:

@@ -14,7 +14,7 @@ from rubricweb.models import QueueState, Review, ReviewState, Role
 from rubricweb.selectors.reviews import queues, reveals
 from rubricweb.selectors.reviews import reviews as selectors
 from rubricweb.selectors.reviews.evidence import quotable_texts
-from rubricweb.services.reviews import ahead, places
+from rubricweb.services.reviews import assignments, prefetch
 from rubricweb.services.reviews import reviews as services
 from rubricweb.web.http import TeamRequest, now, team_page, text_of
 from rubricweb.web.reviews.forms import (
@@ -84,7 +84,7 @@ def save_note(request: TeamRequest, review_id: int) -> HttpResponse:
 def heartbeat(request: TeamRequest, review_id: int) -> HttpResponse:
     """The page says now and then that its reader is there; the answer says whether their place is kept."""
     found = selectors.review_for(request.team, review_id, request.user)
-    places.hear_from(found, now=now())
+    assignments.hear_from(found, now=now())
     return JsonResponse({"holds_place": found.holds_place, "held_until": found.held_until})
 
 
@@ -98,7 +98,7 @@ def take_ahead(request: TeamRequest, review_id: int) -> HttpResponse:
     found = selectors.review_for(request.team, review_id, request.user)
     asked_at = now()
     try:
-        following = ahead.take_ahead(found, now=asked_at)
+        following = prefetch.prefetch_next(found, now=asked_at)
     except (Conflict, Forbidden) as error:
         return JsonResponse({"message": str(error)}, status=409)
     if following is None:
@@ -113,7 +113,7 @@ def take_ahead(request: TeamRequest, review_id: int) -> HttpResponse:
 def give_back(request: TeamRequest, review_id: int) -> HttpResponse:
     """Gives an item taken ahead back when its reader leaves; a draft in which something was said stays."""
     found = selectors.review_for(request.team, review_id, request.user)
-    return JsonResponse({"given_back": ahead.give_back_untouched(found)})
+    return JsonResponse({"given_back": prefetch.give_back_untouched(found)})
 
 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)

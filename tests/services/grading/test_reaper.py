@@ -137,8 +137,8 @@ def test_the_cost_of_a_sweep_does_not_grow_with_the_items(
     people: Cast, now: datetime, django_assert_num_queries
 ) -> None:
     a_run(people, "large", 300)
-    # The places of silent reviewers (in a savepoint here), the running runs, who holds items, what is set
-    # aside, what lacks its summary, who is alive, how much is free.
+    # The assignments of silent reviewers (in a savepoint here), the running runs, who holds items, what is
+    # set aside, what lacks its summary, who is alive, how much is free.
     with django_assert_num_queries(9):
         reaper.reap(enqueue=WakeUps(), now=now)
 

@@ -12,7 +12,7 @@ from rubricweb.models import Calibration, Criterion, Judgement, Review, ReviewQu
 from rubricweb.selectors.exports.exports import verdict_rows
 from rubricweb.selectors.labels.rationale import labels_with_reason
 from rubricweb.selectors.reviews.evidence import place_words, quotable_texts
-from rubricweb.services.reviews import ahead, queues, reviews
+from rubricweb.services.reviews import prefetch, queues, reviews
 from rubricweb.services.reviews.evidence import Span
 from tests import factories
 from tests.factories import Cast
@@ -198,31 +198,31 @@ def room(queue: ReviewQueue, key: str) -> int:
 
 
 def test_one_item_is_taken_ahead_and_no_more(queue: ReviewQueue, review: Review) -> None:
-    first = ahead.take_ahead(review, now=timezone.now())
+    first = prefetch.prefetch_next(review, now=timezone.now())
     assert first is not None
     assert (first.item.key, room(queue, "two"), room(queue, "three")) == ("two", 0, 1)
-    assert ahead.take_ahead(review, now=timezone.now()) == first
+    assert prefetch.prefetch_next(review, now=timezone.now()) == first
     assert Review.objects.filter(queue=queue).count() == 2
 
 
 def test_what_was_taken_ahead_comes_next_and_is_given_back_untouched(
     people: Cast, queue: ReviewQueue, review: Review
 ) -> None:
-    first = ahead.take_ahead(review, now=timezone.now())
+    first = prefetch.prefetch_next(review, now=timezone.now())
     assert first is not None
     reviews.skip(review, reason="Not mine.")
     assert queues.next_review(queue, people.ann, now=timezone.now()) == first
-    assert ahead.give_back_untouched(first)
+    assert prefetch.give_back_untouched(first)
     assert room(queue, "two") == 1
     assert not Review.objects.filter(pk=first.pk).exists()
-    assert not ahead.give_back_untouched(first)  # sent twice
+    assert not prefetch.give_back_untouched(first)  # sent twice
 
 
 def test_a_draft_in_which_something_was_said_is_not_given_back(queue: ReviewQueue, review: Review) -> None:
-    first = ahead.take_ahead(review, now=timezone.now())
+    first = prefetch.prefetch_next(review, now=timezone.now())
     assert first is not None
     reviews.save_note(first, flagged=True)
-    assert not ahead.give_back_untouched(first)
+    assert not prefetch.give_back_untouched(first)
     assert room(queue, "two") == 0
 
 
@@ -232,9 +232,9 @@ def test_nothing_is_taken_ahead_of_a_calibration_round(
     queue.calibration_items = 1
     queue.save()
     review.queue = queue
-    assert ahead.take_ahead(review, now=timezone.now()) is None
+    assert prefetch.prefetch_next(review, now=timezone.now()) is None
     Calibration.objects.create(queue=queue, rater=review.rater, passed=True)
-    assert ahead.take_ahead(review, now=timezone.now()) is not None
+    assert prefetch.prefetch_next(review, now=timezone.now()) is not None
 
 
 def test_exports_of_verdicts_carry_the_places(people: Cast, queue: ReviewQueue, review: Review) -> None:

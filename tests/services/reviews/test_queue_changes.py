@@ -23,7 +23,7 @@ from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queue_pace, queue_progress, rater_progress
 from rubricweb.services.datasets import datasets
-from rubricweb.services.reviews import places, queue_changes, queues, reviews
+from rubricweb.services.reviews import assignments, queue_changes, queues, reviews
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.factories import Cast
@@ -101,7 +101,7 @@ def test_a_paused_queue_takes_nothing_in_and_loses_nothing(people: Cast, queue: 
         with pytest.raises(Conflict, match="paused"):
             refused()
     later = timezone.now() + timedelta(days=2)
-    assert places.release_silent([queue], now=later) == 0  # nobody can be heard of meanwhile
+    assert assignments.release_silent([queue], now=later) == 0  # nobody can be heard of meanwhile
     assert queue_changes.resume_queue(queue, by=people.ed)
     review = Review.objects.get(pk=review.pk)
     assert (review.state, review.holds_place, review.judgements.count()) == (ReviewState.DRAFT, True, 3)

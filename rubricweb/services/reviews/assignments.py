@@ -1,9 +1,9 @@
-"""Places in a queue: every item has room for so many raters, and nobody ever gets one too many.
+"""Assignments in a queue: every item has capacity for so many raters, and nobody ever gets one too many.
 
-A place is taken by one conditional UPDATE (`room` above 0, then less 1) in the transaction that makes the
-review, so neither PostgreSQL nor SQLite can hand out the last one twice, whoever is killed in between. It is
-held until the review is submitted; a skip gives it back, and so does silence: who is not heard of for the
-queue's `hold_minutes` keeps the draft and loses the place to whoever comes next.
+An assignment is made by one conditional UPDATE (`room` above 0, then less 1) in the transaction that makes
+the review, so neither PostgreSQL nor SQLite can hand out the last one twice, whoever is killed in between. It
+is held until the review is submitted; a skip gives it back, and so does silence: who is not heard of for the
+queue's `hold_minutes` keeps the draft and loses the assignment to whoever comes next.
 """
 
 from collections import defaultdict
@@ -20,11 +20,11 @@ from rubricweb.services.reviews import queue_orders
 Row = TypeVar("Row", bound=Model)
 
 RELEASED_AT_ONCE = 500
-"""So many silent drafts lose their places at one hand-out; the rest at the next."""
+"""So many silent drafts lose their assignments at one hand-out; the rest at the next."""
 
 
 def take_next(queue: ReviewQueue, rater: Rater, *, now: datetime, only_gold: bool = False) -> Review | None:
-    """A new draft on the item that is next for this person, with its place; None when nothing is left.
+    """A new draft on the item that is next for this person, with its assignment; None when nothing is left.
 
     `only_gold` hands out nothing but gold items, in the order of the queue's positions.
     """
@@ -39,8 +39,8 @@ def take_next(queue: ReviewQueue, rater: Rater, *, now: datetime, only_gold: boo
 
 
 def take(queue_item: QueueItem, rater: Rater, *, now: datetime) -> Review | None:
-    """A new draft on this item with its place; None when there is no room."""
-    if not _take_room(queue_item.queue_id, queue_item.item_id):
+    """A new draft on this item with its assignment; None when there is no capacity."""
+    if not _take_capacity(queue_item.queue_id, queue_item.item_id):
         return None
     return Review.objects.create(
         queue_id=queue_item.queue_id,
@@ -51,11 +51,11 @@ def take(queue_item: QueueItem, rater: Rater, *, now: datetime) -> Review | None
 
 
 def take_again(review: Review, *, now: datetime) -> bool:
-    """Gives a draft, or a skipped review, its place back if there is room; whether it is a draft with one."""
-    _lock(review)  # before the room, as everybody does: nobody waits for somebody who waits for them
+    """Assigns a draft or a skipped review again if there is capacity; whether it has an assignment now."""
+    _lock(review)  # before the capacity, as everybody does: nobody waits for somebody who waits for them
     if review.state == ReviewState.SUBMITTED:
         return False
-    if not review.holds_place and not _take_room(review.queue_id, review.item_id):
+    if not review.holds_place and not _take_capacity(review.queue_id, review.item_id):
         return False
     review.state, review.holds_place = ReviewState.DRAFT, True
     review.held_until = _until(review.queue, now)
@@ -65,8 +65,8 @@ def take_again(review: Review, *, now: datetime) -> bool:
 
 @transaction.atomic
 def hear_from(review: Review, *, now: datetime) -> bool:
-    """The person still has this draft before them: its place is kept from now on anew, or taken again if
-    there is room. Whether it holds one now; nothing changes once it is no draft, or in a queue not open.
+    """The person still has this draft before them: its assignment is kept from now on anew, or taken again if
+    there is capacity. Whether it holds one now; nothing changes once it is no draft, or in a queue not open.
     """
     _lock(review)
     queue_state = ReviewQueue.objects.values_list("state", flat=True).get(pk=review.queue_id)
@@ -76,7 +76,7 @@ def hear_from(review: Review, *, now: datetime) -> bool:
 
 
 def renew(review: Review, *, now: datetime) -> None:
-    """Something was heard of whoever holds this draft: the place is kept from now on anew."""
+    """Something was heard of whoever holds this draft: the assignment is kept from now on anew."""
     review.held_until = _until(review.queue, now)
     Review.objects.filter(pk=review.pk, state=ReviewState.DRAFT, holds_place=True).update(
         held_until=review.held_until
@@ -84,7 +84,7 @@ def renew(review: Review, *, now: datetime) -> None:
 
 
 def give_back(review: Review) -> None:
-    """Frees the place of a draft; whoever calls saves what else changes."""
+    """Frees the assignment of a draft; whoever calls saves what else changes."""
     gave = Review.objects.filter(pk=review.pk, state=ReviewState.DRAFT, holds_place=True)
     if gave.update(holds_place=False):
         QueueItem.objects.filter(queue=review.queue_id, item=review.item_id).update(room=F("room") + 1)
@@ -93,10 +93,10 @@ def give_back(review: Review) -> None:
 
 @transaction.atomic
 def release_silent(queues: Iterable[ReviewQueue], *, now: datetime) -> int:
-    """Frees the places of drafts nobody was heard of for too long; the drafts stay. How many.
+    """Frees the assignments of drafts nobody was heard of for too long; the drafts stay. How many.
 
     Only in open queues: nobody can be heard of in a paused one. Call it before a hand-out and not within: it
-    may hold many places until its transaction ends.
+    may hold many assignments until its transaction ends.
     """
     silent = Review.objects.filter(
         queue__in=queues,
@@ -112,13 +112,13 @@ def release_silent(queues: Iterable[ReviewQueue], *, now: datetime) -> int:
 
 
 def renew_all(queue: ReviewQueue, *, now: datetime) -> None:
-    """Every draft's place is kept from now on anew: after a pause, in which nobody could be heard of."""
+    """Every draft's assignment is kept from now on anew: after a pause, in which nobody could be heard of."""
     held = Review.objects.filter(queue=queue, state=ReviewState.DRAFT, holds_place=True)
     held.update(held_until=_until(queue, now))
 
 
 def fit_gold(queue: ReviewQueue) -> None:
-    """Gold items have a place for each rater of the queue, and for whoever was one and has had the item."""
+    """Gold items have capacity for each rater of the queue, and for whoever was one and has had the item."""
     raters = set(queue.raters.values_list("pk", flat=True))
     gold = QueueItem.objects.filter(queue=queue, gold=True).order_by("item_id")
     rows = list(_locked(gold, skip_locked=False))
@@ -133,7 +133,7 @@ def fit_gold(queue: ReviewQueue) -> None:
 
 
 def fit_plain(queue: ReviewQueue, item_id: int) -> bool:
-    """A gold item that is to be one no more has the places all others have; whether it was gold."""
+    """A gold item that is to be one no more has the capacity all others have; whether it was gold."""
     found = list(_locked(QueueItem.objects.filter(queue=queue, item=item_id, gold=True), skip_locked=False))
     for row in found:
         held = Review.objects.filter(queue=queue, item=item_id, holds_place=True).count()
@@ -144,7 +144,7 @@ def fit_plain(queue: ReviewQueue, item_id: int) -> bool:
 
 
 def _lock(review: Review) -> None:
-    """Locks a review's row until the transaction ends, and reads what it says of its place by now."""
+    """Locks a review's row until the transaction ends, and reads what it says of its assignment by now."""
     locked = Review.objects.select_for_update(no_key=True).only("state", "holds_place", "held_until")
     found = locked.get(pk=review.pk)
     review.state, review.holds_place, review.held_until = found.state, found.holds_place, found.held_until
@@ -154,13 +154,13 @@ def _until(queue: ReviewQueue, now: datetime) -> datetime:
     return now + timedelta(minutes=queue.hold_minutes)
 
 
-def _take_room(queue_id: int, item_id: int) -> bool:
+def _take_capacity(queue_id: int, item_id: int) -> bool:
     free = QueueItem.objects.filter(queue=queue_id, item=item_id, room__gt=0)
     return free.update(room=F("room") - 1) == 1
 
 
 def _free(queue: ReviewQueue, rater: Rater) -> QuerySet[QueueItem]:
-    """What has room and this person never had."""
+    """What has capacity and this person never had."""
     mine = Review.objects.filter(queue=queue, rater=rater, item=OuterRef("item"))
     return QueueItem.objects.filter(~Exists(mine), queue=queue, room__gt=0).select_related("queue")
 
@@ -177,7 +177,7 @@ def _candidates(
 
 
 def _contested(free: QuerySet[QueueItem]) -> list[QueueItem]:
-    """What others take this very moment: it waits for them, for there may be room for one more.
+    """What others take this very moment: it waits for them, for there may be capacity for one more.
 
     Everybody who waits does so in one order, that of the items, so that nobody waits for each other.
     """

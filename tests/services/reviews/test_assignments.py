@@ -9,7 +9,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict
 from rubricweb.models import QueueItem, QueueState, Review, ReviewQueue, ReviewState, User
 from rubricweb.services.grading import reaper
-from rubricweb.services.reviews import places, queues, reviews
+from rubricweb.services.reviews import assignments, queues, reviews
 from tests import factories
 from tests.factories import Cast, WakeUps
 
@@ -47,7 +47,7 @@ def test_a_place_is_kept_for_as_long_as_the_queue_says_from_the_last_sign(
     review = taken(queue, people.ann, now)
     assert review.held_until == now + timedelta(minutes=30)
     later = now + timedelta(minutes=29)
-    assert places.hear_from(review, now=later)
+    assert assignments.hear_from(review, now=later)
     assert Review.objects.get(pk=review.pk).held_until == later + timedelta(minutes=30)
     assert queues.next_review(queue, people.rae, now=now + timedelta(minutes=58)) is None
     assert queues.next_review(queue, people.rae, now=now + timedelta(minutes=60)) is not None
@@ -75,13 +75,13 @@ def test_a_lost_place_is_taken_again_while_there_is_room_and_not_when_others_fil
 ) -> None:
     mine = taken(queue, people.ann, now)
     away = now + timedelta(hours=1)
-    places.release_silent([queue], now=away)
-    assert places.hear_from(mine, now=away)
+    assignments.release_silent([queue], now=away)
+    assert assignments.hear_from(mine, now=away)
     assert room(queue) == 0
     away += timedelta(hours=1)
     theirs = taken(queue, people.rae, away)
     assert theirs.item_id == mine.item_id
-    assert not places.hear_from(mine, now=away)
+    assert not assignments.hear_from(mine, now=away)
     assert room(queue) == 0
     for criterion in reviews.criteria_of(mine):
         reviews.save_verdict(mine, criterion.pk, verdict=Verdict.MET)
@@ -98,8 +98,8 @@ def test_a_heartbeat_of_a_submitted_review_changes_nothing(
     for criterion in reviews.criteria_of(review):
         reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
     reviews.submit(review, now=now)
-    assert places.hear_from(late, now=now)
-    assert not places.take_again(Review.objects.get(pk=review.pk), now=now)
+    assert assignments.hear_from(late, now=now)
+    assert not assignments.take_again(Review.objects.get(pk=review.pk), now=now)
     stored = Review.objects.get(pk=review.pk)
     assert (stored.state, stored.held_until, room(queue)) == (ReviewState.SUBMITTED, None, 0)
 
@@ -108,13 +108,13 @@ def test_no_place_runs_out_while_the_queue_is_paused(people: Cast, queue: Review
     review = taken(queue, people.ann, now)
     ReviewQueue.objects.update(state=QueueState.PAUSED)
     later = now + timedelta(days=1)
-    assert places.release_silent([queue], now=later) == 0
-    assert places.hear_from(review, now=later)
+    assert assignments.release_silent([queue], now=later) == 0
+    assert assignments.hear_from(review, now=later)
     assert Review.objects.get(pk=review.pk).held_until == now + timedelta(minutes=30)
     ReviewQueue.objects.update(state=QueueState.OPEN)
-    places.renew_all(queue, now=later)
-    assert places.release_silent([queue], now=later + timedelta(minutes=29)) == 0
-    assert places.release_silent([queue], now=later + timedelta(minutes=31)) == 1
+    assignments.renew_all(queue, now=later)
+    assert assignments.release_silent([queue], now=later + timedelta(minutes=29)) == 0
+    assert assignments.release_silent([queue], now=later + timedelta(minutes=31)) == 1
 
 
 # ── Over the page and the API ────────────────────────────────────────────────────────────────────

@@ -1,19 +1,19 @@
-"""Taking the next item while one is still at this one, so that nobody waits for it; and giving it back."""
+"""Prefetching: the next item is assigned while one is still at this one, and nobody waits for it."""
 
 from datetime import datetime
 
 from django.db import transaction
 
 from rubricweb.models import Calibration, Judgement, Rater, Review, ReviewState
-from rubricweb.services.reviews import places, queues
+from rubricweb.services.reviews import assignments, queues
 
 
-def take_ahead(review: Review, *, now: datetime) -> Review | None:
-    """What its rater goes on with after this review, its place taken already; None when there is nothing yet.
+def prefetch_next(review: Review, *, now: datetime) -> Review | None:
+    """What its rater goes on with after this review, assigned already; None when there is nothing yet.
 
     An open draft if there is one, else a new one: asked again it is the same, so there is never more than one
-    ahead. Nothing while a calibration round is not passed, for what comes then depends on how it ends. Raises
-    what `queues.next_review` raises.
+    prefetched. Nothing while a calibration round is not passed, for what comes then depends on how it ends.
+    Raises what `queues.next_review` raises.
     """
     queue, user = review.queue, review.rater.user
     if user is None:
@@ -25,14 +25,14 @@ def take_ahead(review: Review, *, now: datetime) -> Review | None:
 
 @transaction.atomic
 def give_back_untouched(review: Review) -> bool:
-    """Frees the place of a draft that was taken ahead and forgets it, unless something was said in it."""
+    """Frees the assignment of a draft that was prefetched and forgets it, unless something was said in it."""
     Rater.objects.select_for_update(no_key=True).filter(pk=review.rater_id).first()  # as every hand-out does
     locked = Review.objects.select_for_update().filter(pk=review.pk).first()
     if locked is None or locked.state != ReviewState.DRAFT or locked.note or locked.flagged:
         return False
     if Judgement.objects.filter(review=locked).exists():
         return False
-    places.give_back(locked)
+    assignments.give_back(locked)
     locked.delete()
     return True
 
