@@ -221,7 +221,7 @@ def _place(review: Review) -> dict[str, str]:
 
 
 def _open_draft(review: Review) -> None:
-    """Locks the review's row, refuses what is no draft in an open queue any more, and keeps its assignment."""
+    """Locks the review's row, refuses what is no draft in an open queue, and keeps its assignment."""
     rates = ReviewQueue.raters.through.objects.filter(reviewqueue=OuterRef("queue"), rater=OuterRef("rater"))
     state, queue_state, still_rates = (
         Review.objects.select_for_update(of=("self",))

@@ -165,7 +165,7 @@ def test_one_revokes_ones_own_tokens_only(people: Cast, sign_in) -> None:
     assert token.revoked_at is not None
 
 
-# ── Journal and links ────────────────────────────────────────────────────────────────────────────
+# ── Audit log and links ────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_journal_says_who_did_what_page_by_page(people: Cast, sign_in) -> None:
