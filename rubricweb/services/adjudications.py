@@ -22,6 +22,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.adjudication.inbox import agreed
+from rubricweb.selectors.adjudication.waiting import forget_waiting
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
 from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count
@@ -100,6 +101,7 @@ def _store(decision: Adjudication, *, by: User, seen: datetime | None) -> Adjudi
         verdict=decision.verdict,
         cause=decision.cause,
     )
+    forget_waiting(decision.item.dataset.team, by)
     return decision
 
 
@@ -146,6 +148,7 @@ def withdraw(item: Item, criterion: Criterion, *, by: User, seen: datetime | Non
         verdict=decided.verdict,
         cause=decided.cause,
     )
+    forget_waiting(item.dataset.team, by)
 
 
 def note_names_shown(item: Item, *, by: User) -> None:

@@ -15,6 +15,7 @@ from django_htmx.middleware import HtmxDetails
 from rubricweb import access
 from rubricweb.errors import Invalid, TooLarge
 from rubricweb.models import Membership, Role, Team, User
+from rubricweb.selectors.adjudication.waiting import waiting_units
 from rubricweb.selectors.reviews import queues
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.selectors.teams import notices
@@ -161,20 +162,23 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "may_adjudicate": membership.role >= Role.REVIEWER,
         "teams": teams,
         "settings_url": reverse("settings", args=[team.slug]),
-        "nav": _navigation(request, team, user),
+        "nav": _navigation(request, membership),
         "unread": notices.unread_count(team, user),
         "banner": _banner(team),
     }
 
 
-def _navigation(request: HttpRequest, team: Team, user: User) -> list[dict[str, Any]]:
-    waiting = queues.open_reviews_count(team, user, at_most=WAITING_SHOWN + 1)
+def _navigation(request: HttpRequest, membership: Membership) -> list[dict[str, Any]]:
+    team, user = membership.team, membership.user
+    to_review = queues.open_reviews_count(team, user, at_most=WAITING_SHOWN + 1)
+    to_decide = waiting_units(team, user) if membership.role >= Role.REVIEWER else 0
     rooms = [
         ("Dashboard", "dashboard", 0),
         ("Rubrics", "rubrics", 0),
         ("Datasets", "datasets", 0),
         ("Runs", "runs", 0),
-        ("Review", "queues", waiting),
+        ("Review", "queues", to_review),
+        ("Adjudicate", "adjudication", to_decide),
         ("Compare", "compare", 0),
         ("Export", "exports", 0),
     ]

@@ -125,11 +125,7 @@ team_urls: list[URLPattern] = [
     path("adjudication/queues/<int:queue_id>/accept/", views.accept, name="queue_accept"),
     # Compare
     path("compare/", comparison.compare, name="compare"),
-    path("compare/disagreements/", comparison.disagreements, name="disagreements"),
     path("compare/items/<int:item_id>/", comparison.item, name="compare_item"),
-    path(
-        "compare/items/<int:item_id>/criteria/<int:criterion_id>/", comparison.adjudicate, name="adjudicate"
-    ),
     # Export
     path("exports/", exports.exports, name="exports"),
     path("exports/download/", exports.download, name="export_download"),

@@ -63,8 +63,7 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "set_notice_mail": {"body": {"wanted": True}},
         "skip_review": {"body": {"reason": "Unreadable."}},
         "compare": {"query": {"queue": ids["queue_id"]}},
-        "list_disagreements": {"query": {"queue": ids["queue_id"], "run": ids["run_id"]}},
-        "list_to_adjudicate": {"query": {"queue": ids["queue_id"]}},
+        "list_to_adjudicate": {"query": {"queue": ids["queue_id"], "run": ids["run_id"]}},
         "adjudicate": {"body": {"verdict": "MET", "cause": "judge_wrong"}},
         "withheld_items": {"query": {"dataset": ids["dataset_id"]}},
         "export": {
@@ -170,8 +169,8 @@ def test_another_teams_ids_inside_a_request_are_not_found(
     run_path = f"/runs/{ours['run_id']}"
     alice.refused(404, "GET", f"{run_path}/items/{theirs['item_id']}")
     alice.refused(404, "GET", f"{run_path}/comparison", query={"queue": theirs["queue_id"]})
-    alice.refused(404, "GET", "/disagreements", query={"queue": theirs["queue_id"]})
-    alice.refused(404, "GET", "/disagreements", query={"queue": ours["queue_id"], "run": theirs["run_id"]})
+    alice.refused(404, "GET", "/adjudication", query={"queue": theirs["queue_id"]})
+    alice.refused(404, "GET", "/adjudication", query={"queue": ours["queue_id"], "run": theirs["run_id"]})
     alice.refused(404, "POST", f"/queues/{ours['queue_id']}/items/{theirs['item_id']}/start")
     alice.refused(
         404, "PUT", f"/reviews/{ours['review_id']}/criteria/{theirs['criterion_id']}", {"verdict": "MET"}

@@ -122,11 +122,10 @@ def queries(operation: Any, ids: dict[str, int]) -> list[dict[str, Any]]:
     if operation.operation_id == "list_journal":
         return [{}, {"kind": "item"}, {"actor": "ed"}]
     if operation.operation_id == "list_to_adjudicate":
-        return [{}, query, query | {"include_decided": "true"}, {"cause": "human_wrong"}]
+        cell = query | {"judged": "MET", "truth": "MET"}
+        return [{}, query, query | {"include_decided": "true"}, {"cause": "human_wrong"}, cell]
     if operation.operation_id == "get_unit_to_adjudicate":
         return [{}, {"names": "true"}]
-    if operation.operation_id == "list_disagreements":
-        return [query, query | {"include_decided": "true"}, query | {"judged": "MET", "truth": "MET"}]
     return [query]
 
 
@@ -181,7 +180,7 @@ def test_no_figure_of_a_run_tells_the_score_of_an_item_still_to_review(
 def test_items_still_to_review_are_left_out_or_withheld(people: Cast, as_member, blind: World) -> None:
     alice = as_member(people.alice)
     assert alice.get(f"/runs/{blind.run.pk}/items")["items"] == []
-    assert alice.get("/disagreements", run=blind.run.pk, queue=blind.queue.pk)["items"] == []
+    assert alice.get("/adjudication", run=blind.run.pk, queue=blind.queue.pk)["items"] == []
     comparison = alice.get(f"/runs/{blind.run.pk}/comparison", queue=blind.queue.pk)
     assert (comparison["hidden_items"], comparison["units"]) == (3, 0)
     assert [rate["met"] for rate in alice.get(f"/runs/{blind.run.pk}")["criteria"]] == [0, 0, 0]

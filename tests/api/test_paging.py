@@ -113,7 +113,7 @@ def test_run_items_come_worst_first_and_tied_ones_once(people: Cast, as_member, 
     assert worst_first == ["bad", "empty-ish", "good"]
 
 
-def test_disagreements_page_by_page_while_they_are_decided(people: Cast, as_member, world) -> None:
+def test_the_inbox_page_by_page_while_it_is_decided(people: Cast, as_member, world) -> None:
     for rater in (people.ann, people.rae):
         client = as_member(rater)
         for _ in ITEMS:
@@ -124,7 +124,7 @@ def test_disagreements_page_by_page_while_they_are_decided(people: Cast, as_memb
             client.send("POST", f"/reviews/{review['id']}/submit")
     rae = as_member(people.rae)
     query = {"run": world.run.pk, "queue": world.queue.pk}
-    everything = pages(rae, "/disagreements", limit=200, **query)
+    everything = pages(rae, "/adjudication", limit=200, **query)
     # People said UNMET to all nine; the judge said MET six times: good 2, bad 3, empty-ish 1.
     assert len(everything) == 6
     done: list[Any] = []
@@ -134,7 +134,7 @@ def test_disagreements_page_by_page_while_they_are_decided(people: Cast, as_memb
         path = f"/items/{row['item_id']}/criteria/{row['criterion']['id']}/adjudication"
         done.append(rae.send("PUT", path, {"verdict": "UNMET", "cause": "judge_wrong"}))
 
-    assert pages(rae, "/disagreements", decide, limit=1, **query) == everything
+    assert pages(rae, "/adjudication", decide, limit=1, **query) == everything
 
 
 def test_the_journal_is_walked_while_it_grows(people: Cast, as_member) -> None:

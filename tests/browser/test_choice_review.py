@@ -206,7 +206,7 @@ def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
     for path, table in (
         (f"compare/{asked}", "Agreement by criterion"),
         (f"compare/{asked}", "Agreement on options by criterion"),
-        (f"compare/disagreements/{asked}", "Disagreements"),
+        (f"adjudication/{asked}", "To decide"),
         (f"review/{queue.pk}/agreement/", "Raters"),
         ("", "Pass rate by criterion, people and judge"),
         ("rubrics/", "Rubrics"),

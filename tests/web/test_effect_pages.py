@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import ReviewQueue, Run
-from rubricweb.selectors.comparison.comparison import compare, disagreements, overview
+from rubricweb.selectors.comparison.comparison import cell_units, compare, overview
 from rubricweb.selectors.runs import results
 from rubricweb.selectors.runs.diff.diff import run_diff
 from rubricweb.services.reviews import queues, reviews
@@ -84,9 +84,9 @@ def test_pooled_shares_count_what_helped_whatever_the_sign(
     assert overview(run, [queue], viewer=people.bob).overall.confusion == found.overall.confusion
     # A cell of the pooled matrix opens its own units; that of one criterion goes by the word.
     insults = found.criteria[1].criterion
-    cell = {"team": people.team, "viewer": people.bob, "judged": "UNMET", "truth": "MET"}
-    assert {row.criterion for row in disagreements(run, [queue], **cell)} == {insults}
-    assert disagreements(run, [queue], criterion_id=insults.pk, **cell) == []
+    cell = {"judged": "UNMET", "truth": "MET"}
+    assert {criterion_id for _, criterion_id in cell_units(run, [queue], **cell)} == {insults.pk}
+    assert cell_units(run, [queue], criterion=insults, **cell) == []
 
 
 def test_the_comparison_page_tells_one_story(people: Cast, sign_in, run: Run, queue: ReviewQueue) -> None:

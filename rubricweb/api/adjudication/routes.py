@@ -9,12 +9,15 @@ from rubricweb.api.adjudication import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import cut
 from rubricweb.api.schemas import With, list_of
-from rubricweb.models import ReviewQueue, Role
+from rubricweb.errors import Invalid
+from rubricweb.models import Role
 from rubricweb.selectors.adjudication import inbox as selected
 from rubricweb.selectors.adjudication.units import unit_to_decide
 from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.comparison.comparison import cell_units
 from rubricweb.selectors.labels.adjudications import criterion_for
-from rubricweb.selectors.labels.comparable import queues_to_compare
+from rubricweb.selectors.labels.comparable import criteria_of, queues_to_compare
+from rubricweb.selectors.labels.ground_truth import Unit
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
@@ -32,20 +35,33 @@ def list_to_adjudicate(request: TokenRequest, asked: Query[schemas.InboxQuery]) 
     People differ, the judge differs from them, the judge's votes or repeats differ, several cannot assess.
     Final labels count, settled units only when asked for. Items you are still to review blind are left out.
     """
-    where = selected.scope(request.auth.team, request.auth.user, _queue(request, asked.queue))
+    team = request.auth.team
+    run = None if asked.run is None else access.run_for(team, asked.run)
+    where = selected.scope(team, request.auth.user, access.queues_for(team, asked.queue), run)
     rows = selected.inbox(
         where,
         criterion_ids=asked.criterion,
         kind=asked.kind or "",
         cause=asked.cause or "",
         decided=asked.include_decided,
+        only=_cell(where, asked),
     )
     page = cut(rows, asked, key=lambda row: row.key)
     return page | {"items": selected.shown(where, page["items"])}
 
 
-def _queue(request: TokenRequest, queue_id: int | None) -> ReviewQueue | None:
-    return None if queue_id is None else access.queue_for(request.auth.team, queue_id)
+def _cell(where: selected.Scope, asked: schemas.InboxQuery) -> list[Unit] | None:
+    """The units of the cell of the confusion matrix that is asked for; None where none is."""
+    if asked.judged is None and asked.truth is None:
+        return None
+    if asked.judged is None or asked.truth is None or asked.run is None:
+        raise Invalid("A cell of the confusion matrix is named by run, judged and truth together.")
+    criterion = None
+    if len(asked.criterion) == 1:
+        criterion = criteria_of(where.runs[0], where.queues).filter(pk=asked.criterion[0]).first()
+    return cell_units(
+        where.runs[0], where.queues, judged=asked.judged, truth=asked.truth, criterion=criterion
+    )
 
 
 @adjudication.read(UNIT, Role.VIEWER, schemas.Unit)
@@ -102,7 +118,7 @@ def withdraw_adjudication(
 def get_agreed(request: TokenRequest, queue_id: int) -> Any:
     """How many units of a queue everybody agrees on and could be accepted at once."""
     queue = access.queue_for(request.auth.team, queue_id)
-    where = selected.scope(request.auth.team, request.auth.user, queue)
+    where = selected.scope(request.auth.team, request.auth.user, [queue])
     return {
         "units": len(selected.agreed(queue, request.auth.user)),
         "waiting": len(selected.inbox(where)),

@@ -24,13 +24,27 @@ CauseOrNone = Annotated[
 
 
 class InboxQuery(ListQuery):
-    queue: Annotated[Id | None, Field(description="One queue only; else all that people labelled.")] = None
+    queue: Annotated[
+        list[Id], Field(max_length=100, description="These queues only; else all that people labelled.")
+    ] = []
+    run: Annotated[
+        Id | None,
+        Field(description="This run’s judge alone stands beside people."),
+    ] = None
     criterion: Annotated[list[Id], Field(max_length=100, description="These criteria only.")] = []
     kind: Annotated[str, OneOf(KINDS)] | None = None
     cause: Annotated[
         Annotated[str, OneOf(Cause.values)] | None,
         Field(description="Those decided for this cause; an unclear rubric also where a rater said so."),
     ] = None
+    judged: Annotated[
+        Answered | None,
+        Field(
+            description="With `truth` and `run`: every unit behind one number of the confusion matrix, of "
+            "`criterion` if one is given, else of all met-or-unmet criteria pooled by effect."
+        ),
+    ] = None
+    truth: Answered | None = None
     include_decided: Annotated[bool, Field(description="Also what was adjudicated already.")] = False
 
 
@@ -53,7 +67,7 @@ class InboxUnit(Schema):
     """One criterion of one item to look at; `kinds` say why, the most telling first.
 
     `votes` are people's final labels, `judged` those of the judges beside them, each with its effect in
-    `judged_effects`.
+    `judged_effects`. `stands` is the ground truth by `rule`; null while people are tied.
     """
 
     item_id: int
@@ -63,6 +77,8 @@ class InboxUnit(Schema):
     votes: list[Vote]
     judged: list[Answered]
     judged_effects: list[EffectOrNone]
+    stands: Answered | None
+    rule: Annotated[str, OneOf(RULES)]
     decided: Adjudication | None
 
     @staticmethod

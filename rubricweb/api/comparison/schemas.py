@@ -1,4 +1,4 @@
-"""Shapes of agreement, disagreements and adjudications."""
+"""Shapes of agreement between judges and people."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -6,11 +6,8 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BaseModel, Field
 
-from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, OneOf, Share
-from rubricweb.engine.ground_truth import RULES
-from rubricweb.selectors.comparison.comparison import DISAGREEMENT_KINDS
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.sampling import DESCRIBED
 from rubricweb.selectors.shared.lacking import CODES
@@ -423,20 +420,6 @@ class Comparison(Schema):
         return row.scores.estimate
 
 
-class DisagreementQuery(ListQuery):
-    queue: Queues
-    run: Annotated[
-        Id | None, Field(description="The run to hold against people; without it, people only.")
-    ] = None
-    criterion: Annotated[Id | None, Field(description="One criterion only.")] = None
-    kind: Annotated[str, OneOf(DISAGREEMENT_KINDS)] | None = None
-    judged: Annotated[
-        Answered | None, Field(description="With `truth`: one cell of the confusion matrix.")
-    ] = None
-    truth: Answered | None = None
-    include_decided: Annotated[bool, Field(description="Also what was adjudicated already.")] = False
-
-
 class Vote(Schema):
     verdict: Answered
     effect: EffectOrNone
@@ -446,18 +429,3 @@ class Vote(Schema):
 def counted(criterion: Any, votes: Iterable[tuple[str, int]]) -> list[Vote]:
     """Labels of a criterion with their numbers, as votes."""
     return [Vote(verdict=label, effect=label_effect(criterion, label), count=count) for label, count in votes]
-
-
-class Disagreement(Schema):
-    item_id: int
-    item_key: str
-    criterion: Criterion
-    kind: Annotated[str, OneOf(DISAGREEMENT_KINDS)]
-    truth: Annotated[Answered | None, Field(description="The ground truth; null while people are tied.")]
-    rule: Annotated[str, OneOf(RULES)]
-    judged: Answered | None
-    votes: list[Vote]
-
-    @staticmethod
-    def resolve_votes(row: Any) -> list[Vote]:
-        return counted(row.criterion, row.votes)

@@ -23,8 +23,9 @@ from rubricweb.templatetags.display import count, signed
 def inbox(options: argparse.Namespace) -> int:
     """What waits, the most telling first; items the person is still to review blind are left out."""
     who = acting(options, Role.VIEWER)
-    queue = _queue_called(who, options.queue) if options.queue else None
-    where = selected.scope(who.team, who.user, queue)
+    queues = [_queue_called(who, name) for name in options.queue]
+    run = access.run_for(who.team, options.run) if options.run is not None else None
+    where = selected.scope(who.team, who.user, queues, run)
     found = selected.inbox(where, kind=options.kind, cause=options.cause, decided=options.decided)
     if options.criterion:
         wanted = {name.casefold() for name in options.criterion}
@@ -88,7 +89,7 @@ def agreed(options: argparse.Namespace) -> int:
     """How much of a queue everybody agrees on, and how much waits."""
     who = acting(options, Role.REVIEWER)
     queue = _queue_called(who, options.queue)
-    where = selected.scope(who.team, who.user, queue)
+    where = selected.scope(who.team, who.user, [queue])
     units, waiting = len(selected.agreed(queue, who.user)), len(selected.inbox(where))
     left = selected.items_left_out(where)
     if options.json:
@@ -269,6 +270,8 @@ def _row_as_json(row: selected.InboxUnit) -> dict[str, Any]:
         "votes": _votes_as_json(row.criterion, row.votes),
         "judged": list(row.judged),
         "judged_effects": [label_effect(row.criterion, label) for label in row.judged],
+        "stands": row.stands,
+        "rule": row.rule,
         "decided": _decision_as_json(row.decided) if row.decided else None,
     }
 

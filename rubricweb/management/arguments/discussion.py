@@ -22,7 +22,14 @@ def adjudication(room: argparse.ArgumentParser) -> None:
         return command
 
     listed = action("list", "what waits, the most telling first", "inbox")
-    listed.add_argument("--queue", default="", metavar="QUEUE", help="only what this queue labelled")
+    listed.add_argument(
+        "--queue",
+        action="append",
+        default=[],
+        metavar="QUEUE",
+        help="only what this queue labelled; several times",
+    )
+    listed.add_argument("--run", type=positive, metavar="N", help="with the judge of this run alone")
     listed.add_argument("--kind", default="", choices=KINDS, help="only for this reason")
     listed.add_argument(
         "--criterion",

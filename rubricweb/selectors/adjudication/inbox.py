@@ -1,7 +1,7 @@
 """What waits for an adjudicator: units people labelled on which somebody differs, the most telling first."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from rubricweb.engine.ground_truth import majority, vote_rule
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
 from rubricweb.models import (
@@ -31,7 +32,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_items, hidden_of
 from rubricweb.selectors.labels.adjudications import runs_beside
 from rubricweb.selectors.labels.by_kind import option_gaps
-from rubricweb.selectors.labels.comparable import labelled_queues
+from rubricweb.selectors.labels.comparable import labelled_queues, queues_to_compare
 from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count, people_first, reviewed_items
 from rubricweb.selectors.shared.pages import NOT_OURS, number_cursor, numbers_in
 
@@ -51,6 +52,7 @@ class InboxUnit:
     """One criterion of one item; `votes` are people's final labels, with their numbers, most frequent first.
 
     `judged` are the labels of the judges beside them; `decided` is the adjudication, None while it waits.
+    `stands` is what counts as ground truth by `rule`: the decision, else people's majority, None while tied.
     """
 
     item_id: int
@@ -60,6 +62,20 @@ class InboxUnit:
     votes: tuple[tuple[str, int], ...] = ()
     judged: tuple[str, ...] = ()
     decided: Adjudication | None = None
+
+    @property
+    def stands(self) -> str | None:
+        return self.decided.verdict if self.decided else majority(self._people)
+
+    @property
+    def rule(self) -> str:
+        if self.decided:
+            return "adjudicated" if self.decided.cause else "unanimous"
+        return vote_rule(self._people)
+
+    @property
+    def _people(self) -> list[str]:
+        return [label for label, number in self.votes for _ in range(number)]
 
     @property
     def kind(self) -> str:
@@ -115,27 +131,42 @@ class Scope:
         return frozenset().union(*(hidden_of(self.viewer, self.team, pk) for pk in self.dataset_ids))
 
 
-def scope(team: Team, viewer: User, queue: ReviewQueue | None = None) -> Scope:
-    """One queue, or all of the team that people labelled; settled labels of files only where nobody did."""
-    queues = [queue] if queue is not None else people_first(list(labelled_queues(team=team)))
+def scope(team: Team, viewer: User, queues: Sequence[ReviewQueue] = (), run: Run | None = None) -> Scope:
+    """These queues, or all of the team that people labelled; settled labels of files only where nobody did.
+
+    With a run, its judge alone stands beside people, in the queues over its dataset; without queues, in those
+    it is compared with.
+    """
+    if run is not None:
+        return Scope(team, viewer, tuple(queues_to_compare(run, queues)), (run,))
+    queues = queues or people_first(list(labelled_queues(team=team)))
     return Scope(team, viewer, tuple(queues), tuple(runs_beside(team, queues)))
 
 
 def inbox(
-    where: Scope, *, criterion_ids: Sequence[int] = (), kind: str = "", decided: bool = False, cause: str = ""
+    where: Scope,
+    *,
+    criterion_ids: Sequence[int] = (),
+    kind: str = "",
+    decided: bool = False,
+    cause: str = "",
+    only: Collection[Unit] | None = None,
 ) -> list[InboxUnit]:
     """Units that wait, in order, without what each row shows: see `shown`.
 
     `decided` takes those in that were adjudicated; `cause` asks for those decided for that cause alone, where
-    for an unclear rubric a person's own word after the reveal is enough. Items the viewer is still to review
-    blind are left out. A fixed number of queries; time grows with the labels of the scope.
+    for an unclear rubric a person's own word after the reveal is enough. `only` lists exactly these units,
+    whether anybody differs or not: a cell of the confusion matrix. Items the viewer is still to review blind
+    are left out. A fixed number of queries; time grows with the labels of the scope.
     """
     if kind and kind not in KINDS:
         raise Invalid.at("kind", repr(kind)[:60], ", ".join(KINDS))
     if cause and cause not in Cause.values:
         raise Invalid.at("cause", repr(cause)[:60], ", ".join(Cause.values))
     kinds = _kinds(where)
-    if cause:
+    if only is not None:
+        kinds = {unit: kinds.get(unit, ()) for unit in only}
+    elif cause:
         wanted = _of_cause(where, cause)
         kinds = {unit: kinds.get(unit, ()) for unit in wanted}
     elif not decided:
@@ -260,7 +291,7 @@ def agreed(queue: ReviewQueue, viewer: User) -> list[AgreedUnit]:
     person: the judge, where a run stands beside the queue, else another person. Abstentions are not accepted
     this way, nor items the viewer is still to review blind.
     """
-    where = scope(queue.team, viewer, queue)
+    where = scope(queue.team, viewer, [queue])
     decided = _adjudicated(where)
     hidden = hidden_of(viewer, queue.team, queue.dataset_id)
     wanted: dict[int, int] = {}

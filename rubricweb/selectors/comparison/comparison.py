@@ -1,7 +1,7 @@
-"""Judge against people: ground truth, agreement per criterion, and the list of where they differ."""
+"""Judge against people: ground truth, agreement per criterion, and what is behind each number."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,10 +9,7 @@ from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement, lean
 from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.errors import Invalid
 from rubricweb.models import (
-    Adjudication,
-    Cause,
     Criterion,
-    Item,
     RaterKind,
     Review,
     ReviewQueue,
@@ -21,7 +18,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import hidden_items, hidden_of
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.comparison.members import PanelComparison, compare_members
 from rubricweb.selectors.comparison.people_means import PeopleEstimate, people_estimate
 from rubricweb.selectors.comparison.people_rates import PeopleRate, people_rates
@@ -276,214 +273,32 @@ def _hidden(team: Team, viewer: User, dataset_id: int) -> set[int]:
     return hidden_of(viewer, team, dataset_id)
 
 
-# ── Disagreements ────────────────────────────────────────────────────────────────────────────────
+# ── Cells of the confusion matrix ────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Disagreement:
-    """A unit where the judge and the ground truth differ, or people among themselves."""
+def cell_units(
+    run: Run, queues: Sequence[ReviewQueue], *, judged: str, truth: str, criterion: Criterion | None = None
+) -> list[Unit]:
+    """The units behind one number of the confusion matrix: what the judge said where this stands.
 
-    item_id: int
-    item_key: str
-    criterion: Criterion
-    truth: str | None
-    judged: str | None
-    votes: tuple[tuple[str, int], ...]
-    rule: str
-
-    @property
-    def kind(self) -> str:
-        """Most telling first: people tied, judge against people, people among themselves."""
-        if self.truth is None:
-            return "people are tied"
-        if self.judged is not None and self.judged != self.truth:
-            return "judge differs"
-        return "people differ"
-
-    @property
-    def place(self) -> str:
-        """The row as an address can name it."""
-        return f"{self.item_id}-{self.criterion.pk}"
-
-    @property
-    def unanimous(self) -> bool:
-        """Nobody differs: such units only appear when a cell of the confusion matrix is asked for."""
-        return self.judged in (None, self.truth) and len(self.votes) == 1
-
-
-DISAGREEMENT_KINDS = ("people are tied", "judge differs", "people differ")
-
-
-def disagreements(
-    run: Run | None,
-    queues: Sequence[ReviewQueue],
-    *,
-    team: Team,
-    viewer: User,
-    criterion_id: int | None = None,
-    kind: str = "",
-    judged: str = "",
-    truth: str = "",
-    include_decided: bool = False,
-) -> list[Disagreement]:
-    """Units to look at, most informative first; adjudicated ones only when asked for.
-
-    `judged` and `truth` narrow to one cell of the confusion matrix: of `criterion_id`, else of all binary
-    criteria pooled by effect. Items the viewer is still to review
-    blind are left out.
+    Of a criterion, else of all binary criteria pooled by effect. Labels are the initial ones, as in the
+    matrix. Nothing is hidden here: whoever shows the units leaves out what its viewer may not see.
     """
-    if kind and kind not in DISAGREEMENT_KINDS:
-        raise Invalid(f"{kind!r} is not a kind of disagreement. Allowed: {', '.join(DISAGREEMENT_KINDS)}.")
-    by_rater = labels(queues)
-    truths = ground_truth(queues, by_rater)
-    verdicts = run_answers(run, beside=queues).labels if run is not None else {}
-    hidden = set().union(*(_hidden(team, viewer, pk) for pk in {one.dataset_id for one in queues}))
+    verdicts = run_answers(run, beside=queues).labels
+    truths = ground_truth(queues, labels(queues))
     criteria = Criterion.objects.in_bulk({unit[1] for unit in truths})
-    keys = dict(Item.objects.filter(pk__in={unit[0] for unit in truths}).values_list("pk", "key"))
-    found = []
-    for unit, stands in truths.items():
-        item_id, pk = unit
-        said = verdicts.get(unit)
-        if item_id in hidden or (criterion_id is not None and pk != criterion_id):
-            continue
-        if (judged and _in_cell(said, criteria[pk], criterion_id) != judged) or (
-            truth and _in_cell(stands.verdict, criteria[pk], criterion_id) != truth
-        ):
-            continue
-        differs = stands.rule == "majority" or (said is not None and said != stands.verdict)
-        cell_asked = bool(judged and truth)
-        if not cell_asked and not (differs or (include_decided and stands.rule == "adjudicated")):
-            continue
-        if stands.rule == "adjudicated" and not include_decided and not cell_asked:
-            continue
-        votes: dict[str, int] = defaultdict(int)
-        for verdict in by_rater[unit].values():
-            votes[str(verdict)] += 1
-        row = Disagreement(
-            item_id=item_id,
-            item_key=keys[item_id],
-            criterion=criteria[pk],
-            truth=stands.verdict,
-            judged=said,
-            votes=tuple(sorted(votes.items(), key=lambda vote: -vote[1])),
-            rule=stands.rule,
-        )
-        if not kind or row.kind == kind:
-            found.append(row)
-    order = {name: place for place, name in enumerate(DISAGREEMENT_KINDS)}
-    found.sort(
-        key=lambda row: (order[row.kind], -abs(row.criterion.weight), row.item_id, row.criterion.position)
-    )
-    return found
 
+    def in_matrix(label: str | None, unit: Unit) -> str | None:
+        """The label as the matrix counts it; None where it does not."""
+        if criterion is not None or label is None:
+            return label
+        of = criteria[unit[1]]
+        return by_effect(label, of.weight) if of.kind == "binary" else None
 
-def _in_cell(label: str | None, criterion: Criterion, criterion_id: int | None) -> str | None:
-    """The label as the matrix it is looked up in counts it."""
-    if criterion_id is not None or label is None or criterion.kind != "binary":
-        return label
-    return by_effect(label, criterion.weight)
-
-
-@dataclass(frozen=True)
-class DisagreementPage:
-    """One page of disagreements; `next_cursor` is the place of its last row, None on the last page.
-
-    `kinds` and `criteria` count what the other filters leave: the whole list before these two narrow it.
-    """
-
-    rows: tuple[Disagreement, ...]
-    total: int
-    everything: int
-    kinds: tuple[tuple[str, int], ...]
-    criteria: tuple[tuple[Criterion, int], ...]
-    next_cursor: str | None
-
-
-def disagreement_page(
-    found: Sequence[Disagreement],
-    *,
-    kind: str = "",
-    criterion_id: int | None = None,
-    cursor: str | None = None,
-    size: int = 50,
-) -> DisagreementPage:
-    """The rows of one kind and criterion after `cursor`; a cursor no longer in the list starts at the top."""
-    of_kind = [row for row in found if kind in ("", row.kind)]
-    of_criterion = [row for row in found if criterion_id in (None, row.criterion.pk)]
-    wanted = [row for row in of_kind if criterion_id in (None, row.criterion.pk)]
-    per_kind = Counter(row.kind for row in of_criterion)
-    per_criterion = Counter(row.criterion.pk for row in of_kind)
-    criteria = sorted({row.criterion for row in found}, key=lambda one: (one.version_id, one.position))
-    places = [row.place for row in wanted]
-    start = places.index(cursor) + 1 if cursor in places else 0
-    rows = tuple(wanted[start : start + size])
-    return DisagreementPage(
-        rows=rows,
-        total=len(wanted),
-        everything=len(of_criterion),
-        kinds=tuple((name, per_kind[name]) for name in DISAGREEMENT_KINDS),
-        criteria=tuple((criterion, per_criterion[criterion.pk]) for criterion in criteria),
-        next_cursor=rows[-1].place if start + size < len(wanted) else None,
-    )
-
-
-@dataclass(frozen=True)
-class Around:
-    """Where one row stands in the list: `position` from 1, None when it is not in it."""
-
-    position: int | None
-    total: int
-    before: Disagreement | None
-    after: Disagreement | None
-
-
-def around(found: Sequence[Disagreement], item_id: int, criterion_id: int | None = None) -> Around:
-    """The neighbours of the item's row for this criterion, of its first row without one.
-
-    A row that is not in the list is followed by the list's first, so that deciding it leads back in.
-    """
-    for index, row in enumerate(found):
-        if row.item_id == item_id and criterion_id in (None, row.criterion.pk):
-            before = found[index - 1] if index else None
-            after = found[index + 1] if index + 1 < len(found) else None
-            return Around(index + 1, len(found), before, after)
-    return Around(None, len(found), None, found[0] if found else None)
-
-
-# ── What to do about the rubric ──────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True)
-class CriterionCauses:
-    """Why raters differed on one criterion: how many adjudications gave each cause."""
-
-    criterion: Criterion
-    counts: tuple[tuple[Cause, int], ...]
-
-    @property
-    def total(self) -> int:
-        return sum(count for _, count in self.counts)
-
-
-def rubric_work(team: Team, version_id: int, *, viewer: User) -> list[CriterionCauses]:
-    """The to-do list of a rubric: its criteria with adjudications, those found unclear most often first."""
-    found = causes(team, version_id, viewer=viewer)
-    rows = [
-        CriterionCauses(criterion, tuple((cause, found[criterion.pk].get(cause, 0)) for cause in Cause))
-        for criterion in Criterion.objects.filter(pk__in=found).order_by("position")
+    return [
+        unit
+        for unit, stands in truths.items()
+        if (criterion is None or unit[1] == criterion.pk)
+        and in_matrix(verdicts.get(unit), unit) == judged
+        and in_matrix(stands.verdict, unit) == truth
     ]
-    unclear = Cause.RUBRIC_UNCLEAR
-    return sorted(rows, key=lambda row: (-found[row.criterion.pk].get(unclear, 0), -row.total))
-
-
-def causes(team: Team, version_id: int, *, viewer: User) -> dict[int, dict[str, int]]:
-    """Criterion id → cause → how many adjudications gave it, on items the viewer may see."""
-    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    rows = (
-        Adjudication.objects.filter(item__dataset__team=team, criterion__version_id=version_id)
-        .exclude(item__in=hidden_items(viewer, team))
-        .exclude(cause="")
-    )
-    for criterion_id, cause in rows.values_list("criterion_id", "cause"):
-        counts[criterion_id][cause] += 1
-    return {criterion_id: dict(found) for criterion_id, found in counts.items()}

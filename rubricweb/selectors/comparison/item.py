@@ -58,13 +58,6 @@ class ItemComparison:
         """On how many criteria somebody differs."""
         return sum(row.differs for row in self.criteria)
 
-    @property
-    def first_open_id(self) -> int | None:
-        """The criterion to begin with: the first that differs and is not decided, else the first."""
-        waiting = (row for row in self.criteria if row.differs and row.adjudication is None)
-        first = next(waiting, next(iter(self.criteria), None))
-        return first.criterion.pk if first else None
-
 
 def item_comparison(
     item: Item, run: Run | None, queues: Sequence[ReviewQueue], *, viewer: User, names: bool = False

@@ -1,20 +1,38 @@
 """What people ask of the inbox of adjudication, and the decision they send."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.http import QueryDict
+from django.utils.dateparse import parse_datetime
 
+from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
-from rubricweb.models import Cause
+from rubricweb.models import Cause, Criterion
 from rubricweb.selectors.adjudication.inbox import KINDS
 from rubricweb.selectors.adjudication.units import UnitToDecide
-from rubricweb.web.comparison.forms import Decision
+from rubricweb.services.reviews.reviews import REASON_MAX
 from rubricweb.web.http import whole_number
+from rubricweb.web.shared.choices import offer
+from rubricweb.web.shared.queue_ids import queue_ids
 
-NAMES = ("queue", "kind", "criterion", "cause", "decided", "names", "last", "cursor")
+NAMES = (
+    "run",
+    "queue",
+    "kind",
+    "criterion",
+    "judged",
+    "truth",
+    "cause",
+    "decided",
+    "names",
+    "last",
+    "cursor",
+)
 CRITERIA_MAX = 100
 
 
@@ -22,12 +40,16 @@ CRITERIA_MAX = 100
 class Asked:
     """The query string of the inbox and of its units: from closed lists, or ids of rows.
 
-    `last` is the unit decided just before, as (item id, criterion id), so that it can be undone.
+    `judged` and `truth` name a cell of the confusion matrix of a run. `last` is the unit decided just before,
+    as (item id, criterion id), so that it can be undone.
     """
 
-    queue_id: int | None = None
+    run_id: int | None = None
+    queue_ids: tuple[int, ...] = ()
     kind: str = ""
     criterion_ids: tuple[int, ...] = ()
+    judged: str = ""
+    truth: str = ""
     cause: str = ""
     decided: bool = False
     names: bool = False
@@ -37,9 +59,12 @@ class Asked:
     def query(self, **changes: Any) -> str:
         """These filters as a query string, with some changed; where one is in the list only when given."""
         values: dict[str, Any] = {
-            "queue": self.queue_id,
+            "run": self.run_id,
+            "queue": self.queue_ids,
             "kind": self.kind,
             "criterion": self.criterion_ids,
+            "judged": self.judged,
+            "truth": self.truth,
             "cause": self.cause,
             "decided": "1" if self.decided else "",
         } | changes
@@ -52,11 +77,22 @@ class Asked:
     @property
     def kept(self) -> list[tuple[str, object]]:
         """(name, value) of hidden fields for the form that asks for queue, criterion and decided itself."""
-        return [(name, value) for name, value in (("kind", self.kind), ("cause", self.cause)) if value]
+        values = {"run": self.run_id, "kind": self.kind, "cause": self.cause}
+        cell = {"judged": self.judged, "truth": self.truth}
+        return [(name, value) for name, value in (values | cell).items() if value]
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether one cell of the confusion matrix is asked for."""
+        return bool(self.judged)
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.queue_id or self.kind or self.criterion_ids or self.cause or self.decided)
+        return bool(self.kind or self.criterion_ids or self.cause or self.decided or self.is_cell)
+
+    @property
+    def without_cell(self) -> str:
+        return replace(self, judged="", truth="").query()
 
 
 def read_asked(query: QueryDict) -> Asked:
@@ -67,8 +103,14 @@ def read_asked(query: QueryDict) -> Asked:
     criteria = [whole_number(text, "The criterion") for text in query.getlist("criterion")]
     if len(criteria) > CRITERIA_MAX:
         raise Invalid(f"Ask for at most {CRITERIA_MAX} criteria at once, not {len(criteria)}.")
+    judged, truth, run_id = query.get("judged", ""), query.get("truth", ""), query.get("run", "")
+    if bool(judged) != bool(truth) or (judged and not run_id):
+        raise Invalid("A cell of the confusion matrix is named by run, judged and truth together.")
     return Asked(
-        queue_id=whole_number(query.get("queue"), "The queue"),
+        run_id=whole_number(run_id, "The run"),
+        queue_ids=queue_ids(query),
+        judged=judged,
+        truth=truth,
         kind=_one_of(query, "kind", KINDS),
         criterion_ids=tuple(dict.fromkeys(one for one in criteria if one is not None)),
         cause=_one_of(query, "cause", Cause.values),
@@ -93,6 +135,55 @@ def _read_last(text: str) -> tuple[int, int] | None:
     item, _, criterion = text.partition("-")
     numbers = whole_number(item, "The item"), whole_number(criterion, "The criterion")
     return (numbers[0], numbers[1]) if numbers[0] is not None and numbers[1] is not None else None
+
+
+def require_known_cell(asked: Asked, criterion: Criterion | None) -> None:
+    """Refuses a cell named by labels the criterion does not know; without one, by anything but verdicts."""
+    allowed = [verdict.value for verdict in Verdict]
+    if criterion is not None and criterion.kind == "choice":
+        allowed = [option["label"] for option in criterion.options] + [Verdict.CANNOT_ASSESS.value]
+    for name, value in (("judged", asked.judged), ("truth", asked.truth)):
+        if value and value not in allowed:
+            raise Invalid(f"{name} cannot be {value[:40]!r}. Allowed: {', '.join(allowed)}.")
+
+
+class Decision(forms.Form):
+    """One criterion of one item decided: what stands, why judge and people differed, and the reason."""
+
+    verdict = forms.ChoiceField(error_messages={"required": "Choose the verdict that stands."})
+    cause = forms.ChoiceField(choices=Cause.choices, error_messages={"required": "Say why they differed."})
+    reason = forms.CharField(required=False, max_length=REASON_MAX)
+
+    def __init__(self, *args: Any, criterion: Criterion, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.criterion = criterion
+        labels = [verdict.value for verdict in Verdict]
+        if criterion.kind == "choice":
+            labels = [option["label"] for option in criterion.options]
+            self.fields["verdict"].error_messages["required"] = "Choose the option that stands."
+        offer(self, "verdict", [(label, label) for label in labels])
+
+    def refuse(self, error: Invalid) -> None:
+        """The service refuses for one thing only that the fields cannot know: a reason that is missing."""
+        self.add_error("reason", str(error))
+
+    @property
+    def decided(self) -> str:
+        return str(self.cleaned_data["verdict"])
+
+    @property
+    def causes(self) -> list[tuple[str, str]]:
+        """(value, label) of every cause."""
+        return [(cause.value, str(cause.label)) for cause in Cause]
+
+
+def read_seen(text: str | None) -> datetime | None:
+    """When the decision was made that its page showed; None where it showed none."""
+    try:
+        seen = parse_datetime(text or "")
+    except ValueError:
+        seen = None
+    return seen if seen is not None and seen.tzinfo is not None else None
 
 
 def decision_for(unit: UnitToDecide) -> Decision:

@@ -14,14 +14,22 @@ from rubricweb.models import Criterion, Item, Role
 from rubricweb.selectors.adjudication import inbox as selected
 from rubricweb.selectors.adjudication.units import own_decision, unit_to_decide
 from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.comparison.comparison import cell_units
 from rubricweb.selectors.labels.adjudications import criterion_for, labelling_queues
-from rubricweb.selectors.labels.comparable import labelled_queues
+from rubricweb.selectors.labels.comparable import criteria_of, labelled_queues
+from rubricweb.selectors.labels.ground_truth import Unit
 from rubricweb.selectors.reviews import comments
 from rubricweb.services import adjudications as services
-from rubricweb.web.adjudication.forms import Asked, decision_for, read_asked
-from rubricweb.web.comparison.forms import Decision, read_seen
-from rubricweb.web.comparison.views import note_names
+from rubricweb.web.adjudication.forms import (
+    Asked,
+    Decision,
+    decision_for,
+    read_asked,
+    read_seen,
+    require_known_cell,
+)
 from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.shared.names import note_names
 
 
 @team_page(Role.VIEWER)
@@ -29,7 +37,7 @@ from rubricweb.web.http import TeamRequest, team_page
 def inbox(request: TeamRequest) -> HttpResponse:
     """The list: kind and criteria narrow it after it was counted, so that every count is shown."""
     asked, where = _asked(request)
-    rows = selected.inbox(where, decided=asked.decided, cause=asked.cause)
+    rows = selected.inbox(where, decided=asked.decided, cause=asked.cause, only=_cell(where, asked))
     page = selected.inbox_page(
         where, rows, kind=asked.kind, criterion_ids=asked.criterion_ids, cursor=asked.cursor
     )
@@ -39,7 +47,10 @@ def inbox(request: TeamRequest) -> HttpResponse:
         "page": page,
         "kinds": [(kind, label, count, asked.query(kind=kind)) for kind, label, count in kinds],
         "queues": labelled_queues(team=request.team),
-        "queue": where.queues[0] if asked.queue_id else None,
+        "chosen_queues": where.queues if asked.queue_ids else (),
+        "queue": where.queues[0] if len(asked.queue_ids) == 1 and where.queues else None,
+        "run": where.runs[0] if asked.run_id else None,
+        "cell_criterion": _cell_criterion(where, asked),
         "undo": _undo(request, asked),
         "may_adjudicate": request.membership.role >= Role.REVIEWER,
     }
@@ -69,7 +80,7 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
             cause=form.cleaned_data["cause"],
             reason=form.cleaned_data["reason"].replace("\r\n", "\n"),
             seen=read_seen(request.POST.get("seen")),
-            queue=where.queues[0] if asked.queue_id and where.queues else None,
+            queue=where.queues[0] if len(asked.queue_ids) == 1 and where.queues else None,
         )
     except Invalid as error:
         form.refuse(error)
@@ -106,7 +117,7 @@ def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
             request, f"{accepted:,} unit{'s' * (accepted != 1)} of {queue} accepted as everybody said."
         )
         return redirect(f"{reverse('adjudication', args=[request.team.slug])}?queue={queue.pk}")
-    where = selected.scope(request.team, request.user, queue)
+    where = selected.scope(request.team, request.user, [queue])
     context = {
         "queue": queue,
         "agreed": selected.agreed(queue, request.user),
@@ -122,8 +133,27 @@ def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
 
 def _asked(request: TeamRequest) -> tuple[Asked, selected.Scope]:
     asked = read_asked(request.GET)
-    queue = access.queue_for(request.team, asked.queue_id) if asked.queue_id is not None else None
-    return asked, selected.scope(request.team, request.user, queue)
+    queues = access.queues_for(request.team, asked.queue_ids)
+    run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
+    where = selected.scope(request.team, request.user, queues, run)
+    require_known_cell(asked, _cell_criterion(where, asked))
+    return asked, where
+
+
+def _cell_criterion(where: selected.Scope, asked: Asked) -> Criterion | None:
+    """The criterion whose matrix is asked about; None for the matrix of all binary criteria."""
+    if not asked.is_cell or len(asked.criterion_ids) != 1:
+        return None
+    return criteria_of(where.runs[0], where.queues).filter(pk=asked.criterion_ids[0]).first()
+
+
+def _cell(where: selected.Scope, asked: Asked) -> list[Unit] | None:
+    if not asked.is_cell:
+        return None
+    criterion = _cell_criterion(where, asked)
+    return cell_units(
+        where.runs[0], where.queues, judged=asked.judged, truth=asked.truth, criterion=criterion
+    )
 
 
 def _rows(where: selected.Scope, asked: Asked) -> list[selected.InboxUnit]:
@@ -133,6 +163,7 @@ def _rows(where: selected.Scope, asked: Asked) -> list[selected.InboxUnit]:
         kind=asked.kind,
         decided=asked.decided,
         cause=asked.cause,
+        only=_cell(where, asked),
     )
 
 

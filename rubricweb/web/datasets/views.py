@@ -24,9 +24,9 @@ from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import raters, splits
 from rubricweb.services.reviews import reviews
 from rubricweb.services.shared import uploads
-from rubricweb.web.comparison.views import note_names
 from rubricweb.web.datasets.forms import LabelsForm, MappingForm, SplitForm, UploadForm, cells
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded
+from rubricweb.web.shared.names import note_names
 
 UPLOADS_PER_SESSION = 3
 

@@ -66,23 +66,25 @@ def test_a_comparison_needs_queues_over_the_same_dataset(bob: ApiClient, labelle
 def test_disagreements_are_narrowed_and_decided(people: Cast, as_member, labelled: World) -> None:
     rae = as_member(people.rae)
     query = {"run": labelled.run.pk, "queue": labelled.queue.pk}
-    rows = rae.get("/disagreements", **query)["items"]
-    assert [row["kind"] for row in rows] == ["people are tied"] + ["judge differs"] * 3
+    rows = rae.get("/adjudication", **query)["items"]
+    assert [row["kinds"] for row in rows] == [["people differ"]] + [["judge differs"]] * 3
     tied = rows[0]
-    assert (tied["item_key"], tied["criterion"]["name"], tied["truth"]) == ("good", "capital", None)
+    assert (tied["item_key"], tied["criterion"]["name"], tied["stands"]) == ("good", "capital", None)
     assert {(vote["verdict"], vote["count"]) for vote in tied["votes"]} == {("MET", 1), ("UNMET", 1)}
-    assert len(rae.get("/disagreements", **query, kind="judge differs")["items"]) == 3
-    cell = rae.get("/disagreements", **query, judged="UNMET", truth="MET")["items"]
+    assert len(rae.get("/adjudication", **query, kind="judge differs")["items"]) == 3
+    cell = rae.get("/adjudication", **query, judged="UNMET", truth="MET")["items"]
+    [fault] = [rae.refused(422, "GET", "/adjudication", query=query | {"judged": "MET"})["detail"]]
+    assert fault == "A cell of the confusion matrix is named by run, judged and truth together."
     # Of all criteria together a cell goes by the effect: not the two errors that only people see.
     assert [row["criterion"]["name"] for row in cell] == ["capital"]
-    assert len(rae.get("/disagreements", **query, criterion=tied["criterion"]["id"])["items"]) == 2
+    assert len(rae.get("/adjudication", **query, criterion=tied["criterion"]["id"])["items"]) == 2
 
     path = f"/items/{tied['item_id']}/criteria/{tied['criterion']['id']}/adjudication"
     decision = {"verdict": "MET", "cause": "human_wrong", "reason": "It says so."}
     decided = rae.send("PUT", path, decision)
     assert (decided["decided_by"], decided["verdict"], decided["cause"]) == ("rae", "MET", "human_wrong")
-    assert len(rae.get("/disagreements", **query)["items"]) == 3
-    assert len(rae.get("/disagreements", **query, include_decided="true")["items"]) == 4
+    assert len(rae.get("/adjudication", **query)["items"]) == 3
+    assert len(rae.get("/adjudication", **query, include_decided="true")["items"]) == 4
 
 
 def test_deciding_against_the_majority_takes_a_reason(people: Cast, as_member, labelled: World) -> None:

@@ -185,8 +185,9 @@ def test_a_comparison_answers_each_criterion_by_its_kind(
     # Scores of people (2·0 + 1)/3 and 3/3 in turn, of the judge 1.
     assert shown["scores"]["bias"]["value"] == pytest.approx((2 / 3 + 0 + 2 / 3 + 0) / 4)
     assert shown["mean_score"]["labelled"]["value"] == pytest.approx(2 / 3)
-    rows = ed.get("/disagreements", run=run.pk, queue=queue["id"], truth="Rude", judged="Warm")["items"]
-    assert [(row["item_key"], row["truth"], row["judged"]) for row in rows] == [
-        ("i0", "Rude", "Warm"),
-        ("i2", "Rude", "Warm"),
+    cell = {"truth": "Rude", "judged": "Warm", "criterion": tone["criterion"]["id"]}
+    rows = ed.get("/adjudication", run=run.pk, queue=queue["id"], **cell)["items"]
+    assert [(row["item_key"], row["stands"], row["judged"]) for row in rows] == [
+        ("i0", "Rude", ["Warm"]),
+        ("i2", "Rude", ["Warm"]),
     ]

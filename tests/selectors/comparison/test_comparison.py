@@ -6,7 +6,8 @@ import pytest
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Withheld
-from rubricweb.models import Run
+from rubricweb.models import ReviewQueue, Run, User
+from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.services import adjudications, exports
 from rubricweb.services.reviews import reviews
@@ -58,15 +59,19 @@ def test_figures_are_those_worked_out_by_hand(people: Cast, graded) -> None:
     assert row.pair.kappa.value == pytest.approx(0.5)
 
 
-def test_disagreements_lead_with_the_judge_against_people(people: Cast, graded) -> None:
+def waiting(people: Cast, run: Run, queue: ReviewQueue, viewer: User) -> list[inbox.InboxUnit]:
+    where = inbox.scope(people.team, viewer, [queue], run)
+    return inbox.shown(where, inbox.inbox(where))
+
+
+def test_the_units_of_a_cell_are_those_its_number_counts(people: Cast, graded) -> None:
     run, queue = graded
-    rows = comparison.disagreements(run, [queue], team=people.team, viewer=people.bob)
-    assert [(row.item_key, row.kind) for row in rows] == [("2", "judge differs"), ("4", "people differ")]
+    rows = waiting(people, run, queue, people.bob)
+    assert [(row.item_key, row.kind) for row in rows] == [("2", "people differ"), ("4", "people differ")]
     assert rows[0].votes == (("MET", 2), ("UNMET", 1))
-    cell = comparison.disagreements(
-        run, [queue], team=people.team, viewer=people.bob, judged="UNMET", truth="UNMET"
-    )
-    assert [row.item_key for row in cell] == ["3", "4"]
+    cell = comparison.cell_units(run, [queue], judged="UNMET", truth="UNMET")
+    keys = [run.dataset.items.get(pk=item_id).key for item_id, _ in cell]
+    assert keys == ["3", "4"]
 
 
 def test_an_adjudication_changes_the_truth_and_leaves_the_inbox(people: Cast, graded) -> None:
@@ -78,8 +83,7 @@ def test_an_adjudication_changes_the_truth_and_leaves_the_inbox(people: Cast, gr
     found = comparison.compare(run, [queue], viewer=people.bob)
     assert found.overall.accuracy.value == 1.0
     assert found.adjudicated == 1
-    rows = comparison.disagreements(run, [queue], team=people.team, viewer=people.bob)
-    assert [row.item_key for row in rows] == ["4"]
+    assert [row.item_key for row in waiting(people, run, queue, people.bob)] == ["4"]
 
 
 def test_undefined_figures_are_none(people: Cast, graded) -> None:
@@ -104,7 +108,7 @@ def test_a_blind_rater_gets_neither_figures_nor_rows_of_items_still_to_do(people
     )
     found = comparison.compare(run, [labels], viewer=people.ann)
     assert (found.units, found.hidden_items) == (0, 4)
-    assert comparison.disagreements(run, [labels], team=people.team, viewer=people.ann) == []
+    assert waiting(people, run, labels, people.ann) == []
     with pytest.raises(Withheld, match="verdicts of 4 items are left out"):
         exports.export(
             people.team,

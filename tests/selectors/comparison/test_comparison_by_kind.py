@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from rubricweb.models import ReviewQueue, Run
+from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
 from rubricweb.services.reviews import reviews
@@ -178,8 +179,9 @@ def test_whole_items_are_compared_by_score(found: comparison.Comparison) -> None
 
 def test_disagreements_name_options(people: Cast) -> None:
     run, queue = judged(people)
-    rows = comparison.disagreements(run, [queue], team=people.team, viewer=people.bob)
-    told = {(one.item_key, one.criterion.name): (one.truth, one.judged, one.kind) for one in rows}
+    where = inbox.scope(people.team, people.bob, [queue], run)
+    rows = inbox.shown(where, inbox.inbox(where))
+    told = {(one.item_key, one.criterion.name): (one.stands, one.judged[0], one.kind) for one in rows}
     assert told == {
         ("1-0", "said"): ("MET", "UNMET", "judge differs"),
         ("2-0", "tone"): ("Rude", "Plain", "judge differs"),
@@ -187,10 +189,9 @@ def test_disagreements_name_options(people: Cast) -> None:
         ("2-0", "topic"): ("A", "B", "judge differs"),
         ("3-0", "tone"): ("Plain", "Plain", "people differ"),
     }
-    cell = comparison.disagreements(
-        run, [queue], team=people.team, viewer=people.bob, judged="Plain", truth="Rude"
-    )
-    assert [one.item_key for one in cell] == ["2-0"]
+    tone = next(one.criterion for one in rows if one.criterion.name == "tone")
+    cell = comparison.cell_units(run, [queue], judged="Plain", truth="Rude", criterion=tone)
+    assert [run.dataset.items.get(pk=item_id).key for item_id, _ in cell] == ["2-0"]
 
 
 def queries_of(run: Run, queues: Sequence[ReviewQueue], people: Cast) -> int:

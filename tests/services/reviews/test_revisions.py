@@ -191,10 +191,10 @@ def test_ground_truth_counts_final_labels_and_agreement_initial_ones(
     overview = comparison.overview(run, [queue], viewer=people.bob)
     assert overview.overall.accuracy.value == pytest.approx(1 / 3)
     assert overview.ceiling == found.ceiling
-    [row] = comparison.disagreements(
-        run, [queue], team=people.team, viewer=people.bob, criterion_id=capital.pk
-    )
-    assert (row.truth, row.votes) == ("UNMET", (("UNMET", 2), ("MET", 1)))
+    # The matrix counts what was said before the reveal.
+    assert comparison.cell_units(run, [queue], judged="MET", truth="UNMET", criterion=capital) == [
+        (good.pk, capital.pk)
+    ]
 
     # An adjudication stands above both.
     adjudications.adjudicate(

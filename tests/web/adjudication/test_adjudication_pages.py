@@ -7,7 +7,6 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import Adjudication, JournalEntry, Review, Revision
-from rubricweb.services import adjudications
 from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
@@ -136,19 +135,6 @@ class TestDeciding:
             ("rae", "MET"),
             ("ed", "UNMET"),
         ]
-
-    def test_the_comparison_page_tells_the_second_too(self, people, sign_in, run) -> None:
-        url = unit_url(people, run, "2", "adjudicate")
-        adjudications.adjudicate(
-            run.dataset.items.get(key="2"),
-            run.rubric_version.criteria.get(),
-            by=people.rae,
-            verdict="MET",
-            cause="human_wrong",
-        )
-        answer = sign_in(people.ed).post(url, {"verdict": "UNMET", "cause": "judge_wrong", "seen": ""})
-        assert answer.status_code == 409
-        assert "Somebody else has decided MET" in text(answer)
 
     def test_somebody_elses_decision_is_not_undone_unseen(self, people, sign_in, run) -> None:
         sign_in(people.rae).post(unit_url(people, run, "2"), {"verdict": "MET", "cause": "human_wrong"})

@@ -180,14 +180,14 @@ def test_a_cell_of_the_matrix_opens_exactly_its_units(people: Cast, sign_in, gra
 def test_a_cell_of_an_unknown_option_is_refused(people: Cast, sign_in, graded) -> None:
     run, _ = graded
     query = {"judged": "bottomless", "truth": "deep", "criterion": criterion(run, "depth").pk}
-    assert sign_in(people.bob).get(url(people, "disagreements"), query).status_code == 400
+    assert sign_in(people.bob).get(url(people, "adjudication"), query).status_code == 400
 
 
 # ── Differences and decisions ────────────────────────────────────────────────────────────────────
 
 
 def test_the_list_shows_options_and_how_far_they_are_apart(people: Cast, sign_in, graded) -> None:
-    content = page(sign_in(people.bob), url(people, "disagreements"))
+    content = page(sign_in(people.bob), url(people, "adjudication"))
     assert "thin &amp; flat" in content
     assert "1 step apart" in content
     assert "judge differs" in content
@@ -196,11 +196,11 @@ def test_the_list_shows_options_and_how_far_they_are_apart(people: Cast, sign_in
 def test_the_item_is_decided_by_an_option(people: Cast, sign_in, graded) -> None:
     run, _ = graded
     rae, item, depth = sign_in(people.rae), run.dataset.items.get(key="2"), criterion(run, "depth")
-    content = page(rae, url(people, "compare_item", item.pk), at=depth.pk)
+    content = page(rae, url(people, "adjudication_unit", item.pk, depth.pk))
     assert re.search(r'value="thin &amp; flat" data-label-key="1"', content)
     assert re.search(r'value="judge_wrong" data-cause-key="1"', content)
     sent = {"verdict": "deep", "cause": "human_wrong", "reason": "Read it again."}
-    answer = rae.post(url(people, "adjudicate", item.pk, depth.pk), sent)
+    answer = rae.post(url(people, "adjudication_unit", item.pk, depth.pk), sent)
     assert answer.status_code == 302
     assert Adjudication.objects.get(item=item, criterion=depth).verdict == "deep"
 
@@ -211,7 +211,7 @@ def test_a_decision_for_an_option_of_another_criterion_is_refused_beside_the_fie
     run, _ = graded
     item, depth = run.dataset.items.get(key="2"), criterion(run, "depth")
     sent = {"verdict": "warm", "cause": "judge_wrong"}
-    answer = sign_in(people.rae).post(url(people, "adjudicate", item.pk, depth.pk), sent)
+    answer = sign_in(people.rae).post(url(people, "adjudication_unit", item.pk, depth.pk), sent)
     assert answer.status_code == 422
     assert not Adjudication.objects.exists()
 

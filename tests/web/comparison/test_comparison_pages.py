@@ -86,7 +86,7 @@ def open_item(people: Cast, run: Run, key: str) -> str:
 
 def decide(people: Cast, client: Client, run: Run, key: str, query: str = "", **typed: str):
     item, criterion = run.dataset.items.get(key=key), run.rubric_version.criteria.get()
-    return client.post(url(people, "adjudicate", item.pk, criterion.pk) + query, typed)
+    return client.post(url(people, "adjudication_unit", item.pk, criterion.pk) + query, typed)
 
 
 class TestFigures:
@@ -165,10 +165,10 @@ class TestFigures:
         grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
         bob = sign_in(people.bob)
         # As many whether there are sixty items or six.
-        with django_assert_max_num_queries(36):
+        with django_assert_max_num_queries(44):
             get(bob, url(people, "compare"))
         with django_assert_max_num_queries(30):
-            get(bob, url(people, "disagreements"))
+            get(bob, url(people, "adjudication"))
 
 
 class TestChoice:
@@ -219,7 +219,7 @@ class TestChoice:
 
     def test_an_empty_team_is_told_what_comes_first(self, people, sign_in) -> None:
         assert "No run has graded anything yet." in text(get(sign_in(people.bob), url(people, "compare")))
-        assert "No labels of people yet" in text(get(sign_in(people.bob), url(people, "disagreements")))
+        assert "No labels of people yet" in text(get(sign_in(people.bob), url(people, "adjudication")))
 
     def test_a_graded_dataset_without_labels_asks_for_labels(self, people, sign_in) -> None:
         run = factories.run(people.team, people.ed, dataset=dataset(people), rubric_version=version(people))
@@ -234,7 +234,7 @@ class TestChoice:
         label(people, data, rubric_version)
         bob = sign_in(people.bob)
         assert "No run has graded what people labelled." in text(get(bob, url(people, "compare")))
-        rows = get(bob, url(people, "disagreements")).context["page"].rows
+        rows = get(bob, url(people, "adjudication")).context["page"].rows
         assert [row.item_key for row in rows] == ["2", "4"]
         factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version)
         assert "over what people labelled has not ended." in text(get(bob, url(people, "compare")))
@@ -276,68 +276,99 @@ class TestChoice:
         get(charlie, address, 404, queue=queue.pk)
 
 
-class TestDisagreements:
-    def test_the_judge_against_people_comes_before_people_among_themselves(
-        self, people, sign_in, graded
-    ) -> None:
-        answer = get(sign_in(people.bob), url(people, "disagreements"))
-        rows = answer.context["page"].rows
-        assert [(row.item_key, row.kind) for row in rows] == [("2", "judge differs"), ("4", "people differ")]
-        kinds = [(label, count) for _, label, count, _ in answer.context["kinds"]]
-        assert kinds == [("All", 2), ("People are tied", 0), ("Judge differs", 1), ("People differ", 1)]
-
-    def test_kind_and_criterion_narrow_the_list_and_keep_every_count(self, people, sign_in, graded) -> None:
+class TestInboxOfARun:
+    def test_the_judge_of_the_run_stands_beside_people(self, people, sign_in, graded) -> None:
+        run, queue = graded
+        kinder = factories.run(
+            people.team, people.ed, dataset=run.dataset, rubric_version=run.rubric_version, name="Kinder"
+        )
+        grade(kinder, InProcessJudge(lambda requirement, response: "MET"))
         bob = sign_in(people.bob)
-        answer = get(bob, url(people, "disagreements"), kind="people differ")
-        assert [row.item_key for row in answer.context["page"].rows] == ["4"]
-        assert answer.context["kinds"][0][2] == 2
-        criterion = graded[0].rubric_version.criteria.get()
-        answer = get(bob, url(people, "disagreements"), criterion=criterion.pk)
-        assert len(answer.context["page"].rows) == 2
-        answer = get(bob, url(people, "disagreements"), criterion=criterion.pk + 1)
-        assert "Nothing fits this filter" in text(answer)
+        page = get(bob, url(people, "adjudication"), run=run.pk, queue=queue.pk)
+        # People differ on 2 and 4; the run's judge says what all say on 1 and 3.
+        assert [row.item_key for row in page.context["page"].rows] == ["2", "4"]
+        assert "Only the judge of The whole run stands beside people here." in text(page)
+        rows = get(bob, url(people, "adjudication"), run=kinder.pk).context["page"].rows
+        assert [(row.item_key, row.kind) for row in rows] == [
+            ("2", "people differ"),
+            ("4", "people differ"),
+            ("3", "judge differs"),
+        ]
+        assert [row.judged for row in rows] == [("MET",)] * 3
 
-    @pytest.mark.parametrize(
-        "query",
-        [
-            "kind=judge__differs",
-            "kind=nonsense",
-            "judged=met",
-            "truth=MET__in",
-            "criterion=1__gt",
-            "decided=yes",
-            "item__dataset__team=1",
-            "sort=item__submission",
-        ],
-    )
-    def test_filters_outside_their_closed_lists_are_refused(
-        self, people, sign_in, graded, query: str
-    ) -> None:
-        assert sign_in(people.bob).get(f"{url(people, 'disagreements')}?{query}").status_code == 400
+    def test_compare_counts_what_its_link_leads_to(self, people, sign_in, graded) -> None:
+        bob = sign_in(people.bob)
+        content = get(bob, url(people, "compare")).content.decode()
+        tab = r'<a class="tabs__tab" href="([^"]+)">.* Disagreements <span class="count">(\d+)</span>'
+        [(link, count)] = re.findall(tab, content)
+        assert int(count) == get(bob, html.unescape(link)).context["page"].total == 2
 
-    def test_decided_ones_leave_the_list_and_come_back_when_asked_for(self, people, sign_in, graded) -> None:
+    def test_what_stands_is_the_decision_else_the_majority(self, people, sign_in, graded) -> None:
         rae = sign_in(people.rae)
         decide(people, rae, graded[0], "2", verdict="MET", cause="judge_wrong")
-        keys = [row.item_key for row in get(rae, url(people, "disagreements")).context["page"].rows]
-        assert keys == ["4"]
-        rows = get(rae, url(people, "disagreements"), decided="1").context["page"].rows
-        assert {row.item_key: row.rule for row in rows} == {"2": "adjudicated", "4": "majority"}
+        rows = get(rae, url(people, "adjudication"), decided="1").context["page"].rows
+        assert {row.item_key: (row.rule, row.stands) for row in rows} == {
+            "2": ("adjudicated", "MET"),
+            "4": ("majority", "UNMET"),
+        }
+        assert [row.item_key for row in get(rae, url(people, "adjudication")).context["page"].rows] == ["4"]
+
+    def test_next_stays_in_the_cell_one_came_from(self, people, sign_in, graded) -> None:
+        run, queue = graded
+        query = {"run": run.pk, "queue": queue.pk, "judged": "UNMET", "truth": "UNMET"}
+        item, criterion = run.dataset.items.get(key="3"), run.rubric_version.criteria.get()
+        unit = get(sign_in(people.bob), url(people, "adjudication_unit", item.pk, criterion.pk), **query)
+        assert unit.context["around"].total == 2
+        assert "judged=UNMET&truth=UNMET" in unit.context["before_url"] + unit.context["after_url"]
+
+    @pytest.mark.parametrize(
+        "query", ["judged=MET", "judged=MET&truth=MET", "judged=met&truth=MET&run={run}"]
+    )
+    def test_a_cell_is_named_whole_and_by_labels_there_are(self, people, sign_in, graded, query) -> None:
+        address = f"{url(people, 'adjudication')}?{query.format(run=graded[0].pk)}"
+        assert sign_in(people.bob).get(address).status_code == 400
 
     def test_a_long_list_comes_in_pages_that_lose_nothing(self, people, sign_in) -> None:
         labels = {str(number): "MET UNMET MET" for number in range(60)}
         rubric_version, data = version(people), dataset(people, labels)
         label(people, data, rubric_version, labels)
         bob = sign_in(people.bob)
-        first = get(bob, url(people, "disagreements")).context["page"]
-        second = get(bob, url(people, "disagreements"), cursor=first.next_cursor).context["page"]
+        first = get(bob, url(people, "adjudication")).context["page"]
+        second = get(bob, url(people, "adjudication"), cursor=first.next_cursor).context["page"]
         assert (len(first.rows), len(second.rows), second.next_cursor) == (50, 10, None)
-        assert len({row.place for row in (*first.rows, *second.rows)}) == 60
+        assert len({row.item_id for row in (*first.rows, *second.rows)}) == 60
 
     def test_only_those_who_may_are_asked_to_decide(self, people, sign_in, graded) -> None:
-        assert "Decide one by one" in text(get(sign_in(people.rae), url(people, "disagreements")))
-        page = text(get(sign_in(people.ann), url(people, "disagreements")))
-        assert "Decide" not in page
+        assert "Decide one by one" in text(get(sign_in(people.rae), url(people, "adjudication")))
+        page = text(get(sign_in(people.ann), url(people, "adjudication")))
+        assert "Decide one by one" not in page
         assert "Read one by one" in page
+
+
+class TestNavigation:
+    def waiting(self, answer) -> str:
+        [link] = [link for link in answer.context["nav"] if link["label"] == "Adjudicate"]
+        return link["count"]
+
+    def test_it_says_how_much_waits_for_those_who_may_decide(self, people, sign_in, graded) -> None:
+        rae = sign_in(people.rae)
+        assert self.waiting(get(rae, url(people, "runs"))) == "2"
+        assert self.waiting(get(sign_in(people.bob), url(people, "runs"))) == ""
+        decide(people, rae, graded[0], "2", verdict="MET", cause="judge_wrong")
+        assert self.waiting(get(rae, url(people, "runs"))) == "1"
+
+    def test_what_a_person_is_still_to_review_blind_is_not_counted(self, people, sign_in, graded) -> None:
+        run, _ = graded
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=run.dataset,
+            rubric_version=run.rubric_version,
+            raters=[people.rae],
+            name="Blind",
+        )
+        assert self.waiting(get(sign_in(people.rae), url(people, "runs"))) == ""
+        assert self.waiting(get(sign_in(people.alice), url(people, "runs"))) == "2"
 
 
 class TestItem:
@@ -368,17 +399,6 @@ class TestItem:
         assert "by Rae" not in page
         assert "by Rae" in text(get(sign_in(people.bob), open_item(people, run, "2"), names="1"))
 
-    def test_next_keeps_the_filters_one_came_with(self, people, sign_in, graded) -> None:
-        run, queue = graded
-        query = {"run": run.pk, "queue": queue.pk}
-        answer = get(sign_in(people.bob), open_item(people, run, "2"), **query)
-        assert answer.context["around"].position == 1
-        assert answer.context["after_url"].startswith(open_item(people, run, "4"))
-        alone = get(sign_in(people.bob), open_item(people, run, "2"), kind="judge differs", **query)
-        assert (alone.context["around"].position, alone.context["after_url"]) == (1, "")
-        cell = get(sign_in(people.bob), open_item(people, run, "3"), judged="UNMET", truth="UNMET", **query)
-        assert "judged=UNMET&truth=UNMET" in cell.context["after_url"]
-
     def test_without_labels_the_newest_run_is_shown_alone(self, people, sign_in) -> None:
         data = dataset(people)
         run = factories.run(people.team, people.ed, dataset=data, rubric_version=version(people))
@@ -387,11 +407,14 @@ class TestItem:
         assert "judge says UNMET" in page
         assert "no label" in page
 
-    def test_only_reviewers_and_above_get_the_form(self, people, sign_in, graded) -> None:
+    def test_each_criterion_leads_to_where_it_is_decided(self, people, sign_in, graded) -> None:
         run, _ = graded
-        for person, offered in ((people.bob, False), (people.ann, False), (people.rae, True)):
-            page = get(sign_in(person), open_item(people, run, "2")).content.decode()
-            assert ("Decide and next" in page) is offered
+        for person, offered, form in ((people.bob, "Open", False), (people.rae, "Decide", True)):
+            client = sign_in(person)
+            page = get(client, open_item(people, run, "2")).content.decode()
+            link, word = re.search(r'href="([^"]+/criteria/[^"]+)">.*?</svg> (\w+)</a>', page).groups()
+            assert word == offered
+            assert ("Decide and next" in get(client, html.unescape(link)).content.decode()) is form
 
     def test_what_a_submission_says_is_never_markup(self, people, sign_in) -> None:
         items = [{"id": "1", "submission": "<script>alert(1)</script> **bold**"}]
@@ -409,14 +432,16 @@ class TestDeciding:
             people, rae, run, "2", f"?run={run.pk}&queue={queue.pk}", verdict="MET", cause="judge_wrong"
         )
         assert answer.status_code == 302
-        assert answer["Location"].startswith(open_item(people, run, "4"))
+        criterion = run.rubric_version.criteria.get()
+        following = run.dataset.items.get(key="4")
+        assert answer["Location"].startswith(url(people, "adjudication_unit", following.pk, criterion.pk))
         assert Adjudication.objects.get().cause == "judge_wrong"
         page = get(rae, answer["Location"])
-        assert "only of 2 is decided: MET." in text(page)
+        assert "2, only: decided Met" in text(page)
         last = decide(
             people, rae, run, "4", f"?run={run.pk}&queue={queue.pk}", verdict="UNMET", cause="human_wrong"
         )
-        assert last["Location"].startswith(url(people, "disagreements"))
+        assert last["Location"].startswith(url(people, "adjudication"))
         assert "Nothing left to decide" in text(get(rae, last["Location"]))
 
     def test_against_the_majority_a_reason_is_needed_and_nothing_typed_is_lost(
@@ -451,8 +476,9 @@ class TestDeciding:
         run, _ = graded
         rae = sign_in(people.rae)
         decide(people, rae, run, "2", verdict="UNMET", cause="human_wrong", reason="Not there.")
-        page = get(rae, open_item(people, run, "2")).content.decode()
-        assert "Decide again" in page
+        assert "Decide again" in get(rae, open_item(people, run, "2")).content.decode()
+        item, criterion = run.dataset.items.get(key="2"), run.rubric_version.criteria.get()
+        page = get(rae, url(people, "adjudication_unit", item.pk, criterion.pk)).content.decode()
         assert re.search(r'value="human_wrong"[^>]* checked', page)
         decide(people, rae, run, "2", verdict="MET", cause="judge_wrong")
         assert Adjudication.objects.get().verdict == "MET"
@@ -467,21 +493,17 @@ class TestDeciding:
     def test_a_criterion_of_another_team_is_not_decided_here(self, people, sign_in, graded) -> None:
         theirs = factories.version(people.other_team, people.charlie)
         item = graded[0].dataset.items.first()
-        address = url(people, "adjudicate", item.pk, theirs.criteria.first().pk)
+        address = url(people, "adjudication_unit", item.pk, theirs.criteria.first().pk)
         answer = sign_in(people.rae).post(address, {"verdict": "MET", "cause": "judge_wrong"})
         assert answer.status_code == 404
-
-    def test_reloading_a_refused_form_leads_back_to_the_item(self, people, sign_in, graded) -> None:
-        item, criterion = graded[0].dataset.items.get(key="2"), graded[0].rubric_version.criteria.get()
-        answer = sign_in(people.rae).get(url(people, "adjudicate", item.pk, criterion.pk))
-        assert answer.status_code == 302
-        assert answer["Location"].startswith(open_item(people, graded[0], "2"))
 
     def test_causes_add_up_to_the_to_do_list_of_the_rubric(self, people, sign_in, graded) -> None:
         rae = sign_in(people.rae)
         decide(people, rae, graded[0], "2", verdict="MET", cause="rubric_unclear")
         decide(people, rae, graded[0], "4", verdict="UNMET", cause="rubric_unclear")
-        [row] = get(rae, url(people, "compare")).context["work"]
+        [row] = get(rae, url(people, "compare")).context["todo"]
+        rubric = url(people, "rubric", graded[0].rubric_version.rubric.pk)
+        assert get(rae, rubric).context["todo"] == [row]
         assert dict(row.counts) == {
             "judge_wrong": 0,
             "human_wrong": 0,
@@ -513,11 +535,11 @@ class TestBlinding:
         page = get(ann, url(people, "compare"))
         assert "4 items left out for you" in text(page)
         assert page.context["found"].overall.n == 0
-        page = get(ann, url(people, "disagreements"))
+        page = get(ann, url(people, "adjudication"))
         assert "4 items left out for you" in text(page)
         assert page.context["page"].rows == ()
-        for query in ({"judged": "MET", "truth": "MET"}, {"decided": "1"}):
-            assert get(ann, url(people, "disagreements"), **query).context["page"].rows == ()
+        for query in ({"run": blind.pk, "judged": "MET", "truth": "MET"}, {"decided": "1"}):
+            assert get(ann, url(people, "adjudication"), **query).context["page"].rows == ()
 
     def test_a_rater_sees_the_item_and_no_verdict(self, people, sign_in, blind: Run) -> None:
         for names in ("", "1"):
@@ -538,8 +560,8 @@ class TestBlinding:
 
     def test_causes_of_hidden_items_are_not_counted(self, people, sign_in, blind: Run) -> None:
         decide(people, sign_in(people.alice), blind, "2", verdict="MET", cause="rubric_unclear")
-        assert get(sign_in(people.ann), url(people, "compare")).context["work"] == []
-        assert len(get(sign_in(people.bob), url(people, "compare")).context["work"]) == 1
+        assert get(sign_in(people.ann), url(people, "compare")).context["todo"] == []
+        assert len(get(sign_in(people.bob), url(people, "compare")).context["todo"]) == 1
 
     def test_submitting_opens_the_item(self, people, sign_in, blind: Run) -> None:
         queue = ReviewQueue.objects.get(name="Blind")
