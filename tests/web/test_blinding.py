@@ -213,7 +213,7 @@ def test_saving_and_refused_submitting_tell_nothing_either(stage: Stage, sign_in
         (reverse("review_note", args=[slug, review.pk]), {"note": "x"}),
         (reverse("review_submit", args=[slug, review.pk]), {f"verdict_{criterion_id}": "MET"}),
         (reverse("review_skip", args=[slug, review.pk]), {"reason": " "}),
-        (reverse("adjudicate", args=[slug, stage.ids["item_id"], criterion_id]), {"verdict": "MET"}),
+        (reverse("adjudication_unit", args=[slug, stage.ids["item_id"], criterion_id]), {"verdict": "MET"}),
         (
             reverse("adjudication_unit", args=[slug, stage.ids["item_id"], criterion_id]),
             {"verdict": "MET", "cause": "human_wrong"},
