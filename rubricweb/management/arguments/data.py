@@ -139,7 +139,9 @@ def labels(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--plan", action="store_true", help="say what the file would become, and by whom; store nothing"
     )
-    command.add_argument("--json", action="store_true", help="with --plan: print JSON")
+    command.add_argument(
+        "--json", action="store_true", help="print JSON: the queue, or with --plan what the file would become"
+    )
     team_and_person(command)
 
 

@@ -4,9 +4,10 @@ import json
 
 from django.utils import timezone
 
+from rubricweb.api.reviews.queue_schemas import Queue
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import JournalEntry, Rater
+from rubricweb.models import JournalEntry, Rater, ReviewQueue
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -130,3 +131,11 @@ def test_a_file_of_labels_is_looked_at_without_storing_it(people: Cast, at_termi
     }
     assert not Rater.objects.filter(name__in=["gpt", "kim"]).exists()
     assert not JournalEntry.objects.filter(verb="imported labels").exists()
+    # Without --plan it is stored, and told as the API tells it.
+    stored = ed(*[one for one in asked if one != "--plan"], "--json")
+    assert (stored.code, "Stored the labels as the closed queue labels" in stored.err) == (0, True)
+    queue = ReviewQueue.objects.get(name="labels")
+    answer = json.loads(stored.out)
+    assert answer.keys() == Queue.model_fields.keys()
+    assert Queue.model_validate(answer) == Queue.from_orm(queue)
+    assert answer["dataset"] == {"id": dataset.pk, "name": dataset.name}
