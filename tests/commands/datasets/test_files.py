@@ -13,7 +13,7 @@ RUBRIC = {
     "title": "Capitals",
     "criteria": [
         {"name": "capital", "weight": 10, "requirement": "Names Paris as the capital."},
-        {"name": "concise", "weight": 5, "requirement": "Is at most two sentences long."},
+        {"name": "concise", "weight": 5, "requirement": "Is about Paris."},
     ],
 }
 ITEMS = [{"id": name, "submission": f"Paris is the capital, says {name}."} for name in ("a", "b", "c", "d")]
