@@ -50,6 +50,39 @@ def test_every_operation_says_what_it_does_and_how_it_may_refuse() -> None:
         assert ({"400", "409"} <= statuses) or method == "get", path
 
 
+def test_every_success_has_a_schema() -> None:
+    """A program knows beforehand what it gets: 204 has no body, every other answer says its shape."""
+    shown = description()
+    for path, methods in shown["paths"].items():
+        for method, operation in methods.items():
+            name = f"{method} {path}"
+            statuses = {status for status in operation["responses"] if status.startswith("2")}
+            assert statuses, name
+            # Nothing answers a removal, and a question for what there may be none of.
+            assert method == "delete" or statuses != {"204"}, name
+            for status in statuses:
+                content = operation["responses"][status].get("content", {})
+                assert bool(content) == (status != "204"), f"{name} {status}"
+                for kind, body in content.items():
+                    # What is in an exported file stands in docs/formats.md: here it has a name.
+                    named = path.endswith("/exports") and body["schema"]["description"]
+                    assert named or says_its_shape(body["schema"], shown), f"{name} {status} {kind}"
+
+
+def says_its_shape(schema: dict[str, Any], shown: dict[str, Any]) -> bool:
+    """A component, a value of some type, or one of several such; `{}` would allow anything."""
+    if "$ref" in schema:
+        *_, name = schema["$ref"].split("/")
+        return says_its_shape(shown["components"]["schemas"][name], shown)
+    if alternatives := schema.get("anyOf", schema.get("oneOf", schema.get("allOf"))):
+        return all(says_its_shape(one, shown) for one in alternatives)
+    if schema.get("type") == "array":
+        return says_its_shape(schema.get("items", {}), shown)
+    if schema.get("type") == "object":
+        return "properties" in schema or "additionalProperties" in schema
+    return "type" in schema or "const" in schema or "enum" in schema
+
+
 def references(value: Any) -> set[str]:
     if isinstance(value, list):
         return set().union(*map(references, value))
