@@ -1,4 +1,4 @@
-"""The doors: (person, id) → row. A stranger is told "not found", a member without the role "not allowed".
+"""Access checks: (person, id) → row. A stranger is told "not found", a member without the role "not allowed".
 
 Every page, API operation and command reaches team data through one of these functions and no other way.
 """
@@ -27,7 +27,7 @@ from rubricweb.models import (
 Row = TypeVar("Row", bound=Model)
 
 
-def membership_for(user: User, team_slug: str, role: Role = Role.VIEWER) -> Membership:
+def access_membership(user: User, team_slug: str, role: Role = Role.VIEWER) -> Membership:
     """The person's membership of the team, at least `role`; the way into everything a team owns."""
     membership = (
         Membership.objects.select_related("team")
@@ -53,52 +53,52 @@ def require(membership: Membership, role: Role) -> None:
         )
 
 
-def teams_for(user: User) -> QuerySet[Team]:
+def access_teams(user: User) -> QuerySet[Team]:
     return Team.objects.filter(memberships__user_id=user.pk).order_by("name")
 
 
-def rubric_for(team: Team, rubric_id: int) -> Rubric:
+def access_rubric(team: Team, rubric_id: int) -> Rubric:
     return _one(Rubric.objects.filter(team=team), rubric_id, "rubric")
 
 
-def version_for(team: Team, version_id: int) -> RubricVersion:
+def access_version(team: Team, version_id: int) -> RubricVersion:
     """A published version of one of the team's rubrics (not an item's own)."""
     return _one(RubricVersion.objects.filter(rubric__team=team), version_id, "rubric version")
 
 
-def dataset_for(team: Team, dataset_id: int) -> Dataset:
+def access_dataset(team: Team, dataset_id: int) -> Dataset:
     return _one(Dataset.objects.filter(team=team), dataset_id, "dataset")
 
 
-def item_for(team: Team, item_id: int) -> Item:
+def access_item(team: Team, item_id: int) -> Item:
     items = Item.objects.filter(dataset__team=team).select_related("dataset", "rubric_version")
     return _one(items, item_id, "item")
 
 
-def run_for(team: Team, run_id: int) -> Run:
+def access_run(team: Team, run_id: int) -> Run:
     runs = Run.objects.filter(team=team).select_related(
         "team", "dataset", "rubric_version", "created_by", "summary"
     )
     return _one(runs, run_id, "run")
 
 
-def queue_for(team: Team, queue_id: int) -> ReviewQueue:
+def access_queue(team: Team, queue_id: int) -> ReviewQueue:
     queues = ReviewQueue.objects.filter(team=team).select_related("dataset", "rubric_version", "run")
     return _one(queues, queue_id, "review queue")
 
 
-def rater_for(queue: ReviewQueue, rater_id: int) -> Rater:
+def access_rater(queue: ReviewQueue, rater_id: int) -> Rater:
     """One of the people who rate in a queue."""
     return _one(Rater.objects.filter(queues=queue), rater_id, "rater in this queue")
 
 
-def imported_rater_for(dataset: Dataset, rater_id: int) -> Rater:
+def access_imported_rater(dataset: Dataset, rater_id: int) -> Rater:
     """One of those whose labels of the dataset came in a file."""
     raters = Rater.objects.filter(reviews__queue__dataset=dataset, reviews__imported=True).distinct()
     return _one(raters, rater_id, "rater from a file")
 
 
-def endpoint_for(team: Team, endpoint_id: int) -> JudgeEndpoint:
+def access_endpoint(team: Team, endpoint_id: int) -> JudgeEndpoint:
     return _one(JudgeEndpoint.objects.filter(team=team, removed_at=None), endpoint_id, "endpoint")
 
 
@@ -109,6 +109,6 @@ def _one(rows: QuerySet[Row], row_id: int, what: str) -> Row:
     return row
 
 
-def queues_for(team: Team, queue_ids: Iterable[int]) -> list[ReviewQueue]:
+def access_queues(team: Team, queue_ids: Iterable[int]) -> list[ReviewQueue]:
     """Several queues of the team; refused as a whole if one of them is not there."""
-    return [queue_for(team, queue_id) for queue_id in queue_ids]
+    return [access_queue(team, queue_id) for queue_id in queue_ids]

@@ -74,7 +74,7 @@ class BearerToken(HttpBearer):
         if found is None:
             raise Unauthorized("The token is unknown, expired or revoked.")
         try:
-            membership = access.membership_for(found.user, found.team.slug)
+            membership = access.access_membership(found.user, found.team.slug)
         except NotFound as error:
             raise Unauthorized("The token's owner is no longer a member of its team.") from error
         retry_after_seconds = count_request(found, now=now)

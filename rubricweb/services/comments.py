@@ -27,9 +27,9 @@ def write(
 ) -> Comment:
     """A new comment on the item, one criterion of it, or one verdict on it.
 
-    Criterion and verdict come through their doors, `criterion_for` and `judgement_for`. Whoever is mentioned
-    is told so; others who wrote on the item before are told that there is an answer. Raises Invalid for a
-    text that is empty or too long.
+    Criterion and verdict come through their access checks, `criterion_for` and `judgement_for`. Whoever is
+    mentioned is told so; others who wrote on the item before are told that there is an answer. Raises Invalid
+    for a text that is empty or too long.
     """
     comment = Comment.objects.create(
         item=item,

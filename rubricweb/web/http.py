@@ -86,7 +86,7 @@ def team_page(
         @wraps(view)
         def opened(request: TeamRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             needed = post if post is not None and request.method not in ("GET", "HEAD") else role
-            request.membership = access.membership_for(request.user, slug, needed)
+            request.membership = access.access_membership(request.user, slug, needed)
             request.team = request.membership.team
             if request.user.last_team_id != request.team.pk:
                 User.objects.filter(pk=request.user.pk).update(last_team=request.team)
@@ -148,7 +148,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         return {"team": team, "membership": getattr(request, "membership", None), "Role": Role}
     teams = [
         {"name": one.name, "url": reverse("dashboard", args=[one.slug]), "active": one == team}
-        for one in access.teams_for(user)
+        for one in access.access_teams(user)
     ]
     if team is None:
         return {"teams": teams}

@@ -36,8 +36,8 @@ def list_to_adjudicate(request: TokenRequest, asked: Query[schemas.InboxQuery]) 
     Final labels count, settled units only when asked for. Items you are still to review blind are left out.
     """
     team = request.auth.team
-    run = None if asked.run is None else access.run_for(team, asked.run)
-    where = selected.scope(team, request.auth.user, access.queues_for(team, asked.queue), run)
+    run = None if asked.run is None else access.access_run(team, asked.run)
+    where = selected.scope(team, request.auth.user, access.access_queues(team, asked.queue), run)
     rows = selected.inbox(
         where,
         criterion_ids=asked.criterion,
@@ -73,7 +73,7 @@ def get_unit_to_adjudicate(
     Raters have letters in place of names, other ones on every item. Withheld (403) while you are still to
     review the item blind.
     """
-    item = access.item_for(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
     criterion = criterion_for(item, criterion_id)
     unit = unit_to_decide(item, criterion, viewer=request.auth.user, names=asked.names)
     if asked.names:
@@ -89,7 +89,7 @@ def adjudicate(request: TokenRequest, item_id: int, criterion_id: int, body: sch
     `decided_at`; else the answer (409) says what they decided meanwhile. The journal keeps all. Withheld
     (403) while you are still to review the item blind.
     """
-    item = access.item_for(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
     criterion = criterion_for(item, criterion_id)
     require_visible(request.auth.user, item)
     return services.adjudicate(
@@ -108,7 +108,7 @@ def withdraw_adjudication(
     request: TokenRequest, item_id: int, criterion_id: int, asked: Query[schemas.WithdrawQuery]
 ) -> Any:
     """Take a decision back; what people said stands again. Safe to repeat."""
-    item = access.item_for(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
     criterion = criterion_for(item, criterion_id)
     services.withdraw(item, criterion, by=request.auth.user, seen=asked.seen)
     return unit_to_decide(item, criterion, viewer=request.auth.user)
@@ -117,7 +117,7 @@ def withdraw_adjudication(
 @adjudication.read("/queues/{int:queue_id}/agreed", Role.REVIEWER, schemas.Agreed)
 def get_agreed(request: TokenRequest, queue_id: int) -> Any:
     """How many units of a queue everybody agrees on and could be accepted at once."""
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     where = selected.scope(request.auth.team, request.auth.user, [queue])
     return {
         "units": len(selected.agreed(queue, request.auth.user)),
@@ -132,7 +132,7 @@ def accept_agreed(request: TokenRequest, queue_id: int) -> Any:
 
     They stand as ground truth by the rule unanimous, with your name and the labels as they are now.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     return {"accepted": services.accept_agreed(queue, by=request.auth.user)}
 
 
@@ -142,7 +142,7 @@ def get_ground_truth(request: TokenRequest, item_id: int) -> Any:
 
     Withheld (403) while you are still to review the item blind.
     """
-    item = access.item_for(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
     rows = item_provenance(item, viewer=request.auth.user)
     return {
         "item_id": item.pk,
@@ -158,7 +158,7 @@ def get_rubric_work(request: TokenRequest, rubric_id: int) -> Any:
 
     Items you are still to review blind are left out.
     """
-    rubric = access.rubric_for(request.auth.team, rubric_id)
+    rubric = access.access_rubric(request.auth.team, rubric_id)
     return {"rubric_id": rubric.pk, "criteria": rubric_todo(rubric, viewer=request.auth.user)}
 
 
@@ -169,6 +169,6 @@ def get_revision_rates(request: TokenRequest, run_id: int, asked: Query[schemas.
     Items you are still to review blind are left out.
     """
     team = request.auth.team
-    run = access.run_for(team, run_id)
-    queues = queues_to_compare(run, access.queues_for(team, asked.queue))
+    run = access.access_run(team, run_id)
+    queues = queues_to_compare(run, access.access_queues(team, asked.queue))
     return With(revision_rates(run, queues, viewer=request.auth.user), run_id=run.pk)

@@ -20,5 +20,5 @@ def get_agreement(request: TokenRequest, queue_id: int, asked: Query[schemas.Boa
     Counts what people said first, before they saw anybody else's verdict. Withheld (403) while you are still
     to review any of its items blind.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     return selected.agreement_board(queue, request.auth.user, criterion_id=asked.criterion)

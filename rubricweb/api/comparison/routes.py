@@ -21,5 +21,5 @@ def compare(request: TokenRequest, run_id: int, asked: Query[schemas.ComparisonQ
     counted beside the agreement, never in it. Items you are still to review blind are left out.
     """
     team = request.auth.team
-    run = access.run_for(team, run_id)
-    return selected.compare(run, access.queues_for(team, asked.queue), viewer=request.auth.user)
+    run = access.access_run(team, run_id)
+    return selected.compare(run, access.access_queues(team, asked.queue), viewer=request.auth.user)

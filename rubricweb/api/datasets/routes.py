@@ -48,7 +48,7 @@ def add_items(request: TokenRequest, dataset_id: int, file: File[UploadedFile]) 
     Read as an import is, all of it or nothing: every id must be new to the dataset. Runs take the items in
     when they are extended, open queues hand them out after the others. Refused (409) for a half of a split.
     """
-    dataset = access.dataset_for(request.auth.team, dataset_id)
+    dataset = access.access_dataset(request.auth.team, dataset_id)
     data, filename = uploads.read(file)
     added = services.add_items(dataset, by=request.auth.user, data=data, filename=filename)
     return {"items": added, "dataset": _in_full(dataset, request.auth.user)}
@@ -57,7 +57,7 @@ def add_items(request: TokenRequest, dataset_id: int, file: File[UploadedFile]) 
 @datasets.read("/datasets/{int:dataset_id}", Role.VIEWER, schemas.Dataset)
 def get_dataset(request: TokenRequest, dataset_id: int) -> Any:
     """A dataset."""
-    return _in_full(access.dataset_for(request.auth.team, dataset_id), request.auth.user)
+    return _in_full(access.access_dataset(request.auth.team, dataset_id), request.auth.user)
 
 
 def _in_full(dataset: Dataset, viewer: User) -> With:
@@ -70,7 +70,7 @@ def _in_full(dataset: Dataset, viewer: User) -> With:
 @datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))
 def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.ItemQuery]) -> Any:
     """The items of a dataset, without their bodies."""
-    dataset = access.dataset_for(request.auth.team, dataset_id)
+    dataset = access.access_dataset(request.auth.team, dataset_id)
     return listed(
         selected.items(dataset, search=asked.search, order=asked.sort, cursor=asked.cursor, size=asked.limit)
     )
@@ -79,13 +79,13 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
 @datasets.read("/items/{int:item_id}", Role.VIEWER, schemas.Item)
 def get_item(request: TokenRequest, item_id: int) -> Any:
     """One item with its submission."""
-    return access.item_for(request.auth.team, item_id)
+    return access.access_item(request.auth.team, item_id)
 
 
 @datasets.read("/datasets/{int:dataset_id}/raters", Role.VIEWER, list[schemas.ImportedRater])
 def list_imported_raters(request: TokenRequest, dataset_id: int) -> Any:
     """Who labelled in files, and whether they count as people."""
-    return selected.imported_raters(access.dataset_for(request.auth.team, dataset_id))
+    return selected.imported_raters(access.access_dataset(request.auth.team, dataset_id))
 
 
 @datasets.write(
@@ -102,8 +102,8 @@ def change_imported_rater(
     Everything this rater labelled in files of the team counts accordingly from now on. Refused (409) for
     people who labelled here.
     """
-    dataset = access.dataset_for(request.auth.team, dataset_id)
-    rater = access.imported_rater_for(dataset, rater_id)
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    rater = access.access_imported_rater(dataset, rater_id)
     raters.change_kind(rater, body.rater_kind, by=request.auth.user)
     return selected.imported_raters(dataset)
 
@@ -117,15 +117,15 @@ def split_dataset(request: TokenRequest, dataset_id: int, body: schemas.NewSplit
     """
     team = request.auth.team
     made = splits.split_dataset(
-        access.dataset_for(team, dataset_id),
+        access.access_dataset(team, dataset_id),
         n_dev=body.n_dev,
         by=request.auth.user,
         seed=body.seed,
-        queues=access.queues_for(team, body.queue_ids),
+        queues=access.access_queues(team, body.queue_ids),
     )
     return {"dev": _in_full(made.dev, request.auth.user), "test": _in_full(made.test, request.auth.user)}
 
 
 def version_or_own(team: Team, version_id: int | None, dataset: Dataset) -> RubricVersion | None:
     """The version asked for, else the one that came with the dataset; None when there is neither."""
-    return dataset.rubric_version if version_id is None else access.version_for(team, version_id)
+    return dataset.rubric_version if version_id is None else access.access_version(team, version_id)

@@ -35,7 +35,7 @@ def edit_endpoint(request: TokenRequest, endpoint_id: int, body: schemas.Endpoin
     Runs that have started go on asking with the model, sampling and prices they started with; limits count
     for them at once.
     """
-    endpoint = access.endpoint_for(request.auth.team, endpoint_id)
+    endpoint = access.access_endpoint(request.auth.team, endpoint_id)
     changes = body.model_dump(exclude_unset=True)
     return services.edit_endpoint(endpoint, by=request.auth.user, **changes)
 
@@ -46,7 +46,7 @@ def remove_endpoint(request: TokenRequest, endpoint_id: int) -> Any:
 
     Finished runs keep their results; running ones stop.
     """
-    endpoint = access.endpoint_for(request.auth.team, endpoint_id)
+    endpoint = access.access_endpoint(request.auth.team, endpoint_id)
     services.remove_endpoint(endpoint, by=request.auth.user, now=timezone.now())
     return Status(204, None)
 
@@ -57,5 +57,5 @@ def test_endpoint(request: TokenRequest, endpoint_id: int) -> Any:
 
     It takes half a minute at most, and is paid like any other call. Five in a minute are a team's limit.
     """
-    endpoint = access.endpoint_for(request.auth.team, endpoint_id)
+    endpoint = access.access_endpoint(request.auth.team, endpoint_id)
     return try_judge(request.auth.team, f"endpoint-{endpoint.pk}", by=request.auth.user, now=timezone.now())

@@ -34,9 +34,9 @@ def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> Streamin
         viewer=request.auth.user,
         what=asked.what,
         format=asked.format,
-        dataset=access.dataset_for(team, asked.dataset),
-        queues=access.queues_for(team, asked.queue),
-        run=None if asked.run is None else access.run_for(team, asked.run),
+        dataset=access.access_dataset(team, asked.dataset),
+        queues=access.access_queues(team, asked.queue),
+        run=None if asked.run is None else access.access_run(team, asked.run),
     )
     response = StreamingHttpResponse(made.chunks, content_type=made.content_type)
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(made.filename)}"
@@ -51,5 +51,7 @@ def withheld_items(request: TokenRequest, asked: Query[schemas.WithheldQuery]) -
 
     You are still to review them, or the same words elsewhere, blind: by id, in the order of the dataset.
     """
-    found = selected.withheld_items(request.auth.user, access.dataset_for(request.auth.team, asked.dataset))
+    found = selected.withheld_items(
+        request.auth.user, access.access_dataset(request.auth.team, asked.dataset)
+    )
     return schemas.WithheldItems(items=list(found.keys), why=found.why)

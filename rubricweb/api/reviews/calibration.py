@@ -19,7 +19,7 @@ def get_gold(request: TokenRequest, queue_id: int) -> Any:
     If you rate in the queue, items you have not submitted are not named, and figures over items that are
     hidden from you are left out.
     """
-    return _gold(access.queue_for(request.auth.team, queue_id), request.auth.user)
+    return _gold(access.access_queue(request.auth.team, queue_id), request.auth.user)
 
 
 def _gold(queue: ReviewQueue, viewer: User) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def mark_gold(request: TokenRequest, queue_id: int, body: schemas.NewGold) -> An
     These, or so many at random. The label to every criterion people are asked about must be known:
     adjudicated, or settled in a file of labels. Who rates in the queue can only have them drawn.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     services.mark_gold(queue, by=request.auth.user, item_ids=body.item_ids, at_random=body.at_random)
     return _gold(queue, request.auth.user)
 
@@ -60,15 +60,15 @@ def mark_gold(request: TokenRequest, queue_id: int, body: schemas.NewGold) -> An
 @calibration.write("DELETE", "/queues/{int:queue_id}/gold/{int:item_id}", Role.EDITOR, schemas.Gold)
 def unmark_gold(request: TokenRequest, queue_id: int, item_id: int) -> Any:
     """Make a gold item one like the others."""
-    queue = access.queue_for(request.auth.team, queue_id)
-    services.unmark_gold(queue, access.item_for(request.auth.team, item_id).pk, by=request.auth.user)
+    queue = access.access_queue(request.auth.team, queue_id)
+    services.unmark_gold(queue, access.access_item(request.auth.team, item_id).pk, by=request.auth.user)
     return _gold(queue, request.auth.user)
 
 
 @calibration.write("PUT", "/queues/{int:queue_id}/calibration", Role.EDITOR, schemas.Gold)
 def set_calibration(request: TokenRequest, queue_id: int, body: schemas.Rules) -> Any:
     """Set how a queue calibrates its raters, and when an item gets one more."""
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     services.set_rules(
         queue,
         by=request.auth.user,
@@ -82,8 +82,8 @@ def set_calibration(request: TokenRequest, queue_id: int, body: schemas.Rules) -
 @calibration.write("POST", "/queues/{int:queue_id}/raters/{int:rater_id}/let-on", Role.EDITOR, schemas.Gold)
 def let_rater_on(request: TokenRequest, queue_id: int, rater_id: int) -> Any:
     """Let a rater go on, whatever their calibration round said."""
-    queue = access.queue_for(request.auth.team, queue_id)
-    services.let_on(queue, access.rater_for(queue, rater_id), by=request.auth.user)
+    queue = access.access_queue(request.auth.team, queue_id)
+    services.let_on(queue, access.access_rater(queue, rater_id), by=request.auth.user)
     return _gold(queue, request.auth.user)
 
 
@@ -92,8 +92,8 @@ def let_rater_on(request: TokenRequest, queue_id: int, rater_id: int) -> Any:
 )
 def let_rater_try_again(request: TokenRequest, queue_id: int, rater_id: int) -> Any:
     """Let a rater below the mark try again with other gold items."""
-    queue = access.queue_for(request.auth.team, queue_id)
-    services.try_again(queue, access.rater_for(queue, rater_id), by=request.auth.user)
+    queue = access.access_queue(request.auth.team, queue_id)
+    services.try_again(queue, access.access_rater(queue, rater_id), by=request.auth.user)
     return _gold(queue, request.auth.user)
 
 
@@ -103,7 +103,7 @@ def get_my_calibration(request: TokenRequest, queue_id: int) -> Any:
 
     Your labels beside the known ones once the round is over; before, only how far you are.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     mine = selected.my_calibration(queue, request.auth.user)
     return {
         "stage": mine.round.stage.value,

@@ -25,7 +25,7 @@ def list_comments(request: TokenRequest, item_id: int, asked: Query[ListQuery]) 
 
     While the item is hidden from you (blind review), your own only.
     """
-    item = access.item_for(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
     page = selected.comments(item, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)
     return {"items": page.rows, "next_cursor": page.next_cursor}
 
@@ -37,7 +37,7 @@ def add_comment(request: TokenRequest, item_id: int, body: schemas.NewComment) -
     A verdict that is hidden from you cannot be commented on (403).
     """
     user = request.auth.user
-    item = access.item_for(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
     criterion = None if body.criterion_id is None else criterion_for(item, body.criterion_id)
     judgement = None if body.judgement_id is None else selected.judgement_for(item, body.judgement_id, user)
     comment = services.write(item, by=user, text=body.text, criterion=criterion, judgement=judgement)

@@ -60,7 +60,7 @@ def _sent(
     name: str,
     rater_kind: str | None,
 ) -> dict[str, Any]:
-    dataset = access.dataset_for(request.auth.team, dataset_id)
+    dataset = access.access_dataset(request.auth.team, dataset_id)
     version = version_or_own(request.auth.team, rubric_version_id, dataset)
     data, filename = uploads.read(file)
     return {

@@ -48,7 +48,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
     or chosen items; for chosen members or everybody.
     """
     team = request.auth.team
-    dataset = access.dataset_for(team, body.dataset_id)
+    dataset = access.access_dataset(team, body.dataset_id)
     return services.create_queue(
         team,
         by=request.auth.user,
@@ -58,7 +58,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
         raters=_people(team, body.raters, "raters"),
         everyone=body.everyone,
         raters_per_item=body.raters_per_item,
-        run=None if body.run_id is None else access.run_for(team, body.run_id),
+        run=None if body.run_id is None else access.access_run(team, body.run_id),
         source=_source(team, body.source),
         blind=body.blind,
         order=body.order or "",
@@ -75,7 +75,7 @@ def plan_queue(request: TokenRequest, body: schemas.QueuePlanned) -> Any:
     How many items and reviews, and how much work at the team's pace; nothing is opened.
     """
     team = request.auth.team
-    dataset = access.dataset_for(team, body.dataset_id)
+    dataset = access.access_dataset(team, body.dataset_id)
     return queue_plans.queue_plan(
         dataset,
         _source(team, body.source),
@@ -93,7 +93,7 @@ def _source(team: Team, asked: Any) -> Source:
         **named,
         item_ids=tuple(getattr(asked, "item_ids", ())),
         reasons=tuple(getattr(asked, "reasons", ())),
-        run=None if run_id is None else access.run_for(team, run_id),
+        run=None if run_id is None else access.access_run(team, run_id),
         seed=SystemRandom().randrange(SEEDS) if seed is None else seed,
     )
 
@@ -114,7 +114,7 @@ def _people(team: Team, usernames: list[str], place: str) -> list[User]:
 @queues.read("/queues/{int:queue_id}", Role.VIEWER, schemas.QueueInFull)
 def get_queue(request: TokenRequest, queue_id: int) -> Any:
     """A review queue: how far it is, who has done how much, and how long the rest takes."""
-    return _in_full(access.queue_for(request.auth.team, queue_id), request.auth.user)
+    return _in_full(access.access_queue(request.auth.team, queue_id), request.auth.user)
 
 
 def _in_full(queue: ReviewQueue, viewer: User) -> With:
@@ -132,7 +132,7 @@ def _in_full(queue: ReviewQueue, viewer: User) -> With:
 @queues.write("PATCH", "/queues/{int:queue_id}", Role.EDITOR, schemas.QueueInFull)
 def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueWords) -> Any:
     """Change a queue's name, its instructions, or how long places are kept."""
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.edit_queue(
         queue,
         by=request.auth.user,
@@ -149,7 +149,7 @@ def pause_queue(request: TokenRequest, queue_id: int) -> Any:
 
     Nothing is handed out or saved (409) until it is resumed; drafts and their places are kept.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.pause_queue(queue, by=request.auth.user)
     return queue
 
@@ -157,7 +157,7 @@ def pause_queue(request: TokenRequest, queue_id: int) -> Any:
 @queues.write("POST", "/queues/{int:queue_id}/resume", Role.EDITOR, schemas.Queue)
 def resume_queue(request: TokenRequest, queue_id: int) -> Any:
     """Go on with a paused queue."""
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.resume_queue(queue, by=request.auth.user)
     return queue
 
@@ -169,7 +169,7 @@ def extend_queue(request: TokenRequest, queue_id: int, body: schemas.QueueExtens
     Items that are in it already stay as they are. Refused (409) when that adds nothing, and once it is
     closed.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     source = None if body.source is None else _source(request.auth.team, body.source)
     added = queue_changes.extend_queue(
         queue, by=request.auth.user, source=source, raters_per_item=body.raters_per_item
@@ -185,7 +185,7 @@ def reassign_queue(request: TokenRequest, queue_id: int, body: schemas.QueuePeop
     stays.
     """
     team = request.auth.team
-    queue = access.queue_for(team, queue_id)
+    queue = access.access_queue(team, queue_id)
     queue_changes.reassign_queue(
         queue,
         by=request.auth.user,
@@ -199,7 +199,7 @@ def reassign_queue(request: TokenRequest, queue_id: int, body: schemas.QueuePeop
 @queues.write("POST", "/queues/{int:queue_id}/close", Role.EDITOR, schemas.Queue)
 def close_queue(request: TokenRequest, queue_id: int) -> Any:
     """Close a queue: no more reviews, blinding ends, drafts are kept."""
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     services.close_queue(queue, by=request.auth.user)
     return queue
 
@@ -210,6 +210,6 @@ def reopen_queue(request: TokenRequest, queue_id: int) -> Any:
 
     Refused (409) for labels that came in a file.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.reopen_queue(queue, by=request.auth.user)
     return queue

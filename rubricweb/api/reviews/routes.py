@@ -25,7 +25,7 @@ def take_next_review(request: TokenRequest, queue_id: int) -> Any:
     Your open draft if there is one, else a new one on the item that needs it most. 204 when nothing is left
     for you.
     """
-    queue = access.queue_for(request.auth.team, queue_id)
+    queue = access.access_queue(request.auth.team, queue_id)
     review = queues.next_review(queue, request.auth.user, now=timezone.now())
     return Status(204, None) if review is None else Status(200, _in_full(review))
 
@@ -33,8 +33,8 @@ def take_next_review(request: TokenRequest, queue_id: int) -> Any:
 @reviews.write("POST", "/queues/{int:queue_id}/items/{int:item_id}/start", Role.ANNOTATOR, schemas.Review)
 def start_review(request: TokenRequest, queue_id: int, item_id: int) -> Any:
     """Review this very item, if there is room for one more rater."""
-    queue = access.queue_for(request.auth.team, queue_id)
-    item = access.item_for(request.auth.team, item_id)
+    queue = access.access_queue(request.auth.team, queue_id)
+    item = access.access_item(request.auth.team, item_id)
     return _in_full(queues.start_review(queue, item, request.auth.user, now=timezone.now()))
 
 

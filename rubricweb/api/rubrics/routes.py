@@ -53,7 +53,7 @@ def import_rubric(request: TokenRequest, file: File[UploadedFile], title: Form[s
 @rubrics.read("/rubrics/{int:rubric_id}", Role.VIEWER, schemas.Rubric)
 def get_rubric(request: TokenRequest, rubric_id: int) -> Any:
     """A rubric with its draft."""
-    return access.rubric_for(request.auth.team, rubric_id)
+    return access.access_rubric(request.auth.team, rubric_id)
 
 
 @rubrics.read("/rubrics/{int:rubric_id}/lint", Role.VIEWER, list_of(schemas.Finding))
@@ -62,7 +62,7 @@ def lint_draft(request: TokenRequest, rubric_id: int) -> Any:
 
     Found without a judge; nothing here keeps a draft from being published.
     """
-    rubric = access.rubric_for(request.auth.team, rubric_id)
+    rubric = access.access_rubric(request.auth.team, rubric_id)
     return {"items": lint.lint_draft(rubric.draft), "next_cursor": None}
 
 
@@ -73,7 +73,7 @@ def save_draft(request: TokenRequest, rubric_id: int, body: schemas.DraftSave) -
     `revision` is the `draft_revision` your change began from. When somebody saved in between, nothing is
     overwritten and the answer is 409.
     """
-    rubric = access.rubric_for(request.auth.team, rubric_id)
+    rubric = access.access_rubric(request.auth.team, rubric_id)
     return services.save_draft(rubric, draft=body.draft.content(), revision=body.revision)
 
 
@@ -87,7 +87,7 @@ def publish_rubric(
 
     A draft that equals the newest version gives that version back. Every fault of the draft is listed.
     """
-    rubric = access.rubric_for(request.auth.team, rubric_id)
+    rubric = access.access_rubric(request.auth.team, rubric_id)
     version = services.publish(rubric, by=request.auth.user, note=body.note)
     return selected.version_with_criteria(version.pk)
 
@@ -95,14 +95,14 @@ def publish_rubric(
 @rubrics.read("/rubrics/{int:rubric_id}/versions", Role.VIEWER, list_of(schemas.VersionInList))
 def list_rubric_versions(request: TokenRequest, rubric_id: int, asked: Query[ListQuery]) -> Any:
     """The published versions of a rubric, newest first."""
-    versions = selected.versions(access.rubric_for(request.auth.team, rubric_id))
+    versions = selected.versions(access.access_rubric(request.auth.team, rubric_id))
     return listed(keyset_page(versions, order=("-number",), cursor=asked.cursor, size=asked.limit))
 
 
 @rubrics.read("/rubric-versions/{int:version_id}", Role.VIEWER, schemas.RubricVersion)
 def get_rubric_version(request: TokenRequest, version_id: int) -> Any:
     """A published version with its criteria."""
-    version = access.version_for(request.auth.team, version_id)
+    version = access.access_version(request.auth.team, version_id)
     return selected.version_with_criteria(version.pk)
 
 
@@ -113,7 +113,7 @@ def lint_version(request: TokenRequest, version_id: int) -> Any:
     First what its text gives cause for, then what labels have shown, without items you are still to review
     blind; `reads` tells them apart.
     """
-    version = selected.version_with_criteria(access.version_for(request.auth.team, version_id).pk)
+    version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
     content = version.to_engine()
     shown = lint.lint_data(content, label_evidence(version, request.auth.team, viewer=request.auth.user))
     return {"items": [*lint.lint(content), *shown], "next_cursor": None}

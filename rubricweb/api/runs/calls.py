@@ -21,8 +21,8 @@ def list_calls(request: TokenRequest, run_id: int, item_id: int, asked: Query[Li
 
     Withheld (403) while you are still to review the item blind.
     """
-    run = access.run_for(request.auth.team, run_id)
-    item = access.item_for(request.auth.team, item_id)
+    run = access.access_run(request.auth.team, run_id)
+    item = access.access_item(request.auth.team, item_id)
     page = selected.calls_in_full(run, item, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)
     rows = [
         With(

@@ -27,7 +27,7 @@ def pause_run(
 
     A run that is not running stays as it is; one that was paused can still be told to break off its calls.
     """
-    run = access.run_for(request.auth.team, run_id)
+    run = access.access_run(request.auth.team, run_id)
     services.pause_run(
         run, by=request.auth.user, now=timezone.now(), finish_in_flight=body.in_flight == "finish"
     )
@@ -44,7 +44,7 @@ def cancel_run(
 
     Verdicts so far stay, and resuming goes on from there. A run that has ended stays as it is.
     """
-    run = access.run_for(request.auth.team, run_id)
+    run = access.access_run(request.auth.team, run_id)
     services.cancel_run(
         run, by=request.auth.user, now=timezone.now(), finish_in_flight=body.in_flight == "finish"
     )
@@ -66,7 +66,7 @@ def resume_run(
     """
 
     def resume() -> Done:
-        run = access.run_for(request.auth.team, run_id)
+        run = access.access_run(request.auth.team, run_id)
         items = services.resume_run(
             run,
             by=request.auth.user,
@@ -89,7 +89,7 @@ def extend_run(request: TokenRequest, run_id: int, key: IdempotencyKey = None) -
     """
 
     def extend() -> Done:
-        run = access.run_for(request.auth.team, run_id)
+        run = access.access_run(request.auth.team, run_id)
         return run, services.extend_run(run, by=request.auth.user, enqueue=tasks.notify)
 
     run, items = once(request, key, None, extend)
@@ -102,6 +102,6 @@ def set_budget(request: TokenRequest, run_id: int, body: schemas.Budget) -> Any:
 
     A run that its cap had paused stays paused until it is resumed.
     """
-    run = access.run_for(request.auth.team, run_id)
+    run = access.access_run(request.auth.team, run_id)
     services.set_budget(run, by=request.auth.user, budget_usd=body.budget_usd)
     return shown(run, request.auth.user)

@@ -55,9 +55,9 @@ def _few_shot(team: Team, asked: schemas.NewFewShot | None) -> FewShot | None:
     """Where the examples come from: a queue stands for its dataset."""
     if asked is None:
         return None
-    queue = access.queue_for(team, asked.queue_id) if asked.queue_id is not None else None
+    queue = access.access_queue(team, asked.queue_id) if asked.queue_id is not None else None
     if asked.dataset_id is not None:
-        return FewShot(access.dataset_for(team, asked.dataset_id), queue, asked.n, asked.seed)
+        return FewShot(access.access_dataset(team, asked.dataset_id), queue, asked.n, asked.seed)
     if queue is None:
         raise Invalid.at("few_shot", "neither dataset_id nor queue_id", "one of them")
     return FewShot(queue.dataset, queue, asked.n, asked.seed)

@@ -24,7 +24,7 @@ def plan_run(request: TokenRequest, body: schemas.NewRun) -> Any:
     dataset a sample of 200 items is looked at.
     """
     team = request.auth.team
-    dataset = access.dataset_for(team, body.dataset_id)
+    dataset = access.access_dataset(team, body.dataset_id)
     made = services.plan_run(
         team,
         dataset=dataset,

@@ -92,7 +92,7 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
 
     def start() -> Done:
         team = request.auth.team
-        dataset = access.dataset_for(team, body.dataset_id)
+        dataset = access.access_dataset(team, body.dataset_id)
         run = services.start_run(
             team,
             by=request.auth.user,
@@ -112,7 +112,7 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
 @runs.read("/runs/{int:run_id}", Role.VIEWER, schemas.RunInFull)
 def get_run(request: TokenRequest, run_id: int) -> Any:
     """A run: how far it is, what came out, what went wrong."""
-    run, viewer = access.run_for(request.auth.team, run_id), request.auth.user
+    run, viewer = access.access_run(request.auth.team, run_id), request.auth.user
     result = results.result(run, viewer=viewer)
     return With(
         shown(run, viewer),
@@ -134,7 +134,7 @@ def get_run(request: TokenRequest, run_id: int) -> Any:
 @runs.read("/runs/{int:run_id}/items", Role.VIEWER, list_of(schemas.RunItem))
 def list_run_items(request: TokenRequest, run_id: int, asked: Query[schemas.RunItemQuery]) -> Any:
     """The graded items of a run, worst first; without those you are still to review blind."""
-    run = access.run_for(request.auth.team, run_id)
+    run = access.access_run(request.auth.team, run_id)
     return listed(
         results.run_items(
             run, viewer=request.auth.user, order=asked.sort, cursor=asked.cursor, size=asked.limit
@@ -148,8 +148,8 @@ def get_report(request: TokenRequest, run_id: int, item_id: int) -> Any:
 
     Withheld (403) while you are still to review the item blind.
     """
-    run = access.run_for(request.auth.team, run_id)
-    item = access.item_for(request.auth.team, item_id)
+    run = access.access_run(request.auth.team, run_id)
+    item = access.access_item(request.auth.team, item_id)
     report = reports.item_report(run, item, viewer=request.auth.user)
     if report is None:
         raise NotFound("item in this run")

@@ -25,7 +25,7 @@ def get_progress(request: TokenRequest, run_id: int) -> Any:
     worth asking again. What calls there were, what they cost and what failed is withheld (null) where it
     would tell you what a judge said about an item you are still to review blind.
     """
-    run = access.run_for(request.auth.team, run_id)
+    run = access.access_run(request.auth.team, run_id)
     return progress(run, viewer=request.auth.user, now=database_now())
 
 
@@ -35,5 +35,5 @@ def list_run_events(request: TokenRequest, run_id: int, asked: Query[ListQuery])
 
     Lines about calls are left out where the calls are withheld from you.
     """
-    run = access.run_for(request.auth.team, run_id)
+    run = access.access_run(request.auth.team, run_id)
     return listed(run_log(run, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit))

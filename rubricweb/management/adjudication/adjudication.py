@@ -24,7 +24,7 @@ def inbox(options: argparse.Namespace) -> int:
     """What waits, the most telling first; items the person is still to review blind are left out."""
     who = acting(options, Role.VIEWER)
     queues = [_queue_called(who, name) for name in options.queue]
-    run = access.run_for(who.team, options.run) if options.run is not None else None
+    run = access.access_run(who.team, options.run) if options.run is not None else None
     where = selected.scope(who.team, who.user, queues, run)
     found = selected.inbox(where, kind=options.kind, cause=options.cause, decided=options.decided)
     if options.criterion:
@@ -143,11 +143,11 @@ def truth(options: argparse.Namespace) -> int:
 
 
 def _queue_called(who: Who, name: str) -> ReviewQueue:
-    return access.queue_for(who.team, lookup.queue_called(who.team, name).pk)
+    return access.access_queue(who.team, lookup.queue_called(who.team, name).pk)
 
 
 def _item(who: Who, name: str) -> Item:
-    return access.item_for(who.team, lookup.item_called(who.team, name).pk)
+    return access.access_item(who.team, lookup.item_called(who.team, name).pk)
 
 
 def _unit(options: argparse.Namespace, role: Role) -> tuple[Who, Item, Criterion]:

@@ -23,7 +23,7 @@ STANDARD_INPUT = "-"
 def list_comments(options: argparse.Namespace) -> int:
     """The comments on an item, oldest first; while it is hidden from the person, their own only."""
     who = acting(options, Role.VIEWER)
-    item = access.item_for(who.team, lookup.item_called(who.team, options.item).pk)
+    item = access.access_item(who.team, lookup.item_called(who.team, options.item).pk)
     found = first(
         options.limit,
         lambda cursor, size: selected.comments(item, viewer=who.user, cursor=cursor, size=size),
@@ -43,7 +43,7 @@ def list_comments(options: argparse.Namespace) -> int:
 def add(options: argparse.Namespace) -> int:
     """Says something about an item, one criterion of it, or one verdict on it."""
     who = acting(options, Role.ANNOTATOR)
-    item = access.item_for(who.team, lookup.item_called(who.team, options.item).pk)
+    item = access.access_item(who.team, lookup.item_called(who.team, options.item).pk)
     if options.criterion and options.judgement is not None:
         raise Invalid("--criterion and --judgement say two things the comment is about; use one of them.")
     criterion = judgement = None

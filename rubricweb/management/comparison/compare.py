@@ -47,11 +47,11 @@ COLUMNS = {
 
 def run(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
-    judged = access.run_for(who.team, options.run)
+    judged = access.access_run(who.team, options.run)
     if options.baseline is not None:
         if options.queue:
             raise Invalid("--queue and --with ask for different comparisons; use one of them.")
-        baseline = access.run_for(who.team, options.baseline)
+        baseline = access.access_run(who.team, options.baseline)
         return diff.show(who, judged, baseline, as_json=options.json)
     queues = [lookup.queue_called(who.team, name) for name in options.queue]
     queues = queues or comparable.queues_to_compare(judged)

@@ -107,7 +107,7 @@ def rater_kind(options: argparse.Namespace) -> int:
     """Says whether a rater whose labels came in files is a person or a machine. Safe to repeat."""
     who, dataset = _dataset(options, Role.EDITOR)
     rater = lookup.imported_rater_called(dataset, options.rater)
-    services.change_kind(access.imported_rater_for(dataset, rater.id), options.kind, by=who.user)
+    services.change_kind(access.access_imported_rater(dataset, rater.id), options.kind, by=who.user)
     return _print_raters(dataset, as_json=options.json)
 
 
@@ -132,7 +132,7 @@ BEGINS = 60
 
 def _dataset(options: argparse.Namespace, role: Role) -> tuple[Who, Dataset]:
     who = acting(options, role)
-    return who, access.dataset_for(who.team, lookup.dataset_called(who.team, options.dataset).pk)
+    return who, access.access_dataset(who.team, lookup.dataset_called(who.team, options.dataset).pk)
 
 
 def _items(half: Dataset) -> str:

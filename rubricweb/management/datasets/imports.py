@@ -142,7 +142,7 @@ def rubric_named(
     if name == ITEMS_OWN:
         return dataset.rubric_version
     if (number := stored_id(name)) is not None:
-        return access.version_for(who.team, number)
+        return access.access_version(who.team, number)
     path = Path(name)
     version, is_new = files.rubric_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
     tell(f"Rubric: {version} (id:{version.pk}{', new' if is_new else ''})")
@@ -152,7 +152,7 @@ def rubric_named(
 def dataset_named(who: Who, name: str, *, tell: Callable[[str], object] = note) -> Dataset:
     """The dataset a command line names: a file, or `id:N`. What came of a file goes to `tell`."""
     if (number := stored_id(name)) is not None:
-        return access.dataset_for(who.team, number)
+        return access.access_dataset(who.team, number)
     path = Path(name)
     stored, is_new = files.dataset_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
     tell(f"Dataset: {stored} (id:{stored.pk}{', new' if is_new else ''})")

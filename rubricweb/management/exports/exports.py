@@ -17,7 +17,7 @@ from rubricweb.services import exports
 def run(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
     dataset = lookup.dataset_called(who.team, options.dataset)
-    judged = access.run_for(who.team, options.run) if options.run is not None else None
+    judged = access.access_run(who.team, options.run) if options.run is not None else None
     queues = [lookup.queue_called(who.team, name) for name in options.queue]
     if not queues and (judged is None or options.what == "ground_truth"):
         queues = list(selected.labelled_queues(dataset))

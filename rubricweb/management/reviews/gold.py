@@ -62,7 +62,7 @@ def try_again(options: argparse.Namespace) -> int:
 
 def _queue(options: argparse.Namespace) -> tuple[Who, ReviewQueue]:
     who = acting(options, Role.EDITOR)
-    return who, access.queue_for(who.team, lookup.queue_called(who.team, options.queue).pk)
+    return who, access.access_queue(who.team, lookup.queue_called(who.team, options.queue).pk)
 
 
 def _rater(queue: ReviewQueue, name: str) -> Rater:

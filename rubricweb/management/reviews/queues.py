@@ -125,7 +125,7 @@ def new(options: argparse.Namespace) -> int:
         raters=[lookup.person_called(name) for name in options.rater],
         everyone=options.everyone,
         raters_per_item=options.raters_per_item,
-        run=None if options.run is None else access.run_for(who.team, options.run),
+        run=None if options.run is None else access.access_run(who.team, options.run),
         source=source,
         blind=options.blind,
         order=options.order,
@@ -210,7 +210,7 @@ def reassign(options: argparse.Namespace) -> int:
 def _queue(options: argparse.Namespace, role: Role) -> tuple[Who, ReviewQueue]:
     who = acting(options, role)
     found = lookup.queue_called(who.team, options.queue)
-    return who, access.queue_for(who.team, found.pk)
+    return who, access.access_queue(who.team, found.pk)
 
 
 def _people(names: list[str]) -> list[User]:
@@ -226,12 +226,12 @@ def _version(who: Who, dataset: Dataset, named: str) -> RubricVersion | None:
     number = named.removeprefix("id:")
     if not named.startswith("id:") or not number.isdecimal():
         raise Invalid(f"{named!r} is no rubric version; allowed: id:N, or - for the rubric each item brings.")
-    return access.version_for(who.team, int(number))
+    return access.access_version(who.team, int(number))
 
 
 def _source(who: Who, dataset: Dataset, options: argparse.Namespace) -> Source:
     """Which items the arguments choose: a sample, a run's doubtful ones, chosen ones, a filter, or all."""
-    run = None if options.from_run is None else access.run_for(who.team, options.from_run)
+    run = None if options.from_run is None else access.access_run(who.team, options.from_run)
     narrowed = Source(search=options.search, metadata=options.metadata)
     if options.sample is not None:
         return replace(

@@ -51,7 +51,7 @@ def list_rubrics(options: argparse.Namespace) -> int:
 def versions(options: argparse.Namespace) -> int:
     """The published versions of a rubric, newest first, with the id other commands name them by."""
     who = acting(options, Role.VIEWER)
-    rubric = access.rubric_for(who.team, lookup.rubric_called(who.team, options.rubric).pk)
+    rubric = access.access_rubric(who.team, lookup.rubric_called(who.team, options.rubric).pk)
     rows = table(("id", "version", "by", "note"), ("published", "criteria", "runs", "queues"))
     found = list(selected.versions(rubric))
     for one in found:
@@ -80,12 +80,12 @@ def versions(options: argparse.Namespace) -> int:
 
 def stored_rubric(options: argparse.Namespace, version_id: int) -> Rubric:
     """A published version that the person of the command may see, as the engine reads it."""
-    return access.version_for(acting(options, Role.VIEWER).team, version_id).to_engine()
+    return access.access_version(acting(options, Role.VIEWER).team, version_id).to_engine()
 
 
 def show(options: argparse.Namespace) -> int:
     """A published version as the file `import-rubric` reads."""
     who = acting(options, Role.VIEWER)
-    version = selected.version_with_criteria(access.version_for(who.team, options.version).pk)
+    version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
     print_file([write_rubric(version.to_engine(), "json" if options.json else "yaml")])
     return 0

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
             note(f"Go on with: rubricweb grade --resume {started.pk}")
             return INTERRUPTED
-    return _finish(options, who, access.run_for(who.team, started.pk))
+    return _finish(options, who, access.access_run(who.team, started.pk))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -158,7 +158,7 @@ def _examples(options: argparse.Namespace, who: Who) -> FewShot | None:
 
 
 def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
-    started = access.run_for(who.team, options.resume)
+    started = access.access_run(who.team, options.resume)
     if panels.asks_offline(started):
         _offline_judge(stack)
         _say_what_it_is()
@@ -255,12 +255,12 @@ def _grade(who: Who, started: Run) -> bool:
     before = signal.signal(signal.SIGINT, stop)
     try:
         with _progress_bar(started, who):
-            while access.run_for(who.team, started.pk).state == RunState.RUNNING:
+            while access.access_run(who.team, started.pk).state == RunState.RUNNING:
                 left = session.grade(started.pk, now=clock, only_this_run=True, shutting_down=stopped.is_set)
                 if not left and not stopped.is_set():
                     time.sleep(0.2)  # others hold the rest
                 if stopped.is_set():
-                    return access.run_for(who.team, started.pk).state != RunState.RUNNING
+                    return access.access_run(who.team, started.pk).state != RunState.RUNNING
     except KeyboardInterrupt:
         return False
     finally:

@@ -113,7 +113,7 @@ def _row(row: selected.RunRow) -> dict[str, Any]:
 def show(options: argparse.Namespace) -> int:
     """One run: how far it is, what it cost, what went wrong, its log."""
     who = acting(options, Role.VIEWER)
-    run = access.run_for(who.team, options.run)
+    run = access.access_run(who.team, options.run)
     progress = run_progress.progress(run, viewer=who.user, now=database_now())
     errors = run_errors.error_classes(run, viewer=who.user)
     events = log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
@@ -165,9 +165,9 @@ def _group(figure: Figure) -> str:
 def watch(options: argparse.Namespace) -> int:
     """Follows a run until it has ended: 0 when it is finished, 1 when it was cancelled or failed."""
     who = acting(options, Role.VIEWER)
-    run_id = access.run_for(who.team, options.run).pk
+    run_id = access.access_run(who.team, options.run).pk
     return watching.watch(
-        lambda: access.run_for(who.team, run_id),
+        lambda: access.access_run(who.team, run_id),
         viewer=who.user,
         as_json=options.json,
         every_seconds=options.every,
@@ -242,7 +242,7 @@ def prune(options: argparse.Namespace) -> int:
 
 def _mine(options: argparse.Namespace) -> tuple[Who, Run]:
     who = acting(options, Role.EDITOR)
-    return who, access.run_for(who.team, options.run)
+    return who, access.access_run(who.team, options.run)
 
 
 def _working_on(run: Run, items: int) -> str:

@@ -97,7 +97,7 @@ def remove(options: argparse.Namespace) -> int:
 def _endpoint(options: argparse.Namespace, role: Role) -> tuple[Who, JudgeEndpoint]:
     who = acting(options, role)
     found = lookup.endpoint_called(who.team, options.endpoint)
-    return who, access.endpoint_for(who.team, found.pk)
+    return who, access.access_endpoint(who.team, found.pk)
 
 
 def _headers(options: argparse.Namespace) -> dict[str, str]:

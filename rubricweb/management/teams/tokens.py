@@ -42,7 +42,7 @@ def list_tokens(options: argparse.Namespace) -> int:
 def new(options: argparse.Namespace) -> int:
     """Makes a token; its secret is the one line of standard output, and is shown this once."""
     who = acting(options, Role.VIEWER)
-    membership = access.membership_for(who.user, who.team.slug)
+    membership = access.access_membership(who.user, who.team.slug)
     now = timezone.now()
     token, secret = services.create_token(
         membership, name=options.name, may_write=options.write, days=options.days, now=now

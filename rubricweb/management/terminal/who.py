@@ -28,7 +28,7 @@ def acting(options: argparse.Namespace, role: Role) -> Who:
         prepare.somebody(note)
     team = lookup.team_called(options.team)
     user = lookup.person_called(options.user) if options.user else lookup.first_owner(team)
-    access.membership_for(user, team.slug, role)
+    access.access_membership(user, team.slug, role)
     return Who(team, user)
 
 

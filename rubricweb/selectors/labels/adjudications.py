@@ -9,8 +9,8 @@ from rubricweb.models import Criterion, Item, Review, ReviewQueue, Run, RunState
 
 
 def criterion_for(item: Item, criterion_id: int) -> Criterion:
-    """The door to a criterion this item can be judged by: of its own rubric when it brings one, else of any
-    version the item's team has published.
+    """The access check of a criterion this item can be judged by: of its own rubric when it brings one, else
+    of any version the item's team has published.
     """
     if item.rubric_version_id is not None:
         judged_by = Q(version=item.rubric_version_id)

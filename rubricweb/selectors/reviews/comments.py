@@ -1,4 +1,4 @@
-"""Comments on an item as one person may read them, and the doors to what can be commented on.
+"""Comments on an item as one person may read them, and the access checks of what can be commented on.
 
 A comment may tell a verdict. So while an item is hidden from somebody, they see no comments on it but their
 own, and of those not which verdict they were about.
@@ -138,7 +138,7 @@ def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int =
 
 
 def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
-    """The door to a comment: not found while it is hidden from this person."""
+    """The access check of a comment: not found while it is hidden from this person."""
     rows = Comment.objects.filter(item__dataset__team=team).filter(
         Q(author=viewer) | ~Exists(hidden_items(viewer, team, item=OuterRef("item_id")))
     )
@@ -156,7 +156,7 @@ def line(comment: Comment, viewer: User) -> Line:
 
 
 def judgement_for(item: Item, judgement_id: int, viewer: User) -> Judgement:
-    """The door to a verdict on the item that somebody wants to comment on. Raises Withheld, NotFound."""
+    """The access check of a verdict on the item that is commented on. Raises Withheld, NotFound."""
     require_visible(viewer, item)
     given = Q(run__isnull=False) | in_reviews()
     rows = Judgement.objects.filter(given, item=item).select_related("criterion")

@@ -14,7 +14,7 @@ from rubricweb.selectors.reviews.evidence import place_words
 
 
 def review_for(team: Team, review_id: int, viewer: User) -> Review:
-    """The door to a review: only its own rater comes in."""
+    """The access check of a review: only its own rater comes in."""
     review = (
         Review.objects.filter(queue__team=team, rater__user=viewer, pk=review_id)
         .select_related(

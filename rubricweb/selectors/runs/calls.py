@@ -90,7 +90,7 @@ class CallPage:
 
 
 def calls(run: Run, item: Item) -> QuerySet[JudgeCall]:
-    """The calls about one item without their texts, oldest first. `runs.run_item` is the door to them."""
+    """The calls about one item without their texts, oldest first. `runs.run_item` is their access check."""
     return JudgeCall.objects.filter(run=run, item=item).defer(*BODIES).order_by("pk")
 
 

@@ -1,4 +1,4 @@
-"""Runs: the list of them, and the door to one item of a run."""
+"""Runs: the list of them, and the access check of one item of a run."""
 
 from dataclasses import dataclass
 

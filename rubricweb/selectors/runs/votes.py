@@ -103,7 +103,7 @@ def run_votes(run: Run, *, viewer: User) -> RunVotes | None:
 def item_votes(run: Run, item: Item) -> dict[int, list[Vote]]:
     """Criterion id → its votes on one item, by stage, judge and repeat.
 
-    `runs.run_item` is the door to them: they are hidden wherever the verdicts are.
+    `runs.run_item` is their access check: they are hidden wherever the verdicts are.
     """
     votes: dict[int, list[Vote]] = defaultdict(list)
     rows = Vote.objects.filter(run=run, item=item).select_related("call")

@@ -53,7 +53,7 @@ def role_counts(team: Team) -> list[RoleCount]:
 
 
 def member_for(team: Team, user_id: int) -> Membership:
-    """The door to one membership of the team."""
+    """The access check of one membership of the team."""
     rows = Membership.objects.select_related("user", "team")
     membership = rows.filter(team=team, user_id=user_id).first() if 0 < user_id < 2**63 else None
     if membership is None:
@@ -67,7 +67,7 @@ def tokens(team: Team, user: User) -> list[ApiToken]:
 
 
 def token_for(team: Team, user: User, token_id: int) -> ApiToken:
-    """The door to a token: only its own holder comes in."""
+    """The access check of a token: only its own holder comes in."""
     rows = ApiToken.objects.filter(team=team, user=user).select_related("team")
     token = rows.filter(pk=token_id).first() if 0 < token_id < 2**63 else None
     if token is None:

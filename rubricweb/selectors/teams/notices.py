@@ -41,7 +41,7 @@ def unread_count(team: Team, user: User) -> int:
 
 
 def notice_for(team: Team, notice_id: int, user: User) -> Notice:
-    """The door to a notice: only the person it is for comes in."""
+    """The access check of a notice: only the person it is for comes in."""
     notice = visible_notices(user, team).filter(pk=notice_id).first() if 0 < notice_id < 2**63 else None
     if notice is None:
         raise NotFound("notice")

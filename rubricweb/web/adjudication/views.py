@@ -61,7 +61,7 @@ def inbox(request: TeamRequest) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.REVIEWER)
 def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
     """One unit with everybody's word; deciding it goes on to the next of the list one came from."""
-    item = access.item_for(request.team, item_id)
+    item = access.access_item(request.team, item_id)
     criterion = criterion_for(item, criterion_id)
     asked, where = _asked(request)
     if request.method != "POST":
@@ -98,7 +98,7 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
 @require_POST
 def undo(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
     """Takes one's decision back and opens the unit again."""
-    item = access.item_for(request.team, item_id)
+    item = access.access_item(request.team, item_id)
     criterion = criterion_for(item, criterion_id)
     asked, _ = _asked(request)
     services.withdraw(item, criterion, by=request.user, seen=read_seen(request.POST.get("seen")))
@@ -110,7 +110,7 @@ def undo(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
 @team_page(Role.REVIEWER)
 def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
     """Says how many units of a queue everybody agrees on; sent, these are decided as they say."""
-    queue = access.queue_for(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     if request.method == "POST":
         accepted = services.accept_agreed(queue, by=request.user)
         messages.success(
@@ -133,8 +133,8 @@ def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
 
 def _asked(request: TeamRequest) -> tuple[Asked, selected.Scope]:
     asked = read_asked(request.GET)
-    queues = access.queues_for(request.team, asked.queue_ids)
-    run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
+    queues = access.access_queues(request.team, asked.queue_ids)
+    run = access.access_run(request.team, asked.run_id) if asked.run_id is not None else None
     where = selected.scope(request.team, request.user, queues, run)
     require_known_cell(asked, _cell_criterion(where, asked))
     return asked, where
@@ -211,7 +211,7 @@ def _undo(request: TeamRequest, asked: Asked) -> dict[str, Any] | None:
     """The decision made just before, as its form names it; None when there is none to take back."""
     if asked.last is None:
         return None
-    item = access.item_for(request.team, asked.last[0])
+    item = access.access_item(request.team, asked.last[0])
     criterion = criterion_for(item, asked.last[1])
     decision = own_decision(item, criterion, by=request.user)
     if decision is None:

@@ -21,7 +21,7 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 @require_GET
 def board(request: TeamRequest, queue_id: int) -> HttpResponse:
     """The page; `?criterion=` narrows pairs, items and weeks, `?format=csv` hands out the numbers."""
-    queue = access.queue_for(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     criterion_id = whole_number(request.GET.get("criterion"), "criterion")
     as_file = request.GET.get("format") == "csv"
     context: dict[str, Any] = {"queue": queue}

@@ -59,7 +59,7 @@ def compare(request: TeamRequest) -> HttpResponse:
 @require_GET
 def item(request: TeamRequest, item_id: int) -> HttpResponse:
     """One item with everybody's verdicts; for a rater who is still to review it blind, only the item."""
-    found = access.item_for(request.team, item_id)
+    found = access.access_item(request.team, item_id)
     asked, run, queues = _asked_for_item(request, found)
     context: dict[str, Any] = {
         "asked": asked,
@@ -87,16 +87,18 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
 
 def _asked(request: TeamRequest) -> tuple[Asked, comparable.Choice]:
     asked = read_asked(request.GET)
-    run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
-    choice = comparable.choice(request.team, run=run, asked=access.queues_for(request.team, asked.queue_ids))
+    run = access.access_run(request.team, asked.run_id) if asked.run_id is not None else None
+    choice = comparable.choice(
+        request.team, run=run, asked=access.access_queues(request.team, asked.queue_ids)
+    )
     return asked.of(choice.run, choice.queues), choice
 
 
 def _asked_for_item(request: TeamRequest, item: Item) -> tuple[Asked, Run | None, tuple[ReviewQueue, ...]]:
     """As asked, or the run and queues of the item's own dataset."""
     asked = read_asked(request.GET)
-    run = access.run_for(request.team, asked.run_id) if asked.run_id is not None else None
-    queues = access.queues_for(request.team, asked.queue_ids)
+    run = access.access_run(request.team, asked.run_id) if asked.run_id is not None else None
+    queues = access.access_queues(request.team, asked.queue_ids)
     if not queues:
         queues = people_first(list(comparable.labelled_queues(item.dataset_id, team=request.team)))
     if run is None and not asked.queue_ids:

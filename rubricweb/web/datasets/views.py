@@ -45,7 +45,7 @@ def datasets(request: TeamRequest) -> HttpResponse:
 @require_safe
 @vary_on_headers("HX-Request")
 def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    dataset = access.dataset_for(request.team, dataset_id)
+    dataset = access.access_dataset(request.team, dataset_id)
     search, order = searched(request.GET), request.GET.get("order", "position")
     context = {
         "dataset": dataset,
@@ -66,7 +66,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
 @team_page(Role.VIEWER)
 @require_safe
 def item(request: TeamRequest, item_id: int) -> HttpResponse:
-    item = access.item_for(request.team, item_id)
+    item = access.access_item(request.team, item_id)
     previous, following = selectors.neighbours(item)
     own = item.rubric_version_id
     context = {
@@ -97,7 +97,7 @@ def _ground_truth(request: TeamRequest, item: Item) -> dict[str, Any]:
 @team_page(Role.EDITOR)
 def split(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """Asks how many items examples are drawn from; the answer opens the half they are in."""
-    dataset = access.dataset_for(request.team, dataset_id)
+    dataset = access.access_dataset(request.team, dataset_id)
     form = SplitForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -125,7 +125,7 @@ def import_file(request: TeamRequest) -> HttpResponse:
 @team_page(Role.EDITOR)
 def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """The same two steps for more items of a dataset there is."""
-    dataset = access.dataset_for(request.team, dataset_id)
+    dataset = access.access_dataset(request.team, dataset_id)
     if dataset.sealed_as:
         raise Conflict(f"{dataset} is sealed as a half of a split: add items to the dataset it came from.")
     return _bring_in(request, dataset)
@@ -261,8 +261,8 @@ def _forget(request: TeamRequest, upload_id: str) -> None:
 @require_POST
 def rater_kind(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResponse:
     """What a rater that came with a file is."""
-    dataset = access.dataset_for(request.team, dataset_id)
-    rater = access.imported_rater_for(dataset, rater_id)
+    dataset = access.access_dataset(request.team, dataset_id)
+    rater = access.access_imported_rater(dataset, rater_id)
     try:
         raters.change_kind(rater, request.POST.get("rater_kind", ""), by=request.user)
     except Conflict as error:
@@ -276,7 +276,7 @@ def rater_kind(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResp
 @team_page(Role.EDITOR)
 def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """First the file, then (?upload=<id>) what it would become: labels as a closed review queue."""
-    dataset = access.dataset_for(request.team, dataset_id)
+    dataset = access.access_dataset(request.team, dataset_id)
     if "upload" in request.GET:
         return _check_labels(request, request.GET["upload"], dataset)
     items, own = selectors.own_rubric_counts(dataset)
@@ -319,7 +319,7 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
     labels = known["labels"]
     refusal: Invalid | TooLarge | Conflict | None = None
     if request.method == "POST":
-        version = access.version_for(request.team, labels["version"]) if labels["version"] else None
+        version = access.access_version(request.team, labels["version"]) if labels["version"] else None
         try:
             queue = reviews.import_labels(
                 dataset,

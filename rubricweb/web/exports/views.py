@@ -53,7 +53,7 @@ def _dataset(request: TeamRequest) -> Dataset | None:
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
     if dataset_id is None:
         return selectors.datasets(request.team).first()
-    return access.dataset_for(request.team, dataset_id)
+    return access.access_dataset(request.team, dataset_id)
 
 
 def _page(request: TeamRequest, form: NewExport, *, status: int = 200) -> HttpResponse:

@@ -44,7 +44,7 @@ def new(request: TeamRequest) -> HttpResponse:
 @never_cache
 def judge(request: TeamRequest, endpoint_id: int) -> HttpResponse:
     """One endpoint: for owners to change, for others to read."""
-    endpoint = access.endpoint_for(request.team, endpoint_id)
+    endpoint = access.access_endpoint(request.team, endpoint_id)
     if request.method != "POST":
         return _judge_page(request, endpoint, JudgeForm(endpoint=endpoint))
     form = JudgeForm(request.POST, endpoint=endpoint)
@@ -62,7 +62,7 @@ def judge(request: TeamRequest, endpoint_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.OWNER)
 @require_POST
 def remove(request: TeamRequest, endpoint_id: int) -> HttpResponse:
-    endpoint = access.endpoint_for(request.team, endpoint_id)
+    endpoint = access.access_endpoint(request.team, endpoint_id)
     endpoints.remove_endpoint(endpoint, by=request.user, now=now())
     messages.success(request, f"{endpoint} is removed; its key is forgotten.")
     return redirect("settings_judges", request.team.slug)

@@ -20,13 +20,13 @@ from rubricweb.web.reviews.calibration_forms import MarkGold, Rules
 @team_page(Role.EDITOR)
 @require_GET
 def gold(request: TeamRequest, queue_id: int) -> HttpResponse:
-    return _page(request, access.queue_for(request.team, queue_id))
+    return _page(request, access.access_queue(request.team, queue_id))
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
-    queue = access.queue_for(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     form = MarkGold(request.POST, queue=queue)
 
     def change() -> str:
@@ -43,7 +43,7 @@ def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
-    queue = access.queue_for(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     form = Rules(request.POST)
 
     def change() -> str:
@@ -57,7 +57,7 @@ def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def unmark(request: TeamRequest, queue_id: int, item_id: int) -> HttpResponse:
-    queue, item = access.queue_for(request.team, queue_id), access.item_for(request.team, item_id)
+    queue, item = access.access_queue(request.team, queue_id), access.access_item(request.team, item_id)
     services.unmark_gold(queue, item.pk, by=request.user)
     return _changed(request, queue, f"{item} is not gold any more.")
 
@@ -78,7 +78,7 @@ def try_again(request: TeamRequest, queue_id: int, rater_id: int) -> HttpRespons
 @require_GET
 def mine(request: TeamRequest, queue_id: int) -> HttpResponse:
     """How one's own round went; before it is over, only how far one is."""
-    queue = access.queue_for(request.team, queue_id)
+    queue = access.access_queue(request.team, queue_id)
     found = selectors.my_calibration(queue, request.user)
     context = {"queue": queue, "mine": found, "whom": selectors.whom_to_ask(queue)}
     return render(request, "reviews/calibration/calibration_mine.html", context)
@@ -87,8 +87,8 @@ def mine(request: TeamRequest, queue_id: int) -> HttpResponse:
 def _decide(
     request: TeamRequest, queue_id: int, rater_id: int, decide: Callable[..., None], words: str
 ) -> HttpResponse:
-    queue = access.queue_for(request.team, queue_id)
-    rater: Rater = access.rater_for(queue, rater_id)
+    queue = access.access_queue(request.team, queue_id)
+    rater: Rater = access.access_rater(queue, rater_id)
     try:
         decide(queue, rater, by=request.user)
     except (Conflict, Forbidden) as error:

@@ -31,7 +31,7 @@ class Unsent:
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 def comments(request: TeamRequest, item_id: int) -> HttpResponse:
     """The thread alone, page by page; a POST adds to it and goes back to where it was written."""
-    item = access.item_for(request.team, item_id)
+    item = access.access_item(request.team, item_id)
     if request.method != "POST":
         return _thread_page(request, item)
     criterion, judgement = _about(request, item)

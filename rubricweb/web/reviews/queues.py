@@ -86,7 +86,7 @@ def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
 @team_page(Role.VIEWER)
 @require_GET
 def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.queue_for(request.team, queue_id)
+    found = access.access_queue(request.team, queue_id)
     progress = selectors.queue_progress(found, request.user)
     return render(
         request,
@@ -110,13 +110,13 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_GET
 def change(request: TeamRequest, queue_id: int) -> HttpResponse:
     """Items, people and words of a queue, each with a form of its own."""
-    return _change_page(request, access.queue_for(request.team, queue_id))
+    return _change_page(request, access.access_queue(request.team, queue_id))
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.queue_for(request.team, queue_id)
+    found = access.access_queue(request.team, queue_id)
     form = QueueWords(request.POST)
 
     def change() -> str:
@@ -130,7 +130,7 @@ def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def people(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.queue_for(request.team, queue_id)
+    found = access.access_queue(request.team, queue_id)
     form = QueuePeople(request.POST, queue=found)
 
     def change() -> str:
@@ -145,7 +145,7 @@ def people(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
     """More items, as the form chooses them."""
-    found = access.queue_for(request.team, queue_id)
+    found = access.access_queue(request.team, queue_id)
     form = ExtendQueue(request.POST, team=request.team)
 
     def change() -> str:
@@ -159,7 +159,7 @@ def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.EDITOR)
 @require_POST
 def raters_per_item(request: TeamRequest, queue_id: int) -> HttpResponse:
-    found = access.queue_for(request.team, queue_id)
+    found = access.access_queue(request.team, queue_id)
     form = QueueRaters(request.POST)
 
     def change() -> str:
@@ -214,7 +214,7 @@ def reopen(request: TeamRequest, queue_id: int) -> HttpResponse:
 
 def _moved(request: TeamRequest, queue_id: int, move: Callable[..., object]) -> HttpResponse:
     """Back to the queue in its new state, or with why it stays as it was."""
-    found = access.queue_for(request.team, queue_id)
+    found = access.access_queue(request.team, queue_id)
     try:
         move(found, by=request.user)
     except (Invalid, Conflict) as error:
@@ -229,7 +229,7 @@ def _moved(request: TeamRequest, queue_id: int, move: Callable[..., object]) -> 
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 def next_item(request: TeamRequest, queue_id: int) -> HttpResponse:
     """POST goes to the next review; opened, or with nothing left, it says what else there is to do."""
-    found = access.queue_for(request.team, queue_id)
+    found = access.access_queue(request.team, queue_id)
     if request.method == "POST":
         try:
             return redirect(next_url(request, found))
@@ -248,7 +248,7 @@ def next_item(request: TeamRequest, queue_id: int) -> HttpResponse:
 @team_page(Role.VIEWER, post=Role.ANNOTATOR)
 @require_POST
 def start(request: TeamRequest, queue_id: int, item_id: int) -> HttpResponse:
-    found, item = access.queue_for(request.team, queue_id), access.item_for(request.team, item_id)
+    found, item = access.access_queue(request.team, queue_id), access.access_item(request.team, item_id)
     try:
         review = services.start_review(found, item, request.user, now=now())
     except (Conflict, Forbidden) as error:

@@ -31,7 +31,7 @@ RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_wi
 @vary_on_headers("HX-Request")
 def edit(request: TeamRequest, rubric_id: int) -> HttpResponseBase:
     """The draft as a form. Buttons: save, publish, yaml, json, overwrite=<revision>, try, and RESHAPING."""
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     if request.method != "POST":
         return _editor(request, rubric, RubricForm.from_draft(rubric.draft, rubric.draft_revision))
     form = RubricForm.from_post(request.POST)
@@ -129,7 +129,7 @@ def _go(request: TeamRequest, url: str) -> HttpResponseBase:
 @require_POST
 def preview(request: TeamRequest, rubric_id: int) -> HttpResponse:
     """What is typed, as a reviewer sees it and as a judge is asked, and what lint says; nothing is saved."""
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     row = whole_number(request.POST.get("preview_row"), "The row") or 0
     form = RubricForm.from_post(request.POST)
     context = {"rubric": rubric, "form": form, "out_of_band": True, **_preview(rubric, form, row)}
@@ -169,7 +169,7 @@ def _answered(form: RubricForm, position: int, item: Item | None) -> Any:
 @require_POST
 def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
     """The parameters of the check that was just chosen in one row."""
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     row = RubricForm.from_post(request.POST).row(request.POST.get("row", ""))
     if row is None:
         raise NotFound("criterion")
@@ -181,7 +181,7 @@ def check_fields(request: TeamRequest, rubric_id: int) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
     """The draft as typed on a submission: pasted, or the sample item's when nothing was."""
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     form = RubricForm.from_post(request.POST)
     pasted, reference = typed(request.POST, "try_submission"), typed(request.POST, "try_reference")
     item = None if pasted.strip() else selectors.sample_item(rubric)
@@ -222,7 +222,7 @@ def _tried(request: TeamRequest, form: RubricForm, submission: engine.Submission
 @team_page(Role.EDITOR)
 def source(request: TeamRequest, rubric_id: int) -> HttpResponse:
     """The draft as YAML or JSON, to be changed as text."""
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     format = request.GET.get("format", "yaml")
     if format not in FORMATS:
         raise Invalid(f"A rubric's source is one of {', '.join(FORMATS)}, not {format[:40]!r}.")

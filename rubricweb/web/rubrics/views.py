@@ -63,7 +63,7 @@ def import_file(request: TeamRequest) -> HttpResponse:
 @team_page(Role.VIEWER)
 @require_safe
 def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     state = selectors.draft_state(rubric)
     context = {
         "rubric": rubric,
@@ -84,7 +84,7 @@ def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
 @team_page(Role.EDITOR)
 def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
     """A last look at what changes, then the next version."""
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     form = PublishForm(request.POST if request.method == "POST" else None)
     refusal: Invalid | Conflict | None = None
     if request.method == "POST" and form.is_valid():
@@ -110,7 +110,7 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
 @team_page(Role.VIEWER)
 @require_safe
 def version(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     version = selectors.numbered_version(rubric, number)
     diff = selectors.changes_before(version)
     rules_changed = diff is not None and (diff.pass_rule_changed or diff.length_penalty_changed)
@@ -136,7 +136,7 @@ def version(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
 @team_page(Role.VIEWER)
 @require_safe
 def download(request: TeamRequest, rubric_id: int, number: int, format: str) -> HttpResponse:
-    rubric = access.rubric_for(request.team, rubric_id)
+    rubric = access.access_rubric(request.team, rubric_id)
     version = selectors.numbered_version(rubric, number)
     if format not in FORMATS:
         raise NotFound("rubric format")

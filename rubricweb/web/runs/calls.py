@@ -22,7 +22,7 @@ def call(request: TeamRequest, run_id: int, item_id: int, call_id: int) -> HttpR
 
     A notice instead while the reader is still to review the item blind.
     """
-    run, item = access.run_for(request.team, run_id), access.item_for(request.team, item_id)
+    run, item = access.access_run(request.team, run_id), access.access_item(request.team, item_id)
     context: dict[str, Any] = {"team": request.team, "run": run, "item": item}
     template = "runs/item/_call_body.html" if request.htmx else "runs/call.html"
     try:

@@ -23,7 +23,7 @@ BREAK_OFF = "break_off"
 @require_POST
 def pause(request: TeamRequest, run_id: int) -> HttpResponse:
     """Calls in flight finish, unless in_flight=break_off."""
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
     finish = _may_finish(request)
     services.pause_run(found, by=request.user, now=now(), finish_in_flight=finish)
     fate = "calls in flight may finish" if finish else "calls in flight are broken off"
@@ -34,7 +34,7 @@ def pause(request: TeamRequest, run_id: int) -> HttpResponse:
 @require_POST
 def cancel(request: TeamRequest, run_id: int) -> HttpResponse:
     """Calls in flight finish, unless in_flight=break_off."""
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
     services.cancel_run(found, by=request.user, now=now(), finish_in_flight=_may_finish(request))
     return _stopped(request, found, RunState.CANCELLED, f"{found} is cancelled; what was graded stays.")
 
@@ -45,7 +45,7 @@ def resume(request: TeamRequest, run_id: int) -> HttpResponse:
     """Goes on with what is missing: everything, one kind of error (`kind`), the errors of one `item`, or
     only=pending items.
     """
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
     item_id = whole_number(request.POST.get("item"), "The item")
     kinds = read_retry(request.POST)
 
@@ -66,7 +66,7 @@ def resume(request: TeamRequest, run_id: int) -> HttpResponse:
 @require_POST
 def extend(request: TeamRequest, run_id: int) -> HttpResponse:
     """Takes in the items that came into the dataset after the run was planned."""
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
 
     def take_in() -> str:
         items = services.extend_run(found, by=request.user, enqueue=tasks.notify)
@@ -79,7 +79,7 @@ def extend(request: TeamRequest, run_id: int) -> HttpResponse:
 @require_POST
 def budget(request: TeamRequest, run_id: int) -> HttpResponse:
     """What the run may cost from now on, nothing for no cap; with `resume` a paused run goes on at once."""
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
 
     def change() -> str:
         amount = _dollars(request.POST.get("budget_usd", ""))

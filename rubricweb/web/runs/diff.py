@@ -21,9 +21,9 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 @require_safe
 def choose(request: TeamRequest, run_id: int) -> HttpResponse:
     """On to the baseline that is asked for, else to the likeliest; a page that says so when there is none."""
-    run = access.run_for(request.team, run_id)
+    run = access.access_run(request.team, run_id)
     asked = whole_number(request.GET.get("baseline"), "The baseline")
-    baseline = selected.baseline_for(run) if asked is None else access.run_for(request.team, asked)
+    baseline = selected.baseline_for(run) if asked is None else access.access_run(request.team, asked)
     if baseline is None:
         return render(request, "runs/diff/nothing.html", {"run": run})
     selected.require_comparable(run, baseline)
@@ -64,7 +64,7 @@ def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
 def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> HttpResponse:
     """Both runs' answers about one item; for a rater who is still to review it blind, only the item."""
     run, baseline = _both(request, run_id, baseline_id)
-    found = access.item_for(request.team, item_id)
+    found = access.access_item(request.team, item_id)
     change = request.GET.get("change", "")
     context: dict[str, Any] = {
         "run": run,
@@ -91,7 +91,7 @@ def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> H
 
 
 def _both(request: TeamRequest, run_id: int, baseline_id: int) -> tuple[Run, Run]:
-    run, baseline = access.run_for(request.team, run_id), access.run_for(request.team, baseline_id)
+    run, baseline = access.access_run(request.team, run_id), access.access_run(request.team, baseline_id)
     selected.require_comparable(run, baseline)
     return run, baseline
 

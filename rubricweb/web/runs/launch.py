@@ -58,7 +58,7 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
     run_id = whole_number(asked.get("again"), "The run")
     if run_id is None:
         return NewRun(team=request.team, initial=_typed(asked)), None
-    run = access.run_for(request.team, run_id)
+    run = access.access_run(request.team, run_id)
     judges = list(endpoints.judges_of(request.team))
     return NewRun(team=request.team, initial=filled_in(run, judges) | _typed(asked)), run
 

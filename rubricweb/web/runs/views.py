@@ -64,7 +64,7 @@ def runs(request: TeamRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def run(request: TeamRequest, run_id: int) -> HttpResponse:
     """The page; with htmx the results alone, which are asked for again while the run goes on."""
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
     context = _results(request, found)
     if request.htmx:
         return render(request, "runs/results/_results.html", context)
@@ -82,7 +82,7 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
     `seen` is the phase the page shows: in another one it gets its buttons and results anew as well, and the
     event run:moved. A reader who opens the address by hand is sent to the page.
     """
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
     if not request.htmx:
         return redirect("run", request.team.slug, found.pk)
     asked = request.GET.copy()
@@ -101,7 +101,7 @@ def live(request: TeamRequest, run_id: int) -> HttpResponse:
 @require_safe
 def log(request: TeamRequest, run_id: int) -> HttpResponse:
     """Everything that was decided, newest first."""
-    found = access.run_for(request.team, run_id)
+    found = access.access_run(request.team, run_id)
     page = run_log.run_log(found, viewer=request.user, cursor=request.GET.get("cursor"), size=100)
     return render(request, "runs/log.html", {"run": found, "page": page})
 
@@ -182,7 +182,7 @@ def _rights(request: TeamRequest) -> dict[str, Any]:
 @require_safe
 def item(request: TeamRequest, run_id: int, item_id: int) -> HttpResponse:
     """The full report on one item, or a notice while the reader is still to review it blind."""
-    found, one = access.run_for(request.team, run_id), access.item_for(request.team, item_id)
+    found, one = access.access_run(request.team, run_id), access.access_item(request.team, item_id)
     order = request.GET.get("sort", "score")
     context: dict[str, Any] = {
         "run": found,

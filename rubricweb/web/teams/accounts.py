@@ -106,7 +106,7 @@ def single_keys(request: HttpRequest) -> HttpResponse:
 def home(request: HttpRequest) -> HttpResponse:
     """The dashboard of the team that was open last, or of the first one."""
     assert isinstance(request.user, User)
-    teams = access.teams_for(request.user)
+    teams = access.access_teams(request.user)
     team = teams.filter(pk=request.user.last_team_id or 0).first() or teams.first()
     if team is None:
         return render(request, "teams/no_team.html")

@@ -53,7 +53,7 @@ def get_item_in_both_runs(request: TokenRequest, run_id: int, baseline_id: int, 
     Withheld (403) while you are still to review the item blind.
     """
     run, baseline = _both(request, run_id, baseline_id)
-    item = access.item_for(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
     found = item_in_both(run, baseline, item, viewer=request.auth.user)
     if found is None:
         raise NotFound("item in these runs")
@@ -62,4 +62,4 @@ def get_item_in_both_runs(request: TokenRequest, run_id: int, baseline_id: int, 
 
 def _both(request: TokenRequest, run_id: int, baseline_id: int) -> tuple[Run, Run]:
     team = request.auth.team
-    return access.run_for(team, run_id), access.run_for(team, baseline_id)
+    return access.access_run(team, run_id), access.access_run(team, baseline_id)

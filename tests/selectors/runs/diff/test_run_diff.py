@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubricweb.access import run_for
+from rubricweb.access import access_run
 from rubricweb.engine.agreement import Figure
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.judges.base import JudgeConfig, JudgeError
@@ -490,7 +490,7 @@ def test_the_summary_takes_as_many_queries_however_many_items(
     many = [{"id": str(number), "submission": f"{number} {KEYS[number % 4]}"} for number in range(items)]
     dataset = factories.dataset(people.team, people.ed, items=many)
     runs = [graded(people, dataset, version, table) for table in (BEFORE, AFTER)]
-    after, before = (run_for(people.team, run.pk) for run in reversed(runs))
+    after, before = (access_run(people.team, run.pk) for run in reversed(runs))
     # Hidden items, items of each run, criteria, answers of each run; the team came with the runs.
     with django_assert_num_queries(6):
         assert run_diff(after, before, viewer=people.bob).scores.n == items
