@@ -23,14 +23,25 @@ def test_no_folder_has_more_than_twelve_modules(tree: str) -> None:
     assert {folder: count for folder, count in modules.items() if count > MOST_MODULES} == {}
 
 
-def test_no_folder_of_styles_or_scripts_has_more_than_twelve_files() -> None:
+def test_no_folder_of_templates_styles_or_scripts_has_more_than_twelve_files() -> None:
     files = Counter(
         str(file.parent.relative_to(ROOT))
-        for pattern in ("css/**/*.css", "js/**/*.*s")
-        for file in (ROOT / "static").glob(pattern)
+        for pattern in ("templates/**/*.html", "static/css/**/*.css", "static/js/**/*.*s")
+        for file in ROOT.glob(pattern)
+        if "allauth" not in file.parts  # named by django-allauth
     )
     assert files
     assert {folder: count for folder, count in files.items() if count > MOST_MODULES} == {}
+
+
+def test_lines_of_templates_are_shorter_than_160_characters() -> None:
+    lines = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in (ROOT / "templates").rglob("*.html")
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if len(line) >= 160
+    ]
+    assert lines == []
 
 
 def test_the_floor_plan_shows_every_floor_and_nothing_that_is_not_there() -> None:

@@ -18,6 +18,7 @@ from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan
 from rubricweb.services.reviews import queue_changes as changes
 from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.reviews import words
 from rubricweb.web.reviews.queue_forms import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueWords
 
 
@@ -99,6 +100,8 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
             "remarks": selectors.remarks(found, request.user),
             "i_rate": selectors.rates(found, request.user),
             "source": selectors.source_words(found, request.user),
+            "close_question": words.close_question(found, progress.drafts),
+            "reopen_question": words.reopen_question(found),
         },
     )
 
