@@ -47,6 +47,7 @@ check: .venv/.stamp-test node_modules/.stamp ## Lint, formatting, types, floors,
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(with_node) node_modules/.bin/biome ci --colors=off --error-on-warnings
+	$(with_node) node_modules/.bin/tsc
 	$(with_node) node --test --test-reporter=spec tests/javascript/*/*.test.js
 	$(BIN)/djlint templates --lint --quiet
 	RUBRICWEB_LOCAL=1 $(BIN)/python manage.py makemigrations --check --dry-run

@@ -2,23 +2,30 @@
 // In the field of the reason Ctrl+Enter sends it. A form is sent once; the answer is another page.
 
 import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isTyping } from "../shared/keys.js";
+import { one } from "../shared/one.js";
 
 const FORM = "form[data-decide]";
+
+/** @typedef {(key: string) => boolean} Press whether the key meant something here */
 // Somebody who comes back to a decision begins with the label again.
+/** @type {HTMLInputElement | null} */
 let chosen = null;
 
 // Several criteria may have a form: the one somebody is in, else the one the page was opened for.
 const form = () =>
-  document.activeElement?.closest(FORM) ??
-  document.querySelector(
-    `.criterion.is-active :is(.comparison__decide[open], div.comparison__decide) ${FORM}`,
-  ) ??
-  document.querySelector(`.comparison__decide[open] ${FORM}`);
+  /** @type {HTMLFormElement | null} */ (
+    document.activeElement?.closest(FORM) ??
+      document.querySelector(
+        `.criterion.is-active :is(.comparison__decide[open], div.comparison__decide) ${FORM}`,
+      ) ??
+      document.querySelector(`.comparison__decide[open] ${FORM}`)
+  );
 
 const begun = () => (chosen?.form === form() ? chosen : null);
 
+/** @type {Press} */
 const label = (key) => {
-  const radio = form()?.querySelector(`[data-label-key~="${CSS.escape(key)}"]`);
+  const radio = form()?.querySelector(`input[data-label-key~="${CSS.escape(key)}"]`);
   if (!radio) return false;
   radio.focus();
   radio.click();
@@ -26,17 +33,20 @@ const label = (key) => {
   return true;
 };
 
+/** @type {Press} */
 const cause = (key) => {
-  const radio = form()?.querySelector(`[data-cause-key="${CSS.escape(key)}"]`);
-  if (!radio) return false;
+  const deciding = form();
+  const radio = deciding?.querySelector(`input[data-cause-key="${CSS.escape(key)}"]`);
+  if (!deciding || !radio) return false;
   radio.click();
-  const { majority } = form().dataset;
-  const reason = form().querySelector("textarea");
-  if (majority && majority !== begun().value && !reason.value.trim()) reason.focus();
-  else form().requestSubmit();
+  const { majority } = deciding.dataset;
+  const reason = one("textarea", deciding);
+  if (majority && majority !== begun()?.value && !reason.value.trim()) reason.focus();
+  else deciding.requestSubmit();
   return true;
 };
 
+/** @type {Press} */
 const press = (key) => {
   const isDigit = /^[1-9]$/.test(key);
   if (isDigit && begun() ? cause(key) : label(key)) return true;
@@ -57,7 +67,8 @@ document.addEventListener("DOMContentLoaded", () => {
   if (document.querySelectorAll(".criterion").length > 1) {
     active.scrollIntoView({ block: "start" });
     // Where the panes scroll by themselves, the page itself stays at its top.
-    if (getComputedStyle(active.closest(".panes__side")).overflowY === "auto") window.scrollTo(0, 0);
+    if (getComputedStyle(active.closest(".panes__side") ?? active).overflowY === "auto")
+      window.scrollTo(0, 0);
   }
   // Tab goes on from the criterion, not from the top of the page; what was refused has the focus already.
   if (document.activeElement !== document.body || location.hash || document.querySelector("main [autofocus]"))
@@ -66,7 +77,8 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 document.addEventListener("change", (event) => {
-  if (event.target.matches?.(`${FORM} [name="verdict"]`)) chosen = event.target;
+  const radio = event.target;
+  if (radio instanceof HTMLInputElement && radio.matches(`${FORM} [name="verdict"]`)) chosen = radio;
 });
 
 document.addEventListener("submit", (event) => {
@@ -86,7 +98,7 @@ document.addEventListener("keydown", (event) => {
   if (isCtrlEnter(event)) {
     if (!isReason) return;
     event.preventDefault();
-    event.target.form.requestSubmit();
+    event.target.closest("form")?.requestSubmit();
     return;
   }
   if (event.key === "Escape") {

@@ -1,50 +1,62 @@
 // Comments: Ctrl+Enter sends the one that is being written; after an @ the members are offered.
 
 import { isCtrlEnter } from "../shared/keys.js";
+import { one } from "../shared/one.js";
 
-const box = (event) => event.target.closest?.("[data-comment-text]");
+const BOX = "textarea[data-comment-text]";
+
+/** @param {Event} event */
+const box = (event) => (event.target instanceof Element ? event.target.closest(BOX) : null);
 const list = () => document.getElementById("comment-people");
-const offered = () => [...(list()?.children ?? [])].filter((person) => !person.hidden);
-const isOpen = () => list() && !list().hidden;
+const people = () => [...document.querySelectorAll("#comment-people > li")];
+const offered = () => people().filter((person) => !person.hidden);
+const isOpen = () => list()?.hidden === false;
 
 // The name that is being typed: what stands between an @ and the caret.
 // Names others see may be begun with a quotation mark; what is chosen is the user name in place of both.
+/** @param {HTMLTextAreaElement} text */
 const begun = (text) =>
   /(?:^|[^\w@.+/-])@("[^"\n]{0,40}|[\w.+-]{0,40})$/.exec(text.value.slice(0, text.selectionStart))?.[1];
 
+/** @param {HTMLElement} person */
 const choose = (person) => {
-  for (const one of list().children) one.setAttribute("aria-selected", String(one === person));
+  for (const each of people()) each.setAttribute("aria-selected", String(each === person));
   person.scrollIntoView({ block: "nearest" });
   const text = document.activeElement;
-  if (text.matches("[data-comment-text]")) text.setAttribute("aria-activedescendant", person.id);
+  if (text?.matches(BOX)) text.setAttribute("aria-activedescendant", person.id);
 };
 
 const close = () => {
-  if (list()) list().hidden = true;
+  const shown = list();
+  if (shown) shown.hidden = true;
   for (const text of document.querySelectorAll("[aria-activedescendant][data-comment-text]"))
     text.removeAttribute("aria-activedescendant");
 };
 
+/** @param {HTMLTextAreaElement} text */
 const offer = (text) => {
   const name = begun(text)?.replace('"', "").toLowerCase();
   if (name === undefined || !list()) return close();
-  for (const person of list().children)
+  for (const person of people())
     person.hidden = !`${person.dataset.username} ${person.textContent}`.toLowerCase().includes(name);
   if (!offered().length) return close();
-  text.after(list());
+  const shown = one("#comment-people");
+  text.after(shown);
   text.setAttribute("aria-controls", "comment-people");
-  list().hidden = false;
+  shown.hidden = false;
   choose(offered()[0]);
 };
 
+/** @type {(text: HTMLTextAreaElement, person: HTMLElement) => void} */
 const insert = (text, person) => {
-  const start = text.selectionStart - begun(text).length;
+  const start = text.selectionStart - (begun(text) ?? "").length;
   text.setRangeText(`${person.dataset.username} `, start, text.selectionStart, "end");
   close();
 };
 
 document.addEventListener("input", (event) => {
-  if (box(event)) offer(event.target);
+  const text = box(event);
+  if (text) offer(text);
 });
 
 // Before the keys of the page: they would go to the next item with the comment half written.
@@ -56,16 +68,16 @@ document.addEventListener(
     if (isCtrlEnter(event)) {
       event.preventDefault();
       event.stopImmediatePropagation();
-      text.form.requestSubmit(text.form.querySelector("[type=submit]"));
+      text.form?.requestSubmit(text.form.querySelector("button[type=submit]"));
       return;
     }
     if (!isOpen()) return;
-    const people = offered();
-    const at = people.findIndex((person) => person.getAttribute("aria-selected") === "true");
+    const shown = offered();
+    const at = shown.findIndex((person) => person.getAttribute("aria-selected") === "true");
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      choose(people.at((at + (event.key === "ArrowDown" ? 1 : -1)) % people.length));
+      choose(shown[(at + (event.key === "ArrowDown" ? 1 : -1) + shown.length) % shown.length]);
     } else if (event.key === "Enter" || event.key === "Tab") {
-      insert(text, people[at]);
+      insert(text, shown[at]);
     } else if (event.key === "Escape") {
       close();
     } else {
@@ -79,8 +91,8 @@ document.addEventListener(
 
 document.addEventListener("mousedown", (event) => {
   const person = event.target.closest("#comment-people > li");
-  const text = document.activeElement;
-  if (!person || !text?.matches("[data-comment-text]")) return;
+  const text = document.activeElement?.closest(BOX);
+  if (!person || !text) return;
   event.preventDefault(); // the caret stays where it is
   insert(text, person);
 });

@@ -3,7 +3,33 @@
 
 import { onContent } from "../shared/events.js";
 import { hasModifier } from "../shared/keys.js";
+import { one } from "../shared/one.js";
 
+/**
+ * @typedef {object} Series one line, a value or none for each of the times
+ * @property {string} label
+ * @property {string} [kind]
+ * @property {boolean} [dashed]
+ * @property {boolean} [joined]
+ * @property {(number | null)[]} values
+ * @property {(number | null)[]} [low]
+ * @property {(number | null)[]} [high]
+ */
+
+/**
+ * @typedef {object} Data what the page holds for a chart; times in seconds
+ * @property {number[]} times
+ * @property {Series[]} series
+ * @property {{ time: number, label: string }[]} [breaks] where versions changed
+ * @property {{ name: string, url: string }[]} [runs] where the points are runs
+ * @property {number} [minimum]
+ * @property {number} [maximum]
+ */
+
+/** @typedef {{ plot: Plot, data: Data }} Chart */
+/** @typedef {{ stroke: string, font: string }} Axis */
+
+/** @type {Record<string, string>} */
 const INKS = {
   human: "--series-human",
   judge: "--series-judge",
@@ -12,9 +38,14 @@ const INKS = {
   fourth: "--series-fourth",
   fifth: "--series-fifth",
 };
+/** @type {Map<Element, Chart>} */
 const charts = new Map();
 
+/** @param {Series} series */
+const tokenOf = (series) => INKS[series.kind ?? "other"] ?? INKS.other;
+
 // Canvas needs a finished colour, and tokens are light-dark() expressions: let an element resolve them.
+/** @type {(holder: HTMLElement, token: string, alpha?: number) => string} */
 const ink = (holder, token, alpha = 1) => {
   const probe = document.createElement("span");
   probe.style.color =
@@ -25,15 +56,19 @@ const ink = (holder, token, alpha = 1) => {
   return color;
 };
 
+/** @param {HTMLElement} holder */
 const draw = (holder) => {
-  const data = JSON.parse(document.getElementById(holder.dataset.chartTime).textContent);
+  /** @type {Data} */
+  const data = JSON.parse(one(`#${holder.dataset.chartTime}`).textContent ?? "");
   charts.get(holder)?.plot.destroy();
 
+  /** @type {(number | null)[][]} */
   const columns = [data.times];
+  /** @type {object[]} */
   const series = [{}];
   const bands = [];
   for (const each of data.series) {
-    const color = ink(holder, INKS[each.kind] ?? INKS.other);
+    const color = ink(holder, tokenOf(each));
     columns.push(each.values);
     series.push({
       label: each.label,
@@ -55,7 +90,7 @@ const draw = (holder) => {
       series.push({ ...edge }, { ...edge });
       bands.push({
         series: [series.length - 2, series.length - 1],
-        fill: ink(holder, INKS[each.kind] ?? INKS.other, 0.14),
+        fill: ink(holder, tokenOf(each), 0.14),
       });
     }
   }
@@ -72,7 +107,12 @@ const draw = (holder) => {
       height: Number(holder.dataset.chartHeight ?? 240),
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { size: 8 } },
-      scales: { y: { range: (_, low, high) => range(data, low, high) } },
+      scales: {
+        y: {
+          range: (/** @type {Plot} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
+            range(data, low, high),
+        },
+      },
       padding: [12, 16, 0, 0],
       axes: [
         { ...axis, size: 28, values: dates(data.times) },
@@ -81,11 +121,15 @@ const draw = (holder) => {
       series,
       bands,
       hooks: {
-        setCursor: [(chart) => readOut(holder, data, chart.cursor.idx)],
+        setCursor: [(/** @type {Plot} */ chart) => readOut(holder, data, chart.cursor.idx)],
         draw: [
-          (chart) => drawIntervals(chart, data, (each) => ink(holder, INKS[each.kind] ?? INKS.other, 0.55)),
+          (/** @type {Plot} */ chart) =>
+            drawIntervals(chart, data, (each) => ink(holder, tokenOf(each), 0.55)),
         ],
-        drawClear: [(chart) => drawBreaks(chart, data.breaks ?? [], ink(holder, "--border-control"), axis)],
+        drawClear: [
+          (/** @type {Plot} */ chart) =>
+            drawBreaks(chart, data.breaks ?? [], ink(holder, "--border-control"), axis),
+        ],
       },
     },
     columns,
@@ -97,24 +141,27 @@ const draw = (holder) => {
 };
 
 // A little air around the data, never past the ends of the scale the server named.
+/** @type {(data: Data, low: number, high: number) => [number, number]} */
 const range = (data, low, high) => {
   const air = Math.max((high - low) * 0.15, 0.02);
   return [Math.max(data.minimum ?? -Infinity, low - air), Math.min(data.maximum ?? Infinity, high + air)];
 };
 
+/** @param {number[]} times */
 const dates = (times) => {
   const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
   const format = new Intl.DateTimeFormat(
     undefined,
     span < 2 * 86400 ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" },
   );
-  return (_, ticks) => {
+  return (/** @type {Plot} */ _, /** @type {number[]} */ ticks) => {
     const words = ticks.map((tick) => format.format(tick * 1000));
     return words.map((word, index) => (word === words[index - 1] ? "" : word));
   };
 };
 
 // A band has no width at a single point: a whisker shows the interval there too.
+/** @type {(chart: Plot, data: Data, inkOf: (series: Series) => string) => void} */
 const drawIntervals = (chart, data, inkOf) => {
   const { ctx } = chart;
   ctx.save();
@@ -125,13 +172,15 @@ const drawIntervals = (chart, data, inkOf) => {
     ctx.strokeStyle = inkOf(each);
     data.times.forEach((time, index) => {
       const middle = each.values[index];
-      if (middle == null || each.low[index] == null || each.high[index] == null) return;
+      const low = each.low?.[index];
+      const high = each.high?.[index];
+      if (middle == null || low == null || high == null) return;
       const x = Math.round(chart.valToPos(time, "x", true));
       const gap = 4 * devicePixelRatio; // leaves the point itself clear
       const at = chart.valToPos(middle, "y", true);
       for (const [end, side] of [
-        [each.low[index], 1],
-        [each.high[index], -1],
+        [low, 1],
+        [high, -1],
       ]) {
         const y = chart.valToPos(end, "y", true);
         if ((y - at) * side <= gap) continue;
@@ -147,6 +196,7 @@ const drawIntervals = (chart, data, inkOf) => {
   ctx.restore();
 };
 
+/** @type {(chart: Plot, breaks: { time: number, label: string }[], color: string, axis: Axis) => void} */
 const drawBreaks = (chart, breaks, color, axis) => {
   const { ctx, bbox } = chart;
   ctx.save();
@@ -167,6 +217,7 @@ const drawBreaks = (chart, breaks, color, axis) => {
 };
 
 // One line under the plot: the legend, and the numbers of the point under the cursor.
+/** @type {(holder: HTMLElement, data: Data, index: number | null | undefined) => void} */
 const readOut = (holder, data, index) => {
   let line = holder.nextElementSibling;
   if (!line?.matches(".chart__readout")) {
@@ -199,12 +250,14 @@ const readOut = (holder, data, index) => {
   line.append(when);
 };
 
+/** @type {(chart: Chart, index: number) => void} */
 const goTo = ({ plot, data }, index) =>
   plot.setCursor({ left: plot.valToPos(data.times[index], "x"), top: 10 });
 
 // Where the points are runs, the one that is read out opens.
+/** @param {Chart} chart */
 const openRun = ({ plot, data }) => {
-  const run = data.runs?.[plot.cursor.idx];
+  const run = data.runs?.[plot.cursor.idx ?? -1];
   if (run) location.assign(run.url);
 };
 
@@ -232,12 +285,12 @@ document.addEventListener("focusin", (event) => {
 
 document.addEventListener("click", (event) => {
   const holder = event.target.closest?.("[data-chart-time]");
-  const chart = charts.get(holder);
-  if (!chart) return;
+  const chart = holder && charts.get(holder);
+  if (!holder || !chart) return;
   // A finger cannot hover: the first touch of a point reads it out, the second opens it.
   const told = holder.dataset.told;
-  holder.dataset.told = chart.plot.cursor.idx;
-  if (event.pointerType === "touch" && told !== holder.dataset.told) return;
+  holder.dataset.told = String(chart.plot.cursor.idx);
+  if (event instanceof PointerEvent && event.pointerType === "touch" && told !== holder.dataset.told) return;
   openRun(chart);
 });
 
@@ -250,6 +303,10 @@ const resizer = new ResizeObserver((entries) => {
   }
 });
 
+const prepareAnew = () => {
+  for (const holder of charts.keys()) if (holder instanceof HTMLElement) draw(holder);
+};
+
 const prepare = () => {
   for (const holder of charts.keys()) if (!holder.isConnected) charts.delete(holder);
   for (const holder of document.querySelectorAll("[data-chart-time]")) {
@@ -260,4 +317,4 @@ const prepare = () => {
 };
 
 onContent(prepare);
-document.addEventListener("theme:changed", () => [...charts.keys()].forEach(draw));
+document.addEventListener("theme:changed", prepareAnew);

@@ -4,15 +4,21 @@
 // that was taken and not gone on to is given back when the reader leaves; where they never can, its place runs out.
 
 import { tell } from "../shared/events.js";
+import { one } from "../shared/one.js";
 import { csrfToken, post } from "../shared/post.js";
-import { form } from "./form.js";
+import { theForm } from "./form.js";
 
+/** @typedef {{ url: string, back: string | null, html?: string }} Ahead */
+
+/** @type {Ahead | null} */
 let ahead = null; // {url, back, html} of the item that comes next
+/** @type {Promise<void> | null} */
 let fetching = null;
 let isGoingOn = false; // within the queue: what was taken ahead is what comes next
 
 const page = () => document.querySelector("[data-ahead]");
 
+/** @param {string} from */
 const fetchNext = async (from) => {
   const answer = await post(from);
   if (!answer.ok) return;
@@ -26,7 +32,7 @@ const fetchNext = async (from) => {
   ahead = said;
   const html = await fetch(said.url, { redirect: "manual" });
   if (!html.ok || ahead !== said) return;
-  ahead.html = await html.text();
+  said.html = await html.text();
   document.documentElement.dataset.reviewAhead = "here"; // for those who measure
 };
 
@@ -41,12 +47,13 @@ const prepare = () => {
     .catch(() => {}) // offline or refused: then one waits for the next, as without this
     .finally(() => {
       fetching = null;
-      if (page() && page().dataset.ahead !== from) prepare();
+      if (page() && page()?.dataset.ahead !== from) prepare();
     });
 };
 
 // What this tab took ahead on an earlier page of the queue is still its own to give back.
 const HANDED_OVER = "rubricweb.ahead";
+/** @param {Ahead} taken */
 const handOver = ({ url, back }) => {
   try {
     sessionStorage.setItem(HANDED_OVER, JSON.stringify({ url, back }));
@@ -54,15 +61,17 @@ const handOver = ({ url, back }) => {
     // then its place runs out by itself
   }
 };
+/** @type {(url: string) => string | null} */
 const handedOver = (url) => {
   try {
-    const taken = JSON.parse(sessionStorage.getItem(HANDED_OVER));
+    const taken = JSON.parse(sessionStorage.getItem(HANDED_OVER) ?? "null");
     return taken?.url === url ? taken.back : null;
   } catch {
     return null;
   }
 };
 
+/** @param {Ahead} taken */
 const giveBack = ({ back }) => {
   if (!back) return;
   const data = new FormData();
@@ -71,14 +80,14 @@ const giveBack = ({ back }) => {
 };
 
 // ── Going on ───────────────────────────────────────────────────────────────────────────────────
-const goOn = ({ isCounted }) => {
-  const { url, html } = ahead;
+/** @type {(next: Ahead, how: { isCounted: boolean }) => boolean} */
+const goOn = ({ url, html = "" }, { isCounted }) => {
   const found = new DOMParser().parseFromString(html, "text/html");
   const main = found.getElementById("main");
   if (!main) return false;
   ahead = null;
   const left = document.querySelector("[data-review-rail] [aria-current]")?.getAttribute("href");
-  document.getElementById("main").replaceWith(document.adoptNode(main));
+  one("#main").replaceWith(document.adoptNode(main));
   document.title = found.title;
   history.pushState({ review: true }, "", url);
   if (!isCounted) markLeft(left);
@@ -87,14 +96,16 @@ const goOn = ({ isCounted }) => {
 };
 
 // The page was fetched before the one that was left had been submitted: its rail says so from now on.
+/** @param {string | null | undefined} left */
 const markLeft = (left) => {
-  const line = left && document.querySelector(`[data-review-rail] a[href="${CSS.escape(left)}"]`);
+  const line = document.querySelector(`[data-review-rail] a[href="${CSS.escape(left ?? "")}"]`);
   line?.classList.add("is-done");
   line?.querySelector(".rail__note")?.remove();
   count(1);
 };
 
 // What was refused after all counts no more.
+/** @param {string} key */
 const markReturned = (key) => {
   const line = document.querySelector(
     `[data-review-rail] a.is-done[href$="/reviews/${key.split(".").at(-1)}/"]`,
@@ -104,30 +115,31 @@ const markReturned = (key) => {
   count(-1);
 };
 
+/** @param {number} submitted */
 const count = (submitted) => {
-  for (const [name, by] of [
+  for (const [name, by] of /** @type {[string, number][]} */ ([
     ["submitted", submitted],
     ["left", -submitted],
-  ]) {
+  ])) {
     const number = document.querySelector(`[data-rail-${name}]`);
     if (!number) continue;
     const now = Math.max(0, Number(number.getAttribute(`data-rail-${name}`)) + by);
-    number.setAttribute(`data-rail-${name}`, now);
+    number.setAttribute(`data-rail-${name}`, String(now));
     number.textContent = now.toLocaleString("en");
   }
   const bar = document.querySelector(".panes__rail .progress");
-  if (bar) bar.value += submitted;
+  if (bar instanceof HTMLProgressElement) bar.value += submitted;
 };
 
 document.addEventListener("review:leave", (event) => {
-  if (!ahead?.html || "reveals" in form().dataset) return;
-  if (goOn({ isCounted: false })) event.preventDefault();
+  if (!ahead?.html || "reveals" in theForm().dataset) return;
+  if (goOn(ahead, { isCounted: false })) event.preventDefault();
 });
 
 // "Next item" after a reveal, and on it.
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented || !event.target.matches(".review__next") || !ahead?.html) return;
-  if (goOn({ isCounted: true })) event.preventDefault();
+  if (goOn(ahead, { isCounted: true })) event.preventDefault();
 });
 
 document.addEventListener("review:submitted", ({ detail }) => {

@@ -1,29 +1,51 @@
 // One criterion open at a time: choosing a verdict saves it and opens the next one that has none.
 
 import { tell } from "../shared/events.js";
-import { lacksReason, reasonOf, requiresReason, form as reviewForm, showPane, verdictOf } from "./form.js";
+import { one } from "../shared/one.js";
+import {
+  lacksReason,
+  reasonOf,
+  requiresReason,
+  form as reviewForm,
+  showPane,
+  theForm,
+  verdictOf,
+} from "./form.js";
 
 const PAUSE_MILLISECONDS = 800;
+/** @type {HTMLFormElement | null} */
 let form = null;
+/** @type {HTMLElement[]} */
 let articles = [];
+/** @type {{ article: HTMLElement, undo: () => void }[]} */
 let undoable = [];
+/** @type {Map<HTMLElement, string>} */
 let stored = new Map();
+/** @type {Map<HTMLElement, Set<string>>} */
 let known = new Map(); // the labels this page has seen or sent, by article: another one is a conflict
+/** @type {Map<HTMLElement, ReturnType<typeof setTimeout>>} */
 let timers = new Map();
-let noteTimer = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let noteTimer;
 let byArrow = false;
 
+/** @param {HTMLElement} article */
 const radios = (article) => [...article.querySelectorAll('input[type="radio"]')];
-const evidenceOf = (article) => article.querySelector('input[name^="evidence_"]');
-const secondsOf = (article) => article.querySelector('input[name^="seconds_"]');
+/** @param {HTMLElement} article */
+const evidenceOf = (article) => one('input[name^="evidence_"]', article);
+/** @param {HTMLElement} article */
+const secondsOf = (article) => one('input[name^="seconds_"]', article);
 const active = () => articles.find((article) => article.classList.contains("is-active")) ?? articles[0];
-const byId = (id) => articles.find((article) => article.dataset.criterion === String(id));
+/** @param {string} id */
+const byId = (id) => articles.find((article) => article.dataset.criterion === id);
 const editable = () => form && !form.querySelector(".verdicts[disabled]");
-const note = () => document.getElementById("review-note");
-const flag = () => document.querySelector("[data-review-flag]");
-const inForm = (event) => form?.contains(event.target);
+const note = () => document.querySelector("textarea#review-note");
+const flag = () => document.querySelector("form[data-review-flag]");
+/** @param {{ target: HTMLElement }} event */
+const inForm = (event) => form?.contains(event.target) ?? false;
 
 // ── Opening ────────────────────────────────────────────────────────────────────────────────────
+/** @type {(article: HTMLElement, how?: { focus?: boolean }) => void} */
 const open = (article, { focus = true } = {}) => {
   for (const each of articles) each.classList.toggle("is-active", each === article);
   if (focus) showPane("side");
@@ -31,11 +53,13 @@ const open = (article, { focus = true } = {}) => {
   article.scrollIntoView({ block: "nearest" });
 };
 
+/** @param {number} by */
 const step = (by) => {
   const target = articles[articles.indexOf(active()) + by];
   if (target) open(target);
 };
 
+/** @param {HTMLElement} article */
 const openNext = (article) => {
   if (lacksReason(article)) {
     write(article);
@@ -48,24 +72,30 @@ const openNext = (article) => {
 };
 
 document.addEventListener("click", (event) => {
-  const article = document.getElementById(event.target.closest('a[href^="#criterion-"]')?.hash.slice(1));
+  const article = document.getElementById(
+    event.target.closest('a[href^="#criterion-"]')?.hash.slice(1) ?? "",
+  );
   if (form && article) {
     event.preventDefault();
     open(article);
     return;
   }
-  const here = inForm(event) && event.target.closest("[data-criterion]");
-  if (here && !here.classList.contains("is-active") && !getSelection().toString()) open(here);
+  const here = inForm(event) ? event.target.closest("[data-criterion]") : null;
+  if (here && !here.classList.contains("is-active") && !getSelection()?.toString()) open(here);
 });
 document.addEventListener("focusin", (event) => {
-  const article = inForm(event) && event.target.closest("[data-criterion]");
+  const article = inForm(event) ? event.target.closest("[data-criterion]") : null;
   if (article && !article.classList.contains("is-active")) open(article, { focus: false });
 });
-document.addEventListener("review:open", ({ detail }) => open(byId(detail.id)));
+document.addEventListener("review:open", ({ detail }) => {
+  const article = byId(detail.id);
+  if (article) open(article);
+});
 
 // ── Answering ──────────────────────────────────────────────────────────────────────────────────
+/** @param {HTMLElement} article */
 const save = (article) => {
-  const id = article.dataset.criterion;
+  const id = article.dataset.criterion ?? "";
   const verdict = verdictOf(article);
   const reason = reasonOf(article).value;
   const evidence = evidenceOf(article).value;
@@ -76,47 +106,52 @@ const save = (article) => {
   tell("review:change", { name: `reason:${id}`, fields: isWaiting ? { reason, evidence } : null });
   if (verdict || stored.get(article)) {
     const seconds = secondsOf(article).value;
-    const fields = { verdict, reason, evidence, known: [...known.get(article)] };
+    const seen = known.get(article) ?? new Set();
+    const fields = { verdict, reason, evidence, known: [...seen] };
     tell("review:change", {
       name: `criterion:${id}`,
       url: article.dataset.url,
       fields: seconds ? { ...fields, seconds } : fields,
     });
-    known.get(article).add(verdict);
+    known.set(article, seen.add(verdict));
   }
   stored.set(article, verdict);
   draw(article);
 };
 
+/** @type {(article: HTMLElement, verdict: string) => void} */
 const choose = (article, verdict) => {
   for (const radio of radios(article)) radio.checked = radio.value === verdict;
   save(article);
 };
 
+/** @param {HTMLElement} article */
 const draw = (article) => {
   const verdict = verdictOf(article);
-  const chips = article.querySelector("template[data-chips]") ?? document.getElementById("review-chips");
-  const chip = [...chips.content.children].find((each) => each.dataset.chip === verdict);
-  article
-    .querySelector("[data-criterion-state]")
-    .replaceChildren(...(chip ? chip.cloneNode(true).childNodes : []));
+  const chips = article.querySelector("template[data-chips]") ?? one("template#review-chips");
+  const chip = [...chips.content.querySelectorAll("[data-chip]")].find(
+    (each) => each.dataset.chip === verdict,
+  );
+  one("[data-criterion-state]", article).replaceChildren(...(chip ? chip.cloneNode(true).childNodes : []));
   article.classList.toggle("is-answered", Boolean(verdict));
-  const rule = article.querySelector("[data-reason-rule]");
+  const rule = one("[data-reason-rule]", article);
   const isRequired = requiresReason(article);
   rule.textContent = isRequired ? "required" : "optional";
   rule.classList.toggle("is-required", isRequired);
   reasonOf(article).toggleAttribute("aria-required", isRequired);
   if (verdict && !lacksReason(article)) article.classList.remove("is-missing");
   const answered = articles.filter(verdictOf).length;
-  for (const number of document.querySelectorAll("[data-review-answered]")) number.textContent = answered;
-  form.querySelector("[data-review-progress]").value = answered;
-  form.querySelector("[data-review-submit]")?.classList.toggle("is-ready", answered === articles.length);
+  for (const number of document.querySelectorAll("[data-review-answered]"))
+    number.textContent = String(answered);
+  const here = theForm();
+  one("progress[data-review-progress]", here).value = answered;
+  here.querySelector("[data-review-submit]")?.classList.toggle("is-ready", answered === articles.length);
   if (
-    !form.querySelector(".is-missing") &&
+    !here.querySelector(".is-missing") &&
     verdict &&
-    form.querySelector("#review-problem .review__missing")
+    here.querySelector("#review-problem .review__missing")
   ) {
-    document.getElementById("review-problem").hidden = true;
+    one("#review-problem").hidden = true;
   }
 };
 
@@ -127,14 +162,15 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("pointerdown", () => (byArrow = false));
 
 document.addEventListener("change", (event) => {
-  const article = inForm(event) && event.target.closest("[data-criterion]");
+  const article = inForm(event) ? event.target.closest("[data-criterion]") : null;
   if (!article || event.target.type !== "radio") return;
-  const before = stored.get(article);
+  const before = stored.get(article) ?? "";
   undoable.push({ article, undo: () => choose(article, before) });
   save(article);
   if (!byArrow) openNext(article);
 });
 
+/** @type {Map<HTMLElement, string>} */
 const quoted = new Map(); // the evidence as it was before the last change, by article
 document.addEventListener("review:evidence", ({ detail: { article } }) => {
   const before = quoted.get(article) ?? "[]";
@@ -142,6 +178,7 @@ document.addEventListener("review:evidence", ({ detail: { article } }) => {
   undoable.push({ article, undo: () => quote(article, before) });
   save(article);
 });
+/** @type {(article: HTMLElement, spans: string) => void} */
 const quote = (article, spans) => {
   evidenceOf(article).value = spans;
   quoted.set(article, spans);
@@ -160,10 +197,11 @@ document.addEventListener("review:key", (event) => {
   event.preventDefault();
 });
 
+/** @param {string} key */
 const answer = (key) => {
   if (!editable()) return;
   const article = active();
-  const radio = article.querySelector(`[data-review-key~="${key}"]`);
+  const radio = article.querySelector(`input[data-review-key~="${key}"]`);
   if (!radio) return;
   byArrow = false;
   if (radio.checked) openNext(article);
@@ -178,6 +216,7 @@ const undo = () => {
 };
 
 // ── Writing ────────────────────────────────────────────────────────────────────────────────────
+/** @param {HTMLElement} article */
 const write = (article) => {
   open(article, { focus: true });
   const field = reasonOf(article);
@@ -192,8 +231,8 @@ document.addEventListener("input", (event) => {
     noteTimer = setTimeout(saveNote, PAUSE_MILLISECONDS);
     return;
   }
-  const article = event.target.closest("textarea") && event.target.closest("[data-criterion]");
-  if (!article) return;
+  const article = event.target.closest("[data-criterion]");
+  if (!article || !event.target.matches("textarea")) return;
   clearTimeout(timers.get(article));
   timers.set(article, setTimeout(save, PAUSE_MILLISECONDS, article));
 });
@@ -207,10 +246,12 @@ window.addEventListener("pagehide", saveTyped);
 // ── Note and flag ──────────────────────────────────────────────────────────────────────────────
 const saveNote = () => {
   clearTimeout(noteTimer);
-  noteTimer = null;
-  tell("review:change", { name: "note", url: note().dataset.reviewNote, fields: { note: note().value } });
+  noteTimer = undefined;
+  const field = one("textarea#review-note");
+  tell("review:change", { name: "note", url: field.dataset.reviewNote, fields: { note: field.value } });
 };
 
+/** @param {boolean} on */
 const drawFlag = (on) => {
   const button = flag()?.querySelector("button");
   if (!button) return;
@@ -220,11 +261,11 @@ const drawFlag = (on) => {
 document.addEventListener("submit", (event) => {
   if (event.target !== flag()) return;
   event.preventDefault();
-  const on = flag().querySelector("button").value === "1";
+  const on = one("button", event.target).value === "1";
   drawFlag(on);
   tell("review:change", {
     name: "flag",
-    url: flag().getAttribute("action"),
+    url: event.target.getAttribute("action") ?? undefined,
     fields: { flagged: on ? "1" : "0" },
   });
 });
@@ -234,10 +275,11 @@ document.addEventListener("review:restored", ({ detail }) => {
   for (const [name, { fields }] of Object.entries(detail)) {
     const [kind, id] = name.split(":");
     const article = byId(id);
-    if (kind === "note") note().value = fields.note;
+    if (kind === "note") one("textarea#review-note").value = String(fields.note);
     else if (kind === "flag") drawFlag(fields.flagged === "1");
     else if (article) {
-      if (kind === "criterion") known.set(article, new Set([...(fields.known ?? []), fields.verdict]));
+      if (kind === "criterion")
+        known.set(article, new Set([...(fields.known ?? []), String(fields.verdict)]));
       fill(article, kind === "criterion" ? fields : { ...fields, verdict: verdictOf(article) });
     }
   }
@@ -246,12 +288,17 @@ document.addEventListener("review:take", ({ detail: { name, stored: there } }) =
   const article = byId(name.split(":")[1]);
   if (!article) return;
   known.set(article, new Set([there.verdict]));
-  fill(article, { ...there, evidence: JSON.stringify(there.evidence ?? []) });
+  fill(article, {
+    verdict: there.verdict,
+    reason: there.reason,
+    evidence: JSON.stringify(there.evidence ?? []),
+  });
   open(article);
 });
-const fill = (article, { verdict, reason, evidence }) => {
-  reasonOf(article).value = reason ?? "";
-  if (evidence !== undefined) {
+/** @type {(article: HTMLElement, fields: ReviewFields) => void} */
+const fill = (article, { verdict, reason = "", evidence }) => {
+  reasonOf(article).value = String(reason);
+  if (typeof evidence === "string") {
     evidenceOf(article).value = evidence;
     quoted.set(article, evidence);
     tell("review:redraw", { article });
@@ -267,7 +314,7 @@ document.addEventListener("review:ready", () => {
   if (articles.length === 0) form = null;
   undoable = [];
   timers = new Map();
-  noteTimer = null;
+  noteTimer = undefined;
   quoted.clear();
   for (const article of articles) quoted.set(article, evidenceOf(article).value);
   stored = new Map(articles.map((article) => [article, verdictOf(article)]));

@@ -4,30 +4,41 @@
 // is on the page is its Markdown laid out, so each text on the page is first laid beside its source.
 
 import { tell } from "../shared/events.js";
+import { one } from "../shared/one.js";
 import { toast } from "../shared/toast.js";
 import { form, showPane, textNodes } from "./form.js";
-import { isSpace, laidBeside, points, units } from "./source_places.js";
+import { isPair, isSpace, laidBeside, points, units } from "./source_places.js";
 
 const MOST = 20;
 const COLOURS = 6;
+/** @typedef {{ field: string, start: number, end: number, text: string }} Span */
+
+/** @type {{ sources: Record<string, string>, maps: Map<HTMLElement, ReturnType<typeof laidBeside>> }} */
 const page = { sources: {}, maps: new Map() };
 
-const fieldOf = (node) =>
-  (node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement)?.closest("[data-field]");
+/** @param {Node} node */
+const fieldOf = (node) => (node instanceof Element ? node : node.parentElement)?.closest("[data-field]");
 
-// Each text of the item is laid beside its source once per page.
+/** @param {HTMLElement} region */
+const nameOf = (region) => region.dataset.field ?? "";
+
+/**
+ * Each text of the item is laid beside its source once per page.
+ * @param {HTMLElement} region
+ */
 const layBeside = (region) => {
   const known = page.maps.get(region);
   if (known) return known;
-  const map = laidBeside(page.sources[region.dataset.field], textNodes(region));
+  const map = laidBeside(page.sources[nameOf(region)], textNodes(region));
   page.maps.set(region, map);
   return map;
 };
 
 // ── From a selection to a place ────────────────────────────────────────────────────────────────
+/** @type {(range: Range) => Span | null} */
 const placeOf = (range) => {
   const region = fieldOf(range.startContainer) ?? fieldOf(range.endContainer);
-  if (!region || !(region.dataset.field in page.sources)) return null;
+  if (!region || !(nameOf(region) in page.sources)) return null;
   const { source, nodes, starts, ends } = layBeside(region);
   let first = -1;
   let last = -1;
@@ -35,7 +46,7 @@ const placeOf = (range) => {
     if (!range.intersectsNode(node)) continue;
     const from = node === range.startContainer ? range.startOffset : 0;
     const to = node === range.endContainer ? range.endOffset : node.length;
-    const places = starts.get(node);
+    const places = starts.get(node) ?? [];
     for (let i = from; i < to; i++) {
       if (places[i] === -1) continue;
       if (first === -1) first = places[i];
@@ -44,13 +55,13 @@ const placeOf = (range) => {
   }
   if (first === -1) return null;
   let end = ends.get(last) ?? last + 1;
-  if (source.codePointAt(last) > 0xffff) end = last + 2;
+  if (isPair(source, last)) end = last + 2;
   while (first < end && isSpace(source[first])) first++; // a double click takes the blank along
   while (end > first && isSpace(source[end - 1])) end--;
   if (first === end) return null;
-  if (first > 0 && source.codePointAt(first - 1) > 0xffff) first -= 1; // never half a character
+  if (first > 0 && isPair(source, first - 1)) first -= 1; // never half a character
   return {
-    field: region.dataset.field,
+    field: nameOf(region),
     start: points(source, first),
     end: points(source, end),
     text: source.slice(first, end),
@@ -58,15 +69,17 @@ const placeOf = (range) => {
 };
 
 // ── From a place to the page ───────────────────────────────────────────────────────────────────
+/** @type {(span: Span) => Range | null} */
 const rangeOf = (span) => {
   const region = document.querySelector(`[data-field="${CSS.escape(span.field)}"]`);
   if (!region || !(span.field in page.sources)) return null;
   const { source, nodes, starts } = layBeside(region);
   const from = units(source, span.start);
   const to = units(source, span.end);
+  /** @type {Range | null} */
   let range = null;
   for (const node of nodes) {
-    const places = starts.get(node);
+    const places = starts.get(node) ?? new Int32Array();
     for (let i = 0; i < places.length; i++) {
       if (places[i] < from || places[i] >= to) continue;
       if (!range) {
@@ -75,17 +88,19 @@ const rangeOf = (span) => {
       }
       range.setEnd(node, i + 1);
     }
-    if (range && places.length && places.at(-1) >= to) break;
+    if (range && places.length && places[places.length - 1] >= to) break;
   }
   return range;
 };
 
+/** @param {Range} range */
 const scrollTo = (range) => {
   const element = range.startContainer.parentElement;
+  if (!element) return;
   for (
     let details = element.closest("details");
     details;
-    details = details.parentElement.closest("details")
+    details = details.parentElement?.closest("details") ?? null
   ) {
     details.open = true;
   }
@@ -101,13 +116,17 @@ const scrollTo = (range) => {
 
 // ── What the sheet holds ───────────────────────────────────────────────────────────────────────
 const articles = () => [...(form()?.querySelectorAll("[data-criterion]") ?? [])];
+/** @param {HTMLElement} article */
 const fieldFor = (article) => article.querySelector('input[name^="evidence_"]');
+/** @type {(article: HTMLElement) => Span[]} */
 const spansOf = (article) => JSON.parse(fieldFor(article)?.value || "[]");
+/** @param {string} field */
 const where = (field) => {
-  const [, name, turn] = field.match(/^(\w+)(?:\[(\d+)\])?/);
+  const [, name, turn] = /^(\w+)(?:\[(\d+)\])?/.exec(field) ?? ["", field];
   return name[0].toUpperCase() + name.slice(1) + (turn === undefined ? "" : `, turn ${Number(turn) + 1}`);
 };
 
+/** @type {(className: string, label: string, words: string) => HTMLButtonElement} */
 const button = (className, label, words) => {
   const made = document.createElement("button");
   made.type = "button";
@@ -117,8 +136,9 @@ const button = (className, label, words) => {
   return made;
 };
 
+/** @param {HTMLElement} article */
 const drawChips = (article) => {
-  const box = article.querySelector("[data-evidence]");
+  const box = one("[data-evidence]", article);
   box.querySelector(".quoted")?.remove();
   const spans = spansOf(article);
   if (!spans.length) return;
@@ -131,14 +151,14 @@ const drawChips = (article) => {
     const short = span.text.length > 160 ? `${span.text.slice(0, 160)}…` : span.text;
     const go = button("quoted__words", "", short);
     go.title = `Show it in the text (${where(span.field)})`;
-    go.dataset.quoteGo = at;
+    go.dataset.quoteGo = String(at);
     const place = document.createElement("span");
     place.className = "quoted__where";
     place.textContent = where(span.field);
     line.append(go, place);
-    if (form().dataset.heartbeat) {
+    if (form()?.dataset.heartbeat) {
       const remove = button("quoted__remove", `Remove “${short.slice(0, 40)}”`, "×");
-      remove.dataset.quoteRemove = at;
+      remove.dataset.quoteRemove = String(at);
       line.append(remove);
     }
     list.append(line);
@@ -148,6 +168,7 @@ const drawChips = (article) => {
 
 const drawMarks = () => {
   if (!CSS.highlights) return; // the list says it all; only the marks in the text are missing
+  /** @type {Range[][]} */
   const marks = Array.from({ length: COLOURS }, () => []);
   for (const [at, article] of articles().entries()) {
     for (const span of spansOf(article)) {
@@ -159,11 +180,13 @@ const drawMarks = () => {
     CSS.highlights.set(`evidence-${at + 1}`, new Highlight(...ranges));
 };
 
+/** @type {(article: HTMLElement, spans: Span[]) => void} */
 const change = (article, spans) => {
-  fieldFor(article).value = JSON.stringify(spans);
+  one('input[name^="evidence_"]', article).value = JSON.stringify(spans);
   draw(article);
   tell("review:evidence", { article });
 };
+/** @param {HTMLElement} article */
 const draw = (article) => {
   drawChips(article);
   drawMarks();
@@ -171,9 +194,9 @@ const draw = (article) => {
 
 const quote = () => {
   const article = form()?.querySelector("[data-criterion].is-active");
-  if (!article || !form().dataset.heartbeat) return;
+  if (!article || !form()?.dataset.heartbeat) return;
   const selection = getSelection();
-  const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
+  const range = selection?.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
   const span = range && placeOf(range);
   if (!span) {
     toast(
@@ -193,7 +216,7 @@ const quote = () => {
     return;
   }
   change(article, [...spans, span]);
-  selection.removeAllRanges();
+  selection?.removeAllRanges();
 };
 
 // ── What is listened to ────────────────────────────────────────────────────────────────────────
@@ -212,7 +235,7 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-review-quote]")) quote();
   if (!article) return;
   if (go) {
-    const range = rangeOf(spansOf(article)[go.dataset.quoteGo]);
+    const range = rangeOf(spansOf(article)[Number(go.dataset.quoteGo)]);
     if (range) scrollTo(range);
   }
   if (remove) {

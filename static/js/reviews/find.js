@@ -4,20 +4,24 @@
 
 import { tell } from "../shared/events.js";
 import { hasModifier, isDialogOpen } from "../shared/keys.js";
+import { one } from "../shared/one.js";
 import { showPane, textNodes } from "./form.js";
 
 const MOST = 5000;
 const PAUSE_MILLISECONDS = 120;
+/** @type {Range[]} */
 let hits = [];
 let at = -1;
-let timer = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
 
 const box = () => document.querySelector("[data-find]");
-const field = () => box()?.querySelector("input");
-const isOpen = () => box() && !box().hidden;
+const field = () => one("input", one("[data-find]"));
+const isOpen = () => box()?.hidden === false;
 
 // All letters of the item's texts in one string, and where each text begins in it.
 const read = () => {
+  /** @type {[number, Text][]} */
   const nodes = [];
   let text = "";
   for (const region of document.querySelectorAll("[data-field]")) {
@@ -30,6 +34,7 @@ const read = () => {
   return { nodes, text };
 };
 
+/** @type {(nodes: [number, Text][], place: number) => [number, Text]} */
 const nodeAt = (nodes, place) => {
   let low = 0;
   let high = nodes.length - 1;
@@ -41,9 +46,11 @@ const nodeAt = (nodes, place) => {
   return nodes[low];
 };
 
+/** @param {string} words */
 const search = (words) => {
   const { nodes, text } = read();
   const wanted = words.toLowerCase();
+  /** @type {Range[]} */
   const found = [];
   // Lower case of some letters is longer; then places would shift, so the letters are taken as they are.
   const lower = text.toLowerCase();
@@ -65,7 +72,7 @@ const search = (words) => {
 };
 
 const draw = () => {
-  const count = box().querySelector("[data-find-count]");
+  const count = one("[data-find] [data-find-count]");
   if (!field().value) count.textContent = "";
   else if (hits.length) count.textContent = `${at + 1} of ${hits.length}${hits.length === MOST ? "+" : ""}`;
   else count.textContent = "Nothing";
@@ -82,12 +89,13 @@ const show = () => {
 
 const look = () => {
   clearTimeout(timer);
-  timer = null;
+  timer = undefined;
   hits = search(field().value);
   at = hits.length ? 0 : -1;
   show();
 };
 
+/** @param {number} by */
 const step = (by) => {
   if (timer) look();
   else if (hits.length) {
@@ -101,20 +109,20 @@ const step = (by) => {
 };
 const select = () => {
   const selection = getSelection();
-  selection.removeAllRanges();
-  selection.addRange(hits[at].cloneRange());
+  selection?.removeAllRanges();
+  selection?.addRange(hits[at].cloneRange());
 };
 
 const open = () => {
   showPane("main");
-  box().hidden = false;
+  one("[data-find]").hidden = false;
   field().focus();
   field().select();
   look();
 };
 const close = () => {
   const here = hits[at];
-  box().hidden = true;
+  one("[data-find]").hidden = true;
   hits = [];
   at = -1;
   draw();
@@ -132,11 +140,13 @@ const close = () => {
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-find-open]")) open();
   else if (event.target.closest("[data-find-close]")) close();
-  else if (event.target.closest("[data-find-step]"))
-    step(Number(event.target.closest("[data-find-step]").dataset.findStep));
+  else {
+    const by = event.target.closest("[data-find-step]")?.dataset.findStep;
+    if (by) step(Number(by));
+  }
 });
 document.addEventListener("input", (event) => {
-  if (event.target !== field()) return;
+  if (!box() || event.target !== field()) return;
   clearTimeout(timer);
   timer = setTimeout(look, PAUSE_MILLISECONDS);
 });

@@ -10,12 +10,12 @@ document.addEventListener("keydown", (event) => {
   if (isDialogOpen() || event.defaultPrevented) return;
   if (isCtrlEnter(event)) {
     event.preventDefault();
-    document.activeElement?.blur(); // what is being typed is saved by leaving it
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); // what is being typed is saved by leaving it
     document.querySelector("[data-review-submit]")?.click();
     return;
   }
   if (event.key === "Escape" && event.target.closest("[data-criterion] textarea")) {
-    event.target.closest("[data-criterion]").focus({ preventScroll: true });
+    event.target.closest("[data-criterion]")?.focus({ preventScroll: true });
     return;
   }
   if (hasModifier(event) || isTyping(event.target) || !areSingleKeysOn() || !KEYS.includes(event.key)) return;
@@ -23,6 +23,7 @@ document.addEventListener("keydown", (event) => {
   if (handled || press(event.key)) event.preventDefault();
 });
 
+/** @param {string} key */
 const press = (key) => {
   const control =
     key === "n" || key === "p" ? neighbour(key) : document.querySelector(`[data-review-key="${key}"]`);
@@ -36,6 +37,7 @@ const press = (key) => {
   return true;
 };
 
+/** @param {string} key */
 const neighbour = (key) => {
   const here = document.querySelector("[data-review-rail] [aria-current]")?.closest("li");
   const there = key === "n" ? here?.nextElementSibling : here?.previousElementSibling;

@@ -43,13 +43,17 @@ export class Outbox {
 
   // ── What is kept on this device ──────────────────────────────────────────────────────────────────
 
-  /** Under which key a person's review is kept. */
+  /**
+   * Under which key a person's review is kept.
+   * @type {(person: string, review: string) => string}
+   */
   static key(person, review) {
     return `${PREFIX}${person}.${review}`;
   }
 
   /** The keys of all reviews of this person with something kept. */
   keys() {
+    /** @type {string[]} */
     let stored = [];
     try {
       stored = Object.keys(localStorage);
@@ -61,16 +65,22 @@ export class Outbox {
     );
   }
 
-  /** @returns {Record<string, ReviewEntry>} by the name of the change */
+  /**
+   * @param {string} key
+   * @returns {Record<string, ReviewEntry>} by the name of the change
+   */
   read(key) {
     try {
-      return JSON.parse(localStorage.getItem(key)) ?? this.#unstored.get(key) ?? {};
+      return JSON.parse(localStorage.getItem(key) ?? "null") ?? this.#unstored.get(key) ?? {};
     } catch {
       return this.#unstored.get(key) ?? {};
     }
   }
 
-  /** @param {(entries: Record<string, ReviewEntry>) => void} change */
+  /**
+   * @param {string} key
+   * @param {(entries: Record<string, ReviewEntry>) => void} change
+   */
   edit(key, change) {
     const entries = this.read(key);
     change(entries);
@@ -86,6 +96,8 @@ export class Outbox {
 
   /**
    * Keeps a change; one without `url` is kept here only.
+   * @param {string} key
+   * @param {string} name
    * @param {{ url: string | null, fields: ReviewFields, item?: string, page?: string }} change
    */
   keep(key, name, change) {
@@ -95,6 +107,10 @@ export class Outbox {
     });
   }
 
+  /**
+   * @param {string} key
+   * @param {string} name
+   */
   forget(key, name) {
     this.edit(key, (entries) => {
       delete entries[name];
@@ -110,7 +126,10 @@ export class Outbox {
     }
   }
 
-  /** What of a review is to be sent, in order. Its submit holds every answer, so with it they need not go alone. */
+  /**
+   * What of a review is to be sent, in order. Its submit holds every answer, so with it they need not go alone.
+   * @param {string} key
+   */
   waiting(key) {
     const lines = Object.entries(this.read(key)).filter(([, entry]) => entry.url && !entry.refused);
     const isSubmitting = lines.some(([name]) => name === SUBMIT);
@@ -168,10 +187,17 @@ export class Outbox {
     this.#listener.done();
   }
 
+  /** @param {string} key */
   #oldest(key) {
     return Math.min(...Object.values(this.read(key)).map(time));
   }
 
+  /**
+   * @param {string} key
+   * @param {string} name
+   * @param {ReviewEntry} entry
+   * @param {Outcome} outcome
+   */
   #settle(key, name, entry, outcome) {
     this.edit(key, (entries) => {
       if (entries[name]?.at !== entry.at) return; // it changed again while on its way
@@ -188,6 +214,7 @@ export class Outbox {
   }
 }
 
+/** @param {ReviewEntry} entry */
 const time = (entry) => Number.parseFloat(entry.at);
 
 /**
@@ -198,7 +225,7 @@ const time = (entry) => Number.parseFloat(entry.at);
 const send = async (entry) => {
   let answer;
   try {
-    answer = await post(entry.url, { body: formData(entry.fields), keepalive: true });
+    answer = await post(entry.url ?? "", { body: formData(entry.fields), keepalive: true });
   } catch {
     return { later: "Offline" };
   }
@@ -212,6 +239,7 @@ const send = async (entry) => {
   };
 };
 
+/** @param {ReviewFields} fields */
 const formData = (fields) => {
   const data = new FormData();
   for (const [name, value] of Object.entries(fields)) {

@@ -1,25 +1,30 @@
 // After submitting: y keeps, x changes, b says unclear on the open criterion, a keeps all that are left.
 
 import { areSingleKeysOn, hasModifier, isCtrlEnter, isDialogOpen, isTyping } from "../shared/keys.js";
+import { one } from "../shared/one.js";
 
 const articles = () => [...document.querySelectorAll("[data-revealed]")];
 const active = () =>
   document.activeElement?.closest("[data-revealed]") ?? document.querySelector("[data-revealed].is-active");
 
+/** @param {HTMLElement} article */
 const open = (article) => {
   for (const each of articles()) each.classList.toggle("is-active", each === article);
   article.focus({ preventScroll: true });
   article.scrollIntoView({ block: "nearest" });
 };
 
+/** @param {number} by */
 const step = (by) => {
   const all = articles();
-  const at = all.indexOf(active());
+  const from = active();
+  const at = from ? all.indexOf(from) : -1;
   const target = at < 0 ? all[0] : all[at + by];
   if (target) open(target);
   return Boolean(target);
 };
 
+/** @param {string} key */
 const press = (key) => {
   if (key === "j" || key === "k") return step(key === "j" ? 1 : -1);
   const selector = `[data-reveal-key~="${CSS.escape(key)}"]`;
@@ -30,15 +35,15 @@ const press = (key) => {
   }
   const article = active();
   const control = article?.querySelector(selector);
-  if (!control) return false;
+  if (!article || !control) return false;
   const folded = control.closest("details.comparison__decide");
   if (folded) folded.open = true;
-  const change = control.closest(".revise__change");
+  const change = control.closest("details.revise__change");
   // Labels and the reason belong to a change that was begun.
   if (change && !change.open && control.tagName !== "SUMMARY") return false;
   if (control.matches("textarea")) control.focus();
   else control.click();
-  if (control.matches("input")) article.querySelector(".revise textarea").focus();
+  if (control.matches("input")) one(".revise textarea", article).focus();
   return true;
 };
 
@@ -51,11 +56,12 @@ document.addEventListener(
       const change = event.target.closest?.(".revise__change[open]");
       if (!change) return;
       event.preventDefault();
-      change.querySelector("[data-reveal-change]").click();
+      one("[data-reveal-change]", change).click();
       return;
     }
-    if (event.key === "Escape" && event.target.matches?.(".revise textarea")) {
-      open(event.target.closest("[data-revealed]"));
+    const revealed = event.target.closest?.("[data-revealed]");
+    if (event.key === "Escape" && revealed && event.target.matches(".revise textarea")) {
+      open(revealed);
       return;
     }
     if (hasModifier(event) || isTyping(event.target) || !areSingleKeysOn()) return;

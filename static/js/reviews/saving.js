@@ -4,13 +4,18 @@
 // left behind is put back; when what is stored on the server differs, the person chooses.
 
 import { tell } from "../shared/events.js";
+import { one } from "../shared/one.js";
 import { toast } from "../shared/toast.js";
 import { form, lacksReason } from "./form.js";
 import { Outbox, SUBMIT } from "./outbox.js";
 
 let leaving = false; // from Ctrl+Enter on until the next page is there
 
-const ownKey = () => (form() ? Outbox.key(form().dataset.person, form().dataset.review) : null);
+/** The key of the review that is open; "" where none is, which no review has. */
+const ownKey = () => {
+  const { person, review } = form()?.dataset ?? {};
+  return person && review ? Outbox.key(person, review) : "";
+};
 
 const outbox = new Outbox({
   sending: (key) => {
@@ -35,10 +40,10 @@ const outbox = new Outbox({
     if (name === SUBMIT && saved) {
       if (isHere) {
         leaving = true;
-        location.assign(saved.location);
+        if (saved.location) location.assign(saved.location);
       }
       tell("review:submitted", { key, isHere });
-    } else if (name === SUBMIT) {
+    } else if (name === SUBMIT && refused) {
       returned(key, refused);
       tell("review:returned", { key });
     } else if (refused && isHere) conflict(name, entry, refused);
@@ -53,6 +58,7 @@ const outbox = new Outbox({
 });
 
 // ── The words about it ─────────────────────────────────────────────────────────────────────────
+/** @type {(state: string, text: string) => void} */
 const show = (state, text) => {
   const sign = form()?.querySelector(".save-state");
   if (!sign) return;
@@ -60,6 +66,7 @@ const show = (state, text) => {
   sign.dataset.state = state;
   sign.textContent = text;
 };
+/** @type {(text: string, more?: HTMLElement[]) => void} */
 const problem = (text, more = []) => {
   const box = document.getElementById("review-problem");
   if (!box) return;
@@ -74,6 +81,7 @@ const clearProblem = () => {
 };
 
 // ── What the server did not take ───────────────────────────────────────────────────────────────
+/** @type {(text: string, act: () => void) => HTMLButtonElement} */
 const link = (text, act) => {
   const made = document.createElement("button");
   made.type = "button";
@@ -82,6 +90,7 @@ const link = (text, act) => {
   made.addEventListener("click", act);
   return made;
 };
+/** @type {(name: string, change?: (entry: ReviewEntry) => void) => void} */
 const sendAgain = (name, change = () => {}) => {
   outbox.edit(ownKey(), (entries) => {
     if (!entries[name]) return;
@@ -92,11 +101,12 @@ const sendAgain = (name, change = () => {}) => {
   outbox.flush();
 };
 
+/** @type {(name: string, entry: ReviewEntry, refusal: Refusal) => void} */
 const conflict = (name, entry, { message, stored, status }) => {
   show("conflict", "Not saved");
   const row = document.createElement("div");
   row.className = "row row--tight";
-  if (stored && status === 409 && form().dataset.heartbeat) {
+  if (stored && status === 409 && form()?.dataset.heartbeat) {
     const words = document.createElement("p");
     words.textContent = `Here: ${entry.fields.verdict || "no answer"}. Stored: ${stored.verdict || "no answer"}${stored.reason ? ` (${stored.reason})` : ""}.`;
     const take = () => {
@@ -106,7 +116,7 @@ const conflict = (name, entry, { message, stored, status }) => {
       outbox.flush();
     };
     row.append(
-      link("Keep mine", () => sendAgain(name, (one) => delete one.fields.known)),
+      link("Keep mine", () => sendAgain(name, (again) => delete again.fields.known)),
       link("Take what is stored", take),
     );
     problem(message, [words, row]);
@@ -128,6 +138,7 @@ const conflict = (name, entry, { message, stored, status }) => {
 const drawElsewhere = () => {
   const box = form()?.querySelector("[data-review-elsewhere]");
   if (!box) return;
+  /** @type {HTMLElement[]} */
   const lines = [];
   for (const key of outbox.keys()) {
     if (key === ownKey()) continue;
@@ -136,10 +147,10 @@ const drawElsewhere = () => {
     const [name, entry] = refused.find(([each]) => each === SUBMIT) ?? refused[0];
     const line = document.createElement("p");
     const back = document.createElement("a");
-    back.href = entry.page ?? entry.url;
+    back.href = entry.page ?? entry.url ?? "";
     back.textContent = `Go back to ${entry.item ?? "it"}`;
     line.append(
-      `${entry.item ?? "Another review"} was not ${name === SUBMIT ? "submitted" : "saved"}: ${entry.refused.message} `,
+      `${entry.item ?? "Another review"} was not ${name === SUBMIT ? "submitted" : "saved"}: ${entry.refused?.message} `,
       back,
     );
     lines.push(line);
@@ -148,9 +159,10 @@ const drawElsewhere = () => {
   box.hidden = lines.length === 0;
 };
 
+/** @type {(name: string, url: string | null, fields: ReviewFields | null) => void} */
 const keep = (name, url, fields) => {
   if (fields === null) outbox.forget(ownKey(), name);
-  else outbox.keep(ownKey(), name, { url, fields, item: form().dataset.item, page: location.pathname });
+  else outbox.keep(ownKey(), name, { url, fields, item: form()?.dataset.item, page: location.pathname });
 };
 
 document.addEventListener("review:change", ({ detail: { name, url = null, fields } }) => {
@@ -174,10 +186,11 @@ window.addEventListener("offline", () => {
 
 document.addEventListener("review:ready", () => {
   leaving = false;
-  if (!form()) return;
-  outbox.person = form().dataset.person; // it outlives the form: a reveal has none
+  const here = form();
+  if (!here) return;
+  outbox.person = here.dataset.person ?? null; // it outlives the form: a reveal has none
   outbox.forgetOld();
-  if (!form().dataset.heartbeat) {
+  if (!here.dataset.heartbeat) {
     showKept();
     drawElsewhere();
     return; // nothing can be saved here now: what waits keeps waiting
@@ -209,6 +222,7 @@ window.addEventListener("beforeunload", (event) => {
 });
 
 // ── Submitting ─────────────────────────────────────────────────────────────────────────────────
+/** @param {HTMLElement[]} articles */
 const missingLinks = (articles) => {
   const list = document.createElement("ul");
   list.className = "list-plain review__missing";
@@ -216,31 +230,34 @@ const missingLinks = (articles) => {
     const to = document.createElement("a");
     to.href = `#${article.id}`;
     const needsReason = article.querySelector("input:checked");
-    to.textContent =
-      article.querySelector("[data-criterion-name]").textContent + (needsReason ? ": reason" : "");
+    to.textContent = one("[data-criterion-name]", article).textContent + (needsReason ? ": reason" : "");
     const line = document.createElement("li");
     line.append(to);
     list.append(line);
   }
   return [list];
 };
+/** @type {(articles: HTMLElement[], text: string) => void} */
 const nameMissing = (articles, text) => {
   for (const article of articles) article.classList.add("is-missing");
   problem(text, missingLinks(articles));
-  tell("review:open", { id: articles[0].dataset.criterion });
+  tell("review:open", { id: articles[0].dataset.criterion ?? "" });
 };
+/** @type {(verdicts: number, reasons: number) => string} */
 const incomplete = (verdicts, reasons) => {
-  const many = (count) => (count === 1 ? "One criterion still needs" : `${count} criteria still need`);
+  const many = (/** @type {number} */ count) =>
+    count === 1 ? "One criterion still needs" : `${count} criteria still need`;
   if (!reasons) return `${many(verdicts)} a verdict.`;
   if (!verdicts) return `${many(reasons)} a reason.`;
   return `${many(verdicts)} a verdict, ${reasons} ${reasons === 1 ? "needs" : "need"} a reason.`;
 };
 
 document.addEventListener("submit", (event) => {
-  if (event.target.id !== "review-form" || event.submitter?.value !== "submit") return; // take it up again
+  const button = event.submitter;
+  if (event.target.id !== "review-form" || button?.getAttribute("value") !== "submit") return; // take it up again
   event.preventDefault();
   if (leaving) return;
-  const articles = [...form().querySelectorAll("[data-criterion]")];
+  const articles = [...event.target.querySelectorAll("[data-criterion]")];
   const open = articles.filter((each) => !each.querySelector("input:checked"));
   const unreasoned = articles.filter((each) => !open.includes(each) && lacksReason(each));
   if (open.length || unreasoned.length) {
@@ -248,12 +265,15 @@ document.addEventListener("submit", (event) => {
     return;
   }
   leaving = true;
-  event.submitter.setAttribute("aria-busy", "true");
+  button.setAttribute("aria-busy", "true");
   clearProblem();
   show("saving", "Submitting…");
+  /** @type {ReviewFields} */
   const fields = {};
-  for (const [name, value] of new FormData(form())) if (name !== "csrfmiddlewaretoken") fields[name] = value;
-  keep(SUBMIT, form().getAttribute("action"), { ...fields, action: "submit" });
+  for (const [name, value] of new FormData(event.target)) {
+    if (name !== "csrfmiddlewaretoken" && typeof value === "string") fields[name] = value;
+  }
+  keep(SUBMIT, event.target.getAttribute("action"), { ...fields, action: "submit" });
   const sent = ownKey();
   // Where the next item is here already, this goes on its way while the reader is there.
   const isNext = !tell("review:leave", { key: sent });
@@ -272,19 +292,23 @@ const stay = () => {
   form()?.querySelector("[data-review-submit]")?.removeAttribute("aria-busy");
 };
 
+/** @type {(key: string, refusal: Refusal) => void} */
 const returned = (key, refusal) => {
   if (key !== ownKey()) {
     drawElsewhere();
-    const isSaid = form()?.querySelector("[data-review-elsewhere]").getClientRects().length > 0;
-    if (!isSaid) toast(`An item was not submitted: ${refusal.message}`, "error");
+    const said = form()?.querySelector("[data-review-elsewhere]")?.getClientRects();
+    if (!said?.length) toast(`An item was not submitted: ${refusal.message}`, "error");
     return;
   }
   stay();
   outbox.forget(ownKey(), SUBMIT);
   sayReturned(refusal);
 };
+/** @param {Refusal} refusal */
 const sayReturned = ({ status, message, missing = [] }) => {
-  const named = missing.map((id) => document.getElementById(`criterion-${id}`)).filter(Boolean);
+  const named = missing
+    .map((id) => document.getElementById(`criterion-${id}`))
+    .filter((article) => article !== null);
   if (status === 422 && named.length) {
     nameMissing(named, message);
     return;

@@ -6,13 +6,23 @@
 const LOOK_AHEAD = 24; // so many characters of markup may stand between two that are shown
 const FAR = 400; // and so many with the blanks
 
+/** @param {string} letter */
 export const isSpace = (letter) => /\s/.test(letter);
 
 // JSON is shown with other blanks, escapes and numbers than it is stored with; its tokens are the same.
 const TOKEN = /"(?:[^"\\]|\\[\s\S])*"|[^\s",:[\]{}]+|[,:[\]{}]/g;
+/**
+ * @typedef {{ text: string, at: number }} Token
+ * @typedef {{ from: number, to: number }} Stretch
+ * @typedef {{ source: string, nodes: Text[], starts: Map<Text, Int32Array>, ends: Map<number, number> }} Places
+ */
+
+/** @type {(text: string) => Token[]} */
 const tokens = (text) => [...text.matchAll(TOKEN)].map((found) => ({ text: found[0], at: found.index }));
 
+/** @type {Record<string, string>} */
 const ESCAPES = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", "/": "/" };
+/** @param {string} one */
 const unescaped = (one) =>
   one.length === 2
     ? (ESCAPES[one[1]] ?? one)
@@ -20,6 +30,7 @@ const unescaped = (one) =>
 
 // The UTF-16 units a token stands for, each with where it is written: an escape is several characters, and two
 // of them may be the halves of one.
+/** @type {(token: Token) => (Stretch & { letter: string })[]} */
 const spelled = ({ text, at }) => {
   const letters = [];
   const written =
@@ -32,14 +43,16 @@ const spelled = ({ text, at }) => {
   return letters;
 };
 
+/** @type {(places: Int32Array, ends: Map<number, number>, shown: Stretch, stored: Stretch) => void} */
 const fill = (places, ends, shown, { from, to }) => {
   for (let i = shown.from; i < shown.to; i++) places[i] = from;
   if (to > from + 1) ends.set(from, to);
 };
 
 // null where the tokens differ, as they do where a key comes twice.
+/** @type {(source: string, nodes: Text[]) => Places | null} */
 const layJsonBeside = (source, nodes) => {
-  if (nodes.length !== 1 || !nodes[0].parentElement.matches("pre.code")) return null;
+  if (nodes.length !== 1 || !nodes[0].parentElement?.matches("pre.code")) return null;
   const shown = tokens(nodes[0].data);
   const stored = tokens(source);
   if (shown.length !== stored.length) return null;
@@ -65,6 +78,7 @@ const layJsonBeside = (source, nodes) => {
 /**
  * `starts`: for each node the offset in `source` of each of its letters (UTF-16 units), -1 where none was found;
  * `ends`: of those written with several letters, where they end.
+ * @type {(source: string, nodes: Text[]) => Places}
  */
 export const laidBeside = (source, nodes) => {
   const json = layJsonBeside(source, nodes);
@@ -93,16 +107,27 @@ export const laidBeside = (source, nodes) => {
   return { source, nodes, starts, ends: new Map() };
 };
 
-/** How many characters (code points) the first `units` UTF-16 units are. */
+/**
+ * How many characters (code points) the first `units` UTF-16 units are.
+ * @type {(source: string, units: number) => number}
+ */
 export const points = (source, units) => {
   let count = 0;
   for (const _ of source.slice(0, units)) count++;
   return count;
 };
-/** How many UTF-16 units the first `wanted` characters are. */
+/**
+ * How many UTF-16 units the first `wanted` characters are.
+ * @type {(source: string, wanted: number) => number}
+ */
 export const units = (source, wanted) => {
   let at = 0;
-  for (let count = 0; count < wanted && at < source.length; count++)
-    at += source.codePointAt(at) > 0xffff ? 2 : 1;
+  for (let count = 0; count < wanted && at < source.length; count++) at += isPair(source, at) ? 2 : 1;
   return at;
 };
+
+/**
+ * Whether a character of two UTF-16 units begins there.
+ * @type {(source: string, at: number) => boolean}
+ */
+export const isPair = (source, at) => (source.codePointAt(at) ?? 0) > 0xffff;

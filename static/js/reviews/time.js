@@ -10,8 +10,10 @@ const LONGEST_TICK_SECONDS = 3; // after a sleep of the machine nobody was readi
 const BEAT_MILLISECONDS = 30_000;
 const isVisible = () => document.visibilityState === "visible";
 
+/** @type {(field: Element | RadioNodeList | null, seconds: number) => void} */
 const add = (field, seconds) => {
-  if (field) field.value = (Number.parseFloat(field.value || "0") + seconds).toFixed(1);
+  if (field instanceof HTMLInputElement)
+    field.value = (Number.parseFloat(field.value || "0") + seconds).toFixed(1);
 };
 
 let last = performance.now();
@@ -19,10 +21,11 @@ setInterval(() => {
   const now = performance.now();
   const seconds = Math.min((now - last) / 1000, LONGEST_TICK_SECONDS);
   last = now;
-  if (!form()?.dataset.heartbeat || !isVisible()) return;
-  add(form().elements.seconds, seconds);
-  const id = form().querySelector(".review__criterion.is-active")?.dataset.criterion;
-  if (id) add(form().elements[`seconds_${id}`], seconds);
+  const here = form();
+  if (!here?.dataset.heartbeat || !isVisible()) return;
+  add(here.elements.namedItem("seconds"), seconds);
+  const id = here.querySelector(".review__criterion.is-active")?.dataset.criterion;
+  if (id) add(here.elements.namedItem(`seconds_${id}`), seconds);
 }, TICK_MILLISECONDS);
 
 const beat = async () => {

@@ -1,5 +1,6 @@
 // "line 12: …" in a list of faults becomes a button that puts the cursor on that line of the source.
 
+/** @type {(source: HTMLTextAreaElement, number: number) => void} */
 const select = (source, number) => {
   const lines = source.value.split("\n");
   const start = lines.slice(0, number - 1).reduce((sum, line) => sum + line.length + 1, 0);
@@ -10,7 +11,7 @@ const select = (source, number) => {
 };
 
 document.addEventListener("DOMContentLoaded", () => {
-  const source = document.getElementById("source");
+  const source = document.querySelector("textarea#source");
   for (const cell of document.querySelectorAll(".faults__place")) {
     const words = cell.textContent.trim();
     const line = /^line (\d+)/.exec(words);

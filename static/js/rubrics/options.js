@@ -1,38 +1,47 @@
 // The options of a choice: add, remove with a way back, begin with a preset; Enter goes on to the next.
 
+import { one } from "../shared/one.js";
 import { rowsOf } from "../shared/sortable_rows.js";
 import { replaceWithUndo } from "./removed_row.js";
 
-const listOf = (element) => element.closest("[data-criterion-row]")?.querySelector("[data-option-list]");
-const labelOf = (row) => row.querySelector("[data-option-label]");
+/** @typedef {{ label?: string, value?: string, na?: boolean }} Option */
 
+/** @param {HTMLElement} element */
+const listOf = (element) => element.closest("[data-criterion-row]")?.querySelector("[data-option-list]");
+/** @param {HTMLElement} row */
+const labelOf = (row) => one("input[data-option-label]", row);
+
+/** @param {HTMLElement} list */
 const changed = (list) => {
-  const presets = list.closest("[data-criterion-row]").querySelector("[data-option-presets]");
-  presets.hidden = rowsOf(list).length > 0;
+  const presets = list.closest("[data-criterion-row]")?.querySelector("[data-option-presets]");
+  if (presets) presets.hidden = rowsOf(list).length > 0;
   list.dispatchEvent(new CustomEvent("rows:changed", { bubbles: true }));
 };
 
 // One more than any option of this list has ever had, so that one taken back keeps its own.
+/** @param {HTMLElement} list */
 const nextIndex = (list) => {
   const used = rowsOf(list).map((row) => Number(row.dataset.id) + 1);
   const next = Math.max(Number(list.dataset.nextIndex ?? 0), ...used);
-  list.dataset.nextIndex = next + 1;
+  list.dataset.nextIndex = String(next + 1);
   return next;
 };
 
+/** @type {(list: HTMLElement, option?: Option) => HTMLElement} */
 const make = (list, { label = "", value = "", na = false } = {}) => {
   const holder = document.createElement("ol");
-  holder.append(document.getElementById("option-template").content.firstElementChild.cloneNode(true));
+  holder.append(one("[data-sortable-row]", one("template#option-template").content).cloneNode(true));
   holder.innerHTML = holder.innerHTML
-    .replaceAll("__index__", list.dataset.optionList)
-    .replaceAll("__option__", nextIndex(list));
-  const row = holder.firstElementChild;
+    .replaceAll("__index__", list.dataset.optionList ?? "")
+    .replaceAll("__option__", String(nextIndex(list)));
+  const row = one("[data-sortable-row]", holder);
   labelOf(row).value = label;
-  row.querySelector("[name$='-value']").value = value;
-  row.querySelector("[name$='-na']").checked = na;
+  one("input[name$='-value']", row).value = value;
+  one("input[name$='-na']", row).checked = na;
   return row;
 };
 
+/** @type {(list: HTMLElement, option?: Option, after?: HTMLElement) => void} */
 const add = (list, option, after) => {
   const row = make(list, option);
   if (after) after.after(row);
@@ -42,23 +51,28 @@ const add = (list, option, after) => {
   if (option) labelOf(row).select();
 };
 
+/** @param {HTMLElement} row */
 const remove = (row) => {
-  const list = row.parentElement;
-  const beside = rowsOf(list)[rowsOf(list).indexOf(row) - 1] ?? row.nextElementSibling;
+  const list = listOf(row);
+  if (!list) return;
+  const rows = rowsOf(list);
+  const beside = rows[rows.indexOf(row) - 1] ?? rows[rows.indexOf(row) + 1];
   const name = labelOf(row).value.trim();
-  list.dataset.nextIndex = Math.max(Number(list.dataset.nextIndex ?? 0), Number(row.dataset.id) + 1);
+  list.dataset.nextIndex = String(Math.max(Number(list.dataset.nextIndex ?? 0), Number(row.dataset.id) + 1));
   if (!name) {
     row.remove();
     changed(list);
-    const next = beside && labelOf(beside);
-    (next ?? list.parentElement.querySelector("[data-option-add]")).focus();
+    if (beside) labelOf(beside).focus();
+    else list.parentElement?.querySelector("button[data-option-add]")?.focus();
     return;
   }
   replaceWithUndo(row, `Removed “${name}”.`, labelOf(row), changed);
 };
 
+/** @type {(list: HTMLElement, preset: string) => void} */
 const begin = (list, preset) => {
-  const presets = JSON.parse(document.getElementById("option-presets").textContent);
+  /** @type {Record<string, [string, string][]>} */
+  const presets = JSON.parse(one("#option-presets").textContent ?? "");
   const rows = presets[preset].map(([label, value]) => make(list, { label, value }));
   list.replaceChildren(...rows);
   changed(list);
@@ -69,8 +83,10 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-option-add], [data-option-remove], [data-option-preset]");
   if (!button) return;
   const list = listOf(button);
-  if (button.matches("[data-option-remove]")) remove(button.closest("[data-sortable-row]"));
-  else if (button.matches("[data-option-preset]")) begin(list, button.dataset.optionPreset);
+  if (!list) return;
+  const row = button.closest("[data-sortable-row]");
+  if (button.matches("[data-option-remove]") && row) remove(row);
+  else if (button.dataset.optionPreset) begin(list, button.dataset.optionPreset);
   else add(list, button.dataset.optionAdd === "na" ? { label: "not applicable", na: true } : undefined);
 });
 
@@ -80,9 +96,10 @@ document.addEventListener("keydown", (event) => {
   if (!row || !isText || event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
   if (event.key === "Enter") {
     event.preventDefault();
+    const list = one("[data-option-list]", row.closest("[data-criterion-row]") ?? document);
     const next = row.nextElementSibling;
-    if (next?.matches("[data-sortable-row]")) labelOf(next).focus();
-    else if (labelOf(row).value.trim()) add(row.parentElement, undefined, row);
+    if (next instanceof HTMLElement && next.matches("[data-sortable-row]")) labelOf(next).focus();
+    else if (labelOf(row).value.trim()) add(list, undefined, row);
   }
   if (
     event.key === "Backspace" &&

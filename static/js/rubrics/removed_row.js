@@ -1,8 +1,12 @@
 // A row that was removed leaves a line behind that brings it back.
 
-/** `changed(list)` is called now and after an undo, which puts the focus into `field` of the row. */
+/**
+ * `changed(list)` is called now and after an undo, which puts the focus into `field` of the row.
+ * @type {(row: HTMLElement, text: string, field: HTMLElement, changed: (list: HTMLElement) => void) => void}
+ */
 export const replaceWithUndo = (row, text, field, changed) => {
   const list = row.parentElement;
+  if (!list) return;
   const place = document.createElement("li");
   place.className = "sortable__row criterion-row--removed";
   const words = document.createElement("span");

@@ -1,19 +1,22 @@
 // The editor's rows: add one from the template, remove one with a way back, without asking the server.
 
+import { one } from "../shared/one.js";
 import { rowsOf } from "../shared/sortable_rows.js";
 import { replaceWithUndo } from "./removed_row.js";
 
 const form = () => document.getElementById("rubric-form");
 
+/** @param {HTMLElement} list */
 const changed = (list) => {
   const count = rowsOf(list).length;
-  form().querySelector("[data-rows-count]").textContent = count;
-  form().querySelector("[data-rows-none]").hidden = count > 0;
+  one("#rubric-form [data-rows-count]").textContent = String(count);
+  one("#rubric-form [data-rows-none]").hidden = count > 0;
   list.dispatchEvent(new CustomEvent("rows:changed", { bubbles: true }));
 };
 
 // One more than any row has ever had, so that a row taken back keeps its own.
 let next = 0;
+/** @param {HTMLElement} list */
 const nextIndex = (list) => {
   const used = rowsOf(list).map((row) => Number(row.dataset.id) + 1);
   next = Math.max(next, ...used);
@@ -21,27 +24,27 @@ const nextIndex = (list) => {
 };
 
 const add = () => {
-  const list = form().querySelector("[data-sortable-rows]");
-  const row = document.getElementById("criterion-template").content.firstElementChild.cloneNode(true);
+  const list = one("#rubric-form [data-sortable-rows]");
+  const row = one("[data-sortable-row]", one("template#criterion-template").content).cloneNode(true);
   const holder = document.createElement("ol");
   holder.append(row);
-  holder.innerHTML = holder.innerHTML.replaceAll("__index__", nextIndex(list));
-  const added = holder.firstElementChild;
+  holder.innerHTML = holder.innerHTML.replaceAll("__index__", String(nextIndex(list)));
+  const added = one("[data-sortable-row]", holder);
   list.append(added);
   htmx.process(added);
   changed(list);
-  added.querySelector("textarea").focus();
+  one("textarea", added).focus();
   added.scrollIntoView({ block: "nearest" });
 };
 
+/** @param {HTMLElement} row */
 const remove = (row) => {
   next = Math.max(next, Number(row.dataset.id) + 1);
-  const name =
-    row.querySelector("input[name$='-name']").value || row.querySelector("textarea").value.slice(0, 60);
+  const name = one("input[name$='-name']", row).value || one("textarea", row).value.slice(0, 60);
   replaceWithUndo(
     row,
     name ? `Removed “${name}”.` : "Removed an empty criterion.",
-    row.querySelector("textarea"),
+    one("textarea", row),
     changed,
   );
 };
@@ -51,11 +54,11 @@ const ARMED =
   "[data-row-add], [data-row-remove], [data-option-add], [data-option-remove], [data-option-preset]";
 const disarm = () => {
   const templates = ["criterion-template", "option-template"].map(
-    (id) => document.getElementById(id)?.content,
+    (id) => document.querySelector(`template#${id}`)?.content,
   );
-  for (const place of [document, ...templates.filter(Boolean)]) {
-    for (const button of place.querySelectorAll(ARMED)) {
-      button.type = "button";
+  for (const place of [document, ...templates]) {
+    for (const button of place?.querySelectorAll(ARMED) ?? []) {
+      button.setAttribute("type", "button");
       button.removeAttribute("name");
     }
   }
@@ -67,8 +70,8 @@ document.addEventListener("htmx:afterSettle", (event) => event.target.id === "ed
 document.addEventListener("click", (event) => {
   if (!form()?.contains(event.target)) return;
   if (event.target.closest("[data-row-add]")) add();
-  const button = event.target.closest("[data-row-remove]");
-  if (button) remove(button.closest("[data-sortable-row]"));
+  const row = event.target.closest("[data-row-remove]")?.closest("[data-sortable-row]");
+  if (row) remove(row);
 });
 
 document.addEventListener("keydown", (event) => {

@@ -1,23 +1,28 @@
 // Says when the form holds something unsaved, asks before leaving it, and saves on Ctrl+S.
 
+import { one } from "../shared/one.js";
+
 const FORMS = "[data-rubric-form], [data-source-form]";
 let edits = 0; // everything typed or moved so far
 let saved = 0; // how much of it is stored
 let sent = 0; // how much of it is on its way
 
+/** @type {(state: string, text: string) => void} */
 const say = (state, text) => {
-  const words = document.querySelector("[data-save-words]");
+  const words = one("[data-save-words]");
   words.dataset.state = state;
   words.textContent = text;
 };
 
+/** @param {{ target: HTMLElement }} event */
 const touch = (event) => {
   if (!event.target.closest(FORMS)) return;
   edits += 1;
   say("offline", "Unsaved changes");
 };
 
-for (const name of ["input", "rows:changed", "rows:reordered"]) document.addEventListener(name, touch);
+for (const name of /** @type {const} */ (["input", "rows:changed", "rows:reordered"]))
+  document.addEventListener(name, touch);
 
 document.addEventListener("submit", (event) => {
   if (!event.target.matches(FORMS)) return;
@@ -37,7 +42,7 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
   if (event.detail.xhr.getResponseHeader("HX-Redirect")) saved = edits;
 });
 
-for (const name of ["htmx:sendError", "htmx:responseError"]) {
+for (const name of /** @type {const} */ (["htmx:sendError", "htmx:responseError"])) {
   document.addEventListener(
     name,
     (event) => event.target.matches(FORMS) && say("offline", "Not saved. Try again."),
@@ -55,5 +60,5 @@ document.addEventListener("keydown", (event) => {
   const form = document.querySelector(FORMS);
   if (!form) return;
   event.preventDefault();
-  form.querySelector("[data-save]").click(); // a click tells htmx which button; requestSubmit would not
+  one("[data-save]", form).click(); // a click tells htmx which button; requestSubmit would not
 });

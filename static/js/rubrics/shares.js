@@ -1,7 +1,10 @@
 // Each weight's share of Σ|w|, while typing; the server says the same (engine/weight_shares.py).
 
+import { one } from "../shared/one.js";
+
 const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
 
+/** @param {HTMLInputElement} input */
 const weightOf = (input) => {
   const text = input.value.trim().replace("−", "-");
   const number = NUMBER.test(text) ? Number(text) : NaN;
@@ -9,6 +12,7 @@ const weightOf = (input) => {
 };
 
 // As the percent filter writes it: never the exact end unless it is one.
+/** @param {number} share */
 const percent = (share) => {
   const rounded = Math.round(share * 100);
   if (share < 1 && rounded >= 100) return ">99%";
@@ -17,13 +21,13 @@ const percent = (share) => {
 };
 
 const refresh = () => {
-  const inputs = [...document.querySelectorAll("#rubric-form [data-weight]")];
+  const inputs = [...one("#rubric-form").querySelectorAll("input[data-weight]")];
   const weights = inputs.map(weightOf);
-  const total = weights.reduce((sum, weight) => sum + (weight ?? 0), 0);
+  const total = weights.reduce((/** @type {number} */ sum, weight) => sum + (weight ?? 0), 0);
   inputs.forEach((input, index) => {
-    const known = weights[index] !== null && total > 0;
-    const output = input.closest(".criterion-row__weight").querySelector("[data-share]");
-    output.textContent = known ? percent(weights[index] / total) : "–";
+    const weight = weights[index];
+    const output = input.closest(".criterion-row__weight")?.querySelector("[data-share]");
+    if (output) output.textContent = weight !== null && total > 0 ? percent(weight / total) : "–";
   });
 };
 

@@ -1,18 +1,22 @@
 // Of the vote rules, those that fit a criterion's kind and scale; the server says the same in the first place.
 
+import { one } from "../shared/one.js";
+
+/** @param {HTMLElement} row */
 const scaleOf = (row) => {
-  const chosen = (name) => row.querySelector(`[${name}]:checked`)?.value;
+  const chosen = (/** @type {string} */ name) => row.querySelector(`input[${name}]:checked`)?.value;
   const kind = chosen("data-kind-choice");
   return kind === "choice" ? chosen("data-scale-choice") : kind;
 };
 
+/** @param {HTMLElement} row */
 const fit = (row) => {
   const scale = scaleOf(row);
-  for (const group of row.querySelectorAll("[data-vote-rule] optgroup")) {
+  for (const group of one("select[data-vote-rule]", row).querySelectorAll("optgroup")) {
     group.disabled = group.dataset.scale !== scale;
   }
-  const select = row.querySelector("[data-vote-rule]");
-  if (select.selectedOptions[0]?.parentElement.disabled) select.value = "";
+  const select = one("select[data-vote-rule]", row);
+  if (select.selectedOptions[0]?.closest("optgroup")?.disabled) select.value = "";
 };
 
 document.addEventListener("change", (event) => {

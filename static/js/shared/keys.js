@@ -2,14 +2,21 @@
 
 const TYPED = 'textarea, select, [contenteditable], input:not([type="radio"], [type="checkbox"])';
 
-/** Whether somebody may be writing there. Radios and checkboxes are fields one does not write in. */
+/**
+ * Whether somebody may be writing there. Radios and checkboxes are fields one does not write in.
+ * @param {HTMLElement} element
+ */
 export const isTyping = (element) => Boolean(element.closest?.(TYPED));
 
 export const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
 
+/** @param {KeyboardEvent} event */
 export const hasModifier = (event) => event.ctrlKey || event.metaKey || event.altKey;
 
-/** Ctrl+Enter, and Cmd+Enter on a Mac. */
+/**
+ * Ctrl+Enter, and Cmd+Enter on a Mac.
+ * @param {KeyboardEvent} event
+ */
 export const isCtrlEnter = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey);
 
 /** Whether the person, or this device, lets single keys act at once. */

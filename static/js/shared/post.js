@@ -3,10 +3,14 @@
 /** The cookie's token is newer than the page's after signing in again in another tab. */
 export const csrfToken = () =>
   document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ??
-  document.querySelector("[name=csrfmiddlewaretoken]")?.value ??
+  document.querySelector("input[name=csrfmiddlewaretoken]")?.value ??
   "";
 
-/** A POST that is answered in JSON; a redirect, as to the sign-in page, is not followed. */
+/**
+ * A POST that is answered in JSON; a redirect, as to the sign-in page, is not followed.
+ * @param {string} url
+ * @param {RequestInit} [options]
+ */
 export const post = (url, options = {}) =>
   fetch(url, {
     method: "POST",

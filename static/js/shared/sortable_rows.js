@@ -2,18 +2,27 @@
 
 import { onContent } from "./events.js";
 
-/** The rows of a list itself, not those of lists inside its rows. */
-export const rowsOf = (list) => [...list.children].filter((row) => row.matches("[data-sortable-row]"));
+/**
+ * The rows of a list itself, not those of lists inside its rows.
+ * @param {HTMLElement} list
+ */
+export const rowsOf = (list) => [...list.querySelectorAll(":scope > [data-sortable-row]")];
 
-// What belongs to a row itself, not to a list of rows inside it.
+/**
+ * What belongs to a row itself, not to a list of rows inside it.
+ * @template {string} Selector
+ * @param {HTMLElement} row
+ * @param {Selector} selector
+ */
 const ownOf = (row, selector) =>
   [...row.querySelectorAll(selector)].filter((each) => each.closest("[data-sortable-row]") === row);
 
+/** @param {HTMLElement} list */
 const renumber = (list) => {
   const rows = rowsOf(list);
   rows.forEach((row, index) => {
-    for (const label of ownOf(row, "[data-sortable-position]")) label.textContent = index + 1;
-    for (const input of ownOf(row, "[data-sortable-order]")) input.value = index + 1;
+    for (const label of ownOf(row, "[data-sortable-position]")) label.textContent = String(index + 1);
+    for (const input of ownOf(row, "input[data-sortable-order]")) input.value = String(index + 1);
     const buttons = { up: index === 0, down: index === rows.length - 1 };
     for (const [way, atEnd] of Object.entries(buttons)) {
       ownOf(row, `[data-sortable-move="${way}"]`)[0]?.setAttribute("aria-disabled", String(atEnd));
@@ -21,6 +30,7 @@ const renumber = (list) => {
   });
 };
 
+/** @type {(list: HTMLElement, row: HTMLElement) => void} */
 const changed = (list, row) => {
   renumber(list);
   const rows = rowsOf(list);
@@ -31,18 +41,21 @@ const changed = (list, row) => {
   list.dispatchEvent(new CustomEvent("rows:reordered", { bubbles: true, detail: { order } }));
 };
 
+/** @type {(row: HTMLElement, way: string | undefined) => void} */
 const move = (row, way) => {
   const list = row.parentElement;
+  if (!list) return;
   const rows = rowsOf(list);
   const target = rows[rows.indexOf(row) + (way === "up" ? -1 : 1)];
   if (!target) return;
   const focused = document.activeElement;
   if (way === "up") target.before(row);
   else target.after(row);
-  focused?.focus(); // moving an element takes the focus away from it
+  if (focused instanceof HTMLElement) focused.focus(); // moving an element takes the focus away from it
   changed(list, row);
 };
 
+/** @param {string} text */
 const announce = (text) => {
   let region = document.getElementById("sortable-announcer");
   if (!region) {
@@ -58,7 +71,7 @@ const announce = (text) => {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-sortable-move]");
   const row = button?.closest("[data-sortable-row]");
-  if (row) move(row, button.dataset.sortableMove);
+  if (button && row) move(row, button.dataset.sortableMove);
 });
 
 document.addEventListener("keydown", (event) => {

@@ -1,7 +1,10 @@
 // Shows short messages: for a script that calls `toast`, and for the server's HX-Trigger header.
 
+import { one } from "./one.js";
+
 const MILLISECONDS = 6000;
 
+/** @param {PageEvents["toast"]} message */
 const show = ({ text, level = "info" }) => {
   if (!text) return;
   const toast = document.createElement("div");
@@ -16,10 +19,11 @@ const show = ({ text, level = "info" }) => {
   close.textContent = "×";
   close.addEventListener("click", () => toast.remove());
   toast.append(words, close);
-  document.getElementById("toasts").append(toast);
+  one("#toasts").append(toast);
   if (level !== "error") leaveLater(toast); // an error stays until it has been read
 };
 
+/** @param {HTMLElement} toast */
 const leaveLater = (toast) => {
   let timer = setTimeout(() => toast.remove(), MILLISECONDS);
   toast.addEventListener("mouseenter", () => clearTimeout(timer));
@@ -28,7 +32,11 @@ const leaveLater = (toast) => {
   });
 };
 
-/** An error stays until it is dismissed. */
+/**
+ * An error stays until it is dismissed.
+ * @param {string} text
+ * @param {PageEvents["toast"]["level"]} [level]
+ */
 export const toast = (text, level = "info") => show({ text, level });
 
 document.addEventListener("toast", (event) => show(event.detail));

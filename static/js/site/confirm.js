@@ -1,9 +1,12 @@
 // data-confirm="question" on a form, a submit button or an hx-* element asks first, in our own dialog.
 
+import { one } from "../shared/one.js";
+
+/** @type {(question: string | undefined, yes: string | undefined) => Promise<boolean>} */
 const ask = (question, yes) => {
-  const dialog = document.getElementById("confirm-dialog");
-  dialog.querySelector("#confirm-dialog-text").textContent = question;
-  dialog.querySelector("[data-confirm-yes]").textContent = yes || "Continue";
+  const dialog = one("dialog#confirm-dialog");
+  one("#confirm-dialog-text", dialog).textContent = question ?? "";
+  one("[data-confirm-yes]", dialog).textContent = yes || "Continue";
   dialog.returnValue = "no";
   dialog.showModal();
   return new Promise((resolve) => {
@@ -11,8 +14,10 @@ const ask = (question, yes) => {
   });
 };
 
+/** @type {(form: HTMLFormElement, submitter: HTMLElement | null) => HTMLElement | null} */
 const asker = (form, submitter) => submitter?.closest("[data-confirm]") ?? form.closest("[data-confirm]");
 
+/** @type {HTMLFormElement | null} */
 let agreed = null; // the form whose question has just been answered with yes
 
 // In the capture phase, so that htmx does not see a submit that is still being asked about.

@@ -2,7 +2,7 @@
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog-open]");
   if (opener) {
-    document.getElementById(opener.dataset.dialogOpen)?.showModal();
+    document.querySelector(`dialog#${CSS.escape(opener.dataset.dialogOpen ?? "")}`)?.showModal();
     return;
   }
   if (event.target.closest("[data-dialog-close]")) {
@@ -14,6 +14,7 @@ document.addEventListener("click", (event) => {
   if (isBackdrop) event.target.close();
 });
 
+/** @type {(dialog: HTMLElement, point: MouseEvent) => boolean} */
 function isOutside(dialog, { clientX, clientY }) {
   const box = dialog.getBoundingClientRect();
   return clientX < box.left || clientX > box.right || clientY < box.top || clientY > box.bottom;

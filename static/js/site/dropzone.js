@@ -1,9 +1,13 @@
 // A [data-dropzone] around a file input: shows a file hovering over it, names the chosen one.
 
+import { one } from "../shared/one.js";
+
+/** @param {{ target: HTMLElement }} event */
 const zoneOf = (event) => event.target.closest?.("[data-dropzone]");
+/** @param {DragEvent} event */
 const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
 
-for (const name of ["dragenter", "dragover"]) {
+for (const name of /** @type {const} */ (["dragenter", "dragover"])) {
   document.addEventListener(name, (event) => {
     const zone = zoneOf(event);
     if (!zone || !carriesFiles(event)) return;
@@ -14,7 +18,8 @@ for (const name of ["dragenter", "dragover"]) {
 
 document.addEventListener("dragleave", (event) => {
   const zone = zoneOf(event);
-  if (zone && !zone.contains(event.relatedTarget)) zone.classList.remove("is-over");
+  if (zone && !zone.contains(/** @type {Node | null} */ (event.relatedTarget)))
+    zone.classList.remove("is-over");
 });
 
 document.addEventListener("drop", (event) => {
@@ -22,17 +27,19 @@ document.addEventListener("drop", (event) => {
   if (!zone || !carriesFiles(event)) return;
   event.preventDefault();
   zone.classList.remove("is-over");
-  const input = zone.querySelector('input[type="file"]');
-  input.files = event.dataTransfer.files;
+  const input = one('input[type="file"]', zone);
+  input.files = event.dataTransfer?.files ?? null;
   input.dispatchEvent(new Event("change", { bubbles: true }));
 });
 
 document.addEventListener("change", (event) => {
   const zone = event.target.matches('input[type="file"]') ? zoneOf(event) : null;
   const name = zone?.querySelector("[data-dropzone-name]");
-  if (name)
-    name.textContent = [...event.target.files].map((file) => `${file.name} · ${size(file.size)}`).join(", ");
+  const files = event.target instanceof HTMLInputElement ? event.target.files : null;
+  if (name && files)
+    name.textContent = [...files].map((file) => `${file.name} · ${size(file.size)}`).join(", ");
 });
 
+/** @param {number} bytes */
 const size = (bytes) =>
   bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,10 +1,13 @@
 // A <form data-filter-form> submits itself: at once for choices, after a pause while typing.
 
 const PAUSE_MILLISECONDS = 350;
-let timer = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
 
-const filterForm = (element) => element.form?.matches("[data-filter-form]") && element.form;
+/** @param {Field} element */
+const filterForm = (element) => (element.form?.matches("[data-filter-form]") ? element.form : null);
 
+/** @param {HTMLFormElement} form */
 const submit = (form) => {
   clearTimeout(timer);
   if (form.isConnected) form.requestSubmit();
@@ -29,5 +32,6 @@ document.addEventListener("formdata", (event) => {
   for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
 });
 
+/** @param {Field} element */
 const isTyped = (element) =>
   element.matches('textarea, input:is([type="search"], [type="text"], [type="number"], :not([type]))');

@@ -4,6 +4,7 @@ import { onContent } from "../shared/events.js";
 
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const dateOnly = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+/** @type {[number, string][]} */
 const UNITS = [
   [86400, "d"],
   [3600, "h"],
@@ -11,8 +12,9 @@ const UNITS = [
 ];
 
 // The same words as relative_time in display.py, so that nothing jumps when the page has loaded.
+/** @type {(moment: Date, now: number) => string} */
 const words = (moment, now) => {
-  const seconds = Math.round((now - moment) / 1000);
+  const seconds = Math.round((now - moment.getTime()) / 1000);
   if (Math.abs(seconds) >= 30 * 86400) return dateOnly.format(moment);
   for (const [size, name] of UNITS) {
     const amount = Math.floor(Math.abs(seconds) / size);

@@ -13,13 +13,17 @@ document.addEventListener("keydown", (event) => {
   for (const menu of document.querySelectorAll("details[data-menu][open]")) {
     const hadFocus = menu.contains(document.activeElement);
     menu.open = false;
-    if (hadFocus) menu.querySelector("summary").focus();
+    if (hadFocus) menu.querySelector("summary")?.focus();
   }
 });
 
 Idiomorph.defaults.callbacks.beforeAttributeUpdated = (attribute, element) => {
   if (attribute === "open" && element.matches("details[data-menu]")) return false;
-  if (attribute === "value" && element.closest("details[data-menu][open]")) {
+  if (
+    attribute === "value" &&
+    element instanceof HTMLInputElement &&
+    element.closest("details[data-menu][open]")
+  ) {
     return element.value === element.defaultValue; // false where somebody has typed
   }
   return true;

@@ -2,6 +2,7 @@
 
 import { toast } from "../shared/toast.js";
 
+/** @type {Record<number, string>} */
 const REASONS = {
   401: "You have been signed out. Reload the page and sign in; what you typed is still here.",
   403: "Your role does not allow this.",

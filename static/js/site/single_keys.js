@@ -15,26 +15,27 @@ const local = () => {
   }
 };
 
+/** @param {string | undefined} state */
 const apply = (state) => {
   root.dataset.singleKeys = state;
-  for (const box of document.querySelectorAll("[data-single-keys]:is(input)")) box.checked = state === "on";
+  for (const box of document.querySelectorAll("input[data-single-keys]")) box.checked = state === "on";
 };
 
 apply(isStored ? root.dataset.singleKeys : local());
 
 document.addEventListener("change", (event) => {
-  if (!event.target.matches("input[data-single-keys]")) return;
-  const state = event.target.checked ? "on" : "off";
+  const box = event.target;
+  if (!(box instanceof HTMLInputElement) || !box.form || !box.matches("[data-single-keys]")) return;
+  const state = box.checked ? "on" : "off";
   apply(state);
   try {
     localStorage.setItem(KEY, state);
   } catch {
     // then it is kept for the person only
   }
-  const form = event.target.form;
-  fetch(form.action, {
+  fetch(box.form.action, {
     method: "POST",
-    body: new FormData(form),
+    body: new FormData(box.form),
     headers: { Accept: "application/json" },
   }).catch(
     () => {}, // offline: it lasts for this page, and on this device where nobody is signed in
@@ -45,5 +46,5 @@ document.addEventListener("keydown", (event) => {
   if (event.key !== "?" || event.defaultPrevented || !areSingleKeysOn() || isDialogOpen()) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
   event.preventDefault();
-  document.getElementById("keyboard-sheet")?.showModal();
+  document.querySelector("dialog#keyboard-sheet")?.showModal();
 });

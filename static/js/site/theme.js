@@ -11,6 +11,7 @@
     }
   };
 
+  /** @param {string} theme */
   const apply = (theme) => {
     if (theme === "system") delete root.dataset.theme;
     else root.dataset.theme = theme;
@@ -29,12 +30,13 @@
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-theme-set]");
-    if (!button) return;
+    const theme = button?.dataset.themeSet;
+    if (!theme) return;
     try {
-      localStorage.setItem(KEY, button.dataset.themeSet);
+      localStorage.setItem(KEY, theme);
     } catch {
       // then the choice lasts for this page only
     }
-    apply(button.dataset.themeSet);
+    apply(theme);
   });
 })();
