@@ -119,8 +119,8 @@ def _follow(**_: Any) -> None:
 
 
 @worker_process_init.connect
-def _share_pace(**_: Any) -> None:
+def _share_limits(**_: Any) -> None:
     """Processes that grade keep to the limits of an endpoint together."""
-    from rubricweb.services.grading import shared_pace
+    from rubricweb.services.grading import shared_limits
 
-    shared_pace.install()
+    shared_limits.install()

@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from rubricweb import folders
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.rate_limit.knobs import Knobs
 
 env = environ.Env()
 if folders.settings_file().exists():
@@ -196,6 +197,14 @@ except ValueError as error:
     raise ImproperlyConfigured(f"The judge that OPENAI_… settings describe cannot be: {error}") from error
 OFFLINE_JUDGE_URL = env.str("OFFLINE_JUDGE_URL", default="")
 JUDGE_CONCURRENCY = env.int("JUDGE_CONCURRENCY", default=16)
+# How fast endpoints are asked, {"start": 16}: see docs/rate-limits.md.
+_knobs = env.json("RATE_LIMITS", default={})
+try:
+    RATE_LIMIT_KNOBS = Knobs.read(_knobs)
+except (ValueError, TypeError) as error:
+    raise ImproperlyConfigured(
+        f'RATE_LIMITS must be a JSON object such as {{"start": 16}}: {error}.'
+    ) from error
 JUDGE_TIMEOUT_SECONDS = env.float("JUDGE_TIMEOUT_SECONDS", default=60.0)
 JUDGE_MAX_ATTEMPTS = env.int("JUDGE_MAX_ATTEMPTS", default=5)
 # Owners may add endpoints on private addresses only when the operator says so.

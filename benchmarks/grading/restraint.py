@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rubricweb.models import RubricVersion
 
 # What is promised.
-BEHIND, ALLOWANCE, TOO_MANY = 3.0, 0.90, 0.03
+BEHIND, ALLOWANCE, TOO_MANY = 3.0, 0.80, 0.05
 PER_MINUTE = 300
 
 

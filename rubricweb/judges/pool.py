@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.cost_overrun import CostOverruns
-from rubricweb.judges.rate_limit.gate import Gates
+from rubricweb.judges.rate_limit.limiter import RateLimiters
 from rubricweb.judges.turns import QueueKey, Turns
 
 if TYPE_CHECKING:
     from rubricweb.judges.client.openai import Jitter, JudgeClient
-    from rubricweb.judges.pace import Gate
+    from rubricweb.judges.permits import Limiter
 
 _CLOSE_SECONDS = 5.0
 _STOP_POLL_SECONDS = 0.05
@@ -139,7 +139,7 @@ class RequestQueue:
         counter = self._counters.get(endpoint)
         if counter is None:
             try:
-                counter = _Counter(self._background.client(config), self._background.gate_of(config))
+                counter = _Counter(self._background.client(config), self._background.limiter_of(config))
             except (
                 Exception
             ) as fault:  # in a callback of the loop nobody would hear of it, and all would wait
@@ -238,24 +238,24 @@ class RequestQueue:
 class _Counter:
     """One endpoint and model: who waits to be asked there, and how many are being asked."""
 
-    def __init__(self, client: JudgeClient, gate: Gate) -> None:
+    def __init__(self, client: JudgeClient, limiter: Limiter) -> None:
         self.client = client
-        self.gate = gate
+        self.limiter = limiter
         self.slots = 1
         self.busy = 0
-        # Of the busy ones those whose task has not run yet, and so is not known to the gate.
+        # Of the busy ones those whose task has not run yet, and so is not known to the limiter.
         self.beginning = 0
         self.turns: Turns[_Turn] = Turns()
 
     def has_room(self) -> bool:
         """Whether another question may begin.
 
-        Only a few may stand before a gate that is slow: whoever stands there has taken their turn, and a
+        Only a few may wait for a permit: whoever waits there has taken their turn, and a
         question that comes later could not be asked before them.
         """
         if self.busy >= self.slots:
             return False
-        state = self.gate.state()
+        state = self.limiter.state()
         standing = state.waiting + max(0, state.in_flight + self.beginning - state.limit)
         return standing < max(FEWEST_STANDING, state.limit // 4)
 
@@ -339,18 +339,18 @@ def new_capabilities() -> list[tuple[JudgeConfig, dict[str, Any]]]:
     return [found for client in background.clients() for found in client.new_capabilities()]
 
 
-def pace_with(make: Callable[[], Gates]) -> None:
-    """From now on a process asks through gates that are made like this, once it asks anything.
+def use_rate_limiters(make: Callable[[], RateLimiters]) -> None:
+    """From now on a process asks through rate limiters made like this, once it asks anything.
 
     Without it each process learns the pace of an endpoint by itself.
     """
-    global _make_gates
-    _make_gates = make
+    global _make_rate_limiters
+    _make_rate_limiters = make
 
 
-def gates() -> Gates | None:
-    """The gates this process asks through; None while it asks nobody."""
-    return None if _current is None or _current.process_id != os.getpid() else _current.gates
+def rate_limiters() -> RateLimiters | None:
+    """The rate limiters this process asks through; None while it asks nobody."""
+    return None if _current is None or _current.process_id != os.getpid() else _current.rate_limiters
 
 
 def close_clients() -> None:
@@ -371,12 +371,12 @@ class _Background:
         self.loop = asyncio.new_event_loop()
         self._clients: dict[tuple[str, str | None, bool], JudgeClient] = {}
         self._clients_lock = threading.Lock()
-        self.gates = _make_gates()
+        self.rate_limiters = _make_rate_limiters()
         self._thread = threading.Thread(target=self.loop.run_forever, name="judges", daemon=True)
         self._thread.start()
 
-    def gate_of(self, config: JudgeConfig) -> Gate:
-        return self.gates.of(config)
+    def limiter_of(self, config: JudgeConfig) -> Limiter:
+        return self.rate_limiters.of(config)
 
     def submit(self, coroutine: Coroutine[object, object, T]) -> concurrent.futures.Future[T]:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
@@ -391,7 +391,7 @@ class _Background:
                     config.base_url,
                     config.api_key,
                     allow_private_hosts=config.allow_private_hosts,
-                    gate_of=self.gate_of,
+                    limiter_of=self.limiter_of,
                     load_capabilities=lambda config: _capabilities.get(_endpoint_of(config), {}),
                 )
             return self._clients[key]
@@ -416,12 +416,12 @@ class _Background:
         await asyncio.gather(*pending, return_exceptions=True)
         for client in self._clients.values():
             await client.aclose()
-        self.gates.close()
+        self.rate_limiters.close()
 
 
 _lock = threading.Lock()
 _current: _Background | None = None
-_make_gates: Callable[[], Gates] = Gates
+_make_rate_limiters: Callable[[], RateLimiters] = RateLimiters
 # What other processes learned, by address, key and model.
 _capabilities: dict[tuple[str, str | None, str], Mapping[str, Any]] = {}
 # A forked child must not close its parent's sockets, which collecting these objects would do.

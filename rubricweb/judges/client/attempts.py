@@ -37,10 +37,10 @@ from rubricweb.judges.client.foreign_json import error_body
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities, concerns_format
 from rubricweb.judges.client.request_body import encoded, guessed_tokens, is_prose, request_body
 from rubricweb.judges.client.transport import HttpAnswer, NoAnswer
-from rubricweb.judges.pace import Gate
+from rubricweb.judges.permits import Limiter
 
 BACKOFF_CAP_SECONDS = 30.0
-OPEN_GATE_SECONDS = 0.1
+FREE_PERMIT_SECONDS = 0.1
 MAX_REPLY_CHARACTERS = 200_000
 """A longer reply is no reply, and of what a model thought no more is kept: a hundred criteria with two
 thousand characters each fit in, and some hundred replies that wait to be stored fit into a worker."""
@@ -76,7 +76,7 @@ class Asked:
 
     endpoint: Endpoint
     capabilities: EndpointCapabilities
-    gate: Gate
+    limiter: Limiter
     cancellation: Cancellation
     jitter: Jitter
 
@@ -122,7 +122,7 @@ class Attempts:
             if outcome.error.kind == "stopped" or not outcome.again or attempt == self._config.max_attempts:
                 return self._failed(outcome.error)
             pause = self._pause_seconds(attempt, outcome)
-            # What this question was told to wait counts wherever it waits; its turn at the gate does not.
+            # What this question was told to wait counts wherever it waits; its wait for a permit does not.
             waited += max(pause, min(outcome.after_seconds or 0.0, self._config.retry_after_cap_seconds))
             if waited > self._config.max_wait_seconds:
                 return self._failed(outcome.error)
@@ -185,15 +185,15 @@ class Attempts:
             spell_out_schema=self._spell_out_schema,
         )
         body = encoded(self._body)
-        # A gate that stands open is passed however late it is.
-        left = None if self._turn_by is None else max(self._turn_by - time.monotonic(), OPEN_GATE_SECONDS)
+        # Where nobody waits a permit is had however late it is.
+        left = None if self._turn_by is None else max(self._turn_by - time.monotonic(), FREE_PERMIT_SECONDS)
         try:
             async with asyncio.timeout(left):
-                passage = await self._asked.gate.enter(guessed_tokens(config, body), self._cancellation)
+                permit = await self._asked.limiter.acquire(guessed_tokens(config, body), self._cancellation)
         except TimeoutError:
             message = f"HTTP 429, and no other turn within {config.max_wait_seconds:g} s"
             return Failure(JudgeError("rate_limited", message), again=False)
-        if passage is None:
+        if permit is None:
             return Failure(STOPPED, again=False)
         self._requests += 1
         sent_at = time.monotonic()
@@ -230,7 +230,7 @@ class Attempts:
             if status == HTTPStatus.TOO_MANY_REQUESTS:
                 self._throttled += 1
                 self._turn_by = self._turn_by or time.monotonic() + config.max_wait_seconds
-            passage.leave(
+            permit.release(
                 status=status,
                 headers={} if answer is None else answer.headers,
                 tokens=used,

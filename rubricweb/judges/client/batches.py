@@ -30,7 +30,7 @@ from rubricweb.judges.client.failures import provider_message, quoted
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities
 from rubricweb.judges.client.request_body import is_prose, request_body
 from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
-from rubricweb.judges.pace import OpenGate
+from rubricweb.judges.permits import FixedLimiter
 
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 """States in which nothing more comes of a batch."""
@@ -220,7 +220,7 @@ async def replayed(
         if custom_id not in answered:
             continue
         recorded = _Recorded(answered[custom_id])
-        asked = Asked(recorded, capabilities, OpenGate(1, config.model), Cancellation(0.0), random.random)
+        asked = Asked(recorded, capabilities, FixedLimiter(1, config.model), Cancellation(0.0), random.random)
         yield replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
 
 

@@ -27,20 +27,20 @@ from rubricweb.judges.client.attempts import Jitter as Jitter
 from rubricweb.judges.client.failures import FALLBACK_KINDS
 from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.judges.client.transport import HttpAnswer, Wire
-from rubricweb.judges.pace import Gate, OpenGate
+from rubricweb.judges.permits import FixedLimiter, Limiter
 
-GateOf = Callable[[JudgeConfig], Gate]
+LimiterOf = Callable[[JudgeConfig], Limiter]
 LoadCapabilities = Callable[[JudgeConfig], Mapping[str, Any]]
 
 
 class JudgeClient:
     """A warm connection to one endpoint; every model asked there shares it.
 
-    Use it from one event loop. `gate_of` names the gate to pass for a model of this endpoint; without it only
-    `config.concurrency` bounds what is in flight. `load_capabilities` gives what `new_capabilities` once told
-    about a model, {} for nothing; it is called in the loop, at the first question to that model. `resolver`
-    stands in for the system's name lookup. Nothing is read from the environment: no key, no organisation, no
-    proxy.
+    Use it from one event loop. `limiter_of` names what hands out permits for a model of this endpoint;
+    without it only `config.concurrency` bounds what is in flight. `load_capabilities` gives what
+    `new_capabilities` once told about a model, {} for nothing; it is called in the loop, at the first
+    question to that model. `resolver` stands in for the system's name lookup. Nothing is read from the
+    environment: no key, no organisation, no proxy.
     """
 
     def __init__(
@@ -50,11 +50,13 @@ class JudgeClient:
         *,
         allow_private_hosts: bool = False,
         resolver: AbstractResolver | None = None,
-        gate_of: GateOf | None = None,
+        limiter_of: LimiterOf | None = None,
         load_capabilities: LoadCapabilities = lambda config: {},
     ) -> None:
         self._endpoint = _Endpoint(base_url, api_key, allow_private_hosts, resolver)
-        self._gate_of = gate_of or functools.cache(lambda config: OpenGate(config.concurrency, config.model))
+        self._limiter_of = limiter_of or functools.cache(
+            lambda config: FixedLimiter(config.concurrency, config.model)
+        )
         self._load_capabilities = load_capabilities
         self._models: dict[str, _Known] = {}
 
@@ -104,7 +106,7 @@ class JudgeClient:
             known = self._models[config.model] = _Known(
                 config, EndpointCapabilities.load(self._load_capabilities(config))
             )
-        asked = Asked(self._endpoint, known.capabilities, self._gate_of(config), cancellation, jitter)
+        asked = Asked(self._endpoint, known.capabilities, self._limiter_of(config), cancellation, jitter)
         return Attempts(asked, config, question)
 
 

@@ -1,157 +1,74 @@
-"""How many requests may be in flight at once: grows while latency holds, halves when refused.
-
-The growth is that of Netflix's gradient limits (github.com/Netflix/concurrency-limits), one step per round
-trip: the mean latency of the last round trip against the lowest such mean, with Gradient2's tolerance and
-smoothing. Against the lowest, because a long-term mean follows the load it should warn of: with a server
-that queues, Gradient2 creeps up to the ceiling. The start is TCP's slow start (RFC 5681), and a refusal is
-answered as TCP answers a lost segment: half at once, then quickly back to below what was too much. And as TCP
-paces its segments, requests leave spread over the round trip.
-"""
+"""How many requests one process has in flight at once: additive increase, multiplicative decrease (AIMD)."""
 
 from __future__ import annotations
 
-import math
+from rubricweb.judges.rate_limit.knobs import Knobs
 
-START = 4
-PATIENT_START = 16
-"""Grown to by time alone, by half every quarter of a second: a judge may take a minute to answer."""
-STEP_SECONDS = 0.25
-GROWTH_PER_ANSWER = 2
-TOLERANCE = 2.0
-"""How many times the lowest latency still counts as holding: judges answer at length or briefly."""
-SMOOTHING = 0.2
-ROUND_ANSWERS = 8
-"""A round has at least so many answers: the mean of fewer says little."""
-FORGETTING = 1.002
-"""The lowest latency is raised by this at every round, so that an endpoint may become slower for good."""
-FAILED_SHARE = 0.1
-USUAL_FAILURES = 1.5
-CHANCE_FAILURES = 3
-"""An endpoint is overloaded when more than this share of a round trip brings no answer, beside 1.5 times the
-usual share and three by chance: of eight at first four, of 64 where a tenth usually fails 20."""
-USUAL_SMOOTHING = 0.1
-SPREAD = 0.9
-"""Over so much of a round trip leave the requests that are all out at once."""
 LONGEST_GAP_SECONDS = 0.02
-"""Further apart spares nothing, since a refusal takes about as long; a judge that thinks for a minute is not
-to be asked for a minute."""
-CREDIT = 4
+"""Requests leave at most so far apart: a judge that thinks for a minute is not asked for a minute."""
 CREDIT_SECONDS = 0.01
-"""So many requests, or those of so many seconds, may make up for a time in which none left: timers are late
-by a millisecond, and where answers come in one, a timer each would cost more than it spares."""
+"""Requests of so long may make up for a time in which none left: timers are late by a millisecond."""
 
 
-class ConcurrencyLimit:
-    """One process's limit at one endpoint, between 1 and `ceiling`. Fed with answers, in one thread.
+class Concurrency:
+    """One process's limit at one endpoint. `ceiling` is what the judge's configuration allows.
 
-    `cuts` counts the refusals acted on. A request remembers it when it is sent, so that the refusals of one
-    round trip halve once.
+    It grows by `increase` for every second in which all were in use, until the first decrease by one with
+    every answer as well, which doubles it per round trip.
     """
 
-    def __init__(self, ceiling: int) -> None:
-        self.ceiling = ceiling
-        self.limit = float(min(START, ceiling))
-        self.cuts = 0
-        self.leaves_at = 0.0  # when the next request may leave, on the clock of `may_leave`
-        self._quick_until = math.inf  # slow start goes on up to here
-        self._lowest: float | None = None
-        self._answers = 0
-        self._failed = 0
-        self._usually_failed = 0.0  # the share of requests
-        self._latencies = 0.0
+    def __init__(self, ceiling: int, knobs: Knobs) -> None:
+        self._knobs = knobs
+        self._most = min(float(ceiling), knobs.most)
+        self._limit = min(float(knobs.start), self._most)
+        self._decreased_at: float | None = None
+        self._grew_at = 0.0
+        self._latency = 0.0
+        self.next_at = 0.0  # when the next request may leave
 
     @property
     def now(self) -> int:
         """Requests that may be in flight."""
-        return int(self.limit)
+        return int(self._limit)
 
-    @property
-    def gap_seconds(self) -> float:
-        """How far apart requests leave on the way up to the limit; 0.0 before the first answer.
+    def set_ceiling(self, ceiling: int) -> None:
+        """What the judge's configuration allows from now on."""
+        self._most = min(float(ceiling), self._knobs.most)
+        self._limit = min(self._limit, self._most)
 
-        At 64 at once and 0.2 s to an answer 2.8 ms, which spreads 64 over nine tenths of a round trip.
-        """
-        latency = self._lowest
-        if latency is None:
-            latency = self._latencies / self._answers if self._answers else 0.0
-        return min(SPREAD * latency / self.limit, LONGEST_GAP_SECONDS)
+    def begin_at(self, limit: float) -> None:
+        """What was in use before a restart."""
+        self._limit = min(max(self._limit, limit), self._most)
+
+    def answered(self, latency_seconds: float) -> None:
+        """A request came back."""
+        self._latency += 0.1 * (latency_seconds - self._latency) if self._latency else latency_seconds
+        if self._decreased_at is None:
+            self._limit = min(self._limit + 1, self._most)
+
+    def all_in_use(self, now: float) -> None:
+        """More could be sent if more were allowed."""
+        self._limit = min(self._limit + min(now - self._grew_at, 1.0) * self._knobs.increase, self._most)
+        self._grew_at = now
+
+    def decrease(self, now: float) -> bool:
+        """The endpoint has too much to do; whether the limit was lowered, once per cooldown."""
+        if self._decreased_at is not None and now - self._decreased_at < self._knobs.cooldown_seconds:
+            return False
+        self._decreased_at = self._grew_at = now
+        before = self.now
+        self._limit = max(self._limit * self._knobs.decrease_factor, min(self._knobs.least, self._most))
+        return self.now < before
 
     def may_leave(self, now: float) -> bool:
         """Whether the request before left long enough ago; if so, another one leaves.
 
-        In bursts a whole crowd is on its way before the first is refused. Spread over the round trip, as TCP
-        paces its segments (RFC 9002, 7.7), only those are refused that leave while the refusal comes back.
+        Requests spread over a round trip: in a burst, all that are sent before the first refusal came back
+        would be refused.
         """
-        gap = self.gap_seconds
-        due = max(self.leaves_at, now - max(CREDIT * gap, CREDIT_SECONDS))
+        gap = min(self._latency / self._limit, LONGEST_GAP_SECONDS)
+        due = max(self.next_at, now - max(4 * gap, CREDIT_SECONDS))
         if due > now:
             return False
-        self.leaves_at = due + gap
+        self.next_at = due + gap
         return True
-
-    def passed(self, seconds: float) -> bool:
-        """Time went by in which more wanted to be in flight and none was refused; whether the limit grew."""
-        most = min(PATIENT_START, self._quick_until, self.ceiling)
-        if self.limit >= most:
-            return False
-        self.limit = min(self.limit * 1.5 ** min(seconds / STEP_SECONDS, 10.0), most)
-        return True
-
-    def set_ceiling(self, ceiling: int) -> None:
-        """What the judge's configuration allows from now on."""
-        self.ceiling = ceiling
-        self.limit = min(self.limit, float(ceiling))
-
-    def answered(self, latency_seconds: float, in_flight: int) -> None:
-        """A request came back after `latency_seconds`, when `in_flight` were out, itself included."""
-        self._latencies += latency_seconds
-        self._answers += 1
-        if self.limit < self._quick_until and in_flight * 2 >= self.limit:
-            self.limit = min(self.limit + GROWTH_PER_ANSWER, self._quick_until, float(self.ceiling))
-        if self._is_round():
-            self._round(in_flight)
-
-    def failed(self, in_flight: int) -> None:
-        """A request brought no answer in time, or was turned away as too much."""
-        self._failed += 1
-        if self._is_round():
-            self._round(in_flight)
-
-    def refused(self, cuts: int) -> bool:
-        """A request that was sent after `cuts` cuts got a 429; whether the limit was halved for it."""
-        if cuts != self.cuts:
-            return False
-        self.cuts += 1
-        self._quick_until = 0.85 * self.limit
-        self.limit = max(1.0, self.limit / 2)
-        return True
-
-    def _is_round(self) -> bool:
-        """A round trip, or at the quick start as little as tells anything."""
-        quick = self.limit < min(self._quick_until, self.ceiling)
-        return self._answers + self._failed >= (ROUND_ANSWERS if quick else max(self.limit, ROUND_ANSWERS))
-
-    def _round(self, in_flight: int) -> None:
-        """One round trip is over: compare its mean latency with the lowest."""
-        answers, failed, total = self._answers, self._failed, self._latencies
-        self._answers = self._failed = 0
-        self._latencies = 0.0
-        tolerated = FAILED_SHARE + USUAL_FAILURES * self._usually_failed
-        overloaded = failed > tolerated * (answers + failed) + CHANCE_FAILURES
-        self._usually_failed += USUAL_SMOOTHING * (failed / (answers + failed) - self._usually_failed)
-        if overloaded:
-            self._quick_until = 0.0
-            self.limit = max(min(float(START), self.limit), 0.75 * self.limit)
-            return
-        if not answers:
-            return
-        mean = max(total / answers, 1e-6)
-        self._lowest = mean if self._lowest is None else min(self._lowest * FORGETTING, mean)
-        if in_flight * 2 < self.limit:
-            return  # there was not enough to do to learn anything
-        gradient = max(0.5, min(1.0, TOLERANCE * self._lowest / mean))
-        if gradient < 1.0:
-            self._quick_until = 0.0
-        wanted = self.limit * gradient + max(4.0, math.sqrt(self.limit))
-        self.limit += SMOOTHING * (wanted - self.limit)
-        self.limit = max(1.0, min(self.limit, float(self.ceiling)))

@@ -52,16 +52,6 @@ LOOK_SECONDS, LOOK_FOR_ITEMS_SECONDS = 0.05, 1.0
 MOST_RUNS = 24
 # How long calls in flight have when the worker is told to stop.
 SHUTDOWN_SECONDS = 5.0
-# What rate limiters decide, as kinds of lines in a run's log. How many 429 there were a reply says when it
-# comes.
-_PACE = {
-    "throttled": "throttled",
-    "waiting": "throttled",
-    "paced": "paced",
-    "halved": "paced",
-    "shared": "paced",
-}
-
 Caps = tuple[float | None, float | None]
 """On a run and on its team's month, in US dollars; None is no cap."""
 
@@ -126,10 +116,9 @@ class GradingSession:
         self.fault: BaseException | None = None
         self._first = first
         self._now = now
-        gates = pool.gates()
-        self._seen_decision = (
-            max((decision.number for decision in gates.decisions()), default=0) if gates else 0
-        )
+        limiters = pool.rate_limiters()
+        decisions = limiters.decisions() if limiters else []
+        self._seen_decision = max((decision.number for decision in decisions), default=0)
         self._queue = queue
         self._only_first = only_first
         self._shutting_down = shutting_down
@@ -253,12 +242,12 @@ class GradingSession:
 
     def _log_pace(self) -> None:
         """Has the logs of runs say what was decided about the pace of the endpoints they ask."""
-        gates = pool.gates()
-        for decision in gates.decisions(self._seen_decision) if gates else ():
+        limiters = pool.rate_limiters()
+        for decision in limiters.decisions(self._seen_decision) if limiters else ():
             self._seen_decision = decision.number
             for run in self._runs.values():
-                if decision.kind in _PACE and run.asks(decision.base_url, decision.model):
-                    run.log.add(_PACE[decision.kind], message=decision.words)
+                if run.asks(decision.base_url, decision.model):
+                    run.log.add(decision.kind, message=decision.words)
 
     def _join(self, with_free_items: Sequence[tuple[int, int]]) -> None:
         """Joins runs: first the one this worker was woken for, then teams in turn."""

@@ -13,7 +13,7 @@ from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.attempts import Asked, Attempts
 from rubricweb.judges.client.reply_formats import RUNGS, EndpointCapabilities
 from rubricweb.judges.client.transport import HttpAnswer
-from rubricweb.judges.pace import OpenGate
+from rubricweb.judges.permits import FixedLimiter
 
 NAMES = [
     *("choices", "message", "content", "refusal", "reasoning", "reasoning_content", "finish_reason", "text"),
@@ -91,7 +91,7 @@ def test_any_answer_ends_as_a_reading_or_a_known_error(config, question, grader,
     asked = Asked(
         Says(HttpAnswer(status, headers, raw, body)),
         EndpointCapabilities(),
-        OpenGate(1),
+        FixedLimiter(1),
         Cancellation(0.0),
         lambda: 0.0,
     )

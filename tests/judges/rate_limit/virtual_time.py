@@ -1,20 +1,22 @@
-"""Endpoints with limits, asked through gates, in time that passes only when everybody waits."""
+"""Endpoints with limits, asked through limiters, in time that passes only when everybody waits."""
 
 import asyncio
 import itertools
+import math
 import random
 import selectors
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.cancellation import Cancellation as Halt
-from rubricweb.judges.pace import OpenGate
-from rubricweb.judges.rate_limit.gate import Gates
-from rubricweb.judges.rate_limit.ledger import settle
-from rubricweb.judges.rate_limit.record import Record
-from rubricweb.judges.rate_limit.store import OwnStore
+from rubricweb.judges.cancellation import Cancellation
+from rubricweb.judges.permits import FixedLimiter, Limiter, LimiterState
+from rubricweb.judges.rate_limit.bucket import settle
+from rubricweb.judges.rate_limit.knobs import Knobs
+from rubricweb.judges.rate_limit.limiter import Decision, RateLimiters
+from rubricweb.judges.rate_limit.record import Lease, Record, Report
+from rubricweb.judges.rate_limit.store import OwnStore, Store
 
 T = TypeVar("T")
 
@@ -69,9 +71,13 @@ class Limit(Protocol):
         """What every answer says of it."""
         ...
 
+    def allowance(self, seconds: float) -> float:
+        """What a client that knew the limit could have been allowed in so many seconds."""
+        ...
+
 
 Answer = tuple[int | None, dict[str, str], int | None, float]
-"""Status, headers, tokens, seconds: what `leave` is told."""
+"""Status, headers, tokens, seconds: what `release` is told."""
 
 
 class TokenBucket:
@@ -154,6 +160,8 @@ class FixedWindow:
 
 
 class Unlimited:
+    """Lets everything through."""
+
     told: str | None = None
     with_headers = False
 
@@ -165,6 +173,9 @@ class Unlimited:
 
     def headers(self, now: float) -> dict[str, str]:
         return {}
+
+    def allowance(self, seconds: float) -> float:
+        return math.inf
 
 
 @dataclass
@@ -262,90 +273,118 @@ class SlowStore:
 
     sharing = "redis"
 
-    def __init__(self, seconds=0.003, pause_seconds=0.25):
+    def __init__(self, seconds: float = 0.003, pause_seconds: float = 0.25) -> None:
         self.seconds, self.pause_seconds = seconds, pause_seconds
-        self.records, self.exchanges = {}, 0
+        self.records: dict[str, Record] = {}
+        self.exchanges = 0
 
-    async def exchange(self, key, report):
+    async def exchange(self, key: str, report: Report) -> Lease:
         await asyncio.sleep(self.seconds)
         self.exchanges += 1
         now = asyncio.get_running_loop().time() + 5_000.0  # its clock is its own
-        grant = settle(self.records.setdefault(key, Record()), report, now)
+        lease = settle(self.records.setdefault(key, Record()), report, now, Knobs())
         await asyncio.sleep(self.seconds)
-        return grant
+        return lease
 
-    def close(self):
+    def close(self) -> None:
         pass
 
 
 @dataclass(frozen=True)
 class Outcome:
+    """What came of asking: `used` is the share of the allowance, `refused_share` that of the requests."""
+
     allowed: int
     refused: int
     seconds: float
     used: float
-    share_429: float
-    by_worker: list  # answers each worker was given
-    states: list  # of the gates at the end
+    refused_share: float
+    by_worker: list[int]  # answers each worker was given
+    states: list[LimiterState]  # of the limiters at the end
+    decisions: list[Decision]
+
+
+class Worker:
+    """A process that asks as much as its limiter allows, until it stops or is killed."""
+
+    def __init__(
+        self,
+        store: Store,
+        endpoint: Endpoint,
+        judge: JudgeConfig,
+        *,
+        name: str = "worker",
+        guess: int = 100,
+        calls: int | None = None,
+        without_limits: bool = False,
+    ) -> None:
+        self.limiters = RateLimiters(store, worker=name)
+        self.judge, self.endpoint, self.guess, self.calls = judge, endpoint, guess, calls
+        self.fixed = FixedLimiter(judge.concurrency) if without_limits else None
+        self.cancellation = Cancellation(0.0)
+        self.answers = 0
+        self.tasks = [asyncio.ensure_future(self._ask()) for _ in range(judge.concurrency)]
+
+    async def _ask(self) -> None:
+        limiter: Limiter = self.fixed or self.limiters.of(self.judge)
+        while (permit := await limiter.acquire(self.guess, self.cancellation)) is not None:
+            status, headers, tokens, latency = await self.endpoint.answer(self.endpoint.tokens_each)
+            permit.release(status=status, headers=headers, tokens=tokens, latency_seconds=latency)
+            self.answers += status == 200
+            if self.calls is not None and self.answers >= self.calls:
+                self.cancellation.trip()
+            if "retry-after" in headers:  # a question waits as it is told
+                await self.cancellation.pause(float(headers["retry-after"]))
+
+    async def kill(self) -> None:
+        """It reports to nobody any more."""
+        self.limiters.close()
+        doomed = asyncio.all_tasks() - {asyncio.current_task()}  # its conversation with the store too
+        for task in doomed:
+            task.cancel()
+        await asyncio.gather(*doomed, return_exceptions=True)
 
 
 def ask_for(
-    seconds,
-    endpoint,
+    seconds: float | None,
+    endpoint: Endpoint,
     *,
-    workers=1,
-    concurrency=16,
-    store=None,
-    guess=100,
-    calls=None,
-    open_gates=False,
-    **config,
-):
-    """Ask as much as the gates allow, for so long or so many calls; the outcome.
+    workers: int = 1,
+    concurrency: int = 16,
+    store: Store | None = None,
+    guess: int = 100,
+    calls: int | None = None,
+    without_limits: bool = False,
+    **config: Any,
+) -> Outcome:
+    """Ask as much as the limiters allow, for so long, or so many calls of each worker; the outcome."""
 
-    Whoever is told to wait does so, as a question does. `open_gates` let through whatever comes.
-    """
-
-    async def scene():
+    async def scene() -> Outcome:
         loop = asyncio.get_running_loop()
-        started, done = loop.time(), 0
-        halt = Halt(0.0)
-        judge = JudgeConfig(
-            name="judge", base_url="http://judge.test/v1", model="m", concurrency=concurrency, **config
-        )
-        shared = store or OwnStore(loop.time)
-        all_gates = [Gates(shared, worker=f"worker {number}") for number in range(workers)]
-
-        opened = {gates: OpenGate(concurrency) for gates in all_gates}
-        by_worker = dict.fromkeys(all_gates, 0)
-
-        async def asker(gates):
-            nonlocal done
-            gate = opened[gates] if open_gates else gates.of(judge)
-            while True:
-                passage = await gate.enter(guess, halt)
-                if passage is None:
-                    return
-                status, headers, tokens, latency = await endpoint.answer(endpoint.tokens_each)
-                passage.leave(status=status, headers=headers, tokens=tokens, latency_seconds=latency)
-                done += status == 200
-                by_worker[gates] += status == 200
-                if calls is not None and done >= calls:
-                    halt.trip()
-                if "retry-after" in headers:
-                    await halt.pause(float(headers["retry-after"]))
-
-        tasks = [asyncio.ensure_future(asker(gates)) for gates in all_gates for _ in range(concurrency)]
+        started = loop.time()
+        judge = judge_of(concurrency, **config)
+        shared = store or OwnStore(now=loop.time)
+        crew = [
+            Worker(
+                shared,
+                endpoint,
+                judge,
+                name=f"worker {number}",
+                guess=guess,
+                calls=calls,
+                without_limits=without_limits,
+            )
+            for number in range(workers)
+        ]
         if seconds:
             await asyncio.sleep(seconds)
-            halt.trip()
-        await asyncio.wait(tasks)
-        for task in tasks:
-            task.result()
+            for worker in crew:
+                worker.cancellation.trip()
+        await asyncio.gather(*(task for worker in crew for task in worker.tasks))
         elapsed = seconds or loop.time() - started
         allowed, refused = len(endpoint.allowed), len(endpoint.refused)
-        allowance = endpoint.limit.allowance(elapsed) if hasattr(endpoint.limit, "allowance") else allowed
-        states = [gates.of(judge).state() for gates in all_gates]
+        allowance = endpoint.limit.allowance(elapsed)
+        states = [worker.limiters.of(judge).state() for worker in crew]
         while pending := asyncio.all_tasks() - {asyncio.current_task()}:
             await asyncio.wait(pending)
         return Outcome(
@@ -353,55 +392,17 @@ def ask_for(
             refused=refused,
             seconds=elapsed,
             used=allowed / allowance,
-            share_429=refused / (allowed + refused),
-            by_worker=list(by_worker.values()),
+            refused_share=refused / (allowed + refused),
+            by_worker=[worker.answers for worker in crew],
             states=states,
+            decisions=crew[0].limiters.decisions(),
         )
 
     return run(scene)
 
 
-def restarted(endpoint, *, down, seconds, concurrency=16):
-    """Requests allowed in so many seconds, after a worker was killed while it felt for a limit and nobody
-    asked for a while. All that the next worker knows is in the store.
-    """
-
-    async def scene():
-        store = SlowStore()
-        killed = _Worker(store, endpoint, "killed", concurrency)
-        while not any(record.probing for record in store.records.values()):
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.1)
-        await killed.kill()
-        await asyncio.sleep(down)
-        before = len(endpoint.allowed)
-        again = _Worker(store, endpoint, "again", concurrency)
-        await asyncio.sleep(seconds)
-        await again.kill()
-        return len(endpoint.allowed) - before
-
-    return run(scene)
-
-
-class _Worker:
-    """A process that asks as much as its gate allows, until it is killed: then it reports to nobody."""
-
-    def __init__(self, store, endpoint, name, concurrency):
-        judge = JudgeConfig(name="judge", base_url="http://judge.test/v1", model="m", concurrency=concurrency)
-        self.gates = Gates(store, worker=name)
-        self.tasks = [
-            asyncio.ensure_future(self._ask(self.gates.of(judge), endpoint)) for _ in range(concurrency)
-        ]
-
-    async def _ask(self, gate, endpoint):
-        while True:
-            passage = await gate.enter(100, Halt(0.0))
-            status, headers, tokens, latency = await endpoint.answer(endpoint.tokens_each)
-            passage.leave(status=status, headers=headers, tokens=tokens, latency_seconds=latency)
-
-    async def kill(self):
-        self.gates.close()
-        doomed = asyncio.all_tasks() - {asyncio.current_task()}  # its conversation with the store too
-        for task in doomed:
-            task.cancel()
-        await asyncio.gather(*doomed, return_exceptions=True)
+def judge_of(concurrency: int, **config: Any) -> JudgeConfig:
+    """A judge that is only asked in virtual time."""
+    return JudgeConfig(
+        name="judge", base_url="http://judge.test/v1", model="m", concurrency=concurrency, **config
+    )

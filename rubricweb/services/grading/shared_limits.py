@@ -1,6 +1,6 @@
 """The pace of an endpoint, kept where all workers find it: in Redis, else in the database.
 
-What is decided is decided by `judges.rate_limit.ledger.settle`, in both places alike; here it is only read
+What is decided is decided by `judges.rate_limit.bucket.settle`, in both places alike; here it is only read
 and written atomically. Everything that waits for a network waits in a thread of its own: the event loop that
 asks the judges never does.
 """
@@ -18,10 +18,11 @@ from django.db.models.functions import Now
 from django.db.utils import InterfaceError
 
 from rubricweb.judges import pool
-from rubricweb.judges.rate_limit.gate import Gates
-from rubricweb.judges.rate_limit.ledger import settle
-from rubricweb.judges.rate_limit.record import Grant, Record, Report, load
-from rubricweb.judges.rate_limit.store import PaceStore, SteadyStore, StoreAway
+from rubricweb.judges.rate_limit.bucket import settle
+from rubricweb.judges.rate_limit.knobs import Knobs
+from rubricweb.judges.rate_limit.limiter import RateLimiters
+from rubricweb.judges.rate_limit.record import Lease, Record, Report, load
+from rubricweb.judges.rate_limit.store import FallbackStore, Store, StoreAway
 from rubricweb.models import EndpointMemory
 
 ANSWER_SECONDS = 2.0
@@ -33,25 +34,30 @@ TRIES = 10
 
 
 def install() -> None:
-    """Lets every endpoint this process asks from now on be paced together with all other workers."""
-    pool.pace_with(lambda: Gates(shared_store()))
+    """Lets every endpoint this process asks from now on be limited together with all other workers."""
+    pool.use_rate_limiters(lambda: RateLimiters(shared_store(), knobs=settings.RATE_LIMIT_KNOBS))
 
 
-def shared_store() -> PaceStore:
+def shared_store() -> Store:
     """Where this deployment shares: REDIS_URL, a broker that is Redis, else the database."""
-    store: PaceStore = RedisStore(settings.REDIS_URL) if settings.REDIS_URL else DatabaseStore()
-    return SteadyStore(store, guess_workers=settings.WORKER_PROCESSES)
+    knobs = settings.RATE_LIMIT_KNOBS
+    store = RedisStore(settings.REDIS_URL, knobs) if settings.REDIS_URL else DatabaseStore(knobs)
+    return FallbackStore(store, guess_workers=settings.WORKER_PROCESSES, knobs=knobs)
 
 
 class _InAThread:
     """Calls `_settle` in a thread of its own, one at a time, for a bounded time."""
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pace")
-        self._late: asyncio.Future[Grant] | None = None
+    sharing = ""
+    pause_seconds = 0.0
 
-    async def exchange(self, key: str, report: Report) -> Grant:
-        """See `PaceStore.exchange`."""
+    def __init__(self, knobs: Knobs | None) -> None:
+        self._knobs = knobs or Knobs()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rate limits")
+        self._late: asyncio.Future[Lease] | None = None
+
+    async def exchange(self, key: str, report: Report) -> Lease:
+        """See `Store.exchange`."""
         if self._late is not None and not self._late.done():
             raise StoreAway(f"no answer for more than {ANSWER_SECONDS:g} s")
         loop = asyncio.get_running_loop()
@@ -69,7 +75,7 @@ class _InAThread:
             self._thread.submit(self._disconnect)
         self._thread.shutdown(wait=False)
 
-    def _settle(self, key: str, report: Report) -> Grant:
+    def _settle(self, key: str, report: Report) -> Lease:
         raise NotImplementedError
 
     def _disconnect(self) -> None:
@@ -85,24 +91,24 @@ class RedisStore(_InAThread):
     sharing = "redis"
     pause_seconds = 0.1
 
-    def __init__(self, url: str) -> None:
-        super().__init__()
+    def __init__(self, url: str, knobs: Knobs | None = None) -> None:
+        super().__init__(knobs)
         self._redis = redis.Redis.from_url(
             url, socket_timeout=ANSWER_SECONDS / 2, socket_connect_timeout=ANSWER_SECONDS / 2
         )
         self._read = self._redis.register_script(_READ)
         self._replace = self._redis.register_script(_REPLACE)
 
-    def _settle(self, key: str, report: Report) -> Grant:
+    def _settle(self, key: str, report: Report) -> Lease:
         name = PREFIX + key
         try:
             for _ in range(TRIES):
                 before, seconds, microseconds = cast(Any, self._read(keys=[name]))
                 record = _decoded(before)
-                grant = settle(record, report, int(seconds) + int(microseconds) / 1e6)
+                lease = settle(record, report, int(seconds) + int(microseconds) / 1e6, self._knobs)
                 after = json.dumps(record.dump(), separators=(",", ":"))
                 if self._replace(keys=[name], args=[before or b"", after, KEPT_SECONDS]):
-                    return grant
+                    return lease
         except (redis.RedisError, OSError) as error:
             raise StoreAway(f"Redis: {type(error).__name__}: {error}") from error
         raise StoreAway(f"Redis: others changed the record {TRIES} times while it was being changed")
@@ -117,7 +123,10 @@ class DatabaseStore(_InAThread):
     sharing = "database"
     pause_seconds = 0.4
 
-    def _settle(self, key: str, report: Report) -> Grant:
+    def __init__(self, knobs: Knobs | None = None) -> None:
+        super().__init__(knobs)
+
+    def _settle(self, key: str, report: Report) -> Lease:
         try:
             close_old_connections()
             with transaction.atomic():
@@ -126,16 +135,16 @@ class DatabaseStore(_InAThread):
             connection.close()
             raise StoreAway(f"the database: {type(error).__name__}") from error
 
-    def _settle_row(self, key: str, report: Report) -> Grant:
+    def _settle_row(self, key: str, report: Report) -> Lease:
         rows = EndpointMemory.objects.filter(key=key)
         row = rows.select_for_update().annotate(at=Now()).values("pace", "at").first()
         if row is None:
             EndpointMemory.objects.bulk_create([EndpointMemory(key=key)], ignore_conflicts=True)
             row = rows.select_for_update().annotate(at=Now()).values("pace", "at").get()
         record = load(row["pace"])
-        grant = settle(record, report, row["at"].timestamp())
+        lease = settle(record, report, row["at"].timestamp(), self._knobs)
         rows.update(pace=record.dump())
-        return grant
+        return lease
 
     def _disconnect(self) -> None:
         connection.close()
@@ -148,7 +157,7 @@ def _decoded(data: bytes | None) -> Record:
         return Record()
 
 
-def _ignored(answer: "asyncio.Future[Grant]") -> None:
+def _ignored(answer: "asyncio.Future[Lease]") -> None:
     if not answer.cancelled():
         answer.exception()
 

@@ -10,11 +10,12 @@ import pytest
 import redis
 from django.db import connection
 
-from rubricweb.judges.rate_limit.record import Report
-from rubricweb.judges.rate_limit.store import SteadyStore, StoreAway
+from rubricweb.judges.rate_limit.knobs import Knobs
+from rubricweb.judges.rate_limit.record import Record, Report
+from rubricweb.judges.rate_limit.store import FallbackStore, StoreAway
 from rubricweb.models import EndpointMemory
-from rubricweb.services.grading import shared_pace
-from rubricweb.services.grading.shared_pace import DatabaseStore, RedisStore
+from rubricweb.services.grading import shared_limits
+from rubricweb.services.grading.shared_limits import DatabaseStore, RedisStore
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,7 +59,7 @@ def key():
     name = uuid.uuid4().hex * 2
     yield name
     if redis_answers():
-        redis.Redis.from_url(REDIS).delete(shared_pace.PREFIX + name)
+        redis.Redis.from_url(REDIS).delete(shared_limits.PREFIX + name)
 
 
 def test_turns_of_one_limit_are_given_to_each_worker_once(make_store, key):
@@ -80,13 +81,14 @@ def test_turns_of_one_limit_are_given_to_each_worker_once(make_store, key):
     assert theirs.workers == 2
 
 
-def test_a_refusal_of_one_worker_stops_the_others(make_store, key):
+def test_a_run_of_refusals_of_one_worker_stops_the_others(make_store, key):
     first, second = make_store(), make_store()
 
     async def scene():
         before = await second.exchange(key, Report("two", answered=300, sent=300))
         began = time.monotonic()
-        await first.exchange(key, Report("one", sent=1, epoch=before.epoch, refused=1, wait_seconds=20.0))
+        refused = {"sent": 5, "refused": 5, "run": 5.0, "wait_seconds": 20.0}
+        await first.exchange(key, Report("one", epoch=before.epoch, **refused))
         after = await second.exchange(key, Report("two", wanted=1, epoch=before.epoch))
         return before, after, time.monotonic() - began
 
@@ -110,18 +112,46 @@ def test_reports_at_the_same_time_are_all_counted(make_store, key):
             )
         return await workers[0].exchange(key, Report("worker 0", wanted=1, in_flight=0))
 
-    # 6 workers × 5 times × 2 answers = 60: nothing was overwritten.
+    # 6 workers × 5 times × 2 requests = 60: nothing was overwritten.
     last = asyncio.run(scene())
     assert last.workers == 6
-    assert last.turns == (0.0,)
-    assert answers_of(make_store, key) == 60
+    assert last.unlimited
+    assert record_of(make_store, key)["allowed"] == 60
 
 
-def answers_of(make_store, key):
-    """How many answers the stored record counts."""
+def test_a_restarted_worker_goes_on_at_the_pace_that_is_stored(make_store, key):
+    async def scene():
+        before = make_store()
+        lease = await before.exchange(key, Report("before", sent=100, answered=100, concurrency=12))
+        refused = {"sent": 5, "refused": 5, "run": 5.0, "wanted": 1}
+        lease = await before.exchange(key, Report("before", epoch=lease.epoch, **refused, concurrency=12))
+        # The one request that is tried is let through.
+        await before.exchange(key, Report("before", epoch=lease.epoch, sent=1, answered=1, concurrency=12))
+        before.close()
+        return await make_store().exchange(key, Report("after", wanted=1))
+
+    lease = asyncio.run(scene())
+    assert not lease.unlimited
+    assert lease.requests_per_minute > 0
+    assert lease.concurrency == 12
+
+
+@pytest.mark.parametrize("old", [{"version": 1, "ceiling": 5.0, "answers": 300}, {"rate": 5}, {}])
+def test_what_an_earlier_release_stored_is_begun_anew(make_store, key, old):
+    store = make_store()
+    if isinstance(store, DatabaseStore):
+        EndpointMemory.objects.create(key=key, pace=old)
+    else:
+        redis.Redis.from_url(REDIS).set(shared_limits.PREFIX + key, json.dumps(old))
+    assert asyncio.run(store.exchange(key, Report("one", wanted=1))).unlimited
+    assert record_of(make_store, key)["version"] == 2
+
+
+def record_of(make_store, key):
+    """The stored record."""
     if isinstance(make_store(), DatabaseStore):
-        return EndpointMemory.objects.get(key=key).pace["answers"]
-    return json.loads(redis.Redis.from_url(REDIS).get(shared_pace.PREFIX + key))["answers"]
+        return EndpointMemory.objects.get(key=key).pace
+    return json.loads(redis.Redis.from_url(REDIS).get(shared_limits.PREFIX + key))
 
 
 @needs_file
@@ -133,12 +163,12 @@ def test_habits_and_pace_share_a_row(key):
     store._thread.shutdown(wait=True)
     row = EndpointMemory.objects.get(key=key)
     assert row.habits == {"rung": "text"}
-    assert row.pace["answers"] == 0
+    assert row.pace["version"] == 2
 
 
 def test_a_redis_that_is_away_leaves_each_worker_its_part_of_the_limit(key, caplog):
     away = RedisStore("redis://127.0.0.1:1/0")
-    store = SteadyStore(away, guess_workers=4)
+    store = FallbackStore(away, guess_workers=4)
 
     async def scene():
         with pytest.raises(StoreAway):
@@ -155,10 +185,20 @@ def test_a_redis_that_is_away_leaves_each_worker_its_part_of_the_limit(key, capl
     assert sum("the pace is not shared" in record.message for record in caplog.records) == 1
 
 
-def test_a_record_that_is_none_of_ours_is_begun_anew(key):
-    assert shared_pace._decoded(b"\xff not json").answers == 0
-    assert shared_pace._decoded(b'{"version": 99, "answers": 5}').answers == 0
-    assert shared_pace._decoded(b'{"version": 1, "answers": 5, "unheard_of": 1}').answers == 5
+def test_a_record_that_is_none_of_ours_is_begun_anew():
+    assert shared_limits._decoded(b"\xff not json") == Record()
+    assert shared_limits._decoded(b'{"version": 99, "epoch": 5}') == Record()
+    assert shared_limits._decoded(b'{"version": 2, "epoch": 5, "unheard_of": 1}') == Record(epoch=5)
+
+
+def test_the_knobs_of_the_settings_are_used(settings, key):
+    settings.RATE_LIMIT_KNOBS = Knobs.read({"used_share": 0.5})
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"  # nobody is there: the worker keeps to its part
+    settings.WORKER_PROCESSES = 1
+    store = shared_limits.shared_store()
+    lease = asyncio.run(store.exchange(key, Report("one", wanted=1, requests_per_minute=600.0)))
+    store.close()
+    assert lease.requests_per_minute == pytest.approx(300)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +206,6 @@ def test_a_record_that_is_none_of_ours_is_begun_anew(key):
 )
 def test_where_it_is_shared_is_what_the_settings_say(settings, redis_url, kind):
     settings.REDIS_URL = redis_url
-    store = shared_pace.shared_store()
+    store = shared_limits.shared_store()
     assert isinstance(store._shared, kind)
     store.close()
