@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rubricweb.judges.rate_limit.knobs import Knobs
 
+FORGETTING = 1.002
+"""The quickest answer is taken for so much slower with each other one: an endpoint may become slower."""
 LONGEST_GAP_SECONDS = 0.02
 """Requests leave at most so far apart: a judge that thinks for a minute is not asked for a minute."""
 CREDIT_SECONDS = 0.01
@@ -23,7 +25,8 @@ class Concurrency:
         self._limit = min(float(knobs.start), self._most)
         self._decreased_at: float | None = None
         self._grew_at = 0.0
-        self._latency = 0.0
+        # By the mean a busy process would slow itself down: its own delays are in there.
+        self._quickest = 0.0
         self.next_at = 0.0  # when the next request may leave
 
     @property
@@ -42,7 +45,7 @@ class Concurrency:
 
     def answered(self, latency_seconds: float) -> None:
         """A request came back."""
-        self._latency += 0.1 * (latency_seconds - self._latency) if self._latency else latency_seconds
+        self._quickest = min(self._quickest * FORGETTING or latency_seconds, latency_seconds)
         if self._decreased_at is None:
             self._limit = min(self._limit + 1, self._most)
 
@@ -66,7 +69,7 @@ class Concurrency:
         Requests spread over a round trip: in a burst, all that are sent before the first refusal came back
         would be refused.
         """
-        gap = min(self._latency / self._limit, LONGEST_GAP_SECONDS)
+        gap = min(self._quickest / self._limit, LONGEST_GAP_SECONDS)
         due = max(self.next_at, now - max(4 * gap, CREDIT_SECONDS))
         if due > now:
             return False
