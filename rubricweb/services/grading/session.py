@@ -10,7 +10,7 @@ import logging
 import math
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -18,25 +18,23 @@ from typing import Protocol, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import QuerySet
 
 from rubricweb.errors import Refusal
 from rubricweb.judges import pool
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.pool import Answered, RequestQueue
 from rubricweb.judges.turns import QueueKey
-from rubricweb.models import JudgeEndpoint, Run, RunState, RunTally
+from rubricweb.models import Run, RunState, RunTally
 from rubricweb.services.endpoints import memory
-from rubricweb.services.endpoints.endpoints import endpoint_of
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking.open_items import key_of
 from rubricweb.services.grading.asking.same_questions import SameQuestions
 from rubricweb.services.grading.heartbeats import Heartbeat
 from rubricweb.services.grading.leases import MOST_ITEMS_AT_ONCE, MOST_ITEMS_BESIDE_OTHERS
+from rubricweb.services.grading.run_watch import RunWatch
 from rubricweb.services.grading.worker_run import WorkerRun
 from rubricweb.services.grading.workers import worker_name
-from rubricweb.services.runs import control, panels, work_queue
-from rubricweb.services.runs.starting import asked_judges
+from rubricweb.services.runs import control, panels
 from rubricweb.services.runs.summaries import summarise
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
 
@@ -45,16 +43,10 @@ log = logging.getLogger(__name__)
 # Replies are stored together when this many have come in, or this much time has passed.
 FLUSH_REPLIES = 200
 FLUSH_SECONDS = 0.1
-# How often the session looks whether runs were started, paused or cancelled meanwhile, and how often for
-# items that came free in runs it knows.
-LOOK_SECONDS, LOOK_FOR_ITEMS_SECONDS = 0.05, 1.0
 # Runs one session works on at a time.
 MOST_RUNS = 24
 # How long calls in flight have when the worker is told to stop.
 SHUTDOWN_SECONDS = 5.0
-Caps = tuple[float | None, float | None]
-"""On a run and on its team's month, in US dollars; None is no cap."""
-
 T = TypeVar("T")
 
 
@@ -120,7 +112,6 @@ class GradingSession:
         decisions = limiters.decisions() if limiters else []
         self._seen_decision = max((decision.number for decision in decisions), default=0)
         self._queue = queue
-        self._only_first = only_first
         self._shutting_down = shutting_down
         self._worker = worker_name()
         self._runs: dict[int, WorkerRun] = {}
@@ -129,11 +120,7 @@ class GradingSession:
         # Questions that are being asked, and who else waits for the answer.
         self._same: SameQuestions[WorkerRun] = SameQuestions()
         self._deadline = time.monotonic() + settings.GRADING_SESSION_SECONDS
-        self._looked = self._looked_for_items = -math.inf
-        # Endpoints that are asked and where they are, as they were when that was looked at last.
-        self._addresses: dict[int, str] = {}
-        # Running runs with their caps, as they were when that was looked at last.
-        self._running: dict[int, Caps] = {}
+        self._watch = RunWatch(now, first if only_first else None)
         self._closing = False
         # Endpoints whose answers were waited for when time was up: nothing more is begun there.
         self._slow_endpoints: set[str] = set()
@@ -184,61 +171,25 @@ class GradingSession:
             self._close_down(SHUTDOWN_SECONDS)
         elif not self._closing and time.monotonic() > self._deadline:
             self._wind_up()
-        now = time.monotonic()
-        if self._runs and now - self._looked < LOOK_SECONDS:
+        ours = {pk: run.run for pk, run in self._runs.items()}
+        news = self._watch.look(ours, [run.run for run in self._runs.values() if not run.stopped])
+        if news is None:
             return
-        self._looked = now
-        # Usually nothing has changed, and seeing that costs this one small query.
-        caps = self._candidates().values_list("pk", "budget_usd", "team__monthly_budget_usd")
-        running = {pk: (of_run, of_month) for pk, of_run, of_month in caps}
-        is_news = running != self._running or not self._runs
-        if not is_news and now - self._looked_for_items < LOOK_FOR_ITEMS_SECONDS:
-            return
-        self._looked_for_items, self._running = now, running
-        self._stop_those_that_ended(running)
-        self._use_new_caps(running)
-        self._stop_where_endpoints_are_gone()
+        for pk, may_finish in news.ended.items():
+            self._stop(self._runs[pk], math.inf if may_finish else 0.0)
+        for pk, caps in news.caps.items():
+            if pk in self._runs and self._runs[pk].funding.use_caps(*caps):
+                self._queue.withdraw(self._runs[pk].queue_key)
+        for row, why in news.unusable:
+            control.give_up(row, why, self._now())
+            self._stop(self._runs[row.pk], math.inf)
         self._log_pace()
         memory.keep(now=self._now())
         if not self._closing:
             self._join(self._with_free_items())
 
-    def _candidates(self) -> QuerySet[Run]:
-        return work_queue.running().filter(pk=self._first) if self._only_first else work_queue.running()
-
     def _with_free_items(self) -> list[tuple[int, int]]:
-        skipped = [pk for rows in self._skipped.values() for pk in rows]
-        return work_queue.with_free_items(self._candidates(), self._now(), but=skipped)
-
-    def _stop_those_that_ended(self, running: Container[int]) -> None:
-        ended = [pk for pk in self._runs if pk not in running]
-        if not ended:
-            return
-        may_finish = dict(Run.objects.filter(pk__in=ended).values_list("pk", "finish_in_flight"))
-        for pk in ended:
-            self._stop(self._runs[pk], math.inf if may_finish.get(pk, False) else 0.0)
-
-    def _use_new_caps(self, running: Mapping[int, Caps]) -> None:
-        for pk, run in self._runs.items():
-            if pk in running and run.funding.use_caps(*running[pk]):
-                self._queue.withdraw(run.queue_key)
-
-    def _stop_where_endpoints_are_gone(self) -> None:
-        """An endpoint that was removed, or moved to another host, is sent nothing more."""
-        runs = [run for run in self._runs.values() if not run.stopped]
-        judges = [judge for run in runs for judge in asked_judges(run.run.judge, run.run.panel)]
-        asked = {pk for judge in judges if (pk := endpoint_of(judge["id"])) is not None}
-        there = JudgeEndpoint.objects.filter(pk__in=asked, removed_at=None)
-        addresses = dict(there.values_list("pk", "base_url"))
-        if addresses == self._addresses and len(addresses) == len(asked):
-            return
-        self._addresses = addresses
-        for row in Run.objects.select_related("endpoint").filter(pk__in=[run.run.pk for run in runs]):
-            try:
-                panels.judges_of(row)
-            except Refusal as error:
-                control.give_up(row, f"The judge cannot be used: {error}", self._now())
-                self._stop(self._runs[row.pk], math.inf)
+        return self._watch.free_items(but=[pk for rows in self._skipped.values() for pk in rows])
 
     def _log_pace(self) -> None:
         """Has the logs of runs say what was decided about the pace of the endpoints they ask."""
