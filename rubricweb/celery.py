@@ -92,7 +92,7 @@ def _begin(**_: Any) -> None:
 def _arrive(sender: Any, **_: Any) -> None:
     if not _heartbeats:
         from rubricweb import tasks
-        from rubricweb.services.grading.workers import Heartbeat
+        from rubricweb.services.grading.workers.registry import Heartbeat
 
         _heartbeats.append(Heartbeat(sender.controller.concurrency, tasks.reap, tasks.notify_tidying))
 

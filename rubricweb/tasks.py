@@ -13,7 +13,8 @@ from rubricweb import shutdown_flag
 from rubricweb.models import Notice
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.services import notices
-from rubricweb.services.grading import reaper, session, workers
+from rubricweb.services.grading import session
+from rubricweb.services.grading.workers import reaper, registry
 from rubricweb.services.shared import idempotency, shared_cache
 from rubricweb.services.shared.database_retry import retry_while_away
 from rubricweb.services.teams import retention
@@ -63,7 +64,7 @@ def batch(run_id: int) -> None:
 @shared_task
 def tidy() -> None:
     now = database_now()
-    workers.forget_silent(now)
+    registry.forget_silent(now)
     idempotency.forget_keys(now)
     shared_cache.forget_expired(now)
     retention.prune_all(now=now)

@@ -160,11 +160,14 @@ def test_a_decision_between_options_is_made_by_keyboard(
         reviews.submit(one, now=timezone.now())
     item = queue.dataset.items.get(key="good")
     depth = queue.rubric_version.criteria.get(name="depth")
-    page = open_as(people.rae, f"/t/capitals/compare/items/{item.pk}/?queue={queue.pk}&at={depth.pk}")
+    page = open_as(people.rae, f"/t/capitals/compare/items/{item.pk}/?queue={queue.pk}")
+    row = page.locator(f"#criterion-{depth.pk}")
+    expect(row).to_contain_text("people are tied")
+    row.get_by_role("link", name="Decide").click()
     expect(page.locator(".criterion.is-active")).to_contain_text("people are tied")
     page.keyboard.press("3")
-    page.keyboard.press("4")  # the fourth cause, as on Adjudicate
-    expect(page.get_by_role("main")).to_contain_text("is decided: Deep")
+    page.keyboard.press("4")  # the fourth cause
+    expect(page.get_by_role("main")).to_contain_text("depth: decided Deep")
     made = Adjudication.objects.get(item=item, criterion=depth)
     assert (made.verdict, made.cause) == ("Deep", "item_broken")
 

@@ -17,7 +17,7 @@ from rubricweb.models import Team, User
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import demo
-from rubricweb.services.grading import reaper
+from rubricweb.services.grading.workers import reaper
 from rubricweb.services.teams import teams
 
 Say = Callable[[str], object]

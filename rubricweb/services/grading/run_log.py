@@ -3,7 +3,9 @@
 import time
 from collections import Counter
 
+from rubricweb.judges import pool
 from rubricweb.judges.base import Reply
+from rubricweb.judges.rate_limit.limiter import Decision
 from rubricweb.services.runs.events import note
 
 # An endpoint in trouble would write hundreds of lines a second.
@@ -56,3 +58,19 @@ class RunLog:
             note(self._run_id, kind, message, count)
             del self._lines[kind, message]
         self._written_at = time.monotonic()
+
+
+class PaceLog:
+    """What was decided about the pace of endpoints since this was made."""
+
+    def __init__(self) -> None:
+        limiters = pool.rate_limiters()
+        decisions = limiters.decisions() if limiters else []
+        self._seen = max((decision.number for decision in decisions), default=0)
+
+    def news(self) -> list[Decision]:
+        """Every decision once."""
+        limiters = pool.rate_limiters()
+        decisions = list(limiters.decisions(self._seen)) if limiters else []
+        self._seen = max((decision.number for decision in decisions), default=self._seen)
+        return decisions

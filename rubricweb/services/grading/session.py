@@ -20,7 +20,6 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from rubricweb.errors import Refusal
-from rubricweb.judges import pool
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.pool import Answered, RequestQueue
 from rubricweb.judges.turns import QueueKey
@@ -29,11 +28,12 @@ from rubricweb.services.endpoints import memory
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking.open_items import key_of
 from rubricweb.services.grading.asking.same_questions import SameQuestions
-from rubricweb.services.grading.heartbeats import Heartbeat
 from rubricweb.services.grading.leases import MOST_ITEMS_AT_ONCE, MOST_ITEMS_BESIDE_OTHERS
+from rubricweb.services.grading.run_log import PaceLog
 from rubricweb.services.grading.run_watch import RunWatch
 from rubricweb.services.grading.worker_run import WorkerRun
-from rubricweb.services.grading.workers import worker_name
+from rubricweb.services.grading.workers.heartbeats import Heartbeat
+from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.runs import control, panels
 from rubricweb.services.runs.summaries import summarise
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
@@ -108,9 +108,7 @@ class GradingSession:
         self.fault: BaseException | None = None
         self._first = first
         self._now = now
-        limiters = pool.rate_limiters()
-        decisions = limiters.decisions() if limiters else []
-        self._seen_decision = max((decision.number for decision in decisions), default=0)
+        self._pace_log = PaceLog()
         self._queue = queue
         self._shutting_down = shutting_down
         self._worker = worker_name()
@@ -183,22 +181,16 @@ class GradingSession:
         for row, why in news.unusable:
             control.give_up(row, why, self._now())
             self._stop(self._runs[row.pk], math.inf)
-        self._log_pace()
+        for decision in self._pace_log.news():
+            for run in self._runs.values():
+                if run.asks(decision.base_url, decision.model):
+                    run.log.add(decision.kind, message=decision.words)
         memory.keep(now=self._now())
         if not self._closing:
             self._join(self._with_free_items())
 
     def _with_free_items(self) -> list[tuple[int, int]]:
         return self._watch.free_items(but=[pk for rows in self._skipped.values() for pk in rows])
-
-    def _log_pace(self) -> None:
-        """Has the logs of runs say what was decided about the pace of the endpoints they ask."""
-        limiters = pool.rate_limiters()
-        for decision in limiters.decisions(self._seen_decision) if limiters else ():
-            self._seen_decision = decision.number
-            for run in self._runs.values():
-                if run.asks(decision.base_url, decision.model):
-                    run.log.add(decision.kind, message=decision.words)
 
     def _join(self, with_free_items: Sequence[tuple[int, int]]) -> None:
         """Joins runs: first the one this worker was woken for, then teams in turn."""

@@ -61,7 +61,7 @@ def grade(run_id: int) -> None:
 def sweep() -> None:
     from django.utils import timezone
 
-    from rubricweb.services.grading import reaper
+    from rubricweb.services.grading.workers import reaper
 
     reaper.reap(enqueue=lambda run_id: None, now=timezone.now())
 

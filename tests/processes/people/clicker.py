@@ -17,7 +17,7 @@ from django.utils import timezone  # noqa: E402  tables need Django
 
 from rubricweb.models import Run, RunItem  # noqa: E402  tables need Django
 from rubricweb.services.datasets import datasets  # noqa: E402  tables need Django
-from rubricweb.services.grading import reaper  # noqa: E402  tables need Django
+from rubricweb.services.grading.workers import reaper  # noqa: E402  tables need Django
 from rubricweb.services.runs import lifecycle  # noqa: E402  tables need Django
 from rubricweb.services.teams import teams  # noqa: E402  tables need Django
 from tests import factories  # noqa: E402  tables need Django

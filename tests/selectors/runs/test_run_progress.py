@@ -10,7 +10,7 @@ from rubricweb.judges.base import JudgeError
 from rubricweb.models import BatchJob, JudgeCall, Run, RunEvent, RunItem, RunMode, RunState, RunTally, Worker
 from rubricweb.selectors.runs import errors as run_errors
 from rubricweb.selectors.runs import listing, log, progress, results
-from rubricweb.services.grading import workers
+from rubricweb.services.grading.workers import registry
 from rubricweb.services.runs import events
 from rubricweb.services.runs import lifecycle as services
 from tests import factories
@@ -187,7 +187,7 @@ def test_a_run_without_a_worker_says_so_after_15_seconds(run: Run) -> None:
     assert waits_for(run, after=timedelta(seconds=15)) == ""
     assert waits_for(run) == "no_worker"
     assert progress.progress(run, viewer=None, now=run.created_at + timedelta(seconds=16)).start_command
-    workers.beat("here:1", 2, run.created_at + timedelta(seconds=10))
+    registry.beat("here:1", 2, run.created_at + timedelta(seconds=10))
     assert waits_for(run) == "queued"
     Worker.objects.all().delete()
     # `rubricweb grade` at a terminal is no worker, but holds items and says that it lives.
@@ -203,7 +203,7 @@ def test_a_run_that_is_slowed_down_says_so_while_it_is(run: Run) -> None:
     RunItem.objects.filter(run=run).update(leased_until=run.created_at + timedelta(seconds=90))
     events.note(run.pk, "throttled", "429: waited as long as the endpoint asked.")
     RunEvent.objects.filter(run=run).update(latest_at=run.created_at)
-    workers.beat("here:1", 2, run.created_at + timedelta(seconds=75))
+    registry.beat("here:1", 2, run.created_at + timedelta(seconds=75))
     assert waits_for(run) == "throttled"
     assert waits_for(run, after=timedelta(seconds=80)) == "throttled"  # and nothing has come since
     JudgeCall.objects.create(run=run, item=run.dataset.items.first(), model="m", content_key=uuid4())
@@ -220,7 +220,7 @@ def test_a_run_by_batch_waits_for_the_provider_and_for_a_worker_that_looks(run: 
     BatchJob.objects.filter(pk=job.pk).update(provider_id="batch_1")
     assert waits_for(run, after=timedelta(seconds=15)) == "batch"
     assert waits_for(run) == "no_worker"
-    workers.beat("here:1", 2, run.created_at + timedelta(seconds=10))
+    registry.beat("here:1", 2, run.created_at + timedelta(seconds=10))
     assert waits_for(run) == "batch"
     BatchJob.objects.filter(pk=job.pk).update(stored_at=timezone.now())
     assert waits_for(run) == ""

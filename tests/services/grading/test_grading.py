@@ -6,8 +6,9 @@ from django.utils import timezone
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Judgement, Run, RunItem, RunState
-from rubricweb.services.grading import leases, reaper
-from rubricweb.services.grading.workers import worker_name
+from rubricweb.services.grading import leases
+from rubricweb.services.grading.workers import reaper
+from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from rubricweb.models import Run, RunEvent, RunItem, RunState, RunTally, Worker
 from rubricweb.selectors.shared.workers import alive, start_command
-from rubricweb.services.grading import leases, reaper, workers
+from rubricweb.services.grading import leases
+from rubricweb.services.grading.workers import reaper, registry
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps
@@ -68,7 +69,7 @@ def test_a_run_nobody_works_on_is_rung_for_as_at_its_start(people: Cast, now: da
     # Three items are two claims, forty are twenty; eight wake-ups are the most, and who comes sees the last
     # too.
     assert wake_ups.notified == [small.pk] * 2 + [large.pk] * 6
-    workers.beat("one:1", 24, now)
+    registry.beat("one:1", 24, now)
     wake_ups = WakeUps()
     assert reaper.reap(enqueue=wake_ups, now=now) == [small.pk, large.pk, last.pk]
     # As many as could come, and no more than eight for one run.
@@ -89,9 +90,9 @@ def test_processes_that_stand_idle_are_called_to_help(
     settings.GRADING_CHUNK_ITEMS = 2
     run = a_run(people, "large", 40)
     hold(run, somebody, now)
-    workers.beat("one:1", 2, now)
-    workers.beat("two:2", 2, now)
-    workers.beat("silent:3", 9, now - timedelta(seconds=20))
+    registry.beat("one:1", 2, now)
+    registry.beat("two:2", 2, now)
+    registry.beat("silent:3", 9, now - timedelta(seconds=20))
     wake_ups = WakeUps()
     reaper.reap(enqueue=wake_ups, now=now)
     assert wake_ups.notified == [run.pk] * 3  # four processes that are alive, one of them busy
@@ -102,7 +103,7 @@ def test_while_all_processes_are_busy_bells_do_not_heap_up(
 ) -> None:
     held, other = a_run(people, "held", 40), a_run(people, "other", 40)
     hold(held, somebody, now)
-    workers.beat("one:1", 1, now)
+    registry.beat("one:1", 1, now)
     wake_ups = WakeUps()
     assert reaper.reap(enqueue=wake_ups, now=now) == [other.pk]
     assert wake_ups.notified == [other.pk]
@@ -176,8 +177,8 @@ def test_a_process_elsewhere_is_dead_when_every_sign_is_silent_for_half_a_minute
     if its_beat is not None:
         tally(run, "far:7", beat_at=now - timedelta(seconds=its_beat))
     if its_hosts_beat is not None:
-        workers.beat("far:1", 2, now - timedelta(seconds=its_hosts_beat))
-    workers.beat("farther:1", 2, now)  # another host, though its name begins alike
+        registry.beat("far:1", 2, now - timedelta(seconds=its_hosts_beat))
+    registry.beat("farther:1", 2, now)  # another host, though its name begins alike
     hold(run, "far:7", now)
     assert reaper.is_dead("far:7", now) is dead
     reaper.reap(enqueue=WakeUps(), now=now)
@@ -198,21 +199,21 @@ def test_what_the_dead_had_set_aside_is_set_aside_no_more(run: Run, somebody: st
 
 
 def test_a_worker_is_alive_for_three_beats_and_forgotten_after_a_day(db: None, now: datetime) -> None:
-    workers.beat("one:1", 2, now - timedelta(seconds=14))
-    workers.beat("two:2", 2, now - timedelta(seconds=16))
-    workers.beat("old:3", 2, now - timedelta(hours=25))
+    registry.beat("one:1", 2, now - timedelta(seconds=14))
+    registry.beat("two:2", 2, now - timedelta(seconds=16))
+    registry.beat("old:3", 2, now - timedelta(hours=25))
     assert [worker.name for worker in alive(now)] == ["one:1"]
-    assert workers.forget_silent(now) == 1
+    assert registry.forget_silent(now) == 1
     assert set(Worker.objects.values_list("name", flat=True)) == {"one:1", "two:2"}
 
 
 def test_a_beat_keeps_the_start_and_renews_the_rest(db: None, now: datetime) -> None:
-    workers.beat("one:1", 2, now - timedelta(minutes=1))
-    workers.beat("one:1", 4, now)
+    registry.beat("one:1", 2, now - timedelta(minutes=1))
+    registry.beat("one:1", 4, now)
     [worker] = Worker.objects.all()
     assert (worker.processes, worker.beat_at) == (4, now)
     assert worker.started_at == now - timedelta(minutes=1)
-    workers.sign_off("one:1")
+    registry.sign_off("one:1")
     assert not Worker.objects.exists()
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict
 from rubricweb.models import QueueItem, QueueState, Review, ReviewQueue, ReviewState, User
-from rubricweb.services.grading import reaper
+from rubricweb.services.grading.workers import reaper
 from rubricweb.services.reviews import assignments, queues, reviews
 from tests import factories
 from tests.factories import Cast, WakeUps

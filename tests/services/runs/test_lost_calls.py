@@ -18,9 +18,10 @@ from rubricweb.judges.pool import close_clients
 from rubricweb.models import Run, RunEvent, RunItem, RunState, RunSummary, RunTally
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.spending.spending import month_of, month_spending, run_spending
-from rubricweb.services.grading import reaper, session
+from rubricweb.services.grading import session
 from rubricweb.services.grading.worker_run import WorkerRun
-from rubricweb.services.grading.workers import worker_name
+from rubricweb.services.grading.workers import reaper
+from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.runs.budgets import BudgetReservation
 from tests import factories

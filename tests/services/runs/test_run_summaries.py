@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunCriterionSummary, RunItem, RunState, RunSummary
-from rubricweb.services.grading import reaper
+from rubricweb.services.grading.workers import reaper
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import WakeUps
