@@ -107,17 +107,17 @@ def measure_markdown() -> None:
     import django
 
     django.setup()
-    from rubricweb.templatetags import display
+    from rubricweb.templatetags import texts
 
     found = []
     for name, make in MARKDOWN.items():
         size, step = 0, 1 << 18
         while step := step // 2:
-            if display.markdown_cost(make(size + step)) <= display.MARKDOWN_BUDGET:
+            if texts.markdown_cost(make(size + step)) <= texts.MARKDOWN_BUDGET:
                 size += step
         text = make(size)
         start = time.process_time()
-        html = display.markdown(text)
+        html = texts.markdown(text)
         found.append((time.process_time() - start, f"{name} | {len(text):,} | {len(html):,}"))
     print("| Markdown | characters | of HTML | CPU seconds |\n| --- | ---: | ---: | ---: |")
     for took, row in sorted(found):

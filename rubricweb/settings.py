@@ -110,7 +110,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "rubricweb.web.http.frame",
             ],
-            "builtins": ["rubricweb.templatetags.display"],
+            "builtins": [f"rubricweb.templatetags.{name}" for name in ("display", "texts", "drawings")],
         },
     }
 ]

@@ -20,7 +20,7 @@ from rubricweb.selectors.reviews import queues
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.selectors.teams import notices
 from rubricweb.services.endpoints import endpoints
-from rubricweb.templatetags.display import one_markdown_budget
+from rubricweb.templatetags.texts import one_markdown_budget
 
 P = ParamSpec("P")
 

@@ -12,7 +12,7 @@ from rubricweb.engine import number_format
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.verdict import Verdict
 from rubricweb.selectors.runs.results import VerdictCounts
-from rubricweb.templatetags import display, run_words
+from rubricweb.templatetags import display, drawings, run_words, texts
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -232,14 +232,14 @@ def test_the_query_string_keeps_what_is_not_replaced():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markdown_from_strangers_carries_no_code_and_no_pictures(text):
-    assert holds_no_harm(display.markdown(text))
-    assert holds_no_harm(display.body(text))
-    assert holds_no_harm(display.body([{"role": text, "content": text, "name": text, "tool_calls": [text]}]))
-    assert holds_no_harm(display.body({text: text}))
+    assert holds_no_harm(texts.markdown(text))
+    assert holds_no_harm(texts.body(text))
+    assert holds_no_harm(texts.body([{"role": text, "content": text, "name": text, "tool_calls": [text]}]))
+    assert holds_no_harm(texts.body({text: text}))
 
 
 def test_markdown_keeps_structure_and_marks_links():
-    html = display.markdown("# Plan\n\n- **one**\n\n[site](https://a.example)")
+    html = texts.markdown("# Plan\n\n- **one**\n\n[site](https://a.example)")
     assert "<h3>Plan</h3>" in html
     assert "<strong>one</strong>" in html
     assert 'rel="nofollow noopener noreferrer"' in html
@@ -250,17 +250,17 @@ PLAIN = "Shown as plain text"
 
 def test_what_markdown_costs_is_told_from_its_characters_marks_lines_and_cells():
     # 13 characters, 6 marks at 8, and 3 lines with 1 + 3 cells each, a row that is not written too, at 30.
-    assert display.markdown_cost("|a|b|\n|-|-|\nx") == 13 + 6 * 8 + 3 * 4 * 30
+    assert texts.markdown_cost("|a|b|\n|-|-|\nx") == 13 + 6 * 8 + 3 * 4 * 30
     # The empty line ends the table: 5 lines, of which 2 have 1 + 2 cells. "\r" is a line too.
-    assert display.markdown_cost("|a|\n|-|\n\nx\ry") == 12 + 4 * 8 + (5 + 2 * 2) * 30
+    assert texts.markdown_cost("|a|\n|-|\n\nx\ry") == 12 + 4 * 8 + (5 + 2 * 2) * 30
 
 
 @pytest.mark.parametrize("part", ["word ", "*a* ", "[", "- a\n", "a\r", "a\n\n"])
 def test_a_text_that_costs_more_than_the_budget_is_shown_plain_and_whole(part):
-    most = display.MARKDOWN_BUDGET // display.markdown_cost(part)
-    few, many = part * (most // 2), part * (display.MARKDOWN_BUDGET // len(part) + 1)
-    assert PLAIN not in display.markdown(few)
-    html = display.markdown(many)
+    most = texts.MARKDOWN_BUDGET // texts.markdown_cost(part)
+    few, many = part * (most // 2), part * (texts.MARKDOWN_BUDGET // len(part) + 1)
+    assert PLAIN not in texts.markdown(few)
+    html = texts.markdown(many)
     assert html.count(PLAIN) == 1
     assert html.endswith(f'<pre class="code">{many}</pre>')
 
@@ -269,60 +269,58 @@ def test_a_table_is_counted_with_the_cells_it_does_not_write():
     columns, rows = 100, 100  # 10,000 cells at 30 are 300,000
     text = "|a" * columns + "|\n" + "|-" * columns + "|\n" + "x\n" * rows
     assert len(text) < 1000
-    assert PLAIN in display.markdown(text)
-    assert "<table>" in display.markdown("|a|b|\n|-|-|\n|1|2|")
+    assert PLAIN in texts.markdown(text)
+    assert "<table>" in texts.markdown("|a|b|\n|-|-|\n|1|2|")
 
 
 def test_the_turns_of_a_page_share_one_budget_and_a_short_one_is_still_laid_out():
-    long = "word " * (display.MARKDOWN_BUDGET // 8)  # five eighths: one fits, two do not
+    long = "word " * (texts.MARKDOWN_BUDGET // 8)  # five eighths: one fits, two do not
     turns = [{"role": "user", "content": text} for text in (long, f"{long}<", "*short*")]
-    with display.one_markdown_budget():
-        html = display.body(turns, "prompt")
-        assert PLAIN in display.markdown(long)
+    with texts.one_markdown_budget():
+        html = texts.body(turns, "prompt")
+        assert PLAIN in texts.markdown(long)
     assert html.count(PLAIN) == 1
     assert f'</p><div data-field="prompt[1]"><pre class="code">{long}&lt;</pre></div>' in html
     assert "<em>short</em>" in html
-    assert PLAIN not in display.body(turns[0:1])
+    assert PLAIN not in texts.body(turns[0:1])
 
 
 def test_a_chat_is_shown_turn_by_turn_from_a_list_or_its_json():
     chat = '[{"role": "user", "content": "Hello *you*"}, {"role": "assistant", "content": null}]'
-    html = display.body(chat)
+    html = texts.body(chat)
     assert 'class="chat__turn chat__turn--user"' in html
     assert "<em>you</em>" in html
     assert html.count("chat__role") == 2
 
 
 def test_parts_of_a_turn_that_are_not_text_are_named_not_fetched():
-    html = display.body(
-        [{"role": "user", "content": [{"type": "text", "text": "See"}, {"type": "image_url"}]}]
-    )
+    html = texts.body([{"role": "user", "content": [{"type": "text", "text": "See"}, {"type": "image_url"}]}])
     assert "See" in html
     assert "[image_url: not shown]" in html
 
 
 def test_json_is_code_and_what_only_looks_like_json_is_prose():
-    assert display.body('{"a": 1}').startswith('<pre class="code">')
-    assert display.body("[see below]").startswith('<div class="prose">')
-    assert "Empty." in display.body("")
-    assert "chat" not in display.body("[1, 2]")
+    assert texts.body('{"a": 1}').startswith('<pre class="code">')
+    assert texts.body("[see below]").startswith('<div class="prose">')
+    assert "Empty." in texts.body("")
+    assert "chat" not in texts.body("[1, 2]")
 
 
 def test_deeply_nested_json_is_still_shown():
-    assert display.body("[" * 5000 + "]" * 5000)
+    assert texts.body("[" * 5000 + "]" * 5000)
 
 
 @pytest.mark.parametrize(
     "drawing",
     [
-        display.interval_svg(0.61, 0.68, 0.74, label="κ <C1>", mark=0.8),
-        display.interval_svg(-3, 0.5, 7),
-        display.bar_svg(0.79, second=0.91, label="C1 & C2"),
-        display.bar_svg(None),
-        display.segments_svg([("Met <b>", 3, "met"), ("Unmet", 0, "unmet"), ("Error", 1, "error")]),
-        display.segments_svg([]),
-        display.histogram_svg([(0.0, 0.5, 3), (0.5, 1.0, 1)], label='Scores "x"'),
-        display.spark_svg([0.1, None, 0.9], label="<trend>"),
+        drawings.interval_svg(0.61, 0.68, 0.74, label="κ <C1>", mark=0.8),
+        drawings.interval_svg(-3, 0.5, 7),
+        drawings.bar_svg(0.79, second=0.91, label="C1 & C2"),
+        drawings.bar_svg(None),
+        drawings.segments_svg([("Met <b>", 3, "met"), ("Unmet", 0, "unmet"), ("Error", 1, "error")]),
+        drawings.segments_svg([]),
+        drawings.histogram_svg([(0.0, 0.5, 3), (0.5, 1.0, 1)], label='Scores "x"'),
+        drawings.spark_svg([0.1, None, 0.9], label="<trend>"),
     ],
 )
 def test_a_drawing_is_well_formed_named_and_inside_its_frame(drawing):
@@ -336,7 +334,7 @@ def test_a_drawing_is_well_formed_named_and_inside_its_frame(drawing):
 
 
 def test_an_interval_stands_where_its_numbers_say():
-    root = ElementTree.fromstring(display.interval_svg(0.25, 0.5, 1.0, minimum=0, maximum=1))
+    root = ElementTree.fromstring(drawings.interval_svg(0.25, 0.5, 1.0, minimum=0, maximum=1))
     span = root.find("rect[@class='interval__span']")
     assert span is not None
     assert (span.get("x"), span.get("width")) == ("25%", "75%")
@@ -344,7 +342,7 @@ def test_an_interval_stands_where_its_numbers_say():
 
 
 def test_segments_share_the_bar_in_proportion_to_their_counts():
-    root = ElementTree.fromstring(display.segments_svg([("Met", 3, "met"), ("Unmet", 1, "unmet")]))
+    root = ElementTree.fromstring(drawings.segments_svg([("Met", 3, "met"), ("Unmet", 1, "unmet")]))
     assert [rect.get("width") for rect in root.iter("rect")] == ["75%", "25%"]
     assert root.get("aria-label") == "Met 3, Unmet 1"
 
@@ -359,6 +357,6 @@ def test_the_verdicts_on_an_item_are_those_there_are_whichever_comes_first():
 
 
 def test_missing_values_are_a_dash_not_a_drawing():
-    assert "<svg" not in display.interval_svg(None, None, None)
-    assert "<svg" not in display.spark_svg([None])
-    assert "No scores yet" in display.histogram_svg([])
+    assert "<svg" not in drawings.interval_svg(None, None, None)
+    assert "<svg" not in drawings.spark_svg([None])
+    assert "No scores yet" in drawings.histogram_svg([])

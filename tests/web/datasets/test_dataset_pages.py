@@ -15,7 +15,7 @@ from rubricweb.models import Dataset, Item, Judgement, Rater, ReviewQueue
 from rubricweb.services import adjudications
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.shared import uploads
-from rubricweb.templatetags.display import MARKDOWN_BUDGET
+from rubricweb.templatetags.texts import MARKDOWN_BUDGET
 from rubricweb.web.datasets.forms import FIELDS
 from tests import factories
 
