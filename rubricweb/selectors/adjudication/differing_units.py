@@ -1,0 +1,190 @@
+"""The units people labelled, and why each is worth a look: what the lists of the inbox are made of."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.models import (
+    Adjudication,
+    Cause,
+    Choice,
+    Criterion,
+    Item,
+    Judgement,
+    ReviewQueue,
+    Revision,
+    Run,
+    Team,
+    User,
+    Vote,
+    in_reviews,
+)
+from rubricweb.selectors.blinding import hidden_of
+from rubricweb.selectors.labels.adjudications import runs_beside
+from rubricweb.selectors.labels.by_kind import option_gaps
+from rubricweb.selectors.labels.comparable import labelled_queues, queues_to_compare
+from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count, people_first, reviewed_items
+
+KINDS = ("people differ", "judge differs", "judge flips", "cannot assess")
+"""Why a unit is looked at, the most telling first.
+
+People differ: their final labels are not the same. Judge differs: people agree, the judge says otherwise.
+Judge flips: the votes of a panel or the repeats of a run are not the same. Cannot assess: at least two of
+people and judges abstained, one of them a person.
+"""
+
+UNIT = ("item_id", "criterion_id")
+ABSTENTIONS = frozenset({str(Verdict.CANNOT_ASSESS)})
+FINAL = Coalesce("revision__verdict", "verdict")
+"""A person's final label."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which queues an inbox is about, and the runs whose judges stand beside their people."""
+
+    team: Team
+    viewer: User
+    queues: tuple[ReviewQueue, ...]
+    runs: tuple[Run, ...]
+
+    @property
+    def dataset_ids(self) -> set[int]:
+        return {queue.dataset_id for queue in self.queues}
+
+    @cached_property
+    def hidden(self) -> frozenset[int]:
+        """The items of these datasets the viewer is still to review blind; read once."""
+        return frozenset().union(*(hidden_of(self.viewer, self.team, pk) for pk in self.dataset_ids))
+
+
+def scope(team: Team, viewer: User, queues: Sequence[ReviewQueue] = (), run: Run | None = None) -> Scope:
+    """These queues, or all of the team that people labelled; settled labels of files only where nobody did.
+
+    With a run, its judge alone stands beside people, in the queues over its dataset; without queues, in those
+    it is compared with.
+    """
+    if run is not None:
+        return Scope(team, viewer, tuple(queues_to_compare(run, queues)), (run,))
+    queues = queues or people_first(list(labelled_queues(team=team)))
+    return Scope(team, viewer, tuple(queues), tuple(runs_beside(team, queues)))
+
+
+class UnitLabels(NamedTuple):
+    """People's final labels of one unit: how many, the first and last by alphabet, how many CANNOT_ASSESS."""
+
+    item_id: int
+    criterion_id: int
+    n: int
+    least: str
+    most: str
+    cannot: int
+
+    @property
+    def unit(self) -> Unit:
+        return (self.item_id, self.criterion_id)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether all gave the same."""
+        return self.least == self.most
+
+
+def people_labels(where: Scope) -> QuerySet[Judgement]:
+    """Submitted judgements of people, and what a file settled where there are none."""
+    return labels_that_count(where.queues)
+
+
+def judge_labels(where: Scope) -> QuerySet[Judgement]:
+    """What judges said of the items people labelled: runs may be a hundred times as big."""
+    return Judgement.objects.filter(
+        run__in=where.runs, repeat=0, verdict__isnull=False, item__in=reviewed_items(where.queues)
+    )
+
+
+def unit_labels(where: Scope) -> list[UnitLabels]:
+    """What people said on every labelled unit, by item and criterion."""
+    rows = (
+        people_labels(where)
+        .annotate(label=FINAL)
+        .order_by()
+        .values(*UNIT)
+        .annotate(
+            n=Count("pk"),
+            least=Min("label"),
+            most=Max("label"),
+            cannot=Count("pk", filter=Q(label=Verdict.CANNOT_ASSESS.value)),
+        )
+        .order_by(*UNIT)
+    )
+    return [UnitLabels(*row) for row in rows.values_list(*UNIT, "n", "least", "most", "cannot")]
+
+
+def unit_kinds(where: Scope) -> dict[Unit, tuple[str, ...]]:
+    """Every labelled unit somebody differs on, or nobody can assess, with its reasons in order of KINDS."""
+    if not where.queues:
+        return {}
+    judged: dict[Unit, set[str]] = defaultdict(set)
+    for item_id, criterion_id, label in judge_labels(where).values_list(*UNIT, "verdict"):
+        judged[item_id, criterion_id].add(label)
+    flips = _flips(where)
+    gaps = abstaining_options(where)
+    found = {}
+    for row in unit_labels(where):
+        said, of = judged[row.unit], gaps.get(row.criterion_id, ABSTENTIONS)
+        abstained = row.n * (row.least in of) if row.is_one else row.cannot
+        holds = (
+            not row.is_one,
+            row.is_one and bool(said - {row.least}),
+            row.unit in flips,
+            abstained > 0 and abstained + len(said & of) > 1,
+        )
+        kinds = tuple(kind for kind, is_so in zip(KINDS, holds, strict=True) if is_so)
+        if kinds:
+            found[row.unit] = kinds
+    return found
+
+
+def _flips(where: Scope) -> set[Unit]:
+    """Units of labelled items on which a judge asked several times, or a panel, did not say the same."""
+    found: set[Unit] = set()
+    for rows in (Vote.objects, Judgement.objects):
+        said = rows.filter(
+            run__in=where.runs, verdict__isnull=False, item__in=reviewed_items(where.queues)
+        ).order_by()
+        several = said.values("run_id", *UNIT).annotate(least=Min("verdict"), most=Max("verdict"))
+        found.update(several.filter(least__lt=F("most")).values_list(*UNIT))
+    return found
+
+
+def abstaining_options(where: Scope) -> dict[int, frozenset[str]]:
+    """Criterion id → the labels that abstain, of the choices in the scope."""
+    versions = {queue.rubric_version_id for queue in where.queues}
+    own = Item.objects.filter(dataset__in=where.dataset_ids, rubric_version__isnull=False)
+    choices = Criterion.objects.filter(
+        Q(version__in=versions - {None}) | Q(version__in=own.order_by().values("rubric_version")),
+        kind="choice",
+    )
+    return {criterion.pk: frozenset(option_gaps(criterion)) for criterion in choices}
+
+
+def decided_units(where: Scope) -> set[Unit]:
+    return set(Adjudication.objects.filter(item__dataset__in=where.dataset_ids).values_list(*UNIT))
+
+
+def units_of_cause(where: Scope, cause: str) -> set[Unit]:
+    """Units decided for a cause; for an unclear rubric also those a person found so after the reveal."""
+    decided = Adjudication.objects.filter(item__dataset__team=where.team, cause=cause)
+    found: set[Unit] = set(decided.values_list(*UNIT))
+    if cause == Cause.RUBRIC_UNCLEAR:
+        said = Revision.objects.filter(
+            in_reviews("judgement__", queue__team=where.team), choice=Choice.UNCLEAR
+        ).values_list("judgement__item_id", "judgement__criterion_id")
+        found.update(said)
+    return found
