@@ -45,12 +45,13 @@ def ask(base_url: str, model: str, concurrency: int, seconds: float, redis_url: 
         import django
 
         django.setup()
-        from rubricweb.judges import pool
+        from rubricweb.judges import event_loop
         from rubricweb.judges.rate_limit.store import FallbackStore
         from rubricweb.services.grading.shared_limits import RedisStore
 
-        pool.use_rate_limiters(lambda: RateLimiters(FallbackStore(RedisStore(redis_url))))
-    from rubricweb.judges.pool import ask_all, rate_limiters
+        event_loop.use_rate_limiters(lambda: RateLimiters(FallbackStore(RedisStore(redis_url))))
+    from rubricweb.judges.event_loop import rate_limiters
+    from rubricweb.judges.pool import ask_all
 
     config = JudgeConfig(
         name="limited",

@@ -132,6 +132,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message.translate(HARMLESS))
 
 
+# Long because it is one table of commands.
 def parser() -> argparse.ArgumentParser:
     """Every sub-command with its arguments; nothing here needs Django, so `--help` is quick."""
     root: argparse.ArgumentParser = Parser(

@@ -217,6 +217,7 @@ def _own_rubrics(dataset: Dataset) -> dict[str, engine.Rubric]:
     return {key: rubrics[version_id] for key, version_id in keys.items()}
 
 
+# Long because rows of reviews and of labels are written side by side, in one transaction.
 @transaction.atomic
 def store_labels(
     dataset: Dataset,

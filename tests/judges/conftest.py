@@ -15,8 +15,9 @@ from rubricweb.engine.autograders.rubric_as_judge import RubricAsJudgeGrader
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import ask_all, close_clients
+from rubricweb.judges.pool import ask_all
 
 MET = json.dumps({"explanation": "It is there.", "criterion_status": "MET"})
 

@@ -1,5 +1,7 @@
 """Shapes of agreement between judges and people."""
 
+# Long because the shapes of one comparison are read together.
+
 from collections.abc import Iterable
 from typing import Annotated, Any
 

@@ -1,5 +1,7 @@
 """Shapes of runs, judges and reports."""
 
+# Long because the shapes of a run are read together.
+
 from datetime import datetime
 from typing import Annotated, Any
 

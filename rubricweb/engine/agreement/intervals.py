@@ -1,5 +1,7 @@
 """A figure with its interval: Wilson for shares, t for means, a seeded bootstrap by item for the rest."""
 
+# Long because every kind of interval stands here with its source and a worked value.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

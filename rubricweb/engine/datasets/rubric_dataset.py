@@ -23,6 +23,7 @@ from rubricweb.engine.scoring import score_labels
 from rubricweb.engine.verdict import Label
 
 
+# Long because it is the library’s one noun for a dataset: each method is a line or two.
 @dataclass
 class RubricDataset:
     """Items that answer one prompt, with the rubric they are graded by.

@@ -12,6 +12,8 @@ rather than the other formula's. Sources: the published ``rubric`` 2.0.0 formula
 abstention policies.
 """
 
+# Long because half of it are worked values.
+
 from __future__ import annotations
 
 import math

@@ -1,5 +1,7 @@
 """Asking one question of one model until it is answered or patience ends."""
 
+# Long because what becomes of one question is told in one place, from the first request to the reply.
+
 from __future__ import annotations
 
 import asyncio

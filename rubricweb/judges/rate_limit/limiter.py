@@ -3,6 +3,8 @@
 `RateLimiters` has one `RateLimiter` for each address, key and model. It is used in one event loop.
 """
 
+# Long because one endpoint’s limiter, and the merging of what several configs say of it, are read together.
+
 from __future__ import annotations
 
 import asyncio
@@ -114,6 +116,7 @@ class _Waiting:
     permit: RatePermit | None = None
 
 
+# Long because its methods share one state that no lock protects: the event loop does.
 class RateLimiter:
     """Permits for one endpoint and model, for one process; see `permits.Limiter`."""
 

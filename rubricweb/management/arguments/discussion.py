@@ -8,6 +8,7 @@ KINDS = ("people differ", "judge differs", "judge flips", "cannot assess")
 CAUSES = ("judge_wrong", "human_wrong", "rubric_unclear", "item_broken")
 
 
+# Long because it is one table of arguments.
 def adjudication(room: argparse.ArgumentParser) -> None:
     """`rubricweb adjudication`."""
     room.description = "What people and judges differ on: the inbox, everybody's word, decisions."

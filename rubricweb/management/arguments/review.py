@@ -12,6 +12,7 @@ from rubricweb.management.arguments.common import (
 )
 
 
+# Long because it is one table of arguments.
 def queues(room: argparse.ArgumentParser) -> None:
     """`rubricweb queues`."""
     room.description = "List, open, edit, pause, resume, extend, reassign, close and reopen review queues."

@@ -26,6 +26,7 @@ def serve(command: argparse.ArgumentParser) -> None:
     command.add_argument("--owner", default="", help="user name of the first owner, when there is nobody yet")
 
 
+# Long because it is one table of arguments.
 def grade(command: argparse.ArgumentParser) -> None:
     """`rubricweb grade`."""
     command.epilog = (

@@ -4,6 +4,8 @@ Counts come from the items' rows and from the tallies workers keep, never from t
 of which there may be millions.
 """
 
+# Long because what a run’s page shows while it runs comes from one look at the tables.
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from rubricweb.judges import pool
+from rubricweb.judges import event_loop
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.judges.rate_limit.store import endpoint_key
@@ -25,18 +25,18 @@ FORGOTTEN = timedelta(days=60)
 
 def remind(configs: Iterable[JudgeConfig], *, now: datetime) -> None:
     """Tells this process what is known about these endpoints and models, where it does not know itself."""
-    lacking = {endpoint_key(config): config for config in configs if pool.lacks_capabilities(config)}
+    lacking = {endpoint_key(config): config for config in configs if event_loop.lacks_capabilities(config)}
     if not lacking:
         return
     known = dict(EndpointMemory.objects.filter(key__in=lacking).values_list("key", "habits"))
     for key, config in lacking.items():
         stored = known.get(key, {})
-        pool.load_capabilities(config, stored if _fresh(stored, now) else {})
+        event_loop.load_capabilities(config, stored if _fresh(stored, now) else {})
 
 
 def keep(*, now: datetime) -> int:
     """Stores what this process has learned since the last call beside what others did; of how many models."""
-    learned = pool.new_capabilities()
+    learned = event_loop.new_capabilities()
     for config, capabilities in learned:
         _keep(endpoint_key(config), capabilities, now)
     if learned:

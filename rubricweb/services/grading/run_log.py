@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 
-from rubricweb.judges import pool
+from rubricweb.judges import event_loop
 from rubricweb.judges.base import Reply
 from rubricweb.judges.rate_limit.limiter import Decision
 from rubricweb.services.runs.events import note
@@ -64,13 +64,13 @@ class PaceLog:
     """What was decided about the pace of endpoints since this was made."""
 
     def __init__(self) -> None:
-        limiters = pool.rate_limiters()
+        limiters = event_loop.rate_limiters()
         decisions = limiters.decisions() if limiters else []
         self._seen = max((decision.number for decision in decisions), default=0)
 
     def news(self) -> list[Decision]:
         """Every decision once."""
-        limiters = pool.rate_limiters()
+        limiters = event_loop.rate_limiters()
         decisions = list(limiters.decisions(self._seen)) if limiters else []
         self._seen = max((decision.number for decision in decisions), default=self._seen)
         return decisions

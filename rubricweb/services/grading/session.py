@@ -6,6 +6,8 @@ moment costs the calls in flight, and whoever looks next goes on from the rows. 
 built like this, and what was measured.
 """
 
+# Long because the whole life of a session is told here.
+
 import logging
 import math
 import time
@@ -94,6 +96,7 @@ def grade(
     return session.left_over()
 
 
+# Long because who may stop what, and when, is read in one place.
 class GradingSession:
     """The runs a worker grades right now, and whose turn it is."""
 

@@ -17,7 +17,7 @@ from django.db import DatabaseError, close_old_connections, connection, transact
 from django.db.models.functions import Now
 from django.db.utils import InterfaceError
 
-from rubricweb.judges import pool
+from rubricweb.judges import event_loop
 from rubricweb.judges.rate_limit.bucket import settle
 from rubricweb.judges.rate_limit.knobs import Knobs
 from rubricweb.judges.rate_limit.limiter import RateLimiters
@@ -35,7 +35,7 @@ TRIES = 10
 
 def install() -> None:
     """Lets every endpoint this process asks from now on be limited together with all other workers."""
-    pool.use_rate_limiters(lambda: RateLimiters(shared_store(), knobs=settings.RATE_LIMIT_KNOBS))
+    event_loop.use_rate_limiters(lambda: RateLimiters(shared_store(), knobs=settings.RATE_LIMIT_KNOBS))
 
 
 def shared_store() -> Store:

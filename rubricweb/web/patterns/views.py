@@ -34,6 +34,7 @@ class ExampleForm(forms.Form):
     required = forms.BooleanField(label="Every item needs two raters", required=False)
 
 
+# Long because it is one table of examples.
 def _examples() -> dict[str, Any]:
     now = timezone.now()
     start = int(now.timestamp()) - 12 * 7 * 86_400

@@ -98,6 +98,7 @@ def _long(label: str, rows: int = 2, **attrs: Any) -> forms.CharField:
     )
 
 
+# Long because it has a line or two for every field of a criterion.
 class CriterionForm(forms.Form):
     """One row of the editor. Nothing is required here: what is missing is said when publishing."""
 

@@ -107,6 +107,7 @@ class Problem:
     message: str
 
 
+# Long because it has a line or two for every part of a rubric.
 class RubricForm:
     """A rubric draft as a form: a head, the rules of the whole, and one row per criterion in order.
 

@@ -6,9 +6,9 @@ import json
 import pytest
 from django.test import override_settings
 
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.options import OPTIONS

@@ -10,8 +10,8 @@ import pytest
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.client.attempts import MAX_REPLY_CHARACTERS, MAX_TOKENS
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Fail, Garbage, Say, Script
-from rubricweb.judges.pool import close_clients
 from tests.judges.completion import completion, token
 from tests.judges.raw_server import http, raw_server
 

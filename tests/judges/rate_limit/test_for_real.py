@@ -3,7 +3,7 @@
 import threading
 import time
 
-from rubricweb.judges import pool
+from rubricweb.judges import event_loop
 from rubricweb.judges.offline.script import Fail, Lexical, Script
 from rubricweb.judges.pool import ask_all
 
@@ -20,7 +20,7 @@ def test_a_configured_limit_spaces_the_requests(serve, config, question):
     assert all(reply.error is None for reply in replies)
     # 98.5 % of ten a second: twenty distances of 0.1015 s are 2.03 s.
     assert arrived[-1] - arrived[0] >= 1.9
-    state = pool.rate_limiters().states()[(judge.base_url, judge.model)]
+    state = event_loop.rate_limiters().states()[(judge.base_url, judge.model)]
     assert round(state.requests_per_minute) == 591
 
 
@@ -46,5 +46,5 @@ def test_an_unknown_limit_is_found_and_every_question_answered(serve, config, qu
     assert counts["allowed"] == 200
     # Unpaced, sixteen that try again at once are refused hundreds of times.
     assert counts["refused"] <= 40
-    kinds = {decision.kind for decision in pool.rate_limiters().decisions()}
+    kinds = {decision.kind for decision in event_loop.rate_limiters().decisions()}
     assert {"throttled", "paced"} <= kinds

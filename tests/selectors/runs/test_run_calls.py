@@ -10,9 +10,9 @@ from django.test import override_settings
 from django.utils import timezone
 
 from rubricweb.errors import NotFound, Withheld
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import Item, JudgeCall, Run, Team
 from rubricweb.selectors.runs import calls as run_calls
 from rubricweb.selectors.runs import reports

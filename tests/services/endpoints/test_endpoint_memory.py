@@ -12,9 +12,10 @@ from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Fail, Lexical, Request, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import ask_all, close_clients
+from rubricweb.judges.pool import ask_all
 from rubricweb.models import EndpointMemory
 from rubricweb.services.endpoints import memory
 

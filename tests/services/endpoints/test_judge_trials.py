@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import ERROR_KINDS
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Action, Drop, Fail, Garbage, Hang, Lexical, Say, Script, truncated
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import JournalEntry, JudgeCall
 from rubricweb.services.endpoints import endpoints, trials
 from rubricweb.services.endpoints.trials import Trial, try_judge

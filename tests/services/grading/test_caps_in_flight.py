@@ -9,9 +9,9 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Action, Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import Run, RunState, RunTally
 from rubricweb.services.grading import session
 from rubricweb.services.runs import budgets, lifecycle

@@ -10,9 +10,9 @@ from django.test import override_settings
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Action, Garbage, Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunState, RunTally
 from rubricweb.selectors.runs.planning.forecasts import Forecast, Range
 from rubricweb.services.grading import session

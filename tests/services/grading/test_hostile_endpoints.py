@@ -8,9 +8,9 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Action, Fail, Garbage, Request, Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeCall, JudgeEndpoint, Judgement, Run, RunState
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session

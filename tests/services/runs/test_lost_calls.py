@@ -12,9 +12,9 @@ from django.utils import timezone
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Action, Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import Run, RunEvent, RunItem, RunState, RunSummary, RunTally
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.spending.spending import month_of, month_spending, run_spending

@@ -8,9 +8,9 @@ from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Fail, Lexical, Say, Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeEndpoint, ModelPrice, Run, RunTally
 from rubricweb.selectors.spending.spending import month_of
 from rubricweb.services.endpoints import endpoints, prices

@@ -72,6 +72,7 @@ class OptionAgreement:
     value_error: Figure | None
 
 
+# Long because each figure of a choice is made from the same table of counts.
 def compare_options(
     reference: Sequence[str | None],
     judged: Sequence[str | None],

@@ -1,5 +1,7 @@
 """People's mean, from their labels on a random sample and a judge's answers on all items."""
 
+# Long because one estimate is told from its sample to its words.
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """What a run will probably ask, cost and take, measured on its own prompts before one of them is sent."""
 
+# Long because a forecast is told from what is known to what is shown.
+
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

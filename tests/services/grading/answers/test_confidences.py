@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Script
 from rubricweb.judges.offline.server import running_server
-from rubricweb.judges.pool import close_clients
 from rubricweb.models import JudgeCall, Judgement, Run, Vote
 from rubricweb.services.grading import session
 from rubricweb.services.runs.panels import Member, Panel
