@@ -140,7 +140,7 @@ def test_after_the_reveal_keep_change_and_unclear_are_said_by_keyboard(
     expect(page.locator("[data-review-submit]")).to_be_focused()
     expect(opened.locator(".criterion__name")).to_have_text("capital")
     page.keyboard.press("y")
-    expect(page.locator("#revealed")).to_contain_text("differs from you on 2 criteria")
+    expect(page.locator("#revealed")).to_contain_text("2 disagreements")
     assert revised(review) == {"capital": ("keep", "UNMET", "")}
 
     expect(opened.locator(".criterion__name")).to_have_text("depth")
@@ -156,7 +156,7 @@ def test_after_the_reveal_keep_change_and_unclear_are_said_by_keyboard(
     assert "depth" not in revised(review)
     page.keyboard.type("It is half deep.")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#revealed")).to_contain_text("differs from you on 1 criterion")
+    expect(page.locator("#revealed")).to_contain_text("1 disagreement")
     assert revised(review)["depth"] == ("change", "Fair", "It is half deep.")
 
     expect(opened.locator(".criterion__name")).to_have_text("abroad")
@@ -196,7 +196,7 @@ def test_one_key_keeps_all_and_the_next_item_is_there_at_once(
     expect(page.locator(".save-state")).to_have_text("Saved")
     page.keyboard.press("Control+Enter")
     page.wait_for_url(re.compile(r"/reveal/$"))
-    expect(page.locator(".review__agreement")).to_contain_text("3 of 3 like you")
+    expect(page.locator(".review__agreement")).to_contain_text("Agrees on 3 of 3")
     assert Review.objects.filter(rater__user=people.ann, state=ReviewState.SUBMITTED).count() == 2
     assert violations == []
 

@@ -69,7 +69,7 @@ def rater_standings(
     *,
     viewer: User,
 ) -> tuple[RaterStanding, ...]:
-    """Everybody's numbers, the kindest first; who can be compared with nobody comes last."""
+    """Everybody's numbers, the most lenient first; who can be compared with nobody comes last."""
     reviews = Counter(labels.reviews)
     gold = _gold_figures(queue, viewer)
     found = [
@@ -84,10 +84,10 @@ def rater_standings(
         )
         for place, row in enumerate(rater_leniency(labels.of_credit()))
     ]
-    return tuple(sorted(found, key=_kindest_first))
+    return tuple(sorted(found, key=_most_lenient_first))
 
 
-def _kindest_first(row: RaterStanding) -> tuple[bool, float, str]:
+def _most_lenient_first(row: RaterStanding) -> tuple[bool, float, str]:
     value = row.leniency.value
     return (value is None, -(value or 0.0), row.rater.name)
 

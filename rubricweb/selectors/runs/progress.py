@@ -133,7 +133,7 @@ class Progress:
                 ("Graded", self.graded - self.errored, "accent"),
                 ("With errors", self.errored, "error"),
             )
-        return (*graded, ("In work", working, "working"), ("Waiting", self.left - working, "pending"))
+        return (*graded, ("Running", working, "working"), ("Waiting", self.left - working, "pending"))
 
     @property
     def retries(self) -> int | None:

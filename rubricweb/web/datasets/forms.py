@@ -35,7 +35,7 @@ class UploadForm(forms.Form):
     name = forms.CharField(
         max_length=200,
         required=False,
-        help_text="Left empty, it is called what the file says, or like the file.",
+        help_text="Defaults to the name in the file, or the file name.",
     )
 
     def __init__(self, data: Any, *, is_new: bool = True) -> None:

@@ -153,9 +153,9 @@ class NewQueue(SourceForm):
         min_value=1,
         required=False,
         initial=30,
-        label="Keep a place for, in minutes",
+        label="Release after inactivity (minutes)",
         widget=forms.NumberInput(attrs=SHORT),
-        help_text="Of whom nothing is heard for so long keeps the draft; somebody else may have the item.",
+        help_text="After this long without activity the item is offered to someone else. Your draft is kept.",
     )
     instructions = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."
@@ -260,7 +260,7 @@ class QueueWords(RefusableForm):
 
     name = forms.CharField(max_length=200)
     hold_minutes = forms.IntegerField(
-        min_value=1, label="Keep a place for, in minutes", widget=forms.NumberInput(attrs=SHORT)
+        min_value=1, label="Release after inactivity (minutes)", widget=forms.NumberInput(attrs=SHORT)
     )
     instructions = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 4}), help_text="Markdown; opens with the key g."

@@ -36,7 +36,7 @@ def queues(request: TeamRequest) -> HttpResponse:
 
 @team_page(Role.EDITOR)
 def new_queue(request: TeamRequest) -> HttpResponse:
-    """Asks for everything on one page; the button *What this comes to* only counts."""
+    """Asks for everything on one page; the button *Preview workload* only counts."""
     if request.method != "POST":
         chosen = {name: request.GET[name] for name in PRESET if name in request.GET}
         return _new_queue_page(request, NewQueue(team=request.team, initial=chosen))

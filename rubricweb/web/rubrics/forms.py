@@ -39,7 +39,7 @@ class ImportForm(forms.Form):
     title = forms.CharField(
         max_length=MAX_TITLE,
         required=False,
-        help_text="Left empty, it is called what the file says, or like the file.",
+        help_text="Defaults to the name in the file, or the file name.",
     )
 
 

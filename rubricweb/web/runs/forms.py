@@ -67,7 +67,7 @@ class NewRun(VotingFields):
         required=False,
         label="Budget in US dollars",
         widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
-        help_text="Before a call that would pass it the run pauses; you can raise it and go on.",
+        help_text="The run pauses before exceeding this; you can raise it and continue.",
     )
     no_cap = forms.BooleanField(
         required=False,

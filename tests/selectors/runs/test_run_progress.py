@@ -106,7 +106,7 @@ def test_parts_of_the_bar_add_up_to_all_items(run: Run) -> None:
     assert {label: count for label, count, _ in parts} == {
         "Graded": 0,
         "With errors": 1,
-        "In work": 1,
+        "Running": 1,
         "Waiting": 1,
     }
 

@@ -99,7 +99,7 @@ class TestFigures:
         assert client.get(f"{link}?queue={labelled.pk}").status_code == 200
         assert "2 items with no disagreement" in text(client.get(url(people, labelled)))
 
-    def test_leniency_of_everybody_kindest_first(self, people, sign_in, labelled) -> None:
+    def test_leniency_of_everybody_most_lenient_first(self, people, sign_in, labelled) -> None:
         rows = [row for row in numbers(sign_in(people.rae), people, labelled) if row["figure"] == "leniency"]
         assert [(row["rater"], float(row["value"]), row["n"]) for row in rows] == [
             ("yann", 0.375, "4"),

@@ -58,12 +58,12 @@ def opened(answer) -> list[str]:
 def test_each_criterion_somebody_differs_on_asks_for_a_word(people, sign_in, review) -> None:
     ann = sign_in(people.ann)
     page = ann.get(address(people, review, "review_reveal"))
-    assert "Somebody differs from you on 3 criteria." in text(page)
+    assert "3 disagreements" in text(page)
     assert opened(page) == ["capital"]
     answer = say(people, ann, review, "capital", choice="keep")
     assert answer.status_code == 302
     page = ann.get(answer["Location"])
-    assert "Somebody differs from you on 2 criteria." in text(page)
+    assert "2 disagreements" in text(page)
     assert opened(page) == ["concise"]
 
 

@@ -83,13 +83,13 @@ def test_workers_have_their_line_from_the_start_and_none_once_all_is_in(
     people: Cast, sign_in, run: Run
 ) -> None:
     client = sign_in(people.ed)
-    assert "No worker has taken it up yet." in page_of(client, people, run)
+    assert "Waiting for a worker." in page_of(client, people, run)
     RunTally.objects.create(
         run=run, worker="host:7", month=timezone.now().date().replace(day=1), beat_at=timezone.now()
     )
     page = page_of(client, people, run)
     assert "<code>host:7</code>" in page
-    assert "No worker has taken it up yet." not in page
+    assert "Waiting for a worker." not in page
     client.post(at("run_cancel", people, run))
     assert "host:7" not in page_of(client, people, run)
 
