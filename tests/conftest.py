@@ -1,11 +1,13 @@
 """Fixtures every floor's tests share."""
 
+import gc
 import os
 import re
 import signal
 from collections.abc import Callable, Generator, Iterator
 from copy import deepcopy
 from typing import Any
+from zlib import crc32
 
 import pytest
 from django.core.management import call_command
@@ -31,13 +33,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "playwright" in fixtures:
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            half = crc32(item.path.name.encode()) % 2
+            item.add_marker(pytest.mark.xdist_group(f"browser {half}"))
         elif item.nodeid.startswith("tests/processes/"):
             item.add_marker(pytest.mark.xdist_group("processes"))
         elif any("installation" in one for one in fixtures):
             item.add_marker(pytest.mark.xdist_group("commands"))
     yield
-    turn = {"processes": 0, "commands": 1, "browser": 3}
+    # What is imported and collected stays: the collector of garbage need not look through it again and again.
+    gc.collect()
+    gc.freeze()
+    turn = {"processes": 0, "commands": 1, "browser 0": 3, "browser 1": 3}
     items.sort(key=lambda item: turn.get(_group(item), 2))
 
 
