@@ -10,7 +10,7 @@ from contextlib import contextmanager
 class Cancellation:
     """A stop signal for one batch, used inside its event loop.
 
-    `trip()` ends every pause at once and gives each request in flight `grace_seconds` to finish: it is
+    `cancel()` ends every pause at once and gives each request in flight `grace_seconds` to finish: it is
     probably paid for already.
     """
 
@@ -22,12 +22,12 @@ class Cancellation:
         self._waits: set[asyncio.Future[bool]] = set()
 
     @property
-    def tripped(self) -> bool:
+    def is_cancelled(self) -> bool:
         """Whether the batch was told to stop."""
         return self._event.is_set()
 
-    def trip(self, grace_seconds: float | None = None) -> None:
-        """Stop the batch, with another grace than the usual when one is given; tripping again may shorten it.
+    def cancel(self, grace_seconds: float | None = None) -> None:
+        """Stop the batch, with another grace than the usual when one is given; a second call may shorten it.
 
         With an infinite grace what is in flight ends in its own time.
         """
@@ -42,8 +42,8 @@ class Cancellation:
 
     @contextmanager
     def within(self, scope: asyncio.Timeout) -> Iterator[None]:
-        """Let `trip` shorten this timeout while the block runs, or have shortened it."""
-        if self.tripped:  # between the last look and now
+        """Let `cancel` shorten this timeout while the block runs, or have shortened it."""
+        if self.is_cancelled:  # between the last look and now
             self._shorten(scope)
         self._scopes.add(scope)
         try:
@@ -53,7 +53,7 @@ class Cancellation:
 
     @contextmanager
     def wakes(self, wait: asyncio.Future[bool]) -> Iterator[None]:
-        """Let `trip` end this wait with the result False while the block runs."""
+        """Let `cancel` end this wait with the result False while the block runs."""
         self._waits.add(wait)
         try:
             yield

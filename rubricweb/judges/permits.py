@@ -41,7 +41,7 @@ class Limiter(Protocol):
     """Hands out permits for one endpoint and model, first come first served."""
 
     async def acquire(self, tokens: int, cancellation: Cancellation) -> Permit | None:
-        """Wait for a permit; None as soon as `cancellation` has tripped.
+        """Wait for a permit; None as soon as `cancellation` has is_cancelled.
 
         `tokens` is a guess at what will be used.
         """
@@ -86,7 +86,7 @@ class FixedLimiter:
 
     async def acquire(self, tokens: int, cancellation: Cancellation) -> _FixedPermit | None:
         """See `Limiter.acquire`."""
-        if cancellation.tripped:
+        if cancellation.is_cancelled:
             return None
         if self._in_flight >= self._concurrency or self._queue:
             turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()

@@ -128,7 +128,7 @@ class RequestQueue:
 
     def _queue(self, queue_key: QueueKey, config: JudgeConfig, questions: Sequence[Question]) -> None:
         self._unanswered[queue_key] = self._unanswered.get(queue_key, 0) + len(questions)
-        if queue_key in self._cancellations and self._cancellations[queue_key].tripped:
+        if queue_key in self._cancellations and self._cancellations[queue_key].is_cancelled:
             for question in questions:
                 self._arrive(Answered(queue_key, question))
             return
@@ -216,7 +216,7 @@ class RequestQueue:
 
     def _cancel(self, queue_key: QueueKey, grace_seconds: float) -> None:
         cancellation = self._cancellations.setdefault(queue_key, Cancellation(grace_seconds))
-        cancellation.trip(grace_seconds)
+        cancellation.cancel(grace_seconds)
         for counter in self._counters.values():
             for _, _, question in counter.turns.clear(queue_key):
                 self._arrive(Answered(queue_key, question))

@@ -137,7 +137,7 @@ class Attempts:
         """One counted attempt; stepping down the ladder and giving up parameters happen inside it."""
         first = self._rung
         while True:
-            if self._cancellation.tripped:
+            if self._cancellation.is_cancelled:
                 return Failure(STOPPED, again=False)
             outcome = await self._send()
             if not isinstance(outcome, Refusal):
@@ -218,7 +218,7 @@ class Attempts:
                 status = HTTPStatus.TOO_MANY_REQUESTS  # a gateway said so inside a 200
             return outcome
         except TimeoutError:
-            if self._cancellation.tripped:
+            if self._cancellation.is_cancelled:
                 self._broken_off = True
                 return Failure(STOPPED, again=False)
             message = f"no answer within {config.timeout_seconds:g} s"

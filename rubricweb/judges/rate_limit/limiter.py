@@ -187,7 +187,7 @@ class RateLimiter:
 
     async def acquire(self, tokens: int, cancellation: Cancellation) -> RatePermit | None:
         """See `permits.Limiter.acquire`."""
-        if cancellation.tripped:
+        if cancellation.is_cancelled:
             return None
         loop = self._loop = asyncio.get_running_loop()
         is_free = self._unlimited and not self._queue and self._in_flight < self._concurrency.now

@@ -33,7 +33,7 @@ class TestFixedLimiter:
             await limiter.acquire(1, cancellation)
             waiting = asyncio.ensure_future(limiter.acquire(1, cancellation))
             await asyncio.sleep(0)
-            cancellation.trip()
+            cancellation.cancel()
             assert await waiting is None
             assert await limiter.acquire(1, cancellation) is None
             assert limiter.state().in_flight == 1

@@ -21,7 +21,7 @@ def test_a_stop_ends_the_wait_for_a_permit_at_once():
         waiting = asyncio.ensure_future(limiter.acquire(1, cancellation))
         await asyncio.sleep(1.0)
         assert (limiter.state().in_flight, limiter.state().waiting) == (1, 1)
-        cancellation.trip()
+        cancellation.cancel()
         assert await waiting is None
         assert await limiter.acquire(1, cancellation) is None
         assert limiter.state().in_flight == 1

@@ -163,7 +163,7 @@ def test_a_stop_while_waiting_for_a_permit_sends_nothing(serve, config, question
         client = JudgeClient(
             judge.base_url, None, allow_private_hosts=True, limiter_of=lambda config: limiter
         )
-        asyncio.get_running_loop().call_later(0.05, cancellation.trip)
+        asyncio.get_running_loop().call_later(0.05, cancellation.cancel)
         try:
             return await client.ask(judge, question(), cancellation=cancellation)
         finally:
@@ -185,7 +185,7 @@ def test_a_stop_in_the_moment_of_the_permit_leaves_the_request_its_grace_only(se
     class StopsAsItPermits(RecordingLimiter):
         async def acquire(self, tokens, cancellation):
             permit = await super().acquire(tokens, cancellation)
-            cancellation.trip()
+            cancellation.cancel()
             return permit
 
     async def asked():

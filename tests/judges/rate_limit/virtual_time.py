@@ -332,7 +332,7 @@ class Worker:
             permit.release(status=status, headers=headers, tokens=tokens, latency_seconds=latency)
             self.answers += status == 200
             if self.calls is not None and self.answers >= self.calls:
-                self.cancellation.trip()
+                self.cancellation.cancel()
             if "retry-after" in headers:  # a question waits as it is told
                 await self.cancellation.pause(float(headers["retry-after"]))
 
@@ -379,7 +379,7 @@ def ask_for(
         if seconds:
             await asyncio.sleep(seconds)
             for worker in crew:
-                worker.cancellation.trip()
+                worker.cancellation.cancel()
         await asyncio.gather(*(task for worker in crew for task in worker.tasks))
         elapsed = seconds or loop.time() - started
         allowed, refused = len(endpoint.allowed), len(endpoint.refused)
