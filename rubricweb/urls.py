@@ -1,11 +1,10 @@
 """Addresses: `/t/<team>/…` for pages, `/api/v1/…` for programs, `/accounts/…` for signing in."""
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
 from django.urls import include, path, re_path
 
 from rubricweb.api.root import api, unknown_route
+from rubricweb.web import health
 from rubricweb.web.teams import accounts, invitations
 from rubricweb.web.urls import team_urls
 
@@ -15,15 +14,10 @@ handler404 = "rubricweb.web.errors.not_found"
 handler500 = "rubricweb.web.errors.server_error"
 
 
-@login_not_required
-def health(request: HttpRequest) -> HttpResponse:
-    """For load balancers and `rubricweb serve`: the process answers."""
-    return HttpResponse("ok\n", content_type="text/plain")
-
-
 urlpatterns = [
     path("", accounts.home, name="home"),
-    path("health", health, name="health"),
+    path("health", health.health, name="health"),
+    path("ready", health.ready, name="ready"),
     path("sign-in/", accounts.one_time_link, name="one_time_link"),
     path("invitation/", invitations.invitation, name="invitation"),
     path("preferences/keys/", accounts.single_keys, name="single_keys"),
