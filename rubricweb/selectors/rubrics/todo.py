@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
 
-from rubricweb.models import Adjudication, Cause, Choice, Criterion, Revision, Rubric, RubricVersion, User
+from rubricweb.models import (
+    Adjudication,
+    Cause,
+    Choice,
+    Criterion,
+    Revision,
+    Rubric,
+    RubricVersion,
+    User,
+    in_reviews,
+)
 from rubricweb.selectors.blinding import hidden_items
 
 SAYS = ("requirement", "guidance", "met_example", "unmet_example", "kind", "options", "scale_type")
@@ -85,7 +95,11 @@ def _causes(rubric: Rubric, viewer: User) -> tuple[dict[int, Counter[str]], dict
         cause=Cause.RUBRIC_UNCLEAR,
     )
     units = (
-        Revision.objects.filter(choice=Choice.UNCLEAR, judgement__criterion__version__rubric=rubric)
+        Revision.objects.filter(
+            in_reviews("judgement__", queue__team=rubric.team),
+            choice=Choice.UNCLEAR,
+            judgement__criterion__version__rubric=rubric,
+        )
         .exclude(judgement__item__in=hidden)
         .exclude(Exists(as_unclear))
         .order_by()

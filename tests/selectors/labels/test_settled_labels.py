@@ -115,7 +115,7 @@ def test_settled_labels_and_machines_have_no_vote_in_a_queue_they_share_with_peo
     assert [truth.labels for truth in ground_truth.ground_truth([queue]).values()] == [2]
     assert [len(one.labels) for one in provenances([queue]).values()] == [2]
     assert agreement_board(queue, people.bob).raters_total == 2
-    where = inbox.scope(people.team, people.bob, queue)
+    where = inbox.scope(people.team, people.bob, [queue])
     [row] = inbox.shown(where, inbox.inbox(where))
     assert row.votes == (("MET", 1), ("UNMET", 1))
 
