@@ -128,6 +128,14 @@ def whole(value: float | None) -> str:
     return _minus(f"{value:,.0f}") if is_number(value) else MISSING
 
 
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """A number of things: (1, "item") is "1 item", (2_000, "item") "2,000 items".
+
+    `nouns` is the plural where it is not the noun with an s: (2, "criterion", "criteria") is "2 criteria".
+    """
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
 def weight(value: float | None) -> str:
     """A weight with its sign: "+10", "−15" with a true minus, "+2.5", plain "0"."""
     if not is_number(value):

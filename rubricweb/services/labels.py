@@ -15,6 +15,7 @@ from rubricweb.engine.formats.label_files import RATER_KINDS, LabelRecord, read_
 from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, csv_records, format_of, jsonl_records
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label
@@ -106,9 +107,7 @@ def import_labels(
     except InvalidFile as error:
         faults = sorted([*error.faults, *_strange_items(dataset, data, filename)], key=_line_of)
         count = len(faults)
-        raise Invalid(
-            f"{filename}: {count} fault{'s' * (count != 1)}, nothing was imported.", faults
-        ) from error
+        raise Invalid(f"{filename}: {counted(count, 'fault')}, nothing was imported.", faults) from error
     stem = filename.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return store_labels(
         dataset, rubric_version, labels, by=by, queue_name=queue_name or stem, filename=filename

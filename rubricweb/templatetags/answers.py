@@ -9,7 +9,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from rubricweb.engine.number_format import MISSING
+from rubricweb.engine.number_format import MISSING, counted
 from rubricweb.engine.scoring.effect import effect_of, verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion
@@ -160,7 +160,7 @@ def steps_apart(criterion: Criterion, one: str | None, other: str | None) -> str
     if here is None or there is None or here == there:
         return ""
     steps = abs(there - here)
-    return f"{steps} step{'s' * (steps != 1)} apart"
+    return f"{counted(steps, 'step')} apart"
 
 
 def _places(criterion: Criterion) -> dict[str, int]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pydantic_core import PydanticCustomError
 
 from rubricweb.engine.errors import Fault, FaultList, nearest, shortened, shown
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.parsers.plain_text import unstorable
 from rubricweb.engine.rubric.field_types import (
     MAX_REQUIREMENT,
@@ -248,7 +249,7 @@ def _option_faults(options: Any) -> Iterator[Fault]:
         return
     scored = sum(not _read(option, "na") for option in options)
     if scored < 2:
-        found = "no options" if not options else f"{scored} scored option{'s' * (scored != 1)}"
+        found = "no options" if not options else counted(scored, "scored option")
         yield Fault("options", found, "at least two options that are not na")
     first: dict[str, int] = {}
     for i, option in enumerate(options):

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from rubricweb import access
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.printed import facts, moment, print_json, say, table, terminal
 from rubricweb.management.terminal.who import Who, acting, note
@@ -95,7 +96,10 @@ def agreed(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"units": units, "waiting": waiting, "hidden_items": left})
         return 0
-    say(f"{_units(units)} of {queue} could be accepted as everybody said; {_units(waiting)} to be decided.")
+    say(
+        f"{counted(units, 'unit')} of {queue} could be accepted as everybody said; "
+        f"{counted(waiting, 'unit')} to be decided."
+    )
     if left:
         note(f"{_items(left)} left out: you are still to review them blind.")
     return 0
@@ -109,7 +113,7 @@ def accept(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"accepted": accepted})
         return 0
-    return say(f"{_units(accepted)} of {queue} accepted as everybody said.")
+    return say(f"{counted(accepted, 'unit')} of {queue} accepted as everybody said.")
 
 
 def truth(options: argparse.Namespace) -> int:
@@ -248,10 +252,6 @@ def _text(query: Any) -> str:
     if isinstance(query, str):
         return query
     return "\n".join(f"{turn.get('role', '')}: {turn.get('content', '')}" for turn in query)
-
-
-def _units(number: int) -> str:
-    return f"{count(number)} unit{'s' * (number != 1)}"
 
 
 def _items(number: int) -> str:

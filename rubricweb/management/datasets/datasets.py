@@ -4,6 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from rubricweb import access
+from rubricweb.engine.number_format import counted
 from rubricweb.management.terminal.paging import first
 from rubricweb.management.terminal.printed import moment, print_json, say, table, terminal
 from rubricweb.management.terminal.who import Who, acting, note
@@ -137,4 +138,4 @@ def _dataset(options: argparse.Namespace, role: Role) -> tuple[Who, Dataset]:
 
 def _items(half: Dataset) -> str:
     number = selected.own_rubric_counts(half)[0]
-    return f"{count(number)} item{'s' * (number != 1)}"
+    return counted(number, "item")

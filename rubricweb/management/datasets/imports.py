@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from rubricweb import access
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.named_files import read_file, stored_id
 from rubricweb.management.terminal.printed import print_json, table, terminal
@@ -59,7 +60,7 @@ def items(options: argparse.Namespace) -> int:
         filename=options.file.name,
         columns=_columns(options),
     )
-    note(f"Added {added:,} item{'s' * (added != 1)} to {dataset} (id:{dataset.pk})")
+    note(f"Added {counted(added, 'item')} to {dataset} (id:{dataset.pk})")
     return 0
 
 
@@ -126,8 +127,8 @@ def _print_plan(found: LabelsPlan, *, as_json: bool) -> int:
     for one in found.raters:
         rows.add_row(one.name, one.rater_kind, count(one.labels))
     terminal().print(rows)
-    labels = f"{count(found.labels)} label{'s' * (found.labels != 1)}"
-    items = f"{count(found.items)} item{'s' * (found.items != 1)}"
+    labels = counted(found.labels, "label")
+    items = counted(found.items, "item")
     note(f"{labels} of {items} would become the closed queue {found.queue_name}. Nothing was stored.")
     return 0
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from rubricweb import access, tasks
 from rubricweb.engine.agreement.intervals import Figure
-from rubricweb.engine.number_format import text_of
+from rubricweb.engine.number_format import counted, text_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import watching
 from rubricweb.management.terminal.paging import first
@@ -218,7 +218,7 @@ def extend(options: argparse.Namespace) -> int:
     """Takes in the items that were added to the dataset since."""
     who, run = _mine(options)
     items = services.extend_run(run, by=who.user, enqueue=tasks.notify)
-    return _said(run, f"{_items(items)} added to run {run.pk}, which is {run.state}.")
+    return _said(run, f"{counted(items, 'item')} added to run {run.pk}, which is {run.state}.")
 
 
 def budget(options: argparse.Namespace) -> int:
@@ -248,7 +248,7 @@ def _mine(options: argparse.Namespace) -> tuple[Who, Run]:
 def _working_on(run: Run, items: int) -> str:
     if not items:
         return f"Nothing is missing in run {run.pk}, which is {run.state}."
-    return f"{_items(items)} of run {run.pk} to do. Follow it with: rubricweb runs watch {run.pk}"
+    return f"{counted(items, 'item')} of run {run.pk} to do. Follow it with: rubricweb runs watch {run.pk}"
 
 
 def _said(run: Run, words: str) -> int:
@@ -256,7 +256,3 @@ def _said(run: Run, words: str) -> int:
     if run.state == RunState.RUNNING and not workers.alive(database_now()):
         note(f"No worker is running. Start one: {workers.start_command()}")
     return 0
-
-
-def _items(number: int) -> str:
-    return f"{number:,} item{'s' * (number != 1)}"

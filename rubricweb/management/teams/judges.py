@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from django.utils import timezone
 
-from rubricweb.engine.number_format import money
+from rubricweb.engine.number_format import counted, money
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.management.terminal.printed import print_json, table, terminal
 from rubricweb.management.terminal.who import Who, acting, note
@@ -61,7 +61,7 @@ def _print(trial: Trial) -> None:
         "asked": trial.model,
         "answered by": trial.model + (" (fallback)" if trial.fallback else ""),
         "reply format": trial.rung if trial.works else "",
-        "took": f"{trial.seconds:.2f} s, {trial.attempts} attempt{'s' * (trial.attempts != 1)}",
+        "took": f"{trial.seconds:.2f} s, {counted(trial.attempts, 'attempt')}",
         "tokens": "" if trial.prompt_tokens is None else f"{trial.prompt_tokens} + {trial.completion_tokens}",
         "cost": "unknown" if trial.cost_usd is None else money(trial.cost_usd),
         "token probabilities": _probabilities(trial),

@@ -2,6 +2,7 @@
 
 import argparse
 
+from rubricweb.engine.number_format import counted
 from rubricweb.management.terminal.printed import print_json, say, table, terminal
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role, Team
@@ -41,4 +42,4 @@ def _kept(team: Team) -> str:
     days = team.keep_calls_days
     if days is None:
         return "Prompts and raw replies are kept for ever."
-    return f"Prompts and raw replies are kept for {count(days)} day{'s' * (days != 1)}."
+    return f"Prompts and raw replies are kept for {counted(days, 'day')}."

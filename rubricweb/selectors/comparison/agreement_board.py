@@ -22,6 +22,7 @@ from rubricweb.engine.agreement import (
     unit_agreement,
 )
 from rubricweb.engine.agreement.judge.kappa import Weighting
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Criterion, Item, QueueItem, QueueState, Rater, Review, ReviewQueue, User
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
@@ -245,7 +246,7 @@ def require_board_visible(queue: ReviewQueue, viewer: User) -> None:
     left = Item.objects.filter(here, pk__in=hidden, dataset=queue.dataset_id).count()
     if left:
         raise Withheld(
-            f"You are still to review {left} item{'' if left == 1 else 's'} of {queue} blind. How far its "
+            f"You are still to review {counted(left, 'item')} of {queue} blind. How far its "
             "raters agree would tell what they said: it appears once you have submitted your reviews, or "
             "when the queue is closed."
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, holm
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, p_against, simultaneous, widened
-from rubricweb.engine.number_format import number, share, text_of
+from rubricweb.engine.number_format import counted, number, share, text_of
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
 
@@ -230,7 +230,7 @@ def _limits(found: Comparison, units: int) -> list[Finding]:
         limits.append(
             Finding(
                 "warning",
-                f"Only {units} unit{'s' * (units != 1)}: take every figure as a hint.",
+                f"Only {counted(units, 'unit')}: take every figure as a hint.",
                 f"Label at least {FEW_UNITS} units, better a few hundred, before acting on them.",
             )
         )

@@ -13,6 +13,7 @@ from rubricweb.engine.agreement import (
     mean_figure,
 )
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT, Population
+from rubricweb.engine.number_format import counted
 from rubricweb.models import Order, QueueState, ReviewQueue, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesScores, scored_rows
@@ -149,7 +150,7 @@ def _lacking(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int
     if not labelled:
         why = "People have not answered all criteria of any item yet."
     elif isinstance(found, Sampled):
-        why = f"{labelled:,} item{'s' * (labelled != 1)} of a random sample: too few labels for an interval."
+        why = f"{counted(labelled, 'item')} of a random sample: too few labels for an interval."
     else:
         verb, subject = ("is", "it is") if labelled == 1 else ("are", "they are")
         why = (

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 from rubricweb import engine
 from rubricweb.engine.formats import GroundTruthItem, VerdictRow
 from rubricweb.engine.formats.label_provenance import LabelProvenance
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from rubricweb.errors import Withheld
 from rubricweb.models import (
@@ -53,7 +54,7 @@ class WithheldItems:
         """What is left out and what to do, in a sentence or two; "" where nothing is."""
         if not self.keys:
             return ""
-        count = f"{len(self.keys)} item{'s' * (len(self.keys) > 1)}"
+        count = counted(len(self.keys), "item")
         return (
             f"Labels and verdicts of {count} are left out, because you are still to review "
             "the same words blind. Submit your reviews, or ask somebody who is not a rater."

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from rubricweb.engine.number_format import counted
 from rubricweb.models import Draw, Order, Review, ReviewQueue, ReviewState
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE
 
@@ -63,7 +64,7 @@ def described(
     if not labelled:
         return None
     n = len(labelled)
-    alone = f"These figures describe {n:,} labelled item{'s' * (n != 1)} alone"
+    alone = f"These figures describe {counted(n, 'labelled item')} alone"
     if isinstance(found, NotSampled):
         which = "is" if n == 1 else "are"
         return Described("labelled_items", f"{alone}, which {which} no random sample: {found.why}.")

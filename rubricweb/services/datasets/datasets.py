@@ -13,6 +13,7 @@ from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.datasets.files import DatasetFile, read_dataset
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.limited_reading import read_limited
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, QueueState, ReviewQueue, RubricVersion, Team, User
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
@@ -112,7 +113,7 @@ def _read(
 
 def _refused(filename: str, faults: Sequence[Fault]) -> Invalid:
     count = len(faults)
-    return Invalid(f"{filename}: {count} fault{'s' * (count != 1)}, nothing was imported.", faults)
+    return Invalid(f"{filename}: {counted(count, 'fault')}, nothing was imported.", faults)
 
 
 # ── Adding to a dataset ──────────────────────────────────────────────────────────────────────────

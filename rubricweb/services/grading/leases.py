@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import connection, transaction
 
+from rubricweb.engine.number_format import counted
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Run, RunItem
 from rubricweb.services.runs.events import note
@@ -36,7 +37,7 @@ def claim(run: Run, worker: str, now: datetime, limit: int, *, but: Collection[i
             leased_by=worker, leased_until=lease_end(now)
         )
         for owner, count in Counter(owner for _, owner in found if owner not in ("", worker)).items():
-            items = f"{count} item{'s' * (count != 1)}"
+            items = counted(count, "item")
             note(run.pk, "taken_over", f"The lease of {owner} ran out; {items} it held are taken over.")
     return [pk for pk, _ in found]
 

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 
 from rubricweb.engine.errors import Fault
-from rubricweb.engine.number_format import money
+from rubricweb.engine.number_format import counted, money
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
     UNENDED,
@@ -110,7 +110,7 @@ def resume_run(
             panels.require_judges(locked)
             _go_on(locked)
             record(run.team, by, "resumed", run, items=missing)
-            note(run.pk, "resumed", f"Resumed{_by(by)}: {_items(missing)} to do.")
+            note(run.pk, "resumed", f"Resumed{_by(by)}: {counted(missing, 'item')} to do.")
             notify_on_commit(run.pk, missing, enqueue)
         elif ends:
             _finish(locked, locked.finished_at)
@@ -136,7 +136,7 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     if locked.state == RunState.FINISHED:
         _go_on(locked)
     record(run.team, by, "extended", run, items=added)
-    note(run.pk, "extended", f"Extended{_by(by)}: {_items(added)} added.")
+    note(run.pk, "extended", f"Extended{_by(by)}: {counted(added, 'item')} added.")
     if locked.state in (RunState.FINISHED, RunState.RUNNING):
         notify_on_commit(run.pk, added, enqueue)
     run.refresh_from_db()
@@ -262,10 +262,6 @@ def _by(person: User | None) -> str:
     return f" by {person}" if person is not None else ""
 
 
-def _items(count: int) -> str:
-    return f"{count:,} item{'s' * (count != 1)}"
-
-
 # ── Failures that are asked for again ────────────────────────────────────────────────────────────
 
 
@@ -345,7 +341,7 @@ def _check_extension(locked: Run, fresh: QuerySet[Item]) -> None:
     if locked.rubric_version_id is None and (bare := fresh.filter(rubric_version=None).count()):
         raise Invalid.at(
             "rubric_version",
-            f"{_items(bare)} without a rubric, in a run that grades every item by its own",
+            f"{counted(bare, 'item')} without a rubric, in a run that grades every item by its own",
             "items that bring one",
         )
     if locked.judge["id"] == panels.NO_JUDGE and asks_a_judge(fresh, locked.rubric_version):
@@ -353,6 +349,6 @@ def _check_extension(locked: Run, fresh: QuerySet[Item]) -> None:
     if locked.few_shot is not None and (shown := few_shot.among_examples(locked.few_shot, fresh)):
         raise Invalid.at(
             "few_shot.dataset",
-            f"{_items(len(shown))} that the judge is shown as examples ({', '.join(shown[:5])})",
+            f"{counted(len(shown), 'item')} that the judge is shown as examples ({', '.join(shown[:5])})",
             "items with other ids and other words",
         )

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder, ReplyFormat
 from rubricweb.engine.errors import Fault
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
@@ -221,7 +222,7 @@ def _started(draft: Draft, enqueue: Enqueue) -> Run:
     run.save()
     planned = plan_items(run, draft.items)
     record(run.team, by, "started", run, items=planned)
-    items = f"{planned:,} item{'s' * (planned != 1)}"
+    items = counted(planned, "item")
     note(run.pk, "started", f"Started{f' by {by}' if by else ''} over {items}.")
     notify_on_commit(run.pk, planned, enqueue)
     return run

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb import access
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import Criterion, Item, Role
 from rubricweb.selectors.adjudication import inbox as selected
@@ -113,9 +114,7 @@ def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
     if request.method == "POST":
         accepted = services.accept_agreed(queue, by=request.user)
-        messages.success(
-            request, f"{accepted:,} unit{'s' * (accepted != 1)} of {queue} accepted as everybody said."
-        )
+        messages.success(request, f"{counted(accepted, 'unit')} of {queue} accepted as everybody said.")
         return redirect(f"{reverse('adjudication', args=[request.team.slug])}?queue={queue.pk}")
     where = selected.scope(request.team, request.user, [queue])
     context = {

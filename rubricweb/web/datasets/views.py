@@ -13,6 +13,7 @@ from rubricweb import access
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.datasets.files import Preview, preview
 from rubricweb.engine.formats.limited_reading import read_limited
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge, Withheld
 from rubricweb.models import Dataset, Item, RaterKind, Role
 from rubricweb.selectors.datasets import items as selectors
@@ -204,7 +205,7 @@ def _stored(
     added = services.add_items(dataset, by=request.user, data=data, filename=filename, columns=form.columns())
     return (
         dataset,
-        f"Added {added:,} item{'s' * (added != 1)} from {filename}. A run takes them in when you extend it.",
+        f"Added {counted(added, 'item')} from {filename}. A run takes them in when you extend it.",
     )
 
 

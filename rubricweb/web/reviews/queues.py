@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb import access
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import ReviewQueue, Role
 from rubricweb.selectors.reviews import queues as selectors
@@ -153,7 +154,7 @@ def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
 
     def change() -> str:
         added = changes.extend_queue(found, by=request.user, source=form.source)
-        return f"{added:,} item{'s' * (added != 1)} added to {found}."
+        return f"{counted(added, 'item')} added to {found}."
 
     told = form.carried_out(change)
     return _changed(request, found, told) if told else _change_page(request, found, items=form)

@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from rubricweb import access, tasks
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Role, Run, RunState
 from rubricweb.services.runs import lifecycle as services
@@ -57,7 +58,7 @@ def resume(request: TeamRequest, run_id: int) -> HttpResponse:
             error_kinds=kinds,
             item_ids=None if item_id is None else [item_id],
         )
-        return f"Working on {_items(items)}." if items else "Nothing is missing in this run."
+        return f"Working on {counted(items, 'item')}." if items else "Nothing is missing in this run."
 
     return _done_or_refused(request, found, go_on)
 
@@ -70,7 +71,7 @@ def extend(request: TeamRequest, run_id: int) -> HttpResponse:
 
     def take_in() -> str:
         items = services.extend_run(found, by=request.user, enqueue=tasks.notify)
-        return f"{_items(items)} added." if items else "No item is new to this run."
+        return f"{counted(items, 'item')} added." if items else "No item is new to this run."
 
     return _done_or_refused(request, found, take_in)
 
@@ -123,10 +124,6 @@ def _dollars(text: str) -> float | None:
     if isinstance(number, str):
         raise Invalid(f"The budget is {text[:40]!r}; allowed are US dollars from 0, or nothing for no cap.")
     return float(number)
-
-
-def _items(count: int) -> str:
-    return f"{count:,} item{'s' * (count != 1)}"
 
 
 def _back(request: TeamRequest, run: Run) -> HttpResponse:

@@ -6,6 +6,7 @@ from django import forms
 
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.autograders.panels.panel import MAX_REPEATS
+from rubricweb.engine.number_format import counted
 from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
 from rubricweb.models import Dataset
 from rubricweb.services.runs import few_shot, panels
@@ -21,7 +22,7 @@ CONDITION_WORDS = {
 class DatasetChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic in its stubs alone
     def label_from_instance(self, dataset: Dataset) -> str:
         items: int = dataset.item_count  # type: ignore[attr-defined]  # annotated by `run_choices`
-        return f"{dataset.name} ({items} item{'s' * (items != 1)})"
+        return f"{dataset.name} ({counted(items, 'item')})"
 
 
 def _rule_field(scale: Scale, label: str) -> forms.ChoiceField:

@@ -344,7 +344,7 @@ def test_the_month_is_shown_run_by_run_against_its_cap(
         ("dear", 1.25, 10, 3),
         ("cheap", 0.5, 10, 3),
     ]
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         client.get(url("settings_spending", people))
     assert "Perhaps spent" not in client.get(url("settings_spending", people)).content.decode()
     client.post(url("settings_spending", people), {"monthly_budget_usd": ""})

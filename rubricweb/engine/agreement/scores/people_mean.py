@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rubricweb.engine.agreement.distributions import t_quantile
 from rubricweb.engine.agreement.intervals import CONFIDENCE, Floats, wilson
+from rubricweb.engine.number_format import counted
 
 Population = Literal["these items", "cases like these"]
 Method = Literal["census", "post-stratified", "weighted difference", "none"]
@@ -272,7 +273,7 @@ def _estimate(data: _Data, population: Population, binary: bool, confidence: flo
 
 
 def _few(n: int) -> str:
-    return f"{n} labelled item{'s' * (n != 1)}: too few for an interval."
+    return f"{counted(n, 'labelled item')}: too few for an interval."
 
 
 def _census(found: PeopleMean, confidence: float) -> PeopleMean:

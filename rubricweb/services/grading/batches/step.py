@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Sum
 
+from rubricweb.engine.number_format import counted
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.client import batches as batch_client
 from rubricweb.judges.client.batches import BatchError, BatchState
@@ -189,7 +190,7 @@ class BatchStep:
             error_message=f"{why}: {fault}."[:1000], checked_at=next_look
         )
         minutes = int(pause.total_seconds() // 60)
-        again = f"It is tried again in {minutes} minute{'s' * (minutes != 1)}."
+        again = f"It is tried again in {counted(minutes, 'minute')}."
         note(self.run.pk, "batch", f"{why}: {fault}. {again}"[:400])
         return True
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Q
 
+from rubricweb.engine.number_format import counted
 from rubricweb.models import ReviewQueue, Run, RunItem, RunState, RunTally, Worker
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.spending.spending import month_of
@@ -73,7 +74,7 @@ def _holders(run: Run, now: datetime) -> set[str]:
     for owner in sorted(dead):
         freed = held.filter(leased_by=owner).update(leased_by="", leased_until=None)
         if freed:
-            items = f"{freed} item{'s' * (freed != 1)}"
+            items = counted(freed, "item")
             note(run.pk, "taken_over", f"{owner} is gone; {items} it held are free again.")
     return owners - dead
 
