@@ -80,7 +80,10 @@ class Client:
         self.process.wait()
 
 
-@pytest.mark.parametrize(("order", "items"), [("dataset", 400), ("shuffled", 100)])
+@pytest.mark.parametrize(
+    ("order", "items"),
+    [("dataset", 100), ("shuffled", 100), pytest.param("dataset", 400, marks=pytest.mark.long)],
+)
 def test_every_item_gets_its_reviews_whoever_is_killed_or_cut_off(
     serve: Callable[..., Serve], installation: Installation, order: str, items: int
 ) -> None:
