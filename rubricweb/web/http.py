@@ -162,14 +162,14 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "may_adjudicate": membership.role >= Role.REVIEWER,
         "teams": teams,
         "settings_url": reverse("settings", args=[team.slug]),
-        "nav": _navigation(request, membership),
+        "nav": _navigation(request, user, membership),
         "unread": notices.unread_count(team, user),
         "banner": _banner(team),
     }
 
 
-def _navigation(request: HttpRequest, membership: Membership) -> list[dict[str, Any]]:
-    team, user = membership.team, membership.user
+def _navigation(request: HttpRequest, user: User, membership: Membership) -> list[dict[str, Any]]:
+    team = membership.team
     to_review = queues.open_reviews_count(team, user, at_most=WAITING_SHOWN + 1)
     to_decide = waiting_units(team, user) if membership.role >= Role.REVIEWER else 0
     rooms = [

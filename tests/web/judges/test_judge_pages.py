@@ -206,7 +206,7 @@ def test_the_list_of_judges_costs_the_same_queries_however_many(
     client = sign_in(people.alice)
     client.get(url("settings_judges", people))
     # Session, person, membership, teams, open reviews, judges and prices for the banner and for the page.
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(12):
         client.get(url("settings_judges", people))
 
 
@@ -344,7 +344,7 @@ def test_the_month_is_shown_run_by_run_against_its_cap(
         ("dear", 1.25, 10, 3),
         ("cheap", 0.5, 10, 3),
     ]
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(13):
         client.get(url("settings_spending", people))
     assert "Perhaps spent" not in client.get(url("settings_spending", people)).content.decode()
     client.post(url("settings_spending", people), {"monthly_budget_usd": ""})

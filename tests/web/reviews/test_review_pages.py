@@ -91,7 +91,7 @@ def test_the_list_costs_the_same_queries_however_many_queues(
     client = sign_in(people.ann)
     client.get(url("queues", people))
     # session, user, membership, teams, endpoints; 4 for the number on the navigation; 5 for the list
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(16):
         client.get(url("queues", people))
 
 
@@ -367,7 +367,7 @@ def test_the_sheet_costs_a_fixed_number_of_queries(
 ) -> None:
     client = sign_in(people.ann)
     client.get(url("review", people, review.pk))
-    with django_assert_max_num_queries(23):
+    with django_assert_max_num_queries(22):
         client.get(url("review", people, review.pk))
 
 

@@ -51,7 +51,7 @@ def test_the_member_list_costs_the_same_queries_however_many(
         )
     client = sign_in(people.alice)
     client.get(url("settings_members", people))
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(10):
         client.get(url("settings_members", people))
 
 
@@ -189,7 +189,7 @@ def test_the_journal_costs_the_same_queries_however_long(
         factories.dataset(people.team, people.ed, name=f"data {number}", items=factories.ITEMS[:1])
     client = sign_in(people.bob)
     client.get(url("settings_journal", people))
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(10):
         client.get(url("settings_journal", people))
 
 
