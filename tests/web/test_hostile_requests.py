@@ -218,7 +218,8 @@ def account_pages() -> Iterator[str]:
 @pytest.mark.parametrize("signed_in", [True, False])
 def test_no_page_of_an_account_breaks(furnished: Furnished, alice: Client, signed_in: bool) -> None:
     client = alice if signed_in else Client(raise_request_exception=False)
-    pages = list(account_pages())
+    # Where no worker lives, 503 is what readiness says.
+    pages = [url for url in account_pages() if url != reverse("ready")]
     assert reverse("account_login") in pages
     assert reverse("invitation") in pages
     found = []
