@@ -205,6 +205,7 @@ def leaks(client: Client, urls: Iterable[str]) -> Iterator[tuple[str, str]]:
                     yield marker, f"{url} ({how}) says {marker}"
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("role", ["alice", "ed", "rae", "ann"])
 def test_no_page_tells_a_blind_rater_what_others_said(stage: Stage, sign_in, role: str) -> None:
     rater = getattr(stage.cast, role)
@@ -301,6 +302,7 @@ def test_somebody_elses_review_is_not_found_whatever_the_role(stage: Stage, sign
         assert sign_in(stage.cast.alice).get(url).status_code == 404
 
 
+@pytest.mark.walk
 def test_the_walk_notices_what_somebody_who_is_not_a_rater_may_see(stage: Stage, sign_in) -> None:
     ann = stage.cast.ann
     client = sign_in(stage.cast.bob)
@@ -446,6 +448,7 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool) -> dict[str,
     return found
 
 
+@pytest.mark.walk
 def test_no_page_or_mail_tells_a_blind_rater_what_was_said_of_the_same_words(
     people: Cast, sign_in, settings
 ) -> None:
@@ -460,6 +463,7 @@ def test_no_page_or_mail_tells_a_blind_rater_what_was_said_of_the_same_words(
     assert not told, "\n".join(told)
 
 
+@pytest.mark.walk
 def test_who_does_not_rate_sees_what_was_said_of_the_same_words(people: Cast, sign_in) -> None:
     told = told_apart(*in_both_worlds(lambda met: copies_pages(people, sign_in, people.ed, met=met), at=NOON))
     places = [line.split(": ")[0] for line in told]
@@ -499,6 +503,7 @@ def pages(client: Client, url: str) -> dict[str, str]:
     return {f"{url} ({how})": text_of(client.get(url, headers=headers)) for how, headers in ways.items()}
 
 
+@pytest.mark.walk
 def test_no_page_tells_a_blind_rater_whether_a_cascade_went_on(people: Cast, sign_in) -> None:
     """Two worlds that differ in a verdict on an item still to review, and in what was asked for its sake,
     look the same: calls, cost, errors, the log, the month, what earlier answers were used again.
@@ -509,6 +514,7 @@ def test_no_page_tells_a_blind_rater_whether_a_cascade_went_on(people: Cast, sig
     assert not told, "\n".join(told)
 
 
+@pytest.mark.walk
 def test_who_does_not_rate_sees_what_a_cascade_asked(people: Cast, sign_in) -> None:
     told = told_apart(
         *in_both_worlds(lambda unsure: cascade_pages(people, sign_in, people.ed, unsure=unsure))
