@@ -1,7 +1,7 @@
 """A rater of an open blind queue is shown no verdict of others before submitting, on any page of the team."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -181,28 +181,43 @@ def text_of(answer: Any) -> str:
     return f"{headers}\n{body.decode(errors='replace')}"
 
 
-JSON = {"Accept": "application/json"}
+WAYS = {"page": {}, "fragment": HTMX, "json": {"Accept": "application/json"}}
 
 
-def leaks(client: Client, urls: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """(marker, where it was told) for every marker in what the addresses answer.
+def answers(
+    client: Client, urls: Iterable[str], ways: Sequence[str], *, narrowest: Sequence[str] = ("page",)
+) -> Iterator[tuple[str, str, Any]]:
+    """(address, way, answer) of every page, asked for plainly in these ways.
 
-    Each page is asked for plainly in every way, and narrowed as a page; narrowed to most, as a fragment too.
+    Narrowed it is asked for only where it has read its query, and narrowed to most in ways of its own.
     """
     for _, of_one_page in groupby(urls, key=lambda url: url.partition("?")[0]):
         plain, *narrowed = of_one_page
-        asked = [(plain, "page", {}), (plain, "fragment", HTMX), (plain, "json", JSON)]
-        asked += [(url, "page", {}) for url in narrowed]
-        asked += [(url, "fragment", HTMX) for url in narrowed[-1:]]
-        for url, how, headers in asked:
-            answer = client.get(url, headers=headers)
-            assert answer.status_code < 500 or answer.status_code == 501, (
-                f"{url} breaks with {answer.status_code}"
-            )
-            text = text_of(answer)
-            for marker in MARKERS:
-                if factories.tells(text, marker):
-                    yield marker, f"{url} ({how}) says {marker}"
+        seen = [(plain, way, client.get(plain, headers=WAYS[way])) for way in ways]
+        yield from seen
+        if any(reads_its_query(answer) for _, _, answer in seen):
+            for url in narrowed:
+                for way in narrowest if url == narrowed[-1] else ("page",):
+                    yield url, way, client.get(url, headers=WAYS[way])
+
+
+def reads_its_query(answer: Any) -> bool:
+    """Whether anything looked at the query on the way to this answer: Django parses it when first asked.
+
+    What never looked says the same to every query, so that asking it again would prove nothing.
+    """
+    return "GET" in vars(answer.wsgi_request)
+
+
+def leaks(client: Client, urls: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(marker, where it was told) for every marker in what the addresses answer."""
+    for url, way, answer in answers(client, urls, list(WAYS), narrowest=("page", "fragment")):
+        broken = f"{url} breaks with {answer.status_code}"
+        assert answer.status_code < 500 or answer.status_code == 501, broken
+        text = text_of(answer)
+        for marker in MARKERS:
+            if factories.tells(text, marker):
+                yield marker, f"{url} ({way}) says {marker}"
 
 
 @pytest.mark.walk
@@ -302,6 +317,17 @@ def test_somebody_elses_review_is_not_found_whatever_the_role(stage: Stage, sign
         assert sign_in(stage.cast.alice).get(url).status_code == 404
 
 
+def test_the_walk_narrows_the_pages_that_read_their_query(stage: Stage, sign_in) -> None:
+    """Among them those whose figures can be narrowed to a run or a queue."""
+    ann = stage.cast.ann
+    urls = list(addresses(stage, ann, stage.review_of(ann)))
+    slug, client = stage.cast.team.slug, sign_in(ann)
+    for name, narrows in (("dashboard", True), ("compare", True), ("adjudication", True), ("queues", False)):
+        of_this = [url for url in urls if url.partition("?")[0] == reverse(name, args=[slug])]
+        asked = [(url, way) for url, way, _ in answers(client, of_this, ["page"])]
+        assert asked == [(url, "page") for url in (of_this if narrows else of_this[:1])], name
+
+
 @pytest.mark.walk
 def test_the_walk_notices_what_somebody_who_is_not_a_rater_may_see(stage: Stage, sign_in) -> None:
     ann = stage.cast.ann
@@ -389,19 +415,21 @@ def cascade_pages(people: Cast, sign_in, viewer: User, *, unsure: bool) -> dict[
             "call_id": JudgeCall.objects.filter(run=world.cascade).values_list("pk", flat=True)[0],
         }
         stage = Stage(people, run, world.blind, world.shared, ids)
-        for url in addresses(stage, people.alice, review):
-            # Plain, and narrowed to everything at once.
-            if ("?" not in url or "dataset=" in url) and (run == world.cascade or f"/runs/{run.pk}/" in url):
-                found |= pages(client, url)
+        # Plain, and narrowed to everything at once.
+        urls = [
+            url
+            for url in addresses(stage, people.alice, review)
+            if ("?" not in url or "dataset=" in url) and (run == world.cascade or f"/runs/{run.pk}/" in url)
+        ]
+        found |= pages(client, urls)
     slug = people.team.slug
     again = client.get(reverse("run_new", args=[slug]), {"again": world.again.pk}, headers=HTMX)
     assert "answered before" in text_of(again) or viewer != people.ed
     found["plan"] = text_of(again)
     people.team.keep_calls_days = 1
     retention.prune(people.team, now=timezone.now() + timedelta(days=2))
-    for name in ("settings_retention", "settings_journal"):
-        found |= {f"pruned {url}": text for url, text in pages(client, reverse(name, args=[slug])).items()}
-    return found
+    pruned = [reverse(name, args=[slug]) for name in ("settings_retention", "settings_journal")]
+    return found | {f"pruned {url}": text for url, text in pages(client, pruned).items()}
 
 
 # ── The same words elsewhere ─────────────────────────────────────────────────────────────────────
@@ -433,11 +461,13 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool) -> dict[str,
         }
         stage = Stage(people, run, world.queue, world.shared, ids)
         about = (f"/items/{item.pk}/", f"/runs/{run.pk}/", f"/datasets/{item.dataset_id}/", "format=csv")
+        urls = []
         for url in addresses(stage, people.alice, world.draft):
             of_this = any(part in url for part in about) and ("?" not in url or "dataset=" in url)
             # All pages once, then those that are about this place.
             if of_this or ("?" not in url and item.key == "bad again"):
-                found[f"{item} {url}"] = text_of(client.get(url))
+                urls.append(url)
+        found |= {f"{item} {url}": text_of(answer) for url, _, answer in answers(client, urls, ["page"])}
     ahead = reverse("review_ahead", args=[people.team.slug, world.draft.pk])
     found["taken ahead"] = text_of(client.post(ahead))
     notices.send_mails(now=lambda: NOON + timedelta(minutes=5), link=tasks._link)
@@ -498,9 +528,9 @@ def test_an_item_that_was_submitted_stays_hidden_while_its_copy_waits(people: Ca
         assert JUDGE_SAYS in text_of(client.get(page))
 
 
-def pages(client: Client, url: str) -> dict[str, str]:
-    ways = {"page": {}} if "?" in url else {"page": {}, "fragment": HTMX}
-    return {f"{url} ({how})": text_of(client.get(url, headers=headers)) for how, headers in ways.items()}
+def pages(client: Client, urls: Iterable[str]) -> dict[str, str]:
+    asked = answers(client, urls, ["page", "fragment"])
+    return {f"{url} ({way})": text_of(answer) for url, way, answer in asked}
 
 
 @pytest.mark.walk
