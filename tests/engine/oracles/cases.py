@@ -1,9 +1,13 @@
-"""Random rubrics with labels, the same on every machine, and the differences a page names."""
+"""Random rubrics with labels, the same on every machine, and the differences a page names.
+
+They are made by the first test that asks for them: every test process imports every test module.
+"""
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,7 +26,8 @@ ABSTENTIONS = ("skip", "zero", "partial", "fail")
 PROFILES = ("mixed", "mixed", "mixed", "positive", "negative", "errors and metrics", "metrics")
 
 
-def label_cases(count: int, seed: int) -> list[Case]:
+@cache
+def label_cases(count: int = 10_000, seed: int = 1) -> list[Case]:
     """Cases of binary and choice criteria with abstentions, for every policy, normalised and not."""
     rng = Random(seed)
     cases = []
@@ -42,7 +47,8 @@ def label_cases(count: int, seed: int) -> list[Case]:
     return cases
 
 
-def grader_cases(count: int, seed: int) -> list[Case]:
+@cache
+def grader_cases(count: int = 10_000, seed: int = 2) -> list[Case]:
     """Cases of binary criteria with plain verdicts, a holistic number, and gaps in a one-shot reply."""
     rng = Random(seed)
     cases = []
@@ -62,7 +68,8 @@ def grader_cases(count: int, seed: int) -> list[Case]:
     return cases
 
 
-def length_cases(count: int, seed: int) -> list[Case]:
+@cache
+def length_cases(count: int = 500, seed: int = 3) -> list[Case]:
     """Lengths around the limits of random rules."""
     rng = Random(seed)
     cases = []
@@ -155,12 +162,6 @@ def _label(rng: Random, criterion: Case, hesitant: bool) -> str:
     labels: list[str] = [option["label"] for option in criterion["options"] if hesitant or not option["na"]]
     return rng.choice([*labels, labels[-1]])
 
-
-LABELS, GRADERS, LENGTHS = (
-    label_cases(10_000, seed=1),
-    grader_cases(10_000, seed=2),
-    length_cases(500, seed=3),
-)
 
 DATASET = RubricDataset(
     prompt="Explain photosynthesis",

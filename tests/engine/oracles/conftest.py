@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.engine.oracles.cases import DATASET, GRADERS, LABELS, LENGTHS
-from tests.engine.oracles.vote_cases import VOTES
+from tests.engine.oracles.cases import DATASET, grader_cases, label_cases, length_cases
+from tests.engine.oracles.vote_cases import vote_cases
 
 PROGRAM = Path(__file__).resolve().parent / "published_libraries.py"
 
@@ -23,10 +23,10 @@ def published() -> dict[str, list[Any]]:
     if not interpreter:
         pytest.skip("NO ORACLES: `make oracles` installs the published libraries and runs this")
     asked = {
-        "by_autorubric": LABELS,
-        "by_rubric": GRADERS,
-        "by_length": LENGTHS,
-        "by_votes": VOTES,
+        "by_autorubric": label_cases(),
+        "by_rubric": grader_cases(),
+        "by_length": length_cases(),
+        "by_votes": vote_cases(),
         "datasets": [{"file": DATASET.to_json()}],
     }
     done = subprocess.run(

@@ -30,7 +30,16 @@ from rubricweb.engine.autograders import (
 from rubricweb.engine.rubric import LengthPenalty, Rubric
 from rubricweb.engine.scoring import length_penalty, score_labels
 from rubricweb.engine.submission import Submission
-from tests.engine.oracles.cases import DATASET, DIFFERENCES, GRADERS, LABELS, LENGTHS, Case, abstains, by_hand
+from tests.engine.oracles.cases import (
+    DATASET,
+    DIFFERENCES,
+    Case,
+    abstains,
+    by_hand,
+    grader_cases,
+    label_cases,
+    length_cases,
+)
 
 near = pytest.approx
 
@@ -42,18 +51,18 @@ def ours() -> list[float | None]:
         score_labels(
             rubric_of(case), case["labels"], normalize=case["normalize"], abstention=case["abstention"]
         ).score
-        for case in LABELS
+        for case in label_cases()
     ]
 
 
 def test_scores_of_labels_are_those_of_exact_fractions(ours) -> None:
-    for case, mine in zip(LABELS, ours, strict=True):
+    for case, mine in zip(label_cases(), ours, strict=True):
         assert mine == near_or_none(by_hand(case)), case
 
 
 def test_scores_of_labels_are_autorubrics_but_for_the_named_differences(published, ours) -> None:
     differing = dict.fromkeys(LABEL_DIFFERENCES, 0)
-    for case, mine, theirs in zip(LABELS, ours, published["by_autorubric"], strict=True):
+    for case, mine, theirs in zip(label_cases(), ours, published["by_autorubric"], strict=True):
         if mine == near_or_none(theirs):
             continue
         names = [name for name, applies in LABEL_DIFFERENCES.items() if applies(case)]
@@ -68,8 +77,8 @@ def test_graders_come_to_what_rubrics_graders_come_to_but_for_the_named_differen
     published, strategy
 ) -> None:
     differing = dict.fromkeys(GRADER_DIFFERENCES[strategy], 0)
-    reports = asyncio.run(graded(GRADERS, GRADER_OF[strategy]))
-    for case, report, theirs in zip(GRADERS, reports, published["by_rubric"], strict=True):
+    reports = asyncio.run(graded(grader_cases(), GRADER_OF[strategy]))
+    for case, report, theirs in zip(grader_cases(), reports, published["by_rubric"], strict=True):
         mine = [report.score, report.raw_score, report.llm_raw_score]
         if mine == near(theirs[strategy], abs=1e-9):
             continue
@@ -82,7 +91,7 @@ def test_graders_come_to_what_rubrics_graders_come_to_but_for_the_named_differen
 
 
 def test_length_costs_what_it_costs_in_both_libraries(published) -> None:
-    for case, theirs in zip(LENGTHS, published["by_length"], strict=True):
+    for case, theirs in zip(length_cases(), published["by_length"], strict=True):
         submission = Submission("word " * case["output_words"], thinking="word " * case["thinking_words"])
         mine = length_penalty(LengthPenalty(**case["rule"]), submission)
         assert [mine, mine] == near(theirs), case

@@ -9,14 +9,14 @@ from rubricweb.engine.report import Vote
 from rubricweb.engine.rubric import Criterion, Option
 from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from tests.engine.oracles.cases import DIFFERENCES
-from tests.engine.oracles.vote_cases import RULES, VOTES, Case
+from tests.engine.oracles.vote_cases import RULES, Case, vote_cases
 
 UNANIMITY = "Without unanimity a panel settles on the side that costs."
 
 
 def test_panels_settle_on_what_autorubrics_panels_settle_on_but_for_unanimity(published) -> None:
     differing = {"binary": 0, "nominal": 0}
-    for case, theirs in zip(VOTES, published["by_votes"], strict=True):
+    for case, theirs in zip(vote_cases(), published["by_votes"], strict=True):
         mine = settled(case)
         if mine == theirs:
             continue
@@ -27,7 +27,7 @@ def test_panels_settle_on_what_autorubrics_panels_settle_on_but_for_unanimity(pu
 
 
 def test_every_rule_was_tried() -> None:
-    tried = {(case["scale"], case["rule"]) for case in VOTES}
+    tried = {(case["scale"], case["rule"]) for case in vote_cases()}
     assert tried == {(scale, rule) for scale, rules in RULES.items() for rule in rules}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -16,7 +17,8 @@ JUDGE_WEIGHTS = (0.5, 1.0, 1.0, 2.0, 3.0)
 """Sums of these are exact, so that a tie is one in floating point too."""
 
 
-def vote_cases(count: int, seed: int) -> list[Case]:
+@cache
+def vote_cases(count: int = 5_000, seed: int = 4) -> list[Case]:
     """One to six judges with weights, their votes on one criterion, and the rule that settles them."""
     rng = Random(seed)
     cases = []
@@ -46,6 +48,3 @@ def _options(rng: Random) -> list[Case]:
     if rng.random() < 0.6:
         options.append({"label": "Not applicable", "value": 0.0, "na": True})
     return options
-
-
-VOTES = vote_cases(5_000, seed=4)
