@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Callable, Generator, Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -16,11 +17,25 @@ from pytest_django import DjangoDbBlocker
 
 from rubricweb.models import User
 from tests.factories import Cast, cast
+from tests.legs import LEGS, legs_of
 from tests.worlds.furnished import Furnished, furnish_teams
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's children would not hear Ctrl+C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--leg", choices=LEGS, help="only what this leg of .ci/run runs (tests/legs.py)")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A leg does not even import what it does not run."""
+    leg = config.getoption("--leg")
+    if leg is None or not collection_path.match("test_*.py"):
+        return None
+    below = collection_path.relative_to(Path(__file__).parent)
+    return True if leg not in legs_of(below) else None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -68,7 +68,6 @@ def everything(
     return found
 
 
-@pytest.mark.walk
 def test_no_command_tells_a_blind_rater_whether_a_cascade_went_on(
     people: Cast, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,7 +80,6 @@ def test_no_command_tells_a_blind_rater_whether_a_cascade_went_on(
         assert "withheld while you review blind" in looks[0][place], place
 
 
-@pytest.mark.walk
 def test_who_does_not_rate_sees_what_a_cascade_asked(
     people: Cast, capsys: pytest.CaptureFixture[str]
 ) -> None:

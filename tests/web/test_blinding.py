@@ -220,7 +220,6 @@ def leaks(client: Client, urls: Iterable[str]) -> Iterator[tuple[str, str]]:
                 yield marker, f"{url} ({way}) says {marker}"
 
 
-@pytest.mark.walk
 @pytest.mark.parametrize("role", ["alice", "ed", "rae", "ann"])
 def test_no_page_tells_a_blind_rater_what_others_said(stage: Stage, sign_in, role: str) -> None:
     rater = getattr(stage.cast, role)
@@ -328,7 +327,6 @@ def test_the_walk_narrows_the_pages_that_read_their_query(stage: Stage, sign_in)
         assert asked == [(url, "page") for url in (of_this if narrows else of_this[:1])], name
 
 
-@pytest.mark.walk
 def test_the_walk_notices_what_somebody_who_is_not_a_rater_may_see(stage: Stage, sign_in) -> None:
     ann = stage.cast.ann
     client = sign_in(stage.cast.bob)
@@ -478,7 +476,6 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool) -> dict[str,
     return found
 
 
-@pytest.mark.walk
 def test_no_page_or_mail_tells_a_blind_rater_what_was_said_of_the_same_words(
     people: Cast, sign_in, settings
 ) -> None:
@@ -493,7 +490,6 @@ def test_no_page_or_mail_tells_a_blind_rater_what_was_said_of_the_same_words(
     assert not told, "\n".join(told)
 
 
-@pytest.mark.walk
 def test_who_does_not_rate_sees_what_was_said_of_the_same_words(people: Cast, sign_in) -> None:
     told = told_apart(*in_both_worlds(lambda met: copies_pages(people, sign_in, people.ed, met=met), at=NOON))
     places = [line.split(": ")[0] for line in told]
@@ -533,7 +529,6 @@ def pages(client: Client, urls: Iterable[str]) -> dict[str, str]:
     return {f"{url} ({way})": text_of(answer) for url, way, answer in asked}
 
 
-@pytest.mark.walk
 def test_no_page_tells_a_blind_rater_whether_a_cascade_went_on(people: Cast, sign_in) -> None:
     """Two worlds that differ in a verdict on an item still to review, and in what was asked for its sake,
     look the same: calls, cost, errors, the log, the month, what earlier answers were used again.
@@ -544,7 +539,6 @@ def test_no_page_tells_a_blind_rater_whether_a_cascade_went_on(people: Cast, sig
     assert not told, "\n".join(told)
 
 
-@pytest.mark.walk
 def test_who_does_not_rate_sees_what_a_cascade_asked(people: Cast, sign_in) -> None:
     told = told_apart(
         *in_both_worlds(lambda unsure: cascade_pages(people, sign_in, people.ed, unsure=unsure))

@@ -1,0 +1,34 @@
+"""Which tests a leg of `.ci/run` runs: at a landing on one database, or on both where they differ.
+
+`pytest --leg=sqlite` and `pytest --leg=postgres` together run everything; without it everything runs. The
+reasons are in CONTRIBUTING.md, "Where a test runs".
+"""
+
+from pathlib import PurePath
+
+SQLITE, POSTGRES = "sqlite", "postgres"
+LEGS = (SQLITE, POSTGRES)
+
+PLACES: dict[str, tuple[str, ...]] = {
+    ".": (SQLITE,),
+    "api": (POSTGRES,),
+    "commands/test_hostile_names.py": (POSTGRES,),
+    "models": LEGS,
+    "processes": (POSTGRES,),
+    "processes/kills": LEGS,
+    "processes/serving": (SQLITE,),
+    "processes/workers": LEGS,
+    "selectors": LEGS,
+    "services": (POSTGRES,),
+    "services/grading": LEGS,
+    "services/reviews/test_decisions_at_once.py": LEGS,
+    "services/runs/test_lost_calls.py": LEGS,
+    "services/shared": LEGS,
+    "web/test_hostile_requests.py": (POSTGRES,),
+}
+"""Folders and files of tests/ with the legs that run them; of those around a test the innermost decides."""
+
+
+def legs_of(test_file: PurePath) -> tuple[str, ...]:
+    """The legs that run a test file, by its path below tests/."""
+    return next(PLACES[str(place)] for place in (test_file, *test_file.parents) if str(place) in PLACES)
