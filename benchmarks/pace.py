@@ -29,7 +29,7 @@ from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.judges.base import JudgeConfig, Question
 from rubricweb.judges.cancellation import Cancellation
-from rubricweb.judges.rate_limit.limiter import RateLimiters
+from rubricweb.judges.rate_limit.limiters import RateLimiters
 
 # What `--only` knows: the words for it, and what `judge_server.Behaviour` is told.
 LIMITS: dict[str, tuple[str, dict[str, Any]]] = {

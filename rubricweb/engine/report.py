@@ -154,7 +154,7 @@ def criterion_report(
     )
 
 
-def with_rules(
+def apply_rubric_rules(
     report: EvaluationReport, rubric: Rubric, submission: Submission, *, normalize: bool = True
 ) -> EvaluationReport:
     """The report after the rubric's own rules: the length penalty taken off, then the pass rule asked.

@@ -57,8 +57,8 @@ SHORTEST_SECRET = 6
 """Characters of an extra header's value that may be a secret: a shorter one, such as "1", is in any text."""
 
 _PRICES = tuple(
-    f"{whose}{what}_usd_per_million"
-    for whose in ("", "fallback_")
+    f"{model}{what}_usd_per_million"
+    for model in ("", "fallback_")
     for what in ("input", "cached_input", "output")
 )
 
@@ -163,7 +163,7 @@ class JudgeConfig:
         _check_headers(self.extra_headers)
 
     @property
-    def whose(self) -> str:
+    def answered_by(self) -> str:
         """Whose answers they are, whatever the model: equal for two configs that ask the same endpoint."""
         return self.identity or self.base_url.rstrip("/")
 

@@ -38,7 +38,7 @@ def _of_judge(config: JudgeConfig) -> bytes:
     return _canonical(
         {
             "format": FORMAT,
-            "base_url": config.whose,
+            "base_url": config.answered_by,
             "model": config.model,
             "fallback_model": config.fallback_model,
             # 0 and 0.0 are sent alike

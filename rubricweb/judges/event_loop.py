@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.rate_limit.limiter import RateLimiters
+from rubricweb.judges.rate_limit.limiters import RateLimiters
 
 if TYPE_CHECKING:
     from rubricweb.judges.client.openai import JudgeClient

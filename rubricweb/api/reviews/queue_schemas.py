@@ -153,7 +153,7 @@ class QueuePeople(Input):
     everyone: bool | None = None
 
 
-class QueueWords(Input):
+class QueueTexts(Input):
     """What is left out stays as it is."""
 
     name: Annotated[str | None, Field(min_length=1, max_length=200)] = None

@@ -130,7 +130,7 @@ def _in_full(queue: ReviewQueue, viewer: User) -> With:
 
 
 @queues.write("PATCH", "/queues/{int:queue_id}", Role.EDITOR, schemas.QueueInFull)
-def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueWords) -> Any:
+def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -> Any:
     """Change a queue's name, its instructions, or how long places are kept."""
     queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.edit_queue(

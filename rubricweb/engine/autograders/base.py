@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from rubricweb.engine.answer import Answer
 from rubricweb.engine.errors import UnreadableReply
-from rubricweb.engine.report import EvaluationReport, with_rules
+from rubricweb.engine.report import EvaluationReport, apply_rubric_rules
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Query, Submission, ToGrade
 
@@ -102,7 +102,7 @@ class Autograder(ABC):
         report = await self.aggregate(results)
         if rubric.pass_rule is None and rubric.length_penalty is None:
             return report
-        return with_rules(report, rubric, submission, normalize=self.normalize)
+        return apply_rubric_rules(report, rubric, submission, normalize=self.normalize)
 
 
 def _published_shape(submission: Submission) -> str | dict[str, str]:

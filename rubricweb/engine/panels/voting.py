@@ -73,7 +73,7 @@ def tally(
     name = rule_for(criterion) if rule is None else _known_rule(criterion, rule)
     _check_quorum(quorum)
     _check_identities(votes)
-    cast = [(vote, vote.answer) for vote in _in_order(votes) if vote.answer is not None]
+    cast = [(vote, vote.answer) for vote in _by_judge_and_repeat(votes) if vote.answer is not None]
     standpoints = [(vote, answer, standpoint(criterion, answer)) for vote, answer in cast]
     flips = _flips([(vote.judge, stand) for vote, _, stand in standpoints])
     error = _shortfall(criterion, votes, quorum)
@@ -162,7 +162,7 @@ def _known_rule(criterion: Criterion, name: str) -> str:
     return name
 
 
-def _in_order(votes: Iterable[Vote]) -> list[Vote]:
+def _by_judge_and_repeat(votes: Iterable[Vote]) -> list[Vote]:
     return sorted(votes, key=lambda vote: (vote.judge, vote.repeat))
 
 
@@ -180,7 +180,7 @@ def _check_identities(votes: Iterable[Vote]) -> None:
 
 def _shortfall(criterion: Criterion, votes: Sequence[Vote], quorum: float) -> GradingError | None:
     """Why these votes make no verdict, or None when they do."""
-    failed = [(vote, vote.error) for vote in _in_order(votes) if vote.error is not None]
+    failed = [(vote, vote.error) for vote in _by_judge_and_repeat(votes) if vote.error is not None]
     came = len(votes) - len(failed)
     if not votes:
         return GradingError(criterion=criterion.name, kind="missing_criterion", message="nobody voted")

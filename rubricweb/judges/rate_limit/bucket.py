@@ -11,7 +11,7 @@ from dataclasses import fields
 from rubricweb.judges.rate_limit.headers import Window
 from rubricweb.judges.rate_limit.knobs import Knobs
 from rubricweb.judges.rate_limit.learning import Notes, forgiven, learn
-from rubricweb.judges.rate_limit.record import Lease, Record, Report, Told
+from rubricweb.judges.rate_limit.record import HeaderLimit, Lease, Record, Report
 
 HORIZON_SECONDS = 0.5
 """How far ahead turns are handed out, beyond a process's next one."""
@@ -42,7 +42,7 @@ def settle(record: Record, report: Report, now: float, knobs: Knobs) -> Lease:
         record.tried_until = 0.0  # whoever had the try is gone
     record.since = record.since or now
     record.seen = now
-    record.workers = {name: told for name, told in record.workers.items() if now - told[0] < WORKER_SECONDS}
+    record.workers = {name: seen for name, seen in record.workers.items() if now - seen[0] < WORKER_SECONDS}
     record.workers[report.worker] = [now, report.in_flight + report.held]
     epoch = record.epoch
     learn(record, report, now, knobs, notes)
@@ -64,47 +64,51 @@ def _hear(record: Record, report: Report, now: float, share: float) -> None:
     """Take in what the last answer's headers said, less what is in flight and not counted there yet."""
     if report.allowance is not None:
         out = sum(out for _, out in record.workers.values())
-        record.requests = _told(record.requests, report.allowance.requests, out, now)
-        record.tokens = _told(record.tokens, report.allowance.tokens, out * report.mean_tokens, now)
+        record.requests = _updated_limit(record.requests, report.allowance.requests, out, now)
+        record.tokens = _updated_limit(record.tokens, report.allowance.tokens, out * report.mean_tokens, now)
     if report.extra_tokens and (rate := _token_rate(record, report, now, share)):
         later = max(record.tokens_next_at, now) + report.extra_tokens / rate
         record.tokens_next_at = min(later, max(record.tokens_next_at, now + LONGEST_TURN_SECONDS))
 
 
-def _told(known: Told | None, window: Window | None, out: float, now: float) -> Told | None:
+def _updated_limit(
+    known: HeaderLimit | None, window: Window | None, out: float, now: float
+) -> HeaderLimit | None:
     if window is None:
         return known
     reset = 60.0 if window.reset_seconds is None else window.reset_seconds
-    told = Told(window.limit, window.remaining - out, now + reset, max(reset, known.period if known else 0.0))
-    told.refills = known.refills if known else None
+    header = HeaderLimit(
+        window.limit, window.remaining - out, now + reset, max(reset, known.period if known else 0.0)
+    )
+    header.refills = known.refills if known else None
     used = window.limit - window.remaining
     if 0 < used < window.limit / 8:
         # A little used is soon back where an allowance refills; a window ends when it ends.
-        told.refills = reset < 2 * 60 * used / window.limit + 1
-    if told.refills and used > 0:
-        told.period = max(window.limit * reset / used, 1e-3)  # until all of it would have come back
-    return told
+        header.refills = reset < 2 * 60 * used / window.limit + 1
+    if header.refills and used > 0:
+        header.period = max(window.limit * reset / used, 1e-3)  # until all of it would have come back
+    return header
 
 
-def _told_rate(told: Told | None, now: float, share: float) -> float | None:
+def _header_rate(header: HeaderLimit | None, now: float, share: float) -> float | None:
     """Requests (or tokens) per second that the headers allow."""
-    if told is None:
+    if header is None:
         return None
-    refill = share * told.limit / max(told.period, 1e-3)
-    if told.refills:
-        surplus = told.left - RESERVE_SHARE * told.limit
+    refill = share * header.limit / max(header.period, 1e-3)
+    if header.refills:
+        surplus = header.left - RESERVE_SHARE * header.limit
         return max(refill + surplus / SURPLUS_SECONDS, refill / 4)
-    remaining_seconds = told.ends_at + 0.05 - now
-    if remaining_seconds <= 0 or told.left < 1:
+    remaining_seconds = header.ends_at + 0.05 - now
+    if remaining_seconds <= 0 or header.left < 1:
         return refill  # once all of it came back; see `_opens_at`
-    return told.left / remaining_seconds
+    return header.left / remaining_seconds
 
 
-def _opens_at(told: Told | None, now: float) -> float:
+def _opens_at(header: HeaderLimit | None, now: float) -> float:
     """When a window of which nothing is left ends."""
-    if told is None or told.refills or told.left >= 1:
+    if header is None or header.refills or header.left >= 1:
         return 0.0
-    return min(told.ends_at + 0.05, now + LONGEST_TURN_SECONDS)
+    return min(header.ends_at + 0.05, now + LONGEST_TURN_SECONDS)
 
 
 def _request_rate(record: Record, report: Report, now: float, share: float) -> float | None:
@@ -112,7 +116,7 @@ def _request_rate(record: Record, report: Report, now: float, share: float) -> f
     rates = [
         record.rate,
         None if configured is None else share * configured / 60,
-        _told_rate(record.requests, now, share),
+        _header_rate(record.requests, now, share),
     ]
     return min((rate for rate in rates if rate is not None), default=None)
 
@@ -121,7 +125,7 @@ def _token_rate(record: Record, report: Report, now: float, share: float) -> flo
     """Of a configured limit the largest request is kept back: it may begin in one minute and count in the
     next.
     """
-    rates = [_told_rate(record.tokens, now, share)]
+    rates = [_header_rate(record.tokens, now, share)]
     if (limit := report.tokens_per_minute) is not None:
         rates.append(share * max(limit - report.largest_tokens, limit / 2) / 60)
     return min((rate for rate in rates if rate is not None), default=None)
@@ -182,9 +186,9 @@ def _spaced(
         turns.append(at - now)
         record.next_at = at + gap
         record.tokens_next_at = max(at, record.tokens_next_at) + tokens_gap
-        for told, used in ((record.requests, 1.0), (record.tokens, each_tokens)):
-            if told is not None:
-                told.left -= used
+        for header, used in ((record.requests, 1.0), (record.tokens, each_tokens)):
+            if header is not None:
+                header.left -= used
     return turns
 
 

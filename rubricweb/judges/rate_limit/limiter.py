@@ -1,18 +1,13 @@
-"""One process's permits: how many at once it decides itself, how fast the bucket of all processes.
+"""One process's permits for one endpoint and model.
 
-`RateLimiters` has one `RateLimiter` for each address, key and model. It is used in one event loop.
+The process decides how many requests are in flight at once; the bucket of all processes decides how fast.
 """
-
-# Long because one endpoint’s limiter, and the merging of what several configs say of it, are read together.
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import logging
-import os
-import socket
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,10 +16,11 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.permits import LimiterState
 from rubricweb.judges.rate_limit.concurrency import Concurrency
+from rubricweb.judges.rate_limit.configured import ConfiguredLimits
 from rubricweb.judges.rate_limit.headers import allowance, asked_to_wait
 from rubricweb.judges.rate_limit.knobs import Knobs
 from rubricweb.judges.rate_limit.record import Lease, Report
-from rubricweb.judges.rate_limit.store import OwnStore, Store, endpoint_key
+from rubricweb.judges.rate_limit.store import Store, endpoint_key
 
 log = logging.getLogger(__name__)
 
@@ -32,79 +28,11 @@ REPORT_SECONDS = 1.0
 """A limiter in use reports at least so often, so that it hears of what others met."""
 TURN_LIFE_SECONDS = 0.5
 """How long after its time a turn may still be used."""
-CONFIGURED_SECONDS = 60.0
-"""For so long a configured limit counts after it was last asked with."""
 LONGEST_REFUSAL_SECONDS = 5.0
 """Slower ones are taken for so long, so that a single one does not hold up everybody."""
 SAME_MOMENT_SECONDS = 0.01
 URGENT_RUN = 2.0
 """So many refusals close together are reported at once."""
-DECISIONS_KEPT = 500
-
-Limits = tuple[int, int | None, int | None]
-"""Configured: requests at once, requests per minute, tokens per minute."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Something that was decided about the pace, for a log that people read.
-
-    `number` counts the decisions of this process from 1. `kind` is "throttled" or "paced". `at` is seconds
-    since the epoch. `base_url` and `model` say whose limiter it was.
-    """
-
-    number: int
-    at: float
-    base_url: str
-    model: str
-    kind: str
-    words: str
-
-
-class RateLimiters:
-    """The limiters of one process. `of` belongs to the event loop's thread, the rest to any.
-
-    `worker` names this process to the others that share the store.
-    """
-
-    def __init__(
-        self, store: Store | None = None, *, worker: str | None = None, knobs: Knobs | None = None
-    ) -> None:
-        self._knobs = knobs or Knobs()
-        self._store = store or OwnStore(self._knobs)
-        self._worker = worker or f"{socket.gethostname()}:{os.getpid()}"
-        self._limiters: dict[tuple[str, str | None, str], RateLimiter] = {}
-        self._decisions: deque[Decision] = deque(maxlen=DECISIONS_KEPT)
-        self._numbers = itertools.count(1)
-
-    def of(self, config: JudgeConfig) -> RateLimiter:
-        """The limiter of this judge's endpoint and model."""
-        key = (config.base_url, config.api_key, config.model)
-        limiter = self._limiters.get(key)
-        if limiter is None:
-            limiter = RateLimiter(config, self._store, self._worker, self._note, self._knobs)
-            self._limiters[key] = limiter
-        limiter.use_limits_of(config)
-        return limiter
-
-    def states(self) -> dict[tuple[str, str], LimiterState]:
-        """What every limiter does now, by (base_url, model)."""
-        return {(url, model): limiter.state() for (url, _, model), limiter in list(self._limiters.items())}
-
-    def decisions(self, after: int = 0) -> list[Decision]:
-        """The decisions numbered higher than `after`, oldest first; the last 500 are kept."""
-        return [decision for decision in list(self._decisions) if decision.number > after]
-
-    def close(self) -> None:
-        """Let go of the store; what is still in flight reports to nobody."""
-        for limiter in self._limiters.values():
-            limiter.closed = True
-        self._store.close()
-
-    def _note(self, config: JudgeConfig, kind: str, words: str) -> None:
-        decision = Decision(next(self._numbers), time.time(), config.base_url, config.model, kind, words)
-        self._decisions.append(decision)
-        log.info("%s: %s", config.model, words)
 
 
 @dataclass(slots=True)
@@ -135,8 +63,7 @@ class RateLimiter:
         self._note = note
         self._knobs = knobs
         self._concurrency = Concurrency(config.concurrency, knobs)
-        self._limits: Limits = (config.concurrency, None, None)
-        self._limits_used: dict[Limits, float] = {}  # when each was last asked with
+        self._configured = ConfiguredLimits()
         self._queue: deque[_Waiting] = deque()
         self._in_flight = 0
         self._throttled = 0
@@ -166,32 +93,18 @@ class RateLimiter:
 
     def use_limits_of(self, config: JudgeConfig) -> None:
         """Obey the limits of this configuration; while several are in use, the strictest rates count."""
-        if config is self._config and self._limits_used:
-            return
         self._config = config
-        limits = (config.concurrency, config.requests_per_minute, config.tokens_per_minute)
-        now = time.monotonic()
-        self._limits_used[limits] = now
-        if limits == self._limits and len(self._limits_used) == 1:
-            return
-        self._limits_used = {
-            used: at for used, at in self._limits_used.items() if now - at < CONFIGURED_SECONDS
-        }
-        self._limits = (
-            max(used[0] for used in self._limits_used),
-            min((used[1] for used in self._limits_used if used[1] is not None), default=None),
-            min((used[2] for used in self._limits_used if used[2] is not None), default=None),
-        )
-        self._concurrency.set_ceiling(self._limits[0])
-        self._unlimited = self._unlimited and self._limits[1:] == (None, None)
+        if self._configured.use(config):
+            self._concurrency.set_ceiling(self._configured.concurrency)
+            self._unlimited = self._unlimited and not self._configured.has_rate
 
     async def acquire(self, tokens: int, cancellation: Cancellation) -> RatePermit | None:
         """See `permits.Limiter.acquire`."""
         if cancellation.is_cancelled:
             return None
         loop = self._loop = asyncio.get_running_loop()
-        is_free = self._unlimited and not self._queue and self._in_flight < self._concurrency.now
-        if is_free and self._concurrency.may_leave(loop.time()):
+        has_room = not self._queue and self._in_flight < self._concurrency.now
+        if self._unlimited and has_room and self._concurrency.may_leave(loop.time()):
             return self._grant(tokens)
         waiting = _Waiting(loop.create_future(), tokens)
         self._queue.append(waiting)
@@ -260,7 +173,7 @@ class RateLimiter:
         if tokens is not None:
             self._learn_tokens(permit, tokens)
         if status is not None:
-            self._hear(headers)
+            self._read_allowance(headers)
         if self._queue or self._is_urgent or now - self._reported_at > REPORT_SECONDS:
             self._advance()
 
@@ -280,18 +193,20 @@ class RateLimiter:
             self._unlimited = False
             self._turns.clear()
             self._again_at = 0.0
-            # At a known pace it is the pace that was too fast, not the number at once.
-            if is_free and self._concurrency.decrease(now):
-                words = f"{self._concurrency.now} requests at once after a run of 429s"
-                self._note(self._config, "paced", words)
+            # We already know the rate limit, so a 429 means we exceeded it; concurrency is not the cause.
+            if is_free:
+                self._decrease(now, "after a run of 429s")
 
     def _failed(self, now: float) -> None:
         # What fails in the same moment is one event: a connection that broke, a run that was cancelled.
         self._failures += now - self._failed_at > SAME_MOMENT_SECONDS
         self._failed_at = now
-        if self._failures >= self._knobs.run and self._concurrency.decrease(now):
-            words = f"{self._concurrency.now} requests at once, for the endpoint fails under the load"
-            self._note(self._config, "paced", words)
+        if self._failures >= self._knobs.run:
+            self._decrease(now, "because the endpoint fails under the load")
+
+    def _decrease(self, now: float, why: str) -> None:
+        if self._concurrency.decrease(now):
+            self._note(self._config, "paced", f"{self._concurrency.now} requests at once {why}")
 
     def _learn_tokens(self, permit: RatePermit, used: int) -> None:
         report = self._report
@@ -302,10 +217,10 @@ class RateLimiter:
             ratio = min(max(used / permit.guess, 0.1), 20.0)
             self._token_ratio += 0.05 * (ratio - self._token_ratio)
 
-    def _hear(self, headers: Mapping[str, str]) -> None:
-        if (said := allowance(headers)) is not None:
-            self._report.allowance = said
-            # From now on by what is left.
+    def _read_allowance(self, headers: Mapping[str, str]) -> None:
+        if (read := allowance(headers)) is not None:
+            self._report.allowance = read
+            # The headers' limits take over from here.
             self._is_urgent = self._is_urgent or not self._has_headers
             self._unlimited, self._has_headers = False, True
 
@@ -334,8 +249,9 @@ class RateLimiter:
             waiting.turn.set_result(True)
             self._drop_done()
         is_short = not self._unlimited and now >= self._again_at and self._wanted() > 0
-        if is_short or self._is_urgent or now - self._reported_at > REPORT_SECONDS:
-            self._start_exchange()
+        has_news = is_short or self._is_urgent or now - self._reported_at > REPORT_SECONDS
+        if has_news and self._exchanging is None and not self.closed:
+            self._exchanging = self._loop.create_task(self._exchange())
         if self._queue:
             self._set_timer(now)
 
@@ -360,7 +276,7 @@ class RateLimiter:
             return 0
         usable = min(len(self._queue), self._concurrency.now - self._in_flight)
         ahead = int(1.5 * self._sent_per_second * max(self._store.pause_seconds, 0.1))
-        return max(usable, min(ahead, 4 * self._limits[0]), 0) - len(self._turns)
+        return max(usable, min(ahead, 4 * self._configured.concurrency), 0) - len(self._turns)
 
     def _set_timer(self, now: float) -> None:
         """Look again when the next turn comes, or it is time to report."""
@@ -380,18 +296,13 @@ class RateLimiter:
                 return
             self._timer.cancel()
         self._timer_at = at
-        self._timer = self._loop.call_at(at, self._ring)
+        self._timer = self._loop.call_at(at, self._on_timer)
 
-    def _ring(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
         self._advance()
 
     # ── Reports and leases ───────────────────────────────────────────────────────────────────────
-
-    def _start_exchange(self) -> None:
-        if self._exchanging is None and not self.closed:
-            assert self._loop is not None
-            self._exchanging = self._loop.create_task(self._exchange())
 
     async def _exchange(self) -> None:
         """One report and its lease; again at once while there is something urgent to tell."""
@@ -419,7 +330,7 @@ class RateLimiter:
         if (seconds := now - self._reported_at) > 0.02:
             self._sent_per_second += 0.5 * (report.sent / seconds - self._sent_per_second)
         wanted = max(0, self._wanted())
-        if self._lease is None and self._limits[1:] == (None, None):
+        if self._lease is None and not self._configured.has_rate:
             wanted = max(wanted, self._concurrency.now)  # more than the first question is about to come
         guesses = [waiting.tokens for waiting in itertools.islice(self._queue, wanted)]
         mean_guess = sum(guesses) / len(guesses) if guesses else 0.0
@@ -437,8 +348,8 @@ class RateLimiter:
             concurrency=self._concurrency.now,
             wait_seconds=wait if wait > 0 else None,
             refusal_seconds=self._refusal_seconds,
-            requests_per_minute=self._limits[1],
-            tokens_per_minute=self._limits[2],
+            requests_per_minute=self._configured.requests_per_minute,
+            tokens_per_minute=self._configured.tokens_per_minute,
         )
 
     def _apply(self, lease: Lease, now: float) -> None:

@@ -71,8 +71,8 @@ class Lease:
 
 
 @dataclass(slots=True)
-class Told:
-    """One limit as the endpoint's headers tell it: `left` of `limit` until `ends_at`, then all of it again.
+class HeaderLimit:
+    """One limit as the endpoint's headers state it: `left` of `limit` until `ends_at`, then all of it again.
 
     `refills` says how it comes back: bit by bit (True), at once when its window ends (False), or that nobody
     knows yet. `period` is the longest time to a reset that was seen.
@@ -120,8 +120,8 @@ class Record:
     # The bucket: when the next request may be sent, and the next token used
     next_at: float = 0.0
     tokens_next_at: float = 0.0
-    requests: Told | None = None
-    tokens: Told | None = None
+    requests: HeaderLimit | None = None
+    tokens: HeaderLimit | None = None
 
     def dump(self) -> dict[str, Any]:
         """As JSON."""
@@ -135,8 +135,8 @@ def load(data: object) -> Record:
     known = {entry.name for entry in fields(Record)}
     try:
         record = Record(**{name: value for name, value in data.items() if name in known})
-        record.requests = Told(**data["requests"]) if data.get("requests") else None
-        record.tokens = Told(**data["tokens"]) if data.get("tokens") else None
+        record.requests = HeaderLimit(**data["requests"]) if data.get("requests") else None
+        record.tokens = HeaderLimit(**data["tokens"]) if data.get("tokens") else None
     except TypeError:
         return Record()
     return record

@@ -7,7 +7,7 @@ from typing import Any
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.number_format import number, text_of, value_of
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.lacking import as_json, told
+from rubricweb.management.terminal.lacking import as_json, print_lacking
 from rubricweb.management.terminal.printed import Table, Terminal, print_json, terminal
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Criterion, ReviewQueue, Role
@@ -130,7 +130,7 @@ def _print(board: AgreementBoard) -> None:
     console = terminal()
     console.print(f"{board.queue.name}: {board.reviews} reviews by {board.raters_total} raters")
     if board.lacking is not None:
-        told(board.lacking)
+        print_lacking(board.lacking)
     if not board.reviews:
         return
     table = _table("criterion", "units", "α", "mean κ", "raw", "ceiling", "seconds")

@@ -11,7 +11,7 @@ from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import interval_text, share, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff
-from rubricweb.management.terminal.lacking import as_json, told
+from rubricweb.management.terminal.lacking import as_json, print_lacking
 from rubricweb.management.terminal.printed import Table, print_json, terminal
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role
@@ -72,7 +72,7 @@ def _nothing(lacking: Lacking, options: argparse.Namespace) -> int:
     if options.json:
         print_json({"lacking": as_json(lacking)}, indent=2)
     else:
-        told(lacking)
+        print_lacking(lacking)
     return NOTHING_TO_COMPARE
 
 
@@ -266,7 +266,7 @@ def _members(panel: PanelComparison) -> Table:
 def _print_estimate(found: PeopleEstimate) -> None:
     console = terminal()
     if found.lacking is not None:
-        told(found.lacking, of="What people would say of all items is not known.")
+        print_lacking(found.lacking, of="What people would say of all items is not known.")
         return
     for of, mean in ((found.population, found.these), ("cases like these", found.like_these)):
         assert mean is not None  # nothing is lacking

@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print_json(_as_json(line))
         else:
-            console.print(words(_told(line)), soft_wrap=True)
+            console.print(words(_as_one_line(line)), soft_wrap=True)
     if not found.rows and not options.json:
         note("There is nothing of that in the journal." if options.actor or options.kind else "Nothing yet.")
     if found.more:
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _told(line: JournalLine) -> str:
+def _as_one_line(line: JournalLine) -> str:
     """As the page says it, on one line."""
     label = "" if line.kind == "review" else line.label
     detail = [f"· {name} {value}" for name, value in line.detail]

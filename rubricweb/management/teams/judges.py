@@ -45,8 +45,8 @@ def tried(who: Who, judge_id: str, *, as_json: bool) -> int:
     """Asks the judge, prints what came of it, and gives back the exit code."""
     trial = try_judge(who.team, judge_id, by=who.user, now=timezone.now())
     if as_json:
-        told = asdict(trial) | {"works": trial.works}
-        print_json(told, indent=2)
+        fields = asdict(trial) | {"works": trial.works}
+        print_json(fields, indent=2)
     else:
         _print(trial)
     return 0 if trial.works else 1

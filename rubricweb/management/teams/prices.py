@@ -30,7 +30,7 @@ def list_prices(options: argparse.Namespace) -> int:
     if not lines:
         note("No judge asks any model, and no price is set.")
         return 0
-    rows = table(("model", "whose", "asked by"), ("input", "cached", "output"))
+    rows = table(("model", "set by", "asked by"), ("input", "cached", "output"))
     for line in lines:
         own = [f"{name} (own price)" for name in line.apart]
         words = (line.model, line.source or "not known", ", ".join([*line.endpoints, *own]))

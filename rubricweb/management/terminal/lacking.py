@@ -7,7 +7,7 @@ from rubricweb.management.terminal.printed import terminal
 from rubricweb.selectors.shared.lacking import Lacking
 
 
-def told(lacking: Lacking, *, of: str = "") -> None:
+def print_lacking(lacking: Lacking, *, of: str = "") -> None:
     """Prints why and the next step, with the command for it where there is one."""
     console = terminal()
     console.print(" ".join(filter(None, (of, lacking.why, lacking.next_step))))

@@ -146,7 +146,7 @@ def journal(
             kind=KINDS.get(row.target_kind, row.target_kind),
             target_id=row.target_id,
             label=row.target_label,
-            detail=_told(row, withheld),
+            detail=_visible_detail(row, withheld),
             at=row.at,
         )
         for row in page.rows
@@ -176,7 +176,7 @@ def _actor_called(team: Team, rows: QuerySet[JournalEntry], name: str) -> int:
 TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
 
 
-def _told(row: JournalEntry, withheld: Collection[int]) -> tuple[tuple[str, Any], ...]:
+def _visible_detail(row: JournalEntry, withheld: Collection[int]) -> tuple[tuple[str, Any], ...]:
     """The line's detail, without what must not be told of the runs whose calls are withheld."""
     telling = TELLING.get(row.verb, "") if row.target_kind == "run" and row.target_id in withheld else ""
     if row.verb == PRUNED and withheld:

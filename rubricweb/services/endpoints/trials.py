@@ -126,7 +126,7 @@ def try_judge(
     grader = PerCriterionGrader()
     [prompt] = grader.prompts(_SUBMISSION, _RUBRIC)
     question = Question("trial", prompt, lambda text: grader.read(prompt, text, _RUBRIC))
-    return _told(config, _asked(_in_time(config, seconds), question, ask, seconds), seconds)
+    return _trial_of(config, _asked(_in_time(config, seconds), question, ask, seconds), seconds)
 
 
 def _take_turn(team: Team, by: User, name: str, now: datetime) -> None:
@@ -168,7 +168,7 @@ def _asked(config: JudgeConfig, question: Question, ask: AskAll, seconds: float)
         timer.cancel()
 
 
-def _told(config: JudgeConfig, reply: Reply | None, seconds: float) -> Trial:
+def _trial_of(config: JudgeConfig, reply: Reply | None, seconds: float) -> Trial:
     if reply is None:
         nothing = JudgeError("stopped", f"no answer within {seconds:g} s")
         return Trial(config.name, config.model, seconds, None, error=nothing, advice=ADVICE["stopped"])

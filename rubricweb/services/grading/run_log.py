@@ -5,7 +5,7 @@ from collections import Counter
 
 from rubricweb.judges import event_loop
 from rubricweb.judges.base import Reply
-from rubricweb.judges.rate_limit.limiter import Decision
+from rubricweb.judges.rate_limit.limiters import Decision
 from rubricweb.services.runs.events import note
 
 # An endpoint in trouble would write hundreds of lines a second.

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from rubricweb.engine.answer import Answer
-from rubricweb.engine.report import EvaluationReport, GradingError, criterion_report, with_rules
+from rubricweb.engine.report import EvaluationReport, GradingError, apply_rubric_rules, criterion_report
 from rubricweb.engine.scoring import (
     Abstention,
     OnError,
@@ -54,7 +54,7 @@ def _score(run: Run, item: OpenItem, answers: Sequence[Answer | None]) -> None:
     if rubric.pass_rule is not None or rubric.length_penalty is not None:
         if run.autograder != PER_ITEM or all(criterion.is_check for criterion in rubric.criteria):
             report = report.model_copy(update={"report": _entries(item, answers)})
-        report = with_rules(report, rubric, item.submission, normalize=run.normalize)
+        report = apply_rubric_rules(report, rubric, item.submission, normalize=run.normalize)
     row.score, row.raw_score, row.coverage = report.score, score.raw_score, score.coverage
     row.passed, row.length_penalty = report.passed, report.length_penalty
 

@@ -1,13 +1,14 @@
-"""The pace of an endpoint, kept where all workers find it: in Redis, else in the database.
+"""The rate limits of an endpoint, shared by all workers: in Redis, else in the database.
 
-What is decided is decided by `judges.rate_limit.bucket.settle`, in both places alike; here it is only read
-and written atomically. Everything that waits for a network waits in a thread of its own: the event loop that
-asks the judges never does.
+`judges.rate_limit.bucket.settle` decides, in both places alike; a store only reads and writes the record
+atomically. Every wait for a network happens in a thread of its own, never in the event loop that asks the
+judges.
 """
 
 import asyncio
 import contextlib
 import json
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
@@ -20,7 +21,7 @@ from django.db.utils import InterfaceError
 from rubricweb.judges import event_loop
 from rubricweb.judges.rate_limit.bucket import settle
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.limiter import RateLimiters
+from rubricweb.judges.rate_limit.limiters import RateLimiters
 from rubricweb.judges.rate_limit.record import Lease, Record, Report, load
 from rubricweb.judges.rate_limit.store import FallbackStore, Store, StoreAway
 from rubricweb.models import EndpointMemory
@@ -45,13 +46,13 @@ def shared_store() -> Store:
     return FallbackStore(store, guess_workers=settings.WORKER_PROCESSES, knobs=knobs)
 
 
-class _InAThread:
-    """Calls `_settle` in a thread of its own, one at a time, for a bounded time."""
+class _ThreadedStore(ABC):
+    """Calls `_settle` in a thread of its own, one at a time, for a bounded time; see `Store`."""
 
-    sharing = ""
-    pause_seconds = 0.0
+    sharing: str
+    pause_seconds: float
 
-    def __init__(self, knobs: Knobs | None) -> None:
+    def __init__(self, knobs: Knobs | None = None) -> None:
         self._knobs = knobs or Knobs()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rate limits")
         self._late: asyncio.Future[Lease] | None = None
@@ -65,7 +66,7 @@ class _InAThread:
         done, _ = await asyncio.wait([answer], timeout=ANSWER_SECONDS)
         if not done:
             self._late = answer
-            answer.add_done_callback(_ignored)
+            answer.add_done_callback(_forget_outcome)
             raise StoreAway(f"no answer within {ANSWER_SECONDS:g} s")
         return answer.result()
 
@@ -75,14 +76,16 @@ class _InAThread:
             self._thread.submit(self._disconnect)
         self._thread.shutdown(wait=False)
 
+    @abstractmethod
     def _settle(self, key: str, report: Report) -> Lease:
-        raise NotImplementedError
+        """Settle a report with the record of this endpoint, atomically. Raises StoreAway."""
 
+    @abstractmethod
     def _disconnect(self) -> None:
-        raise NotImplementedError
+        """Let the thread's connection go."""
 
 
-class RedisStore(_InAThread):
+class RedisStore(_ThreadedStore):
     """Records in Redis, as JSON, changed only if nobody else has changed them since they were read.
 
     The clock is that of Redis, so that machines need not agree on the time.
@@ -117,14 +120,11 @@ class RedisStore(_InAThread):
         self._redis.close()
 
 
-class DatabaseStore(_InAThread):
+class DatabaseStore(_ThreadedStore):
     """Records in `EndpointMemory.pace`, changed under the lock of their row; the clock is the database's."""
 
     sharing = "database"
     pause_seconds = 0.4
-
-    def __init__(self, knobs: Knobs | None = None) -> None:
-        super().__init__(knobs)
 
     def _settle(self, key: str, report: Report) -> Lease:
         try:
@@ -157,7 +157,7 @@ def _decoded(data: bytes | None) -> Record:
         return Record()
 
 
-def _ignored(answer: "asyncio.Future[Lease]") -> None:
+def _forget_outcome(answer: "asyncio.Future[Lease]") -> None:
     if not answer.cancelled():
         answer.exception()
 

@@ -97,7 +97,7 @@ class Writer:
                 [(item, pk, reply) for pk, (item, reply) in zip(ids, batch.arrived, strict=True)], now
             )
             self.score(batch.items, now)
-            self.count([reply for _, reply in batch.arrived], now)
+            self.add_to_tally([reply for _, reply in batch.arrived], now)
         self._forget(key_of(reply) for _, reply in batch.arrived)
         batch.ids = ids
 
@@ -186,7 +186,7 @@ class Writer:
             lower = Greatest(F("reserved_usd") - usd, 0.0)
             RunTally.objects.filter(pk=self.tally(now)).update(reserved_usd=lower)
 
-    def count(self, replies: Sequence[Reply], now: datetime) -> None:
+    def add_to_tally(self, replies: Sequence[Reply], now: datetime) -> None:
         """Adds what these replies cost to the month's tally, and sets nothing aside for them any more."""
         asked = [reply for reply in replies if reply.cached_from is None]
         freed = sum(key_of(reply).expected_usd or 0.0 for reply in replies)

@@ -273,8 +273,8 @@ def _judges(
 
 def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:
     """The same for all versions of a rubric: what did not change is asked in the same words, and so known."""
-    whose = f"dataset {dataset.pk}" if rubric_version is None else f"rubric {rubric_version.rubric_id}"
-    return int.from_bytes(hashlib.sha256(whose.encode()).digest()[:4])
+    subject = f"dataset {dataset.pk}" if rubric_version is None else f"rubric {rubric_version.rubric_id}"
+    return int.from_bytes(hashlib.sha256(subject.encode()).digest()[:4])
 
 
 def _check_batches(team: Team, asked: Sequence[Mapping[str, Any]]) -> None:

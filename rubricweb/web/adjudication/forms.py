@@ -91,7 +91,7 @@ class Asked:
         return bool(self.kind or self.criterion_ids or self.cause or self.decided or self.is_cell)
 
     @property
-    def without_cell(self) -> str:
+    def query_without_cell(self) -> str:
         return replace(self, judged="", truth="").query()
 
 

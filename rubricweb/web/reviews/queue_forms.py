@@ -255,7 +255,7 @@ class QueuePeople(RefusableForm):
         }
 
 
-class QueueWords(RefusableForm):
+class QueueTexts(RefusableForm):
     """What a queue is called, what it tells its people, how long it waits for them."""
 
     name = forms.CharField(max_length=200)

@@ -20,7 +20,7 @@ from rubricweb.services.reviews import queue_changes as changes
 from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.reviews import words
-from rubricweb.web.reviews.queue_forms import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueWords
+from rubricweb.web.reviews.queue_forms import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueTexts
 
 
 @team_page(Role.VIEWER)
@@ -121,7 +121,7 @@ def change(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def edit(request: TeamRequest, queue_id: int) -> HttpResponse:
     found = access.access_queue(request.team, queue_id)
-    form = QueueWords(request.POST)
+    form = QueueTexts(request.POST)
 
     def change() -> str:
         changes.edit_queue(found, by=request.user, **form.cleaned_data)
@@ -178,7 +178,7 @@ def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> H
     """All forms of a queue; those in `refused` with what was sent and why not."""
     context = {
         "queue": queue,
-        "words": QueueWords(initial={name: getattr(queue, name) for name in QueueWords.base_fields}),
+        "words": QueueTexts(initial={name: getattr(queue, name) for name in QueueTexts.base_fields}),
         "people": QueuePeople(queue=queue),
         "raters": QueueRaters(initial={"raters_per_item": queue.raters_per_item}),
         "items": ExtendQueue(team=request.team, initial={"kind": "filter"}),

@@ -169,15 +169,15 @@ def _show(made: ParamField, value: Any) -> bool:
     if made.control == "choice" and isinstance(value, str) and value not in choices:
         made.choices += (value,)
     broken = "\r" in made.value or (made.control == "line" and "\n" in made.value)
-    if broken or not _same(made.read(), value):
+    if broken or not _equals(made.read(), value):
         made.value, made.choices = before, choices
         return False
     return True
 
 
-def _same(one: Any, other: Any) -> bool:
+def _equals(one: Any, other: Any) -> bool:
     if isinstance(other, list | tuple):
-        return isinstance(one, list) and len(one) == len(other) and all(map(_same, one, other))
+        return isinstance(one, list) and len(one) == len(other) and all(map(_equals, one, other))
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 

@@ -183,7 +183,7 @@ class NewRun(VotingFields):
         return any(endpoint.batches for endpoint in endpoints.endpoints_of(self.team))
 
     def refuse(self, error: Invalid | Conflict) -> None:
-        self.add_error(*self._told(error))
+        self.add_error(*self._field_and_message(error))
 
     def options(self) -> RunOptions:
         """What a valid form asks `start_run` for, its budget apart."""
@@ -242,7 +242,7 @@ class NewRun(VotingFields):
                 **typed.options(),
             )
         except Refusal as error:
-            return None, self._named(*self._told(error))
+            return None, self._named(*self._field_and_message(error))
         return made.forecast, ""
 
     def chosen_judge(self) -> JudgeConfig | None:
@@ -250,12 +250,14 @@ class NewRun(VotingFields):
 
     def wrong(self) -> str:
         """All that a form is refused for, by the labels of its fields; "" when nothing is."""
-        return " ".join(self._named(name, str(words)) for name, told in self.errors.items() for words in told)
+        return " ".join(
+            self._named(name, str(words)) for name, errors in self.errors.items() for words in errors
+        )
 
     def _named(self, field: str | None, words: str) -> str:
         return f"{self[field].label}: {words}" if field in self.fields else words
 
-    def _told(self, error: Refusal) -> tuple[str | None, str]:
+    def _field_and_message(self, error: Refusal) -> tuple[str | None, str]:
         """The field it is about, None for the whole form, and what to say there."""
         faults = error.faults if isinstance(error, Invalid) else ()
         field = _field_of(faults[0].place, self.fields) if faults else None

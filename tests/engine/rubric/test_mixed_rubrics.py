@@ -19,8 +19,8 @@ from rubricweb.engine.report import (
     EvaluationReport,
     GradingError,
     Vote,
+    apply_rubric_rules,
     criterion_report,
-    with_rules,
 )
 from rubricweb.engine.submission import Submission
 
@@ -232,7 +232,7 @@ def test_a_vote_has_an_answer_or_an_error_and_a_weight_that_counts():
 
 def test_rules_without_a_report_per_criterion_leave_the_criterion_limit_open():
     rubric = Rubric([PARIS], pass_rule=PassRule(min_criterion=0.5))
-    assert with_rules(EvaluationReport(score=1.0), rubric, Submission("x")).passed is None
+    assert apply_rubric_rules(EvaluationReport(score=1.0), rubric, Submission("x")).passed is None
 
 
 @settings(max_examples=50)

@@ -3,7 +3,7 @@
 import asyncio
 
 from rubricweb.judges.cancellation import Cancellation
-from rubricweb.judges.rate_limit.limiter import RateLimiters
+from rubricweb.judges.rate_limit.limiters import RateLimiters
 from rubricweb.judges.rate_limit.store import OwnStore
 from tests.judges.rate_limit.virtual_time import Endpoint, Moody, Unlimited, ask_for, judge_of, run
 

@@ -10,7 +10,7 @@ from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.openai import JudgeClient
 from rubricweb.judges.offline.script import Drop, Fail, Garbage, Hang, Say, Script, rate_limited, refusal
 from rubricweb.judges.permits import FixedLimiter
-from rubricweb.judges.rate_limit.limiter import RateLimiters
+from rubricweb.judges.rate_limit.limiters import RateLimiters
 
 
 class RecordingLimiter:

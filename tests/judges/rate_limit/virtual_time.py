@@ -14,7 +14,7 @@ from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.permits import FixedLimiter, Limiter, LimiterState
 from rubricweb.judges.rate_limit.bucket import settle
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.limiter import Decision, RateLimiters
+from rubricweb.judges.rate_limit.limiters import Decision, RateLimiters
 from rubricweb.judges.rate_limit.record import Lease, Record, Report
 from rubricweb.judges.rate_limit.store import OwnStore, Store
 

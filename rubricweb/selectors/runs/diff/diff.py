@@ -104,8 +104,8 @@ class RunDiff:
         return "up" if low > 0 else "down" if high < 0 else "open"
 
     @property
-    def reach(self) -> float:
-        """How far drawings of differences must go on both sides of 0: the widest interval, at least 0.1."""
+    def axis_end(self) -> float:
+        """Where the axis of the differences ends: beyond the widest interval, at least 0.1; 0 is in its middle."""
         figures = [row.contribution for row in self.criteria]
         figures += [one.contribution for one in (*self.only_run, *self.only_baseline)]
         ends = [
@@ -118,9 +118,9 @@ class RunDiff:
         return max(0.1, math.ceil(max(ends, default=0.0) * 10) / 10)
 
     @property
-    def least(self) -> float:
-        """Where the drawings begin: as far below 0 as they reach above it."""
-        return -self.reach
+    def axis_start(self) -> float:
+        """As far below 0 as the axis reaches above it."""
+        return -self.axis_end
 
     @property
     def same_rubric(self) -> bool:

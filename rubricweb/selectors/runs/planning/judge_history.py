@@ -52,15 +52,15 @@ def histories(
     )
     seen: dict[tuple[str, str], JudgeHistory | None] = {}
     for config in judges.values():
-        who = _who(config.whose, config.model)
+        who = _who(config.answered_by, config.model)
         if who not in seen:
             seen[who] = _history(runs, who)
-    found = {name: seen[_who(config.whose, config.model)] for name, config in judges.items()}
+    found = {name: seen[_who(config.answered_by, config.model)] for name, config in judges.items()}
     return {name: history for name, history in found.items() if history is not None}
 
 
-def _who(whose: str, model: str) -> tuple[str, str]:
-    return whose.rstrip("/"), model
+def _who(answered_by: str, model: str) -> tuple[str, str]:
+    return answered_by.rstrip("/"), model
 
 
 def _history(runs: Iterable[tuple[int, Any, Any]], who: tuple[str, str]) -> JudgeHistory | None:

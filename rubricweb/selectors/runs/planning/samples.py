@@ -17,7 +17,7 @@ from rubricweb.selectors.runs.graders import PER_ITEM, Graders
 
 def sampled(items: QuerySet[Item], count: int, size: int) -> list[Item]:
     """At most `size` of the `count` items, spread over the dataset, with their rubrics; three queries."""
-    chosen = items if count <= size else items.filter(position__in=_spread(items, size))
+    chosen = items if count <= size else items.filter(position__in=_evenly_spaced(items, size))
     return list(
         chosen.select_related("dataset", "rubric_version")
         .prefetch_related("rubric_version__criteria")
@@ -31,7 +31,9 @@ def spread_ids(items: QuerySet[Item], size: int) -> list[int]:
     if count <= size:
         return list(items.order_by("position").values_list("pk", flat=True))
     ids = list(
-        items.filter(position__in=_spread(items, size)).order_by("position").values_list("pk", flat=True)
+        items.filter(position__in=_evenly_spaced(items, size))
+        .order_by("position")
+        .values_list("pk", flat=True)
     )
     if len(ids) < size:  # positions are missing where items were chosen: fill up from the front
         more = items.exclude(pk__in=ids).order_by("position").values_list("pk", flat=True)
@@ -105,7 +107,7 @@ class _Reader:
         return self.rubrics[version.pk]
 
 
-def _spread(items: QuerySet[Item], size: int) -> list[int]:
+def _evenly_spaced(items: QuerySet[Item], size: int) -> list[int]:
     """The middle of each of `size` equal parts of the positions: of 0 to 99 in 4 parts 12, 37, 62 and 87."""
     ends = items.order_by().aggregate(first=Min("position"), last=Max("position"))
     span = ends["last"] - ends["first"] + 1

@@ -82,7 +82,7 @@ class OpenItems:
     def open(self, rows: Iterable[int]) -> list[OpenItem]:
         """These rows as open items, in their order, nothing known about them yet; three queries."""
         claimed = list(RunItem.objects.filter(pk__in=rows).select_related("item").order_by("pk"))
-        self._read({row.rubric_version_id for row in claimed})
+        self._load_rubrics({row.rubric_version_id for row in claimed})
         items = []
         for row in claimed:
             row.item.dataset = self._run.dataset  # the same for all of them
@@ -90,7 +90,7 @@ class OpenItems:
             items.append(OpenItem(row, rubric, criteria, row.item.to_engine()))
         return items
 
-    def _read(self, version_ids: Collection[int]) -> None:
+    def _load_rubrics(self, version_ids: Collection[int]) -> None:
         new = [pk for pk in version_ids if pk not in self._known]
         if len(self._known) + len(new) > RUBRICS_KEPT:
             self._known = {pk: known for pk, known in self._known.items() if pk in version_ids}

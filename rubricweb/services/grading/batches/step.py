@@ -149,8 +149,8 @@ class BatchStep:
             stored += len(settled)
             in_vain += [_cost_alone(one) for one in replies if one.error and one.error.retryable]
             if answers.unreadable:
-                told = answers.by_id.keys() | answers.unanswered
-                lost = [one for name, one in questions.items() if name not in told]
+                answered = answers.by_id.keys() | answers.unanswered
+                lost = [one for name, one in questions.items() if name not in answered]
                 failed += self._fail(items, lost, f"{why}: {answers.unreadable}.")
         said = f": {state.error}" if state.error else ""
         lost_words = f", {failed:,} could not be read" if failed else ""
@@ -222,7 +222,7 @@ class BatchStep:
         """Gives the items back: what they lack is asked live. What was answered in vain was paid for too."""
         with transaction.atomic():
             if in_vain:
-                self.writer.count(in_vain, self.now())
+                self.writer.add_to_tally(in_vain, self.now())
             give_back(self.run, self.job, self.now())
         note(self.run.pk, "batch", why)
         if self.run.state not in UNENDED:
