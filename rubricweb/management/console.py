@@ -197,7 +197,9 @@ def parser() -> argparse.ArgumentParser:
     )
     discussion.comments(commands.add_parser("comments", help="what people say about an item"))
     team.endpoints(
-        commands.add_parser("endpoints", help="list, add, edit, test and remove the endpoints of judges")
+        commands.add_parser(
+            "endpoints", help="list, add, edit, test, remove and re-encrypt the endpoints of judges"
+        )
     )
     running.judge(commands.add_parser("judge", help="list the judges a team can ask, test one"))
     running.prices(commands.add_parser("prices", help="what models cost: list, set and remove prices"))

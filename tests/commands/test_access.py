@@ -14,7 +14,10 @@ from tests.worlds.furnished import Furnished
 Path = tuple[str, ...]
 
 # What the operator does, who is nobody's member; the folder and the database are theirs.
-OPERATORS = {("serve",), ("sign-in-link",), ("create-team",), ("load-demo",), ("manage",)}
+OPERATORS = {
+    *(("serve",), ("sign-in-link",), ("create-team",), ("load-demo",), ("manage",)),
+    ("endpoints", "reencrypt"),
+}
 
 UNIT = "{item} {criterion}"
 COMMANDS: dict[Path, tuple[Role, str]] = {

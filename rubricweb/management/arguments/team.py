@@ -17,7 +17,7 @@ ROLES = ("viewer", "annotator", "reviewer", "editor", "owner")
 
 def endpoints(room: argparse.ArgumentParser) -> None:
     """`rubricweb endpoints`."""
-    room.description = "The endpoints judges live at: list, add, edit, test and remove them."
+    room.description = "The endpoints judges live at: list, add, edit, test, remove and re-encrypt them."
     room.epilog = (
         "A key or the value of a header is never written on the command line, where other people and the "
         "shell's history would see it. Name the environment variable that holds it, or - to be asked for it "
@@ -27,9 +27,10 @@ def endpoints(room: argparse.ArgumentParser) -> None:
 
     def action(name: str, what: str, function: str = "") -> argparse.ArgumentParser:
         command = subcommand(actions, name, what, "teams.endpoints", function or name)
-        if name not in ("list", "add"):
+        if name not in ("list", "add", "reencrypt"):
             command.add_argument("endpoint", metavar="ENDPOINT", help="its number, endpoint-N, or its name")
-        team_and_person(command)
+        if name != "reencrypt":  # it is about the whole installation
+            team_and_person(command)
         return command
 
     listed = action("list", "the endpoints owners added, by name", "list_endpoints")
@@ -58,6 +59,8 @@ def endpoints(room: argparse.ArgumentParser) -> None:
     for command in (shown, added, edited, tested):
         command.add_argument("--json", action="store_true", help="print JSON")
     action("remove", "take it out of use and forget its key; finished runs keep their results")
+    reencrypted = action("reencrypt", "encrypt the secrets of all teams under today's SECRET_KEY")
+    reencrypted.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _endpoint_options(command: argparse.ArgumentParser) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 from django.utils import timezone
 
 from rubricweb import access
-from rubricweb.engine.number_format import MISSING
+from rubricweb.engine.number_format import MISSING, counted
 from rubricweb.errors import Invalid
 from rubricweb.management.teams import judges
+from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.printed import facts, print_json, say, table, terminal
 from rubricweb.management.terminal.secret_values import secret_value
 from rubricweb.management.terminal.who import Who, acting, note
@@ -16,6 +17,7 @@ from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.endpoints import endpoints as services
 from rubricweb.services.endpoints.options import OPTIONS
+from rubricweb.services.endpoints.reencryption import reencrypt_endpoints
 
 CHANGED = ("name", "base_url", "model", *OPTIONS)
 
@@ -92,6 +94,31 @@ def remove(options: argparse.Namespace) -> int:
     who, endpoint = _endpoint(options, Role.OWNER)
     services.remove_endpoint(endpoint, by=who.user, now=timezone.now())
     return say(f"Endpoint {endpoint.pk}, {endpoint}, is removed; its key is forgotten.")
+
+
+def reencrypt(options: argparse.Namespace) -> int:
+    """All stored secrets under today's SECRET_KEY: 0 when all could be read, 1 otherwise."""
+    prepare.require_tables(note)
+    done = reencrypt_endpoints()
+    if options.json:
+        print_json(
+            {
+                "reencrypted": done.reencrypted,
+                "current": done.current,
+                "unreadable": [{"id": pk, "team": team, "name": name} for pk, team, name in done.unreadable],
+            }
+        )
+        return 1 if done.unreadable else 0
+    lines = [
+        f"{counted(done.reencrypted, 'endpoint')} encrypted under today's SECRET_KEY; "
+        f"{done.current:,} already were."
+    ]
+    lines += [
+        f"Endpoint {pk}, {name}, of team {team} is under no known key: an owner must enter its secrets again."
+        for pk, team, name in done.unreadable
+    ]
+    say(*lines)
+    return 1 if done.unreadable else 0
 
 
 def _endpoint(options: argparse.Namespace, role: Role) -> tuple[Who, JudgeEndpoint]:

@@ -27,8 +27,21 @@ def decrypt(encrypted: str) -> str:
         ) from error
 
 
+def reencrypt(encrypted: str) -> str:
+    """The same secret under today's SECRET_KEY; unchanged if it is already. Raises Invalid as `decrypt`."""
+    try:
+        if encrypted:
+            _under(settings.SECRET_KEY).decrypt(encrypted.encode())
+    except InvalidToken:
+        return encrypt(decrypt(encrypted))
+    return encrypted
+
+
 def _fernet() -> MultiFernet:
     """Encrypts under today's key; those of SECRET_KEY_FALLBACKS still decrypt."""
-    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    digests = [hashlib.sha256(b"rubricweb endpoint keys:" + secret.encode()).digest() for secret in secrets]
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
+    return MultiFernet([_under(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+
+
+def _under(secret: str) -> Fernet:
+    digest = hashlib.sha256(b"rubricweb endpoint keys:" + secret.encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(digest))

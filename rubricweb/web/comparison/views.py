@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from rubricweb import access
@@ -19,6 +20,7 @@ from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews.reviews import Measured, measured
 from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
+from rubricweb.web.comparison import words
 from rubricweb.web.comparison.forms import Asked, read_asked
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import note_names
@@ -38,10 +40,16 @@ def compare(request: TeamRequest) -> HttpResponse:
     run = choice.run
     found = selected.compare(run, choice.queues, viewer=request.user)
     waiting = inbox.inbox(inbox.scope(request.team, request.user, choice.queues, run))
+    choices = [row for row in found.criteria if row.options is not None]
+    inbox_url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.pair}"
     context |= {
         "found": found,
+        "other_rubrics": words.other_rubrics(run, choice.other_versions),
+        "special_cases": list(words.special_cases(found, inbox_url, has_choices=bool(choices))),
+        "bias_words": words.bias_words(found.scores.agreement),
+        "estimate_words": words.estimate_words(found.scores.estimate),
         "binary": [row for row in found.criteria if row.criterion.kind == "binary"],
-        "choices": [row for row in found.criteria if row.options is not None],
+        "choices": choices,
         "checks": [row for row in found.criteria if row.mean_value is not None],
         "findings": findings(found),
         "holistic": comparable.is_holistic(run),

@@ -16,6 +16,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.services.shared.idempotency import Done, click_key, done_once
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+from rubricweb.web.runs import words
 from rubricweb.web.runs.forms import NewRun
 from rubricweb.web.runs.run_again import TRIAL, filled_in, left_out
 
@@ -100,8 +101,9 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
 
 def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dict[str, Any]:
     forecast, refusal = form.forecast(request.user, now())
-    budget = form["budget_usd"].value()
-    plan = form.plan()
+    typed = form["budget_usd"].value()
+    budget = float(typed) if _is_amount(typed) else None
+    plan, judge = form.plan(), form.chosen_judge()
     if plan is not None and (request.htmx or not form["rubric_version"].errors):
         form.say_what_lacks_a_rubric(plan)
     return {
@@ -109,9 +111,11 @@ def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dic
         "plan": plan,
         "forecast": forecast,
         "refusal": refusal or (form.wrong() if request.method == "POST" else ""),
-        "judge": form.chosen_judge(),
-        "budget_usd": float(budget) if _is_amount(budget) else None,
-        "no_cap": bool(form["no_cap"].value()),
+        "judge": judge,
+        "tiles": words.plan_tiles(plan, forecast) if plan else [],
+        "notices": words.plan_notices(forecast, budget, no_cap=bool(form["no_cap"].value())),
+        "unjudged": words.unjudged_words(plan) if plan else "",
+        "attempts": words.attempts_words(judge) if judge else "",
         "again": again,
         "left_out": left_out(again, list(form.judges)) if again else "",
     }

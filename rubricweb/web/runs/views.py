@@ -25,6 +25,7 @@ from rubricweb.selectors.shared.clock import database_now
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import panels
 from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.runs import words
 from rubricweb.web.runs.run_again import TRIAL
 
 # htmx takes this status as: show it, and stop asking.
@@ -108,11 +109,14 @@ def log(request: TeamRequest, run_id: int) -> HttpResponse:
 
 def _live(request: TeamRequest, run: Run) -> dict[str, Any]:
     progress = run_progress.progress(run, viewer=request.user, now=database_now())
+    # The provider has its items, or is about to, and no process works on them.
+    by_batch = run.mode == RunMode.BATCH and bool(progress.working) and not progress.workers
     return {
         "run": run,
         "progress": progress,
-        # Its items are the provider's, or about to be, and no process is at work on them.
-        "by_batch": run.mode == RunMode.BATCH and progress.working and not progress.workers,
+        "notice": words.live_notice(run, progress),
+        "tiles": words.live_tiles(run, progress, by_batch=by_batch),
+        "no_workers": words.workers_words(progress, by_batch=by_batch),
         "phase": f"{run.state}{'-moving' if progress.is_moving else ''}",
         "errors": errors.error_classes(run, viewer=request.user),
         "log": run_log.run_log(run, viewer=request.user, size=LOG_SHOWN),

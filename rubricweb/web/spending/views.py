@@ -16,6 +16,7 @@ from rubricweb.services.runs import budgets
 from rubricweb.services.teams import retention as retaining
 from rubricweb.web.http import TeamRequest, now, team_page, text_of
 from rubricweb.web.judges.forms import BudgetForm, PriceForm, RetentionForm
+from rubricweb.web.spending import words
 
 
 @team_page(Role.VIEWER, post=Role.OWNER)
@@ -73,7 +74,12 @@ def spending(request: TeamRequest) -> HttpResponse:
                 messages.success(request, "The cap is changed. Calls asked from now on go by it.")
                 return redirect("settings_spending", request.team.slug)
     figures = month_figures.month_figures(request.team, viewer=request.user, now=now())
-    context: dict[str, Any] = {"form": form, "figures": figures}
+    context: dict[str, Any] = {
+        "form": form,
+        "figures": figures,
+        "tiles": words.month_tiles(figures),
+        "rows": [(row, words.unknown_words(row)) for row in figures.runs],
+    }
     return render(request, "spending/spending.html", context, status=422 if form.errors else 200)
 
 

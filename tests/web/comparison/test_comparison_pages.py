@@ -203,7 +203,7 @@ class TestChoice:
         run = factories.run(people.team, people.ed, dataset=done.dataset, rubric_version=done.rubric_version)
         assert run.state == RunState.RUNNING
         page = text(get(sign_in(people.bob), url(people, "compare"), run=run.pk))
-        assert "This run is still under way" in page
+        assert "This run has not ended" in page
         assert "No verdict of the judge 4" in page
 
     def test_labels_on_another_version_are_said_to_be_so(self, people, sign_in, graded) -> None:

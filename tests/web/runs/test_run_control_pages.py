@@ -69,7 +69,7 @@ def test_a_paused_run_offers_to_go_on_and_says_that_calls_still_come_in(
     client = sign_in(people.ed)
     client.post(at("run_pause", people, run))
     RunItem.objects.filter(run=run).update(leased_until=timezone.now() + timedelta(seconds=60))
-    assert "Calls in flight are still coming in." in page_of(client, people, run)
+    assert "Answers to calls in flight still come in." in page_of(client, people, run)
     RunItem.objects.filter(run=run).update(leased_until=None)
     page = page_of(client, people, run)
     assert "still coming in" not in page
@@ -174,7 +174,7 @@ def test_a_run_its_budget_has_paused_goes_on_with_another_one(people: Cast, sign
     client.post(at("run_budget", people, run), {"budget_usd": "1"})
     services.pause_run(run, by=None, now=timezone.now(), why="The next call would pass the run's budget.")
     page = page_of(client, people, run)
-    assert "Paused: what it may cost is spent" in page
+    assert "Paused: the budget is used up" in page
     assert "The next call would pass" in page
     assert "Raise the cap and resume" in page
     # Resuming alone would pause it again at once: the button that stands out is the one for the budget.

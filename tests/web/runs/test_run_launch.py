@@ -94,7 +94,7 @@ def test_a_rubric_is_asked_for_beside_its_field_and_missed_only_when_one_starts_
     changed = ed.get(at(people), without, headers={"HX-Request": "true"}).content.decode()
     for page in (opened, changed):
         assert beside.findall(page) == ["No item brings a rubric of its own: choose one."]
-        assert "3 items are without a rubric" in page
+        assert "3 items have no rubric" in page
         assert "notice--error" not in page
         assert "field__errors" not in page
     label = opened[opened.index('for="id_rubric_version"') :].partition("</label>")[0]

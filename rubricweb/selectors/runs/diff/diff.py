@@ -105,7 +105,7 @@ class RunDiff:
 
     @property
     def axis_end(self) -> float:
-        """Where the axis of the differences ends: beyond the widest interval, at least 0.1; 0 is in its middle."""
+        """Where the axis of differences ends, with 0 in its middle: beyond every interval, at least 0.1."""
         figures = [row.contribution for row in self.criteria]
         figures += [one.contribution for one in (*self.only_run, *self.only_baseline)]
         ends = [

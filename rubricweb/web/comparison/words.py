@@ -1,0 +1,179 @@
+"""What Compare says in sentences of several cases."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from rubricweb.engine.agreement.scores.scores import ScoreAgreement
+from rubricweb.engine.number_format import counted, number, share
+from rubricweb.models import ReviewQueue, RubricVersion, Run
+from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.comparison.people_means import PeopleEstimate
+from rubricweb.templatetags.display import figure
+from rubricweb.web.shared.tiles import sentence
+
+CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of a list of facts; `about` is where the page explains the term, "" where it does not."""
+
+    term: str
+    detail: str
+    about: str = ""
+
+
+def other_rubrics(run: Run, queues: Sequence[ReviewQueue]) -> str:
+    """Which queues were labelled by another rubric version than the run's; "" for none."""
+    if not queues:
+        return ""
+    labelled = sentence(
+        *(f"{queue.name} was labelled by {_version(queue.rubric_version)}" for queue in queues)
+    )
+    return (
+        f"{labelled}. The run graded by {_version(run.rubric_version)}, so it has no verdict on those "
+        "criteria, and they are in no figure."
+    )
+
+
+def _version(version: RubricVersion | None) -> str:
+    return str(version) if version else "the items’ own rubrics"
+
+
+# ── Excluded and special cases ───────────────────────────────────────────────────────────────────
+
+
+def special_cases(found: Comparison, inbox: str, *, has_choices: bool) -> Iterator[Fact]:
+    """What is left out of the figures or counts another way; `inbox` is its address with run and queues."""
+    people = counted(found.raters, "rater")
+    yield Fact("People", f"{people} in {counted(len(found.queues), 'queue')}")
+    yield Fact("Human ceiling", _ceiling(found, has_choices=has_choices), about="about-ceiling")
+    yield Fact("Undecided ties", _ties(found, inbox))
+    yield Fact("Adjudicated", _adjudicated(found, inbox))
+    overall = found.overall
+    yield Fact(
+        "Cannot assess",
+        f"{overall.abstained_judged:,} by the judge, {overall.abstained_reference:,} by people",
+    )
+    errors = f", {found.errors:,} of them errors" if found.errors else ""
+    yield Fact("No verdict of the judge", f"{overall.missing:,}{errors}")
+    if found.criteria and found.on_own_rubrics:
+        own = counted(found.on_own_rubrics, "unit")
+        yield Fact("On items’ own rubrics", f"{own}, in the overall figures only")
+    if found.on_other_versions:
+        other = counted(found.on_other_versions, "unit")
+        yield Fact("On other rubric versions", f"{other}, which this run was never asked: in no figure")
+    if found.hidden_items:
+        hidden = counted(found.hidden_items, "item")
+        yield Fact("Hidden from you", f"{hidden} you are still to review blind")
+
+
+def _ceiling(found: Comparison, *, has_choices: bool) -> str:
+    ceiling = found.ceiling
+    if ceiling.kappa.value is None:
+        return (
+            "undefined: κ has no value for these labels"
+            if ceiling.n
+            else "undefined: no unit labelled by two people"
+        )
+    kind = " of met-or-unmet criteria" if has_choices else ""
+    said = format_html(
+        '<span class="num">κ {}</span>, each of these {} compared with the others on {}{}',
+        figure(ceiling.kappa),
+        counted(ceiling.raters, "person", "people"),
+        counted(ceiling.n, "unit"),
+        kind,
+    )
+    judge = ceiling.judge
+    if judge is None or judge.kappa_difference.value is None:
+        return said
+    return format_html(
+        '{}; the judge in their seat <span class="num">κ {}</span>, difference <span class="num">{}</span>',
+        said,
+        figure(judge.kappa),
+        figure(judge.kappa_difference, signed=True),
+    )
+
+
+def _ties(found: Comparison, inbox: str) -> str:
+    if not found.undecided:
+        return "none"
+    return format_html(
+        "{}, {} of what was labelled; in no figure of a majority until somebody decides",
+        _link(f"{inbox}&kind=people+differ", found.undecided),
+        figure(found.tied_share, percent=True),
+    )
+
+
+def _adjudicated(found: Comparison, inbox: str) -> str:
+    if not found.adjudicated:
+        return "none"
+    link = _link(f"{inbox}&decided=1", found.adjudicated)
+    return format_html("{}, where the decision replaces people’s verdict", link)
+
+
+def _link(address: str, count: int) -> SafeString:
+    return format_html('<a href="{}">{}</a>', address, f"{count:,}")
+
+
+# ── Scores ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def bias_words(agreement: ScoreAgreement) -> str:
+    """Whether the judge's scores differ from people's by more than chance."""
+    test = agreement.bias_t
+    if test.p is None:
+        why = "it takes two items" if agreement.n < 2 else "every item differs by the same amount"
+        return f"Whether the bias could be chance is undefined: {why}."
+    chance = "is unlikely to be chance" if test.p < CHANCE else "could be chance"
+    return f"The bias {chance}: paired t({test.df}) = {number(test.t, 2)}, p = {number(test.p)}."
+
+
+def estimate_words(estimate: PeopleEstimate) -> str:
+    """What the expected mean score rests on."""
+    these, needed = estimate.these, estimate.needed
+    if these is None:
+        return ""
+    if estimate.is_census:
+        basis = "People were asked about every item."
+    else:
+        basis = (
+            f"{these.n:,} of {counted(these.population_size, 'item')} are labelled, drawn at random; each "
+            "counts one over the probability it was drawn with."
+        )
+    trust = ""
+    if these.lam is not None and not estimate.is_census:
+        trust = (
+            f"The judge is trusted at {share(these.lam)}: 0% ignores it, 100% takes its mean and corrects it "
+            "by the labels."
+        )
+    outside = ""
+    if estimate.left_out:
+        verb = "does" if estimate.left_out == 1 else "do"
+        outside = f"{counted(estimate.left_out, 'labelled item')} outside the sample {verb} not count."
+    more = ""
+    if needed and needed.labels:
+        more = (
+            "To tell the mean of such cases from one 0.05 away takes about "
+            f"{counted(needed.labels, 'random label')} in all."
+        )
+    elif needed:
+        more = needed.reason
+    return sentence(basis, these.reason, trust, _unanswered(estimate), outside, more, between=" ")
+
+
+def _unanswered(estimate: PeopleEstimate) -> str:
+    these = estimate.these
+    if these is None or not these.missing:
+        return ""
+    verb = "has" if these.missing == 1 else "have"
+    said = f"{counted(these.missing, 'item')} that people were asked about {verb} no answer"
+    if these.worst is None:
+        return f"{said}."
+    return (
+        f"{said}: with all of them at the bottom or the top the interval would be {number(these.worst)} to "
+        f"{number(these.best)}."
+    )
