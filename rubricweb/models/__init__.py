@@ -19,7 +19,7 @@ from rubricweb.models.queues import (
     Stratum,
 )
 from rubricweb.models.reviews import Review, ReviewState
-from rubricweb.models.rubrics import Criterion, Rubric, RubricVersion
+from rubricweb.models.rubrics import Criterion, Meaning, Rubric, RubricVersion
 from rubricweb.models.runs import (
     FULLY_JUDGED,
     UNENDED,
@@ -73,6 +73,7 @@ __all__ = [
     "JudgeCall",
     "JudgeEndpoint",
     "Judgement",
+    "Meaning",
     "Membership",
     "ModelPrice",
     "Notice",

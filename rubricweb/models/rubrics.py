@@ -73,11 +73,34 @@ class RubricVersion(models.Model):
         )
 
 
+class Meaning(models.Model):
+    """A question of a rubric: the criteria of all versions whose labels count for each other.
+
+    Criteria share one where nothing but names, groups, tags, weights or values of options was changed between
+    their versions: see `services.rubrics.meanings`.
+    """
+
+    rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="meanings")
+    # The uid its criteria have.
+    uid = models.CharField(max_length=120)
+
+    class Meta:
+        ordering = ["rubric_id", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.uid} in {self.rubric_id}"
+
+
 class Criterion(models.Model):
     """One thing to look for, in one of the engine's three kinds; fields of the other kinds are empty."""
 
     version = models.ForeignKey(RubricVersion, on_delete=models.CASCADE, related_name="criteria")
     position = models.PositiveIntegerField()
+    # Which criterion of the other versions it is; files call it `id`. Empty where an item brought the rubric
+    # and its file gave none.
+    uid = models.CharField(max_length=120, blank=True)
+    # Null in rubrics that items brought: those have no other versions.
+    meaning = models.ForeignKey(Meaning, on_delete=models.SET_NULL, null=True, related_name="criteria")
     name = models.CharField(max_length=200)
     requirement = models.TextField()
     weight = models.FloatField()
@@ -101,6 +124,9 @@ class Criterion(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["version", "position"], name="criterion_position_unique"),
             models.UniqueConstraint(fields=["version", "name"], name="criterion_name_unique"),
+            models.UniqueConstraint(
+                fields=["version", "uid"], condition=~models.Q(uid=""), name="criterion_uid_unique"
+            ),
             models.CheckConstraint(condition=models.Q(kind__in=KINDS), name="criterion_kind_known"),
             models.CheckConstraint(
                 condition=(models.Q(kind="check") & ~models.Q(check_name=""))
@@ -133,4 +159,5 @@ class Criterion(models.Model):
             aggregation=self.aggregation or None,
             check=self.check_name or None,
             params=self.params,
+            id=self.uid or None,
         )

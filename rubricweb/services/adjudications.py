@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
-from django.db.models.functions import Coalesce
 
 from rubricweb.engine.ground_truth import majority
 from rubricweb.engine.verdict import Label
@@ -25,7 +23,7 @@ from rubricweb.selectors.adjudication.inbox import agreed
 from rubricweb.selectors.adjudication.waiting import forget_waiting
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
-from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count
+from rubricweb.selectors.labels.people import Unit, decisions, people_labels
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews.reviews import REASON_MAX
 from rubricweb.services.shared.journal import record
@@ -126,12 +124,16 @@ def _meanwhile(theirs: Adjudication, mine: Adjudication) -> Conflict:
 
 @transaction.atomic
 def withdraw(item: Item, criterion: Criterion, *, by: User, seen: datetime | None = None) -> None:
-    """Takes a decision back: what people said stands again. Without a decision it does nothing.
+    """Takes the decision back that stands on the unit, on whichever version's words it was made: what people
+    said stands again. Without a decision it does nothing.
 
     Another person's decision is only taken back by who has `seen` it; else Conflict.
     """
     require_visible(by, item)
-    decided = Adjudication.objects.filter(item=item, criterion=criterion).select_for_update().first()
+    standing = decisions([], version=criterion.version_id, items=[item.pk]).get((item.pk, criterion.pk))
+    if standing is None:
+        return
+    decided = Adjudication.objects.filter(pk=standing.adjudication_id).select_for_update().first()
     if decided is None:
         return
     if decided.decided_by_id != by.pk and not _knew(decided, seen):
@@ -189,23 +191,20 @@ def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
 def _labels(item: Item, criterion: Criterion) -> list[dict[str, object]]:
     """Everybody's label as it is now: people's final ones, and those of the judges beside them."""
     queues = labelling_queues(item)
-    return _labels_of({item.pk}, queues, runs_beside(item.dataset.team, queues))[item.pk, criterion.pk]
+    runs = runs_beside(item.dataset.team, queues)
+    return _labels_of({item.pk}, queues, runs, version=criterion.version_id)[item.pk, criterion.pk]
 
 
 def _labels_of(
-    items: set[int], queues: Sequence[ReviewQueue], runs: Sequence[Run]
+    items: set[int], queues: Sequence[ReviewQueue], runs: Sequence[Run], *, version: int | None = None
 ) -> dict[Unit, list[dict[str, object]]]:
     """Unit → its labels as an adjudication keeps them, people before judges."""
-    said = Judgement.objects.filter(item__in=items, verdict__isnull=False)
-    people = (
-        labels_that_count(queues)
-        .filter(item__in=items)
-        .annotate(label=Coalesce("revision__verdict", "verdict"), rater=F("review__rater__name"))
-        .order_by("review__rater_id", "pk")
-        .values_list("item_id", "criterion_id", "rater", "label")
-    )
+    people = [
+        (*label.unit, label.rater, label.final)
+        for label in people_labels(queues, runs=runs, version=version, items=items, detailed=True)
+    ]
     judges = (
-        said.filter(run__in=runs, repeat=0)
+        Judgement.objects.filter(item__in=items, verdict__isnull=False, run__in=runs, repeat=0)
         .order_by("run_id", "pk")
         .values_list("item_id", "criterion_id", "judge", "verdict")
     )

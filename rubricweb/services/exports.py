@@ -17,7 +17,7 @@ from rubricweb.engine.formats.bundle.bundle import write_bundle
 from rubricweb.engine.formats.datasets.writers import write_dataset
 from rubricweb.engine.formats.records import FileFormat
 from rubricweb.errors import Invalid, Withheld
-from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
+from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run, Team, User
 from rubricweb.selectors.comparison.comparison import compare
 from rubricweb.selectors.exports import bundles
 from rubricweb.selectors.exports import exports as selected
@@ -117,7 +117,7 @@ def _ground_truth(
 ) -> Iterator[str] | Iterator[bytes]:
     if not queues:
         raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
-    _require_one_version(queues)
+    _require_one_rubric(queues)
     version = selected.shared_version(dataset, queues, run)
     if format in _DATASET_FORMATS:
         records = bundles.item_records(dataset, queues, labelled_only=True, withheld=withheld.ids)
@@ -153,6 +153,14 @@ def _bundle(
         versions={"rubricweb": __version__},
         withheld=withheld.keys,
     )
+
+
+def _require_one_rubric(queues: Sequence[ReviewQueue]) -> None:
+    """Labels of all versions of a rubric are read by the newest of them; those of several rubrics by none."""
+    versions = RubricVersion.objects.filter(queues__in=queues)
+    rubrics = set(versions.values_list("rubric_id", flat=True))
+    if len(rubrics) + any(queue.rubric_version_id is None for queue in queues) > 1:
+        raise Invalid("The queues label against different rubrics; export them one by one.")
 
 
 def _require_one_version(queues: Sequence[ReviewQueue]) -> None:

@@ -66,7 +66,7 @@ def seal_of(dataset: RubricDataset) -> str:
                     item.thinking,
                     dataset.get_item_prompt(index),
                     dataset.get_item_reference_submission(index),
-                    None if rubric is None else rubric.to_dict(),
+                    None if rubric is None else rubric.to_dict(ids=False),
                     item.ground_truth,
                 ]
             )

@@ -23,7 +23,7 @@ def content_id(
     The first 64 bits of the SHA-256 of the five values as canonical JSON; prompt, reference and rubric are
     the item's own.
     """
-    content = [submission, thinking, prompt, reference, None if rubric is None else rubric.to_dict()]
+    content = [submission, thinking, prompt, reference, None if rubric is None else rubric.to_dict(ids=False)]
     return "auto-" + hashlib.sha256(canonical(content).encode()).hexdigest()[:16]
 
 

@@ -95,7 +95,8 @@ class Criterion(BaseModel):
     ``weight`` is positive for something wanted, negative for an error to avoid, 0 for a metric that is
     tracked and moves nothing. ``name`` is unique in its rubric; None becomes C1, C2, … there. ``group`` is
     a category with its own sub-score; ``guidance`` longer help for people and judges; the examples show
-    what MET and UNMET look like.
+    what MET and UNMET look like. ``id`` says which criterion it is across versions of a rubric, however it is
+    renamed, moved or reworded; it is unique in its rubric, and neither judges nor scores know of it.
 
     ``kind`` follows from the fields: ``options`` make a *choice* (at least two that are not ``na``;
     ``scale_type`` ordinal unless said otherwise), ``check`` a *check* (a name in ``engine.checks.CHECKS``
@@ -123,6 +124,7 @@ class Criterion(BaseModel):
     aggregation: Name = None
     check: Name = None
     params: Params = Field(default_factory=FrozenParams)
+    id: Name = None
 
     @model_validator(mode="before")
     @classmethod
@@ -176,8 +178,11 @@ class Criterion(BaseModel):
         allowed = ", ".join(option.label for option in self.options) or "none: it has no options"
         raise ValueError(f"unknown option {label!r}; allowed: {allowed}")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The criterion as plain data: weight and requirement always, the rest where it says something."""
+    def to_dict(self, *, ids: bool = True) -> dict[str, Any]:
+        """The criterion as plain data: weight and requirement always, the rest where it says something.
+
+        Without ``ids`` it is what answers depend on, whichever criterion of other versions it is.
+        """
         data: dict[str, Any] = {"name": self.name} if self.name else {}
         data |= {"weight": self.weight, "requirement": self.requirement}
         for field in ("group", "guidance", "tags", "met_example", "unmet_example"):
@@ -193,6 +198,8 @@ class Criterion(BaseModel):
                 data["params"] = dict(self.params)
         if self.aggregation:
             data["aggregation"] = self.aggregation
+        if self.id and ids:
+            data["id"] = self.id
         return data
 
 

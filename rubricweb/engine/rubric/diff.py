@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -24,6 +25,7 @@ Aspect: TypeAlias = Literal[
     "guidance",
     "tags",
     "examples",
+    "moved",
 ]
 
 MAX_DIFF_WORDS = 4_000
@@ -118,14 +120,13 @@ class RubricDiff:
             "tags": "retagged",
             "examples": "with other examples",
         }
-        order = ("added", "removed", "reworded", "reweighted", "renamed", "regrouped", *words)
+        order = ("added", "removed", "reworded", "reweighted", "renamed", "regrouped", "moved", *words)
         parts = [f"{counts[kind]} {words.get(kind, kind)}" for kind in order if counts.get(kind)]
         whole = (
             ("pass rule changed", self.pass_rule_changed),
             ("length penalty changed", self.length_penalty_changed),
             ("title changed", self.title_changed),
             ("guidelines changed", bool(self.guidelines)),
-            ("order changed", self.reordered),
         )
         return (*parts, *(phrase for phrase, holds in whole if holds))
 
@@ -133,11 +134,13 @@ class RubricDiff:
 def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
     """Compare two rubrics criterion by criterion.
 
-    A criterion is the same one when its requirement reads the same (spaces and case aside), else when its
-    name does: so moving an unnamed criterion, which renumbers C1, C2, …, does not look like rewording.
-    From (A +10, B +5) to (B +5, A +8, D +1): A reweighted, D added, order changed.
+    A criterion is the same one when its id is. Without ids it is when its requirement reads the same (spaces
+    and case aside), else when its name does: so moving an unnamed criterion, which renumbers C1, C2, …, does
+    not look like rewording. Of those in another order as few as possible count as moved. From (A +10, B +5)
+    to (B +5, A +8, D +1): A reweighted and moved, D added.
     """
     partner = _matched(before.criteria, after.criteria)
+    moved = _moved(partner)
     changes: list[Change] = []
     unchanged = 0
     for j, criterion in enumerate(after.criteria):
@@ -148,17 +151,17 @@ def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
         aspects = _aspects(
             old, criterion, was_numbered=_is_number(old, partner[j]) and _is_number(criterion, j)
         )
+        aspects += ("moved",) if j in moved else ()
         if aspects:
             changes.append(Change(old, criterion, aspects))
         else:
             unchanged += 1
     kept = set(partner.values())
     changes += [Change(old, None) for i, old in enumerate(before.criteria) if i not in kept]
-    order = [partner[j] for j in sorted(partner)]
     return RubricDiff(
         changes=tuple(_within_steps(changes)),
         unchanged=unchanged,
-        reordered=order != sorted(order),
+        reordered=bool(moved),
         title_changed=before.title != after.title,
         guidelines=()
         if before.guidelines == after.guidelines
@@ -166,6 +169,26 @@ def rubric_diff(before: Rubric, after: Rubric) -> RubricDiff:
         pass_rule_changed=before.pass_rule != after.pass_rule,
         length_penalty_changed=before.length_penalty != after.length_penalty,
     )
+
+
+def _moved(partner: Mapping[int, int]) -> set[int]:
+    """The places, in the newer rubric, of the fewest criteria without which the order is that of the older.
+
+    The rest is a longest increasing run of places: of 2, 0, 1 the first was moved.
+    """
+    ends: list[int] = []
+    """The last newer place of the best run of each length; runs are followed back through `before`."""
+    before: dict[int, int | None] = {}
+    for j in sorted(partner):
+        length = bisect_left([partner[end] for end in ends], partner[j])
+        before[j] = ends[length - 1] if length else None
+        ends[length:] = [j, *ends[length + 1 :]]
+    stayed: set[int] = set()
+    at = ends[-1] if ends else None
+    while at is not None:
+        stayed.add(at)
+        at = before[at]
+    return set(partner) - stayed
 
 
 def word_diff(before: str, after: str) -> tuple[Segment, ...]:
@@ -238,15 +261,26 @@ def _matched(before: tuple[Criterion, ...], after: tuple[Criterion, ...]) -> dic
     """Index in `after` → index in `before` of the same criterion."""
     partner: dict[int, int] = {}
     free = dict.fromkeys(range(len(before)))
-    for same in (_same_both, _same_requirement, _same_name):
+    for same in (_same_id, _same_both, _same_requirement, _same_name):
         for j, criterion in enumerate(after):
             if j in partner:
                 continue
-            i = next((i for i in free if same(before[i], criterion)), None)
+            i = next(
+                (i for i in free if _may_be_one(before[i], criterion) and same(before[i], criterion)), None
+            )
             if i is not None:
                 partner[j] = i
                 del free[i]
     return partner
+
+
+def _may_be_one(one: Criterion, other: Criterion) -> bool:
+    """Whether no two ids tell them apart."""
+    return one.id is None or other.id is None or one.id == other.id
+
+
+def _same_id(one: Criterion, other: Criterion) -> bool:
+    return one.id is not None and one.id == other.id
 
 
 def _same_both(one: Criterion, other: Criterion) -> bool:

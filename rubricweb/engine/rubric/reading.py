@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from rubricweb.engine.rubric.field_types import Guidelines, Name, Title
 from rubricweb.engine.rubric.rules import LengthPenalty, PassRule
 
 MAX_CRITERIA = 1_000
+OWN_PREFIX = "uid-"
 
 Entry: TypeAlias = tuple[str, Any]
 """What stands for a criterion, with its place."""
@@ -153,21 +155,38 @@ def _listed(
 
 
 def named_by_ids(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries without the key ``id``, which a criterion is named by where it has no ``name``.
+    """The entries with each ``id`` as text, which also names a criterion that has no ``name``.
 
-    That is so where no two of the rubric would be called the same: numbers that start anew in every section
-    name nothing, and those criteria become C1, C2, … .
+    That is so where no two of the rubric would be called the same. Numbers that start anew in every section
+    are no ids and name nothing: those criteria become C1, C2, … . Nor does an id given here, see ``new_id``.
     """
-    given = [_id_text(entry["id"]) if _has_id(entry) else None for _, entry in entries]
+    given = [_id_text(entry["id"]).strip() if _has_id(entry) else None for _, entry in entries]
+    numbers = [own for own in given if own and own.isdecimal()]
+    if len(set(numbers)) < len(numbers):
+        entries = [
+            (place, _without_id(entry) if own and own.isdecimal() else entry)
+            for (place, entry), own in zip(entries, given, strict=True)
+        ]
+        given = [None if own and own.isdecimal() else own for own in given]
     names = [
-        str(entry.get("name") or own or "").strip().casefold() if isinstance(entry, Mapping) else ""
+        str(entry.get("name") or _name_of(own) or "").strip().casefold() if isinstance(entry, Mapping) else ""
         for (_, entry), own in zip(entries, given, strict=True)
     ]
     clash = len(set(filter(None, names))) < len(list(filter(None, names)))
     return [
-        (place, _without_id(entry, None if clash else own) if own is not None else entry)
+        (place, entry if own is None else _with_id(entry, own, None if clash else _name_of(own)))
         for (place, entry), own in zip(entries, given, strict=True)
     ]
+
+
+def new_id() -> str:
+    """An id for a criterion that came without: ``uid-`` and sixteen hexadecimal digits, chosen at random."""
+    return f"{OWN_PREFIX}{secrets.token_hex(8)}"
+
+
+def _name_of(id: str | None) -> str | None:
+    """The name a criterion has by its id; none by one that was chosen at random."""
+    return None if id is None or id.startswith(OWN_PREFIX) else id
 
 
 def _has_id(entry: Any) -> bool:
@@ -179,8 +198,12 @@ def _id_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _without_id(entry: Mapping[Any, Any], name: str | None) -> dict[Any, Any]:
-    fields = {key: value for key, value in entry.items() if key != "id"}
+def _without_id(entry: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: value for key, value in entry.items() if key != "id"}
+
+
+def _with_id(entry: Mapping[Any, Any], id: str, name: str | None) -> dict[Any, Any]:
+    fields = {**entry, "id": id}
     return fields if name is None or fields.get("name") is not None else {**fields, "name": name}
 
 
@@ -205,21 +228,23 @@ def check_criterion(entry: Any, faults: FaultList, place: str) -> Criterion | No
 def check_together(
     criteria: Iterable[Criterion | None], faults: FaultList, place: str, places: Sequence[str]
 ) -> None:
-    """What only shows between criteria (None is an unreadable one): none, too many, a name twice."""
+    """What only shows between criteria (None is an unreadable one): none, too many, a name or id twice."""
     criteria = list(criteria)
     if not criteria:
         faults.add(place, "an empty list", "at least one criterion")
     if len(criteria) > MAX_CRITERIA:
         faults.add(place, f"{len(criteria):,} criteria", f"at most {MAX_CRITERIA:,}")
-    first: dict[str, int] = {}
+    first: dict[tuple[str, str], int] = {}
     for i, criterion in enumerate(criteria):
-        if criterion is None or criterion.name is None:
-            continue
-        name = criterion.name.casefold()
-        if name in first:
-            found = f"the name {criterion.name!r} again (as {places[first[name]]})"
-            faults.add(join_place(places[i], "name"), found, "a different name for every criterion")
-        first.setdefault(name, i)
+        for field in ("name", "id"):
+            value = getattr(criterion, field, None)
+            if value is None:
+                continue
+            key = (field, value.casefold() if field == "name" else value)
+            if key in first:
+                found = f"the {field} {value!r} again (as {places[first[key]]})"
+                faults.add(join_place(places[i], field), found, f"a different {field} for every criterion")
+            first.setdefault(key, i)
 
 
 def add_faults(faults: FaultList, error: ValidationError, place: str, known: Sequence[str]) -> None:

@@ -170,14 +170,17 @@ class Rubric(BaseModel):
         content = path.read_bytes() if isinstance(source, str | Path) else source.read()
         return cls.from_json(content) if suffix == ".json" else cls.from_yaml(content)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The rubric as plain data that ``from_dict`` reads back to an equal rubric."""
+    def to_dict(self, *, ids: bool = True) -> dict[str, Any]:
+        """The rubric as plain data that ``from_dict`` reads back to an equal rubric.
+
+        Without ``ids`` it is what answers depend on: equal for rubrics that differ in them alone.
+        """
         data: dict[str, Any] = {}
         if self.title:
             data["title"] = self.title
         if self.guidelines:
             data["guidelines"] = self.guidelines
-        data["criteria"] = [criterion.to_dict() for criterion in self.criteria]
+        data["criteria"] = [criterion.to_dict(ids=ids) for criterion in self.criteria]
         if self.pass_rule is not None:
             data["pass_rule"] = self.pass_rule.to_dict()
         if self.length_penalty is not None:

@@ -39,7 +39,7 @@ def grader_digest(grader: Autograder, judge: str) -> str:
 
 def item_key(grader: str, rubric: Rubric, submission: Submission) -> str:
     """The digest of one item under one rubric and grader."""
-    return digest_of([grader, rubric.to_dict(), submission])
+    return digest_of([grader, rubric.to_dict(ids=False), submission])
 
 
 def judge_digest(grader: PromptedAutograder, judge: str) -> str:

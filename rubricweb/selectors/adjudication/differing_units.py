@@ -1,13 +1,12 @@
 """The units people labelled, and why each is worth a look: what the lists of the inbox are made of."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from django.db.models import Count, F, Max, Min, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import F, Max, Min, Q, QuerySet
 
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import (
@@ -26,10 +25,12 @@ from rubricweb.models import (
     in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_of
+from rubricweb.selectors.labels import people
 from rubricweb.selectors.labels.adjudications import runs_beside
 from rubricweb.selectors.labels.by_kind import option_gaps
 from rubricweb.selectors.labels.comparable import labelled_queues, queues_to_compare
-from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count, people_first, reviewed_items
+from rubricweb.selectors.labels.ground_truth import Unit, people_first, reviewed_items
+from rubricweb.selectors.labels.people import PersonLabel
 
 KINDS = ("people differ", "judge differs", "judge flips", "cannot assess")
 """Why a unit is looked at, the most telling first.
@@ -41,8 +42,6 @@ people and judges abstained, one of them a person.
 
 UNIT = ("item_id", "criterion_id")
 ABSTENTIONS = frozenset({str(Verdict.CANNOT_ASSESS)})
-FINAL = Coalesce("revision__verdict", "verdict")
-"""A person's final label."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +95,9 @@ class UnitLabels(NamedTuple):
         return self.least == self.most
 
 
-def people_labels(where: Scope) -> QuerySet[Judgement]:
-    """Submitted judgements of people, and what a file settled where there are none."""
-    return labels_that_count(where.queues)
+def people_labels(where: Scope, items: Collection[int] | None = None) -> list[PersonLabel]:
+    """Submitted labels of people, and what a file settled where there are none."""
+    return people.people_labels(where.queues, runs=where.runs, items=items)
 
 
 def judge_labels(where: Scope) -> QuerySet[Judgement]:
@@ -110,20 +109,13 @@ def judge_labels(where: Scope) -> QuerySet[Judgement]:
 
 def unit_labels(where: Scope) -> list[UnitLabels]:
     """What people said on every labelled unit, by item and criterion."""
-    rows = (
-        people_labels(where)
-        .annotate(label=FINAL)
-        .order_by()
-        .values(*UNIT)
-        .annotate(
-            n=Count("pk"),
-            least=Min("label"),
-            most=Max("label"),
-            cannot=Count("pk", filter=Q(label=Verdict.CANNOT_ASSESS.value)),
-        )
-        .order_by(*UNIT)
-    )
-    return [UnitLabels(*row) for row in rows.values_list(*UNIT, "n", "least", "most", "cannot")]
+    said: dict[Unit, list[str]] = defaultdict(list)
+    for label in people_labels(where):
+        said[label.unit].append(label.final)
+    cannot = Verdict.CANNOT_ASSESS.value
+    return [
+        UnitLabels(*unit, len(all_), min(all_), max(all_), all_.count(cannot)) for unit, all_ in said.items()
+    ]
 
 
 def unit_kinds(where: Scope) -> dict[Unit, tuple[str, ...]]:
@@ -166,6 +158,7 @@ def _flips(where: Scope) -> set[Unit]:
 def abstaining_options(where: Scope) -> dict[int, frozenset[str]]:
     """Criterion id → the labels that abstain, of the choices in the scope."""
     versions = {queue.rubric_version_id for queue in where.queues}
+    versions |= {run.rubric_version_id for run in where.runs}
     own = Item.objects.filter(dataset__in=where.dataset_ids, rubric_version__isnull=False)
     choices = Criterion.objects.filter(
         Q(version__in=versions - {None}) | Q(version__in=own.order_by().values("rubric_version")),
@@ -175,16 +168,18 @@ def abstaining_options(where: Scope) -> dict[int, frozenset[str]]:
 
 
 def decided_units(where: Scope) -> set[Unit]:
-    return set(Adjudication.objects.filter(item__dataset__in=where.dataset_ids).values_list(*UNIT))
+    return set(people.decisions(where.queues, runs=where.runs))
 
 
 def units_of_cause(where: Scope, cause: str) -> set[Unit]:
     """Units decided for a cause; for an unclear rubric also those a person found so after the reveal."""
     decided = Adjudication.objects.filter(item__dataset__team=where.team, cause=cause)
-    found: set[Unit] = set(decided.values_list(*UNIT))
+    rows = list(decided.values_list(*UNIT, "item__dataset_id"))
     if cause == Cause.RUBRIC_UNCLEAR:
         said = Revision.objects.filter(
             in_reviews("judgement__", queue__team=where.team), choice=Choice.UNCLEAR
-        ).values_list("judgement__item_id", "judgement__criterion_id")
-        found.update(said)
-    return found
+        )
+        columns = ("judgement__item_id", "judgement__criterion_id", "judgement__item__dataset_id")
+        rows += said.values_list(*columns)
+    read = people.readings(where.queues, runs=where.runs)
+    return {(item_id, read[dataset_id](criterion_id)) for item_id, criterion_id, dataset_id in rows}

@@ -18,7 +18,6 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.adjudication.differing_units import (
     ABSTENTIONS,
-    FINAL,
     UNIT,
     abstaining_options,
     decided_units,
@@ -32,7 +31,7 @@ from rubricweb.selectors.adjudication.differing_units import KINDS as KINDS
 from rubricweb.selectors.adjudication.differing_units import Scope as Scope
 from rubricweb.selectors.adjudication.differing_units import scope as scope
 from rubricweb.selectors.blinding import hidden_items, hidden_of
-from rubricweb.selectors.labels.ground_truth import Unit
+from rubricweb.selectors.labels.people import Unit, decisions
 from rubricweb.selectors.shared.pages import NOT_OURS, number_cursor, numbers_in
 
 PAGE_SIZE = 50
@@ -189,25 +188,24 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
     items = {row.item_id for row in rows}
     keys = dict(Item.objects.filter(pk__in=items).values_list("pk", "key"))
     votes: dict[Unit, Counter[str]] = defaultdict(Counter)
-    people = people_labels(where).filter(item__in=items).annotate(label=FINAL)
-    for item_id, criterion_id, label in people.values_list("item_id", "criterion_id", "label"):
-        votes[item_id, criterion_id][label] += 1
+    for said in people_labels(where, items):
+        votes[said.unit][said.final] += 1
     judged: dict[Unit, list[str]] = defaultdict(list)
     for item_id, criterion_id, label in (
         judge_labels(where).filter(item__in=items).order_by("run_id", "pk").values_list(*UNIT, "verdict")
     ):
         judged[item_id, criterion_id].append(label)
-    decisions = {
-        (one.item_id, one.criterion_id): one
-        for one in Adjudication.objects.filter(item__in=items).select_related("criterion", "decided_by")
-    }
+    decided = decisions(where.queues, runs=where.runs, items=items)
+    adjudications = Adjudication.objects.select_related("criterion", "decided_by").in_bulk(
+        [decision.adjudication_id for decision in decided.values()]
+    )
     return [
         replace(
             row,
             item_key=keys[row.item_id],
             votes=tuple(votes[unit].most_common()),
             judged=tuple(judged[unit]),
-            decided=decisions.get(unit),
+            decided=adjudications[decided[unit].adjudication_id] if unit in decided else None,
         )
         for row in rows
         for unit in [(row.item_id, row.criterion.pk)]

@@ -19,7 +19,8 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
-from rubricweb.selectors.labels.ground_truth import labels_that_count, people_first
+from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.selectors.labels.people import decisions, people_labels
 from rubricweb.selectors.labels.provenance import Provenance, provenances
 from rubricweb.selectors.reviews.reviews import Quote, quotes
 
@@ -75,12 +76,12 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
     queues = people_first(labelling_queues(item))
     runs = runs_beside(item.dataset.team, queues)
     said = Judgement.objects.filter(item=item, criterion=criterion)
-    rows = list(
-        labels_that_count(queues)
-        .filter(item=item, criterion=criterion)
-        .select_related("review__rater", "revision")
-        .order_by("review__rater_id", "pk")
+    version = criterion.version_id
+    labels = people_labels(queues, version=version, items=[item.pk])
+    given = Judgement.objects.select_related("review__rater", "revision").in_bulk(
+        [label.judgement_id for label in labels if label.criterion_id == criterion.pk]
     )
+    rows = sorted(given.values(), key=lambda row: (row.review.rater_id if row.review else 0, row.pk))
     letters = aliases(item)
     people = [
         _person(row, row.review.rater.name if names else letters[row.review.rater_id])
@@ -109,11 +110,13 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
                 votes=made_of if len(made_of) > 1 else (),
             )
         )
-    found = provenances(queues, items=[item.pk]).get((item.pk, criterion.pk))
+    unit = (item.pk, criterion.pk)
+    found = provenances(queues, items=[item.pk], version=version).get(unit)
+    decided = decisions(queues, version=version, items=[item.pk]).get(unit)
     decision = (
-        Adjudication.objects.filter(item=item, criterion=criterion)
-        .select_related("criterion", "decided_by")
-        .first()
+        Adjudication.objects.select_related("criterion", "decided_by").get(pk=decided.adjudication_id)
+        if decided
+        else None
     )
     return UnitToDecide(
         item=item,

@@ -123,8 +123,8 @@ def compare(
     """
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
-    by_rater = labels(queues)
-    labelled = ground_truth(queues, by_rater)
+    by_rater = labels(queues, runs=[run])
+    labelled = ground_truth(queues, by_rater, runs=[run])
     elsewhere = on_other_versions(run, labelled)
     truths = {
         unit: truth for unit, truth in labelled.items() if unit[0] not in hidden and unit[1] not in elsewhere
@@ -219,8 +219,8 @@ def overview(
     """What `compare` says over all criteria, without the rest of its work."""
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
-    by_rater = labels(queues)
-    labelled = ground_truth(queues, by_rater)
+    by_rater = labels(queues, runs=[run])
+    labelled = ground_truth(queues, by_rater, runs=[run])
     elsewhere = on_other_versions(run, labelled)
     asked = _criteria_of(labelled)
     others = _not_binary(asked) | elsewhere
@@ -285,7 +285,7 @@ def cell_units(
     matrix. Nothing is hidden here: whoever shows the units leaves out what its viewer may not see.
     """
     verdicts = run_answers(run, beside=queues).labels
-    truths = ground_truth(queues, labels(queues))
+    truths = ground_truth(queues, labels(queues, runs=[run]), runs=[run])
     criteria = Criterion.objects.in_bulk({unit[1] for unit in truths})
 
     def in_matrix(label: str | None, unit: Unit) -> str | None:

@@ -21,6 +21,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.blinding import require_visible
+from rubricweb.selectors.labels.people import decisions, readings
 from rubricweb.selectors.reviews.reveals import RevealedVoice
 from rubricweb.selectors.reviews.reviews import quotes
 
@@ -75,6 +76,7 @@ def item_comparison(
         .select_related("review__rater", "criterion", "revision")
         .order_by("review__rater_id", "judge", "repeat", "pk")
     )
+    read = readings(queues, runs=[] if run is None else [run])[item.dataset_id]
     letters = aliases(item)
     people: dict[int, list[RevealedVoice]] = defaultdict(list)
     judges: dict[int, list[RevealedVoice]] = defaultdict(list)
@@ -97,16 +99,20 @@ def item_comparison(
             changed_to=changed,
             evidence=quotes(one) if rater is not None else (),
         )
-        (judges if rater is None or is_machine else people)[one.criterion_id].append(voice)
-    decided = {
-        one.criterion_id: one for one in Adjudication.objects.filter(item=item).select_related("decided_by")
-    }
+        voices = judges if rater is None or is_machine else people
+        voices[one.criterion_id if rater is None else read(one.criterion_id)].append(voice)
+    stands = decisions(queues, runs=[] if run is None else [run], items=[item.pk])
+    rows = Adjudication.objects.select_related("decided_by").in_bulk(
+        [decision.adjudication_id for decision in stands.values()]
+    )
+    decided = {unit[1]: rows[decision.adjudication_id] for unit, decision in stands.items()}
     return ItemComparison(
         item=item,
         submission=item.to_engine(),
         criteria=tuple(
             _voices(criterion, people[criterion.pk], judges[criterion.pk], decided.get(criterion.pk), names)
             for criterion in _criteria(item, run, queues, judgements)
+            if read(criterion.pk) == criterion.pk
         ),
     )
 

@@ -64,7 +64,7 @@ def estimate_of(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> Peo
     hidden = hidden_of(viewer, run.team, run.dataset_id)
     rows = scored_rows(run, hidden)
     measured = run_answers(run, beside=queues).values
-    scores = PeoplesScores(run, rows).of(labels(queues), measured)
+    scores = PeoplesScores(run, rows).of(labels(queues, runs=[run]), measured)
     return people_estimate(run, queues, rows, scores, hidden=hidden)
 
 

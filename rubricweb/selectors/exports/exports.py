@@ -13,7 +13,6 @@ from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.outcomes import outcome_of, value_of
 from rubricweb.errors import Withheld
 from rubricweb.models import (
-    Adjudication,
     Criterion,
     Dataset,
     Item,
@@ -29,6 +28,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
 from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
+from rubricweb.selectors.labels.people import decisions
 from rubricweb.selectors.labels.provenance import Provenance, provenances
 from rubricweb.selectors.labels.stored_answers import answer_of
 from rubricweb.selectors.shared.lacking import Lacking
@@ -89,16 +89,11 @@ def ground_truth_items(
 
     An item nobody labelled has no ground truth at all, nor has one whose labels are `withheld`, by id.
     """
-    truths = ground_truth(queues)
-    origins = provenances(queues)
-    reasons = {
-        (item_id, criterion_id): reason
-        for item_id, criterion_id, reason in Adjudication.objects.filter(item__dataset=dataset).values_list(
-            "item_id", "criterion_id", "reason"
-        )
-    }
-    fallback = next((queue.rubric_version_id for queue in queues if queue.rubric_version_id), None)
-    shared = list(Criterion.objects.filter(version_id=fallback).order_by("position")) if fallback else []
+    version = newest_version(queues)
+    truths = ground_truth(queues, version=version)
+    origins = provenances(queues, version=version)
+    reasons = {unit: one.reason for unit, one in decisions(queues, version=version).items()}
+    shared = list(Criterion.objects.filter(version_id=version).order_by("position")) if version else []
     labelled = {unit[0] for unit in truths}.difference(withheld)
     items = (
         Item.objects.filter(dataset=dataset)
@@ -231,13 +226,18 @@ def _in_order(rows: QuerySet[Judgement]) -> Iterator[Judgement]:
 
 
 def shared_version(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> RubricVersion | None:
-    """The rubric version an export's items share unless they bring their own."""
-    for version_id in [queue.rubric_version_id for queue in queues] + [
-        run.rubric_version_id if run else None
-    ]:
-        if version_id:
-            return RubricVersion.objects.prefetch_related("criteria").get(pk=version_id)
-    return None
+    """The rubric version an export's items share unless they bring their own: of the queues, else of the
+    run.
+    """
+    version_id = newest_version(queues) or (run.rubric_version_id if run else None)
+    if version_id is None:
+        return None
+    return RubricVersion.objects.prefetch_related("criteria").get(pk=version_id)
+
+
+def newest_version(queues: Sequence[ReviewQueue]) -> int | None:
+    """The id of the newest rubric version of these queues; None where every item brings its own."""
+    return max((queue.rubric_version_id for queue in queues if queue.rubric_version_id), default=None)
 
 
 def other_versions(run: Run | None, shared: RubricVersion | None) -> list[RubricVersion]:

@@ -32,18 +32,29 @@ def runs_beside(team: Team, queues: Sequence[ReviewQueue]) -> list[Run]:
     """The runs whose judges stand beside the people of these queues, each once.
 
     The run a queue reveals; else the newest finished one over its dataset with its rubric version, or the
-    newest that ended another way. Two queries, however many queues.
+    newest that ended another way; else one with another version of its rubric. Two queries, however many
+    queues.
     """
     wanted = {queue.run_id for queue in queues if queue.run_id is not None}
     chosen = {run.pk: run for run in Run.objects.filter(pk__in=wanted).order_by("pk")}
-    without = {(queue.dataset_id, queue.rubric_version_id) for queue in queues if queue.run_id is None}
+    without = [queue for queue in queues if queue.run_id is None]
     if without:
-        ended = Run.objects.filter(team=team, dataset__in={dataset for dataset, _ in without})
-        newest: dict[tuple[int, int | None], Run] = {}
-        for run in ended.exclude(state=RunState.RUNNING).order_by("created_at", "pk"):
-            key = (run.dataset_id, run.rubric_version_id)
-            best = newest.get(key)
-            if best is None or run.state == RunState.FINISHED or best.state != RunState.FINISHED:
-                newest[key] = run
-        chosen |= {newest[key].pk: newest[key] for key in without if key in newest}
+        ended = Run.objects.filter(team=team, dataset__in={queue.dataset_id for queue in without})
+        ended = ended.exclude(state=RunState.RUNNING).select_related("rubric_version")
+        newest: dict[tuple[int, int | None, int | None], Run] = {}
+        for run in ended.order_by("created_at", "pk"):
+            for key in _keys(run):
+                best = newest.get(key)
+                if best is None or run.state == RunState.FINISHED or best.state != RunState.FINISHED:
+                    newest[key] = run
+        for queue in without:
+            found = next((newest[key] for key in _keys(queue) if key in newest), None)
+            chosen |= {found.pk: found} if found else {}
     return list(chosen.values())
+
+
+def _keys(one: Run | ReviewQueue) -> list[tuple[int, int | None, int | None]]:
+    """What a run and a queue have in common, the closest first: dataset, version, rubric."""
+    version = one.rubric_version
+    of_version = (one.dataset_id, one.rubric_version_id, None)
+    return [of_version] if version is None else [of_version, (one.dataset_id, None, version.rubric_id)]

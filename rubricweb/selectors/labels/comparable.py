@@ -39,8 +39,10 @@ def run_to_compare(
         runs = runs.filter(dataset=dataset_id)
     elif queues:
         runs = runs.filter(dataset=queues[0].dataset_id)
-        same_rubric = runs.filter(rubric_version=queues[0].rubric_version_id)
-        runs = same_rubric if same_rubric.exists() else runs
+        version = queues[0].rubric_version
+        same_version = runs.filter(rubric_version=version)
+        same_rubric = runs.filter(rubric_version__rubric=version.rubric_id) if version else same_version
+        runs = next((some for some in (same_version, same_rubric) if some.exists()), runs)
     return runs.filter(state=RunState.FINISHED).first() or runs.first()
 
 
@@ -51,15 +53,21 @@ def run_with(item: Item) -> Run | None:
 
 
 def queues_to_compare(run: Run, asked: Sequence[ReviewQueue] = ()) -> list[ReviewQueue]:
-    """Those of the `asked` queues that are over the run's dataset; else all labelled ones of its rubric, the
-    settled labels of a file only where no people labelled: see `people_first`.
+    """Those of the `asked` queues that are over the run's dataset; else all labelled ones of its rubric, by
+    whichever version of it: see `people_labels`, which reads them by the run's. The settled labels of a file
+    only where no people labelled: see `people_first`.
     """
     fitting = [queue for queue in asked if queue.dataset_id == run.dataset_id]
     if fitting:
         return fitting
     queues = list(labelled_queues(run.dataset_id, team=run.team))
-    of_rubric = [queue for queue in queues if queue.rubric_version_id == run.rubric_version_id]
+    of_rubric = [queue for queue in queues if _rubric_of(queue) == _rubric_of(run)]
     return people_first(of_rubric or queues)
+
+
+def _rubric_of(one: ReviewQueue | Run) -> int | None:
+    """The rubric it labels or grades by; None where every item brings its own."""
+    return None if one.rubric_version is None else one.rubric_version.rubric_id
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,16 @@
 """What people said about every unit, what stands there, and what a run said."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 
 from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
 from rubricweb.engine.ground_truth import majority, vote_rule
-from rubricweb.models import Adjudication, Judgement, Rater, RaterKind, Review, ReviewQueue, Run, in_reviews
-
-Unit = tuple[int, int]
-"""(item id, criterion id): what one label is about."""
+from rubricweb.models import Judgement, Rater, RaterKind, Review, ReviewQueue, Run
+from rubricweb.selectors.labels.people import Unit as Unit
+from rubricweb.selectors.labels.people import decisions, people_labels
 
 Labels = dict[Unit, dict[int, str]]
 """Unit → rater id → the label they gave: a verdict, or an option's own label."""
@@ -61,21 +59,6 @@ def reviewed_items(queues: Sequence[ReviewQueue]) -> QuerySet[Review, int]:
     return submitted.values_list("item", flat=True)
 
 
-def labels_that_count(queues: Sequence[ReviewQueue]) -> QuerySet[Judgement]:
-    """Submitted labels of people in these queues; of units none of them labelled, what a file settled.
-
-    So it is unit by unit whichever queues were picked: a settled label is never one more vote.
-    """
-    said = Judgement.objects.in_reviews(queue__in=queues).filter(verdict__isnull=False)
-    links = ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues)
-    if not {RaterKind.HUMAN, RaterKind.SETTLED} <= set(links.values_list("rater__kind", flat=True)):
-        return said
-    by_people = Judgement.objects.in_reviews(queue__in=queues, rater__kind=RaterKind.HUMAN).filter(
-        item=OuterRef("item"), criterion=OuterRef("criterion"), verdict__isnull=False
-    )
-    return said.exclude(in_reviews(rater__kind=RaterKind.SETTLED) & Q(Exists(by_people)))
-
-
 def of_people(labelled: Labels) -> Labels:
     """The same labels without settled ones: seats, ceilings and agreement among people are made of these."""
     raters = {rater for by_rater in labelled.values() for rater in by_rater}
@@ -88,41 +71,44 @@ def of_people(labelled: Labels) -> Labels:
     }
 
 
-def labels(queues: Sequence[ReviewQueue], *, final: bool = False) -> Labels:
+def labels(
+    queues: Sequence[ReviewQueue],
+    *,
+    final: bool = False,
+    runs: Iterable[Run] = (),
+    version: int | None = None,
+) -> Labels:
     """Submitted labels by unit and rater: the initial ones, given before anything was revealed.
 
     Those are what agreement is measured on. `final` ones, after the reveal, are what ground truth is made of.
-    They are people's, else what a file settled: see `labels_that_count`.
+    They are people's, else what a file settled, read by `version`, `runs` and queues: see `people_labels`.
     """
     found: Labels = defaultdict(dict)
-    rows = labels_that_count(queues).annotate(
-        label=Coalesce("revision__verdict", "verdict") if final else F("verdict")
-    )
-    for item_id, criterion_id, rater_id, label in rows.order_by(
-        "item_id", "criterion_id", "review__rater_id", "pk"
-    ).values_list("item_id", "criterion_id", "review__rater_id", "label"):
-        found[item_id, criterion_id][rater_id] = str(label)
+    for label in people_labels(queues, runs=runs, version=version):
+        found[label.unit][label.rater_id] = label.final if final else label.verdict
     return dict(found)
 
 
-def ground_truth(queues: Sequence[ReviewQueue], labelled: Labels | None = None) -> dict[Unit, Truth]:
+def ground_truth(
+    queues: Sequence[ReviewQueue],
+    labelled: Labels | None = None,
+    *,
+    runs: Iterable[Run] = (),
+    version: int | None = None,
+) -> dict[Unit, Truth]:
     """What stands for every labelled unit: an adjudication, else the majority of final labels.
 
     `labelled` are the labels to count instead: the initial ones where a judge is held against people, so that
-    nobody is compared with a judge whose verdict they had already seen.
+    nobody is compared with a judge whose verdict they had already seen, read by the same `runs` or `version`.
     """
-    labelled = labels(queues, final=True) if labelled is None else labelled
-    decided = {
-        (item_id, criterion_id): (verdict, cause)
-        for item_id, criterion_id, verdict, cause in Adjudication.objects.filter(
-            item__dataset__in={queue.dataset_id for queue in queues}
-        ).values_list("item_id", "criterion_id", "verdict", "cause")
-    }
+    labelled = labels(queues, final=True, runs=runs, version=version) if labelled is None else labelled
+    decided = decisions(queues, runs=runs, version=version)
     truths = {}
     for unit, by_rater in labelled.items():
-        if unit in decided:
-            verdict, cause = decided[unit]
-            truths[unit] = Truth(verdict, "adjudicated" if cause else "unanimous", len(by_rater))
+        decision = decided.get(unit)
+        if decision is not None:
+            rule = "adjudicated" if decision.cause else "unanimous"
+            truths[unit] = Truth(decision.verdict, rule, len(by_rater))
         else:
             said = list(by_rater.values())
             truths[unit] = Truth(majority(said), vote_rule(said), len(said))

@@ -3,6 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from django.db.models import Q
+
 from rubricweb import engine
 from rubricweb.engine.agreement import Ratings, alpha_nominal, alpha_ordinal
 from rubricweb.engine.agreement.intervals import Figure
@@ -36,15 +38,17 @@ from rubricweb.selectors.labels.stored_answers import answer_of
 def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[CriterionEvidence]:
     """One entry per criterion of the version that people labelled, on items this person may know of.
 
-    Labels are those of people in every queue of the version, settled labels of files where there are no
-    others. Where they stand higher or lower than the judge's answer is counted on the newest ended run of
-    each dataset, so that an item counts once. Reads `version.criteria`; the number of queries does not depend
-    on the number of items.
+    Labels are those of people in every queue that asked what the version asks, settled labels of files where
+    there are no others. Where they stand higher or lower than the judge's answer is counted on the newest
+    ended run of each dataset, so that an item counts once. Reads `version.criteria`; the number of queries
+    does not depend on the number of items.
     """
     criteria = sorted(version.criteria.all(), key=lambda one: one.position)
     queues = people_first(_labelled_queues(version))
     hidden = set(hidden_items(viewer, team).values_list("pk", flat=True))
-    by_rater = {unit: said for unit, said in labels(queues).items() if unit[0] not in hidden}
+    by_rater = {
+        unit: said for unit, said in labels(queues, version=version.pk).items() if unit[0] not in hidden
+    }
     units: dict[int, list[Unit]] = defaultdict(list)
     for unit in by_rater:
         units[unit[1]].append(unit)
@@ -68,7 +72,8 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
 
 def _labelled_queues(version: RubricVersion) -> list[ReviewQueue]:
     """Queues with a submitted label on the version; items bring their own to queues of any."""
-    said = Judgement.objects.in_reviews().filter(criterion__version=version)
+    asked = Q(criterion__version=version) | Q(criterion__meaning__criteria__version=version)
+    said = Judgement.objects.in_reviews().filter(asked)
     return list(ReviewQueue.objects.filter(pk__in=said.order_by().values("review__queue")).order_by("pk"))
 
 
@@ -88,7 +93,7 @@ def _differences(
     """Criterion id → judge's credit less people's, for every item where both have one."""
     found: dict[int, list[float]] = defaultdict(list)
     asked = {criterion.pk: criterion.to_engine() for criterion in criteria if criterion.kind != "check"}
-    truths = ground_truth(queues, by_rater)
+    truths = ground_truth(queues, by_rater, version=version.pk)
     runs = _newest_runs(version, {queue.dataset_id for queue in queues})
     answers = Judgement.objects.filter(
         run__in=runs, repeat=0, criterion__in=asked, verdict__isnull=False

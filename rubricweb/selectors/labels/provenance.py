@@ -5,14 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F
-from django.db.models.functions import Coalesce, Greatest
-
 from rubricweb.engine.ground_truth import majority, vote_rule
-from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, User
+from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Run, User
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues
-from rubricweb.selectors.labels.ground_truth import Unit, labels_that_count, people_first
+from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.selectors.labels.people import Unit, decisions, people_labels
 
 
 @dataclass(frozen=True)
@@ -42,37 +40,31 @@ class Provenance:
 
 
 def provenances(
-    queues: Sequence[ReviewQueue], *, items: Iterable[int] | None = None
+    queues: Sequence[ReviewQueue],
+    *,
+    items: Iterable[int] | None = None,
+    runs: Sequence[Run] = (),
+    version: int | None = None,
 ) -> dict[Unit, Provenance]:
     """The provenance of every labelled unit of these queues, or of those on some items of theirs.
 
-    An adjudication carries the labels it was decided from; else they are people's final labels. Two queries.
+    An adjudication carries the labels it was decided from; else they are people's final labels. Six queries.
     """
-    rows = labels_that_count(queues)
-    decided = Adjudication.objects.filter(item__dataset__in={queue.dataset_id for queue in queues})
-    if items is not None:
-        items = list(items)
-        rows, decided = rows.filter(item__in=items), decided.filter(item__in=items)
+    items = None if items is None else list(items)
     said: dict[Unit, list[SaidLabel]] = defaultdict(list)
     last: dict[Unit, datetime] = {}
-    for item_id, criterion_id, rater, label, at in (
-        rows.annotate(
-            label=Coalesce("revision__verdict", "verdict"),
-            rater=F("review__rater__name"),
-            at=Greatest("review__submitted_at", Coalesce("revision__revised_at", "review__submitted_at")),
-        )
-        .order_by("item_id", "criterion_id", "review__rater_id", "pk")
-        .values_list("item_id", "criterion_id", "rater", "label", "at")
-    ):
-        unit = (item_id, criterion_id)
-        said[unit].append(SaidLabel(rater, False, label))
-        last[unit] = max(at, last.get(unit, at))
-    decisions = {
-        (one.item_id, one.criterion_id): one for one in decided.select_related("decided_by").defer("item")
-    }
+    for one in people_labels(queues, runs=runs, version=version, items=items, detailed=True):
+        assert one.at is not None  # submitted labels have a time
+        said[one.unit].append(SaidLabel(one.rater, False, one.final))
+        last[one.unit] = max(one.at, last.get(one.unit, one.at))
+    decided = decisions(queues, runs=runs, version=version, items=items)
+    rows = Adjudication.objects.select_related("decided_by").in_bulk(
+        [decision.adjudication_id for decision in decided.values()]
+    )
+    decisions_by_unit = {unit: rows[decision.adjudication_id] for unit, decision in decided.items()}
     found = {}
     for unit, labels in said.items():
-        decision = decisions.get(unit)
+        decision = decisions_by_unit.get(unit)
         found[unit] = (
             _by_vote(labels, last[unit]) if decision is None else _by_decision(decision, tuple(labels))
         )

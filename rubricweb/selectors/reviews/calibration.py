@@ -25,7 +25,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_items
-from rubricweb.selectors.labels.ground_truth import Unit
+from rubricweb.selectors.labels.people import Unit, reading_by
 
 KNOWN_SHOWN = 200
 """So many gold items are named on a page."""
@@ -36,8 +36,9 @@ KNOWN_SHOWN = 200
 def known_labels(queue: ReviewQueue, *, only_gold: bool = True) -> dict[Unit, str]:
     """Unit → the label that is known: what was adjudicated, else what came settled in a file.
 
-    What a majority of people said is no such truth: gold is what raters are held against. `only_gold` False
-    looks at all items of the queue.
+    Labels of other versions of the rubric count where they were given to the same question. What a majority
+    of people said is no such truth: gold is what raters are held against. `only_gold` False looks at all
+    items of the queue.
     """
     items = QueueItem.objects.filter(queue=queue)
     if only_gold:
@@ -47,10 +48,13 @@ def known_labels(queue: ReviewQueue, *, only_gold: bool = True) -> dict[Unit, st
         item__in=ids, queue__imported=True, rater__kind=RaterKind.SETTLED
     ).filter(verdict__isnull=False)
     adjudicated = Adjudication.objects.filter(item__in=ids)
+    read = reading_by(queue.rubric_version_id)
     known: dict[Unit, str] = {}
     for rows in (settled.order_by("pk"), adjudicated.order_by("pk")):
-        for item_id, criterion_id, label in rows.values_list("item_id", "criterion_id", "verdict"):
-            known[item_id, criterion_id] = str(label)
+        labels = rows.values_list("item_id", "criterion_id", "verdict")
+        # Labels of the queue's own version come last, and count.
+        for item_id, criterion_id, label in sorted(labels, key=lambda row: read(row[1]) == row[1]):
+            known[item_id, read(criterion_id)] = str(label)
     return known
 
 

@@ -17,10 +17,9 @@ from rubricweb.models import (
     Run,
     RunItem,
     Vote,
-    in_reviews,
 )
 from rubricweb.selectors.labels.comparable import labelled_queues
-from rubricweb.selectors.labels.ground_truth import labels_that_count, people_first
+from rubricweb.selectors.labels.ground_truth import Unit, labels, people_first, run_answers
 
 REASONS = {
     "people": "people disagree with each other",
@@ -91,14 +90,13 @@ def priorities(dataset: Dataset, version: RubricVersion | None, found: Found) ->
 def _units(dataset: Dataset, run: Run | None, reason: str) -> Iterable[Iterable[tuple[int, int | None]]]:
     """The (item, criterion) a reason holds for, criterion None for an item as a whole."""
     if reason == "people":
-        said = _by_people(dataset).order_by().values("item_id", "criterion_id")
-        differ = said.annotate(low=Min("verdict"), high=Max("verdict")).exclude(low=F("high"))
-        return [_pairs(differ)]
+        said = labels(_queues(dataset), runs=_some(run))
+        return [[unit for unit, by_rater in said.items() if len(set(by_rater.values())) > 1]]
     if run is None:
         return []
     answers = Judgement.objects.filter(run=run).order_by()
     if reason == "judge":
-        return [_pairs(_against_people(dataset, run))]
+        return [_against_people(dataset, run)]
     if reason == "flips":
         votes = Vote.objects.filter(run=run, verdict__isnull=False).order_by()
         repeats = answers.filter(verdict__isnull=False)
@@ -112,29 +110,23 @@ def _units(dataset: Dataset, run: Run | None, reason: str) -> Iterable[Iterable[
     return [_pairs(failed), ((item_id, None) for item_id in whole.iterator(chunk_size=10_000))]
 
 
-def _by_people(dataset: Dataset) -> QuerySet[Judgement]:
-    return labels_that_count(_queues(dataset))
+def _some(run: Run | None) -> list[Run]:
+    return [] if run is None else [run]
 
 
 def _queues(dataset: Dataset) -> list[ReviewQueue]:
     return people_first(list(labelled_queues(dataset.pk, team=dataset.team)))
 
 
-def _against_people(dataset: Dataset, run: Run) -> QuerySet[Judgement, Any]:
+def _against_people(dataset: Dataset, run: Run) -> list[Unit]:
     """The units whose verdict is not that of more than half of the people."""
-    beside = Judgement.objects.filter(
-        in_reviews("item__judgements__", queue__in=_queues(dataset)),
-        run=run,
-        repeat=0,
-        verdict__isnull=False,
-        item__judgements__criterion=F("criterion"),
-        item__judgements__verdict__isnull=False,
-    ).order_by()
-    counted = beside.values("item_id", "criterion_id").annotate(
-        said=Count("item__judgements"),
-        same=Count("item__judgements", filter=Q(item__judgements__verdict=F("verdict"))),
-    )
-    return counted.filter(said__gte=F("same") * 2)
+    queues = _queues(dataset)
+    judged = run_answers(run, beside=queues).labels
+    return [
+        unit
+        for unit, by_rater in labels(queues, runs=[run]).items()
+        if unit in judged and len(by_rater) >= 2 * list(by_rater.values()).count(judged[unit])
+    ]
 
 
 def _differing(rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:

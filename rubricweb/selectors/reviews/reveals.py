@@ -9,7 +9,6 @@ from django.db.models import F, Q
 from rubricweb.engine.ground_truth import majority
 from rubricweb.errors import Withheld
 from rubricweb.models import (
-    Adjudication,
     Blind,
     Choice,
     Criterion,
@@ -24,6 +23,7 @@ from rubricweb.models import (
     in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_items, require_visible
+from rubricweb.selectors.labels.people import decisions
 from rubricweb.selectors.reviews.reviews import Measured, Quote, Voice, questions, quotes
 
 
@@ -132,7 +132,8 @@ def reveal(review: Review) -> list[Revealed]:
         row.criterion_id: row for row in Judgement.objects.filter(review=review).select_related("revision")
     }
     voices = _voices(review.item, review.queue, review.queue.run)
-    adjudicated = dict(Adjudication.objects.filter(item=review.item).values_list("criterion_id", "verdict"))
+    decided_on = decisions([review.queue], items=[review.item_id])
+    adjudicated = {unit[1]: decision.verdict for unit, decision in decided_on.items()}
     rows = []
     for question in questions(review):
         pk = question.criterion.pk

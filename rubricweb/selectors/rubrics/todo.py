@@ -1,6 +1,5 @@
 """What people found wanting in a rubric: its to-do list, from the causes of decisions and from the reveal."""
 
-import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
@@ -19,13 +18,10 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_items
 
-SAYS = ("requirement", "guidance", "met_example", "unmet_example", "kind", "options", "scale_type")
-"""What makes a criterion the same to those who answer it; its name and weight may differ."""
-
 
 @dataclass(frozen=True)
 class CriterionWork:
-    """One criterion with how often each cause was given, over all versions that say the same.
+    """One criterion with how often each cause was given, over all versions that ask the same (`Meaning`).
 
     `unclear_said` of the unclear ones were not decided so but said by raters after the reveal. `done`: the
     newest version no longer has it as it was.
@@ -55,11 +51,11 @@ def rubric_todo(rubric: Rubric, *, viewer: User) -> list[CriterionWork]:
     newest = RubricVersion.objects.filter(rubric=rubric).order_by("-number").first()
     if newest is None:
         return []
-    alike: dict[str, list[Criterion]] = defaultdict(list)
+    alike: dict[int | None, list[Criterion]] = defaultdict(list)
     for criterion in Criterion.objects.filter(version__rubric=rubric).order_by(
         "-version__number", "position"
     ):
-        alike[_said(criterion)].append(criterion)
+        alike[criterion.meaning_id].append(criterion)
     given, said = _causes(rubric, viewer)
     rows = []
     for criteria in alike.values():
@@ -72,10 +68,6 @@ def rubric_todo(rubric: Rubric, *, viewer: User) -> list[CriterionWork]:
             counts = tuple((cause, found[cause]) for cause in Cause)
             rows.append(CriterionWork(criteria[0], ids, counts, extra, done))
     return sorted(rows, key=lambda row: (row.done, -row.unclear, -row.total, row.criterion.position))
-
-
-def _said(criterion: Criterion) -> str:
-    return json.dumps([getattr(criterion, name) for name in SAYS], sort_keys=True)
 
 
 def _causes(rubric: Rubric, viewer: User) -> tuple[dict[int, Counter[str]], dict[int, int]]:

@@ -14,6 +14,7 @@ from rubricweb.engine.errors import Fault, FaultList
 from rubricweb.engine.parsers.yaml_text import dump_yaml
 from rubricweb.engine.rubric import check_rubric
 from rubricweb.engine.rubric.diff import RubricDiff, rubric_diff
+from rubricweb.engine.rubric.identity import with_ids
 from rubricweb.engine.scoring.weight_shares import weight_shares
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Rubric, RubricVersion, Run, Team
@@ -118,7 +119,11 @@ def draft_state(rubric: Rubric) -> DraftState:
     """The saved draft beside the newest version."""
     content, faults = checked_draft(rubric.draft)
     newest = _with_criteria().filter(rubric=rubric).order_by("-number").first()
-    diff = rubric_diff(newest.to_engine(), content) if newest is not None and content is not None else None
+    diff = None
+    if newest is not None and content is not None:
+        before = newest.to_engine()
+        content = with_ids(content, before)
+        diff = rubric_diff(before, content)
     number = (newest.number or 0) + 1 if newest is not None else 1
     return DraftState(content, faults, newest, diff, number)
 

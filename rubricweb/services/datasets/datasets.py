@@ -144,7 +144,7 @@ def _check_addition(dataset: Dataset, file: DatasetFile, own: engine.Rubric | No
 
 def _rules(rubric: engine.Rubric) -> dict[str, Any]:
     """A rubric without its title: what an answer depends on."""
-    return {field: value for field, value in rubric.to_dict().items() if field != "title"}
+    return {field: value for field, value in rubric.to_dict(ids=False).items() if field != "title"}
 
 
 def _with_own_texts(dataset: Dataset, file: DatasetFile) -> DatasetFile:

@@ -134,7 +134,7 @@ def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
 def _criteria(rubric: engine.Rubric | None) -> object:
     if rubric is None:
         return None
-    return rubric.guidelines, rubric.criteria, rubric.pass_rule, rubric.length_penalty
+    return {field: value for field, value in rubric.to_dict(ids=False).items() if field != "title"}
 
 
 def _truth(file: DatasetFile) -> Counter[Label]:

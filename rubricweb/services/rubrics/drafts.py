@@ -125,6 +125,7 @@ def _fits(value: Any, fields: Mapping[str, _Fits]) -> bool:
 _OPTION: dict[str, _Fits] = {"label": _is_text, "value": _is_number, "na": _is_flag}
 
 _CRITERION: dict[str, _Fits] = {
+    "id": _is_text,
     "weight": _is_number,
     "requirement": _is_text,
     "name": _is_text,

@@ -15,9 +15,11 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_lines import lines_of
 from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_TITLE, check_rubric
+from rubricweb.engine.rubric.identity import matched_ids, with_ids
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
+from rubricweb.services.rubrics.meanings import assign_meanings
 from rubricweb.services.shared.journal import record
 
 
@@ -41,6 +43,7 @@ def save_draft(rubric: Rubric, *, draft: Mapping[str, Any], revision: int) -> Ru
     """
     title = _title(str(draft.get("title") or ""))
     content = {"guidelines": "", "criteria": [], **draft, "title": title}
+    content["criteria"] = _still_identified(content["criteria"], rubric)
     saved = Rubric.objects.filter(pk=rubric.pk, draft_revision=revision).update(
         title=title, draft=content, draft_revision=F("draft_revision") + 1
     )
@@ -55,6 +58,16 @@ def save_draft(rubric: Rubric, *, draft: Mapping[str, Any], revision: int) -> Ru
     return rubric
 
 
+def _still_identified(entries: Any, rubric: Rubric) -> Any:
+    """The criteria of a draft with the ids the saved draft has for them, where they came without."""
+    earlier = rubric.draft.get("criteria") if isinstance(rubric.draft, Mapping) else None
+    lists = [entries, earlier or []]
+    if not all(isinstance(one, list) and all(isinstance(entry, Mapping) for entry in one) for one in lists):
+        return entries
+    ids = matched_ids(*lists)
+    return [entry if id is None else {**entry, "id": id} for id, entry in zip(ids, entries, strict=True)]
+
+
 @transaction.atomic
 def publish(rubric: Rubric, *, by: User | None, note: str = "", revision: int | None = None) -> RubricVersion:
     """Freezes the draft as the next version. Raises Invalid with every fault of the draft.
@@ -66,16 +79,27 @@ def publish(rubric: Rubric, *, by: User | None, note: str = "", revision: int | 
     rubric.refresh_from_db()
     if revision is not None and revision != rubric.draft_revision:
         raise Conflict("The draft was saved again since you opened this page. Look at the changes once more.")
-    content = checked(rubric.draft)
     newest = rubric.versions.prefetch_related("criteria").order_by("-number").first()
+    content = with_ids(checked(rubric.draft), None if newest is None else newest.to_engine())
     if newest is not None and newest.to_engine() == content:
         return newest
     last = rubric.versions.aggregate(last=Max("number"))["last"] or 0
     [version] = store_versions(
         [content], rubric=rubric, first_number=last + 1, by=by, note=note.strip()[:300]
     )
+    assign_meanings(rubric)
+    _keep_ids(rubric, content)
     record(rubric.team, by, "published", version)
     return version
+
+
+def _keep_ids(rubric: Rubric, content: engine.Rubric) -> None:
+    """Writes the ids of the published criteria into the draft: they stay the same ones when reworded."""
+    entries = as_one_list(rubric.draft).get("criteria") or []
+    if len(entries) == len(content.criteria) and all(isinstance(entry, dict) for entry in entries):
+        named = [{**entry, "id": one.id} for one, entry in zip(content.criteria, entries, strict=True)]
+        rubric.draft = {**rubric.draft, "criteria": named}
+        rubric.save(update_fields=["draft"])
 
 
 def checked(draft: Mapping[str, Any]) -> engine.Rubric:
@@ -163,6 +187,7 @@ def store_versions(
             Criterion(
                 version=version,
                 position=position,
+                uid=criterion.id or "",
                 name=str(criterion.name),
                 requirement=criterion.requirement,
                 weight=criterion.weight,

@@ -13,7 +13,6 @@ from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
-    Adjudication,
     Choice,
     Dataset,
     Item,
@@ -24,6 +23,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
+from rubricweb.selectors.labels.people import decisions, people_labels
 
 MAX_EXAMPLES = 20
 TEST = "test"
@@ -85,8 +85,8 @@ def among_examples(shown: Mapping[str, Any], items: QuerySet[Item]) -> list[str]
 def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> dict[str, Any]:
     criteria = list(version.criteria.order_by("position"))
     queues = [asked.queue] if asked.queue is not None else list(_queues(asked.dataset))
-    labels = _labels(queues, [criterion.pk for criterion in criteria])
-    reasons = _reasons(queues, labels)
+    labels = _labels(queues, version, [criterion.pk for criterion in criteria])
+    reasons = _reasons(queues, version, labels)
     items = Item.objects.filter(pk__in=labels).select_related("dataset").order_by("position")
     candidates = {
         item.key: (
@@ -144,40 +144,41 @@ def _queues(dataset: Dataset) -> Sequence[ReviewQueue]:
     return people_first(list(labelled_queues(dataset.pk, team=dataset.team)))
 
 
-def _labels(queues: Sequence[ReviewQueue], criteria: Sequence[int]) -> dict[int, dict[int, str]]:
+def _labels(
+    queues: Sequence[ReviewQueue], version: RubricVersion, criteria: Sequence[int]
+) -> dict[int, dict[int, str]]:
     """Item id → criterion id → the label that stands; tied ones left out."""
     wanted = set(criteria)
     labels: dict[int, dict[int, str]] = defaultdict(dict)
-    for (item_id, criterion_id), truth in ground_truth(queues).items():
+    for (item_id, criterion_id), truth in ground_truth(queues, version=version.pk).items():
         if criterion_id in wanted and truth.verdict is not None:
             labels[item_id][criterion_id] = str(truth.verdict)
     return labels
 
 
 def _reasons(
-    queues: Sequence[ReviewQueue], labels: Mapping[int, Mapping[int, str]]
+    queues: Sequence[ReviewQueue], version: RubricVersion, labels: Mapping[int, Mapping[int, str]]
 ) -> dict[tuple[int, int], str]:
     """The adjudicator's reason, else the first one a rater gave for the label that stands: for changing to it
     after the reveal, or at once."""
-    reasons: dict[tuple[int, int], str] = {}
-    submitted = Judgement.objects.in_reviews(queue__in=queues).filter(item_id__in=labels)
-    said = submitted.exclude(revision__choice=Choice.CHANGE).exclude(reason="")
-    changed = Revision.objects.filter(judgement__in=submitted, choice=Choice.CHANGE)
-    for item_id, criterion_id, final, reason in changed.order_by("pk").values_list(
-        "judgement__item_id", "judgement__criterion_id", "verdict", "reason"
-    ):
-        if labels[item_id].get(criterion_id) == final:
-            reasons.setdefault((item_id, criterion_id), reason)
-    decided = Adjudication.objects.filter(item_id__in=labels).exclude(reason="")
-    for rows in (said.order_by("pk"), decided.order_by("-pk")):
-        for item_id, criterion_id, verdict, reason in rows.values_list(
-            "item_id", "criterion_id", "verdict", "reason"
-        ):
-            if labels[item_id].get(criterion_id) == verdict:
-                if rows.model is Adjudication:
-                    reasons[item_id, criterion_id] = reason
-                else:
-                    reasons.setdefault((item_id, criterion_id), reason)
+    given = [
+        label
+        for label in people_labels(queues, version=version.pk, items=labels)
+        if labels[label.item_id].get(label.criterion_id) == label.final
+    ]
+    pks = [label.judgement_id for label in given]
+    first = dict(Judgement.objects.filter(pk__in=pks).exclude(reason="").values_list("pk", "reason"))
+    revisions = Revision.objects.filter(judgement__in=pks, choice=Choice.CHANGE)
+    changed = dict(revisions.values_list("judgement_id", "reason"))
+    reasons = {
+        unit: decision.reason
+        for unit, decision in decisions(queues, version=version.pk, items=labels).items()
+        if decision.reason and labels[unit[0]].get(unit[1]) == decision.verdict
+    }
+    for label in sorted(given, key=lambda one: (one.judgement_id not in changed, one.judgement_id)):
+        reason = changed.get(label.judgement_id, first.get(label.judgement_id))
+        if reason:
+            reasons.setdefault(label.unit, reason)
     return reasons
 
 

@@ -49,10 +49,12 @@ def test_a_criterion_put_before_unnamed_ones_does_not_reword_them():
     assert not diff.reordered
 
 
-def test_moving_criteria_is_a_change_of_order_only():
+def test_the_fewest_criteria_that_explain_another_order_were_moved():
     diff = rubric_diff(Rubric([CITY, SHORT, RUDE]), Rubric([RUDE, CITY, SHORT]))
     assert diff.reordered
-    assert diff.summary == ("order changed",)
+    assert [(change.name, change.aspects) for change in diff.changes] == [("rude", ("moved",))]
+    assert diff.summary == ("1 moved",)
+    assert diff.unchanged == 2
 
 
 def test_title_and_guidelines_are_compared_too():
@@ -63,7 +65,19 @@ def test_title_and_guidelines_are_compared_too():
 def test_two_equal_requirements_keep_their_own_partners():
     twin = CITY.model_copy(update={"name": "twin"})
     diff = rubric_diff(Rubric([CITY, twin]), Rubric([twin, CITY]))
-    assert diff.summary == ("order changed",)
+    assert diff.summary == ("1 moved",)
+
+
+def test_a_criterion_is_the_one_of_its_id_however_much_was_changed():
+    before = Rubric([CITY.model_copy(update={"id": "place"}), SHORT.model_copy(update={"id": "length"})])
+    reworded = Criterion(name="where", requirement="Says where it happened.", weight=1, id="place")
+    stranger = CITY.model_copy(update={"id": "another"})
+    diff = rubric_diff(before, Rubric([before.criteria[1], reworded, stranger]))
+    assert [(change.name, change.before and change.before.id) for change in diff.changes] == [
+        ("where", "place"),
+        (CITY.name, None),
+    ]
+    assert {"reworded", "renamed", "moved"} <= set(diff.changes[0].aspects)
 
 
 def test_word_diff_gives_the_newer_text_back():

@@ -99,7 +99,7 @@ def test_pages_go_on_where_the_last_one_ended_whatever_was_decided(people: Cast,
 
 
 def test_the_number_of_queries_does_not_grow(people: Cast, labelled, django_assert_max_num_queries) -> None:
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         where = inbox.scope(people.team, people.bob)
         inbox.inbox_page(where, inbox.inbox(where))
 

@@ -1,0 +1,77 @@
+"""Which criterion of an earlier version one is: by its id, else by its words, else by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rubricweb.engine.rubric.reading import new_id
+from rubricweb.engine.rubric.rubric import Rubric
+
+WORDING = ("requirement", "guidance", "met_example", "unmet_example", "scale_type", "check", "params")
+"""What makes a criterion the same question to those who answer it, beside the labels of its options.
+
+Its name, group, tags, weight and the values of its options may differ.
+"""
+
+Entry = Mapping[str, Any]
+"""A criterion as plain data, as ``Criterion.to_dict`` gives it or as somebody typed it."""
+
+
+def wording(entry: Entry) -> tuple[Any, ...]:
+    """The question a criterion asks; equal ones may share labels. Spaces and line breaks count as one
+    space.
+    """
+    options = entry.get("options") or ()
+    labels = [
+        (_spaced(option.get("label")), bool(option.get("na")))
+        for option in (options if isinstance(options, list | tuple) else ())
+        if isinstance(option, Mapping)
+    ]
+    return (*(_spaced(entry.get(field) or None) for field in WORDING), tuple(labels))
+
+
+def matched_ids(criteria: Sequence[Entry], earlier: Sequence[Entry]) -> list[str | None]:
+    """The id of every criterion: its own, else that of the earlier criterion it is; None for a new one.
+
+    Without an id it is the earlier one with the same wording, else the one of the same name, unless that is
+    one of the default names C1, C2, … . No earlier criterion is taken twice, nor one whose id is given.
+    """
+    found: list[str | None] = [entry.get("id") or None for entry in criteria]
+    free = [entry for entry in earlier if entry.get("id") and entry["id"] not in found]
+    for key in (wording, _given_name):
+        for place, entry in enumerate(criteria):
+            if found[place] is not None:
+                continue
+            partner = _partner(key, entry, free)
+            if partner is not None:
+                found[place] = partner["id"]
+                free.remove(partner)
+    return found
+
+
+def with_ids(content: Rubric, earlier: Rubric | None) -> Rubric:
+    """The rubric with an id for every criterion: see ``matched_ids``; what is new gets a random one."""
+    before = [] if earlier is None else [criterion.to_dict() for criterion in earlier.criteria]
+    ids = matched_ids([criterion.to_dict() for criterion in content.criteria], before)
+    criteria = [
+        criterion.model_copy(update={"id": own or new_id()})
+        for criterion, own in zip(content.criteria, ids, strict=True)
+    ]
+    return content.model_copy(update={"criteria": tuple(criteria)})
+
+
+def _partner(key: Callable[[Entry], Any], entry: Entry, free: Sequence[Entry]) -> Entry | None:
+    wanted = key(entry)
+    return None if wanted is None else next((one for one in free if key(one) == wanted), None)
+
+
+def _given_name(entry: Entry) -> str | None:
+    """The name somebody gave it, for comparing; None for none and for a default one."""
+    name = str(entry.get("name") or "").strip().casefold()
+    return None if not name or re.fullmatch(r"c\d+", name) else name
+
+
+def _spaced(value: Any) -> Any:
+    return " ".join(value.split()) if isinstance(value, str) else value
