@@ -8,9 +8,21 @@ from django.core.management import call_command
 from django.db import connection
 
 from rubricweb.engine.autograders.examples.few_shot import content_digest
-from rubricweb.models import Draw, Item, Judgement, ReviewQueue, RubricVersion, Run
+from rubricweb.models import (
+    Criterion,
+    Draw,
+    Item,
+    Judgement,
+    Meaning,
+    ReviewQueue,
+    Rubric,
+    RubricVersion,
+    Run,
+)
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services.reviews import queue_changes
+from rubricweb.services.rubrics import rubrics
+from rubricweb.services.rubrics.meanings import assign_meanings
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -113,3 +125,43 @@ def test_a_draw_that_cannot_be_told_any_more_is_not_made_up(people: Cast, judged
         apps, connection.schema_editor()
     )
     assert not queue.draws.exists()
+
+
+def test_criteria_from_before_are_found_again_by_their_words_and_names(people: Cast) -> None:
+    drafts = [
+        [("capital", "Names Paris."), (None, "Is short."), ("polite", "Is polite."), (None, "Is true.")],
+        # Reworded under its name; moved; renamed; an unnamed one reworded is a new one.
+        [("capital", "Names the city."), ("kind", "Is polite."), (None, "Is short."), (None, "Is right.")],
+        [("capital", "Names Paris."), ("kind", "Is polite."), (None, "Is short."), (None, "Is right.")],
+    ]
+    rubric = rubrics.create_rubric(people.team, by=people.ed, title="From before")
+    for draft in drafts:
+        criteria = [{"requirement": text} | ({"name": name} if name else {}) for name, text in draft]
+        content = {"title": "From before", "criteria": criteria}
+        rubrics.save_draft(rubric, draft=content, revision=rubric.draft_revision)
+        rubrics.publish(rubric, by=people.ed)
+    Criterion.objects.update(uid="", meaning=None)
+    Meaning.objects.all().delete()
+    Rubric.objects.filter(pk=rubric.pk).update(draft=content)
+    import_module("rubricweb.migrations.0024_criteria_identified").identify(apps, connection.schema_editor())
+    rows = {
+        (row.version.number, row.requirement): row
+        for row in Criterion.objects.filter(version__rubric=rubric).select_related("version")
+    }
+    uid = {place: row.uid for place, row in rows.items()}
+    meaning = {place: row.meaning_id for place, row in rows.items()}
+    assert uid[1, "Names Paris."] == uid[2, "Names the city."] == uid[3, "Names Paris."]
+    assert uid[1, "Is polite."] == uid[2, "Is polite."]
+    assert uid[1, "Is short."] == uid[2, "Is short."]
+    assert uid[1, "Is true."] != uid[2, "Is right."]
+    assert meaning[1, "Names Paris."] == meaning[3, "Names Paris."] != meaning[2, "Names the city."]
+    assert meaning[1, "Is short."] == meaning[2, "Is short."] == meaning[3, "Is short."]
+    assert len({*uid.values()}) == 5
+    assert None not in meaning.values()
+    assert "" not in uid.values()
+    rubric.refresh_from_db()
+    newest = rubric.versions.get(number=3).criteria.order_by("position")
+    assert [entry["id"] for entry in rubric.draft["criteria"]] == [row.uid for row in newest]
+    # What publishing gives them is the same.
+    assign_meanings(rubric)
+    assert {place: Criterion.objects.get(pk=row.pk).meaning_id for place, row in rows.items()} == meaning

@@ -58,6 +58,10 @@ class DraftCriterion(Input):
     check, anything else is binary.
     """
 
+    id: Annotated[
+        str | None,
+        Field(description="Which criterion it is across versions; without one it is found by words and name."),
+    ] = None
     name: str | None = None
     weight: float | str | None = None
     requirement: str | None = None
@@ -152,6 +156,7 @@ class Criterion(Schema):
     """
 
     id: int
+    uid: Annotated[str, Field(description="The same in every version of the rubric; files call it `id`.")]
     position: int
     name: str
     weight: float

@@ -44,7 +44,7 @@ def compare(request: TeamRequest) -> HttpResponse:
     inbox_url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.pair}"
     context |= {
         "found": found,
-        "other_rubrics": words.other_rubrics(run, choice.other_versions),
+        "other_wordings": words.other_wordings(found, choice.other_versions),
         "special_cases": list(words.special_cases(found, inbox_url, has_choices=bool(choices))),
         "bias_words": words.bias_words(found.scores.agreement),
         "estimate_words": words.estimate_words(found.scores.estimate),

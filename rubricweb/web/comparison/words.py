@@ -26,16 +26,20 @@ class Fact:
     about: str = ""
 
 
-def other_rubrics(run: Run, queues: Sequence[ReviewQueue]) -> str:
-    """Which queues were labelled by another rubric version than the run's; "" for none."""
-    if not queues:
+def other_wordings(found: Comparison, queues: Sequence[ReviewQueue]) -> str:
+    """Which queues have labels that count in no figure, since the run asked in other words; "" without any.
+
+    `queues` are those labelled by another version or rubric than the run's.
+    """
+    if not found.on_other_versions:
         return ""
     labelled = sentence(
         *(f"{queue.name} was labelled by {_version(queue.rubric_version)}" for queue in queues)
     )
     return (
-        f"{labelled}. The run graded by {_version(run.rubric_version)}, so it has no verdict on those "
-        "criteria, and they are in no figure."
+        f"{labelled}. The run graded by {_version(found.run.rubric_version)}. "
+        f"Labels count where both ask the same: {counted(found.on_other_versions, 'unit')} labelled under other "
+        "words, or by criteria the run’s rubric does not have, are in no figure."
     )
 
 
@@ -65,7 +69,7 @@ def special_cases(found: Comparison, inbox: str, *, has_choices: bool) -> Iterat
         yield Fact("On items’ own rubrics", f"{own}, in the overall figures only")
     if found.on_other_versions:
         other = counted(found.on_other_versions, "unit")
-        yield Fact("On other rubric versions", f"{other}, which this run was never asked: in no figure")
+        yield Fact("On other wordings", f"{other} labelled by criteria this run was never asked: in no figure")
     if found.hidden_items:
         hidden = counted(found.hidden_items, "item")
         yield Fact("Hidden from you", f"{hidden} you are still to review blind")

@@ -114,6 +114,7 @@ class CriterionForm(forms.Form):
     scale_type = forms.CharField(label="Scale", required=False)
     aggregation = forms.CharField(label="Vote rule", required=False)
     check = _text()
+    id = forms.CharField(required=False, widget=forms.HiddenInput)
 
     index: int | str = 0
     share: float | None = None
@@ -224,6 +225,7 @@ class CriterionForm(forms.Form):
             found |= {"params": params} if (params := self.params.params()) else {}
         elif rule := self.text("aggregation").strip():
             found["aggregation"] = rule
+        found |= {"id": id} if (id := self.text("id")).strip() else {}
         return found
 
     def field_of(self, place: str) -> tuple[str | None, str, str]:
@@ -238,7 +240,7 @@ class CriterionForm(forms.Form):
             return None, f"id_{option.prefix}-{part}", f"option {self.options.index(option) + 1}, {part}"
         if head == "options":
             return None, f"{self.prefix}-options", "options"
-        if head in self.fields and head != "kind":
+        if head in self.fields and head not in ("kind", "id"):
             return head, self[head].id_for_label, str(self[head].label).lower()
         return None, "", ""
 

@@ -134,3 +134,37 @@ def test_only_one_function_joins_judgements_to_their_reviews() -> None:
             if "review__" in name or name.startswith("judgements__"):
                 found.append(f"{path.relative_to(ROOT)}:{node.value.lineno}: {name}")
     assert found == []
+
+
+READS_LABELS_AS_GIVEN = {
+    "models/judgements.py": "says how",
+    "selectors/labels/people.py": "the reader",
+    # One queue asks by one version, and its raters' own labels are shown as they gave them.
+    "selectors/labels/queue_labels.py": "what people of one queue said first",
+    "selectors/reviews/calibration.py": "a rater's labels of gold items in one queue",
+    "selectors/reviews/comments.py": "who spoke",
+    "selectors/reviews/reveals.py": "what the others of one queue said",
+    "selectors/reviews/revision_rates.py": "what raters of revealing queues changed",
+    "services/reviews/extra_raters.py": "whether the raters of one queue item agree",
+    # Each label, whichever version it was given to.
+    "selectors/comparison/item.py": "every voice on one item, sorted by how it is read",
+    "selectors/exports/exports.py": "the export of verdicts",
+    "selectors/datasets/items.py": "who labelled a dataset in files",
+    "services/datasets/files.py": "whether a file is stored already",
+    "services/datasets/splits.py": "copies into the halves of a split",
+    "services/labels.py": "counts of what a file would store",
+    # Reviews and revisions, not labels.
+    "selectors/labels/label_evidence.py": "which queues asked what a version asks",
+    "selectors/adjudication/differing_units.py": "who found the rubric unclear",
+    "selectors/rubrics/todo.py": "who found the rubric unclear",
+}
+
+
+def test_one_function_reads_what_people_said_across_versions() -> None:
+    """Whoever reads labels past `people_labels` would lose those of other versions: each says why it may."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        if "migrations" not in path.parts and "in_reviews(" in path.read_text()
+    }
+    assert found == set(READS_LABELS_AS_GIVEN)

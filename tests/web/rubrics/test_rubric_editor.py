@@ -453,6 +453,18 @@ class TestVersions:
         content, _ = checked_draft(EVERYTHING)
         assert rubric.versions.get().to_engine().to_dict(ids=False) == content.to_dict()
 
+    def test_a_criterion_renamed_and_reworded_in_the_editor_stays_the_same_one(self, ed, people, rubric, url):
+        first = rubrics.publish(rubric, by=people.ed)
+        posted = as_posted(ed.get(url("rubric_edit")).context["form"])
+        posted |= {"criteria-0-name": "insult", "criteria-0-requirement": "Insults somebody."}
+        ed.post(url("rubric_edit"), posted | {"publish": "1"})
+        rubric.refresh_from_db()
+        ed.post(url("rubric_publish"), {"note": "", "revision": str(rubric.draft_revision)})
+        second = rubric.versions.get(number=2)
+        assert second.criteria.get(name="insult").uid == first.criteria.get(name="plain").uid
+        shown = ed.get(url("rubric_version", 2)).content.decode()
+        assert "1 reworded · 1 renamed" in shown
+
 
 class TestHuge:
     def test_a_hundred_criteria_of_ten_options_are_shown_and_saved(
