@@ -60,7 +60,7 @@ class DraftCriterion(Input):
 
     id: Annotated[
         str | None,
-        Field(description="Which criterion it is across versions; without one it is found by words and name."),
+        Field(description="Which criterion it is across versions; else found by words and name."),
     ] = None
     name: str | None = None
     weight: float | str | None = None

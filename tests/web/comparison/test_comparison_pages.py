@@ -165,7 +165,7 @@ class TestFigures:
         grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
         bob = sign_in(people.bob)
         # As many whether there are sixty items or six.
-        with django_assert_max_num_queries(44):
+        with django_assert_max_num_queries(48):
             get(bob, url(people, "compare"))
         with django_assert_max_num_queries(30):
             get(bob, url(people, "adjudication"))
@@ -214,7 +214,7 @@ class TestChoice:
         assert "Nothing to compare People labelled capital answers by another rubric, Rightness v1;" in page
         assert "whose criteria nobody labelled" in page
         # Its labels are no units on items' own rubrics.
-        assert "On other rubric versions 4 units, which this run was never asked: in no figure" in page
+        assert "On other wordings 4 units labelled by criteria this run was never asked: in no figure" in page
         assert "On items’ own rubrics" not in page
 
     def test_an_empty_team_is_told_what_comes_first(self, people, sign_in) -> None:
