@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement
 from rubricweb.engine.number_format import counted, number, share
-from rubricweb.models import ReviewQueue, RubricVersion, Run
+from rubricweb.models import ReviewQueue, RubricVersion
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.templatetags.display import figure
@@ -38,8 +38,8 @@ def other_wordings(found: Comparison, queues: Sequence[ReviewQueue]) -> str:
     )
     return (
         f"{labelled}. The run graded by {_version(found.run.rubric_version)}. "
-        f"Labels count where both ask the same: {counted(found.on_other_versions, 'unit')} labelled under other "
-        "words, or by criteria the run’s rubric does not have, are in no figure."
+        f"Labels count where both ask the same: {counted(found.on_other_versions, 'unit')} labelled under "
+        "other words, or by criteria the run’s rubric does not have, are in no figure."
     )
 
 
@@ -68,8 +68,8 @@ def special_cases(found: Comparison, inbox: str, *, has_choices: bool) -> Iterat
         own = counted(found.on_own_rubrics, "unit")
         yield Fact("On items’ own rubrics", f"{own}, in the overall figures only")
     if found.on_other_versions:
-        other = counted(found.on_other_versions, "unit")
-        yield Fact("On other wordings", f"{other} labelled by criteria this run was never asked: in no figure")
+        other = f"{counted(found.on_other_versions, 'unit')} labelled by criteria this run was never asked"
+        yield Fact("On other wordings", f"{other}: in no figure")
     if found.hidden_items:
         hidden = counted(found.hidden_items, "item")
         yield Fact("Hidden from you", f"{hidden} you are still to review blind")
