@@ -55,9 +55,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
         elif any("installation" in one for one in fixtures):
             item.add_marker(pytest.mark.xdist_group("commands"))
     yield
-    # What is imported and collected stays: the collector of garbage need not look through it again and again.
+    # What is imported and collected stays: the collector of garbage need not look through it again and again,
+    # nor come after every 700 new objects; a page makes thousands.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
     turn = {"processes": 0, "commands": 1, "browser 0": 3, "browser 1": 3}
     items.sort(key=lambda item: turn.get(_group(item), 2))
 

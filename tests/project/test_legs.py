@@ -25,5 +25,6 @@ def test_every_place_is_there() -> None:
 
 def test_the_innermost_place_decides() -> None:
     assert legs_of(PurePath("services/test_demo.py")) == (POSTGRES,)
-    assert legs_of(PurePath("services/grading/batches/test_batches.py")) == LEGS
+    assert legs_of(PurePath("services/grading/test_sessions.py")) == LEGS
+    assert legs_of(PurePath("services/grading/batches/test_batches.py")) == (POSTGRES,)
     assert legs_of(PurePath("a_new_folder/test_something.py")) == (SQLITE,)
