@@ -359,7 +359,7 @@ def test_where_all_agree_is_accepted_from_the_page_of_the_queue(
     button = page.get_by_role("button", name="Accept 3 units")
     button.focus()
     page.keyboard.press("Enter")
-    expect(page.locator("main")).to_contain_text("3 units of First look accepted as everybody said.")
+    expect(page.locator("main")).to_contain_text("3 units of First look accepted.")
     assert decided() == {
         ("item 1", "depth"): ("Fair", "", ""),
         ("item 1", "abroad"): ("UNMET", "", ""),

@@ -43,7 +43,7 @@ def test_an_open_menu_and_what_is_typed_in_it_outlast_a_redraw(
     open_page: Page, people: Cast, run: Run
 ) -> None:
     open_page.locator("summary", has_text="Budget").click()
-    amount = open_page.get_by_label("What this run may cost, US dollars")
+    amount = open_page.get_by_label("Budget of this run, US dollars")
     amount.fill("12.5")
 
     # The cap pauses the run, or somebody else does: the page shows it, and offers what may be done now.
@@ -106,7 +106,7 @@ def test_what_an_action_said_goes_when_the_run_has_moved_on_but_an_error_stays(
     expect(open_page.locator(":focus-visible")).to_have_text("Pause")
 
     open_page.locator("summary", has_text="Budget").click()
-    amount = open_page.get_by_label("What this run may cost, US dollars")
+    amount = open_page.get_by_label("Budget of this run, US dollars")
     amount.evaluate("field => field.type = 'text'")
     amount.fill("much")
     open_page.get_by_role("button", name="Set", exact=True).click()

@@ -93,7 +93,7 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     broken = grade(planned(name="Broken"), LabelJudge(fails))
     paused = planned(name="Paused", budget_usd=BUDGET_USD)
     spent = "$0.0120" if unsure else "$0.0090"
-    events.note(paused.pk, "budget", f"What it may cost was set to {spent}.")
+    events.note(paused.pk, "budget", f"The budget was set to {spent}.")
     runs.pause_for_money(paused, now=timezone.now(), why=f"The next call would pass $0.50: {spent} is spent.")
     if unsure:
         events.note(paused.pk, "throttled", "The endpoint answered 429: too many requests.")

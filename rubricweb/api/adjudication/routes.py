@@ -83,7 +83,7 @@ def get_unit_to_adjudicate(
 
 @adjudication.write("PUT", UNIT, Role.REVIEWER, schemas.Adjudication)
 def adjudicate(request: TokenRequest, item_id: int, criterion_id: int, body: schemas.NewAdjudication) -> Any:
-    """Decide the verdict that stands for one criterion of one item.
+    """Decide the final verdict on one criterion of one item.
 
     Deciding again replaces your own decision. Another person's is only replaced when `seen` is its
     `decided_at`; else the answer (409) says what they decided meanwhile. The journal keeps all. Withheld

@@ -45,7 +45,7 @@ class DoubtfulItems(Input):
 
     kind: Literal["run"]
     run_id: Id
-    reasons: Annotated[list[Reason], Field(description="Without any, all of them.")] = []
+    reasons: Annotated[list[Reason], Field(description="Empty: all of them.")] = []
     search: Search = ""
     metadata: Metadata = ""
 

@@ -113,7 +113,7 @@ def accept(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"accepted": accepted})
         return 0
-    return say(f"{counted(accepted, 'unit')} of {queue} accepted as everybody said.")
+    return say(f"{counted(accepted, 'unit')} of {queue} accepted.")
 
 
 def truth(options: argparse.Namespace) -> int:

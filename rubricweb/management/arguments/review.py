@@ -43,7 +43,7 @@ def queues(room: argparse.ArgumentParser) -> None:
     opened.add_argument(
         "--rater", action="append", default=[], metavar="USER", help="who reviews; several times"
     )
-    opened.add_argument("--everyone", action="store_true", help="the whole team, whoever joins too")
+    opened.add_argument("--everyone", action="store_true", help="the whole team, future members too")
     opened.add_argument("--raters-per-item", type=positive, default=1, metavar="N", help="(default 1)")
     opened.add_argument(
         "--run", type=positive, metavar="RUN", help="the run that is revealed after submitting"

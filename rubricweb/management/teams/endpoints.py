@@ -78,7 +78,8 @@ def edit(options: argparse.Namespace) -> int:
     endpoint = services.edit_endpoint(endpoint, by=who.user, **changes)
     if not options.json:
         return say(
-            f"Endpoint {endpoint.pk}, {endpoint}, is changed. Runs that have started ask what they froze."
+            f"Endpoint {endpoint.pk}, {endpoint}, is changed. "
+            "Running runs keep the settings they started with."
         )
     return _shown(options, endpoint)
 

@@ -16,9 +16,9 @@ from rubricweb.selectors.datasets.items import matching, metadata_text
 from rubricweb.selectors.reviews import informative
 
 KINDS = {
-    "all": "all items, those added later too",
+    "all": "all items, including future ones",
     "filter": "items that match",
-    "run": "what a run’s judge is unsure of, or differs on",
+    "run": "items a run’s judge is unsure of or differs on",
     "sample": "a random sample",
     "items": "chosen items",
 }
@@ -264,7 +264,7 @@ def _sentence(source: dict[str, Any], *, verdicts: bool) -> str:
         return "Items chosen by what is known of them, which is not said while they are to be reviewed."
     narrowed = _narrowed_words(source)
     if kind == ALL:
-        return "All items of the dataset, those added later too."
+        return "All items of the dataset, including future ones."
     if kind == "filter":
         return f"Items{narrowed}."
     if kind == "run":

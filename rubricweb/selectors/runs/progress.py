@@ -49,7 +49,7 @@ WAITING: Mapping[str, str] = {
     "queued": "Workers are busy with other runs.",
     "throttled": "The endpoint asked for patience.",
     "batch": "The provider has its questions as a batch, and answers within a day.",
-    "budget": "What it may cost is spent.",
+    "budget": "The budget is used up.",
     "paused": "Somebody paused it.",
 }
 """Everything a run that has not ended may be waiting for, in words."""

@@ -15,7 +15,7 @@ MESSAGES = {
     "throttled": "The endpoint answered 429: too many requests.",
     "retried": "Asked again after an error that may pass.",
     "fell_back": "The fallback model was asked.",
-    "cached": "Answered by an earlier call that asked the very same.",
+    "cached": "Answered from an identical earlier call.",
     "database": "The database was away; replies were kept until it was back.",
 }
 

@@ -158,7 +158,7 @@ def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
         Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd, stop_reason=reason)
         said = "no cap" if budget_usd is None else money(budget_usd)
         record(run.team, by, "set the budget of", run, budget_usd=budget_usd)
-        note(run.pk, "budget", f"What it may cost was set to {said}{_by(by)}.")
+        note(run.pk, "budget", f"The budget was set to {said}{_by(by)}.")
     run.refresh_from_db()
 
 

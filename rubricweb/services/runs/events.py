@@ -22,7 +22,7 @@ EVENT_KINDS: Mapping[str, str] = {
     "retried": "A question was asked again after an error that may pass.",
     "fell_back": "The fallback model was asked, for the judge's own had refused for good.",
     "form": "Another form of reply is asked for: the endpoint does not take the better one.",
-    "cached": "Answers to the very same questions were used again.",
+    "cached": "Answers to identical questions were reused.",
     "taken_over": "Items of a worker that is gone, or of one that fell silent, were freed for others.",
     "lost": "Calls were cut off, by a kill or a stop: nobody knows whether they were paid for.",
     "database": "The database was away; replies were kept until it was back.",

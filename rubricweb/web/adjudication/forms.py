@@ -150,7 +150,7 @@ def require_known_cell(asked: Asked, criterion: Criterion | None) -> None:
 class Decision(forms.Form):
     """One criterion of one item decided: what stands, why judge and people differed, and the reason."""
 
-    verdict = forms.ChoiceField(error_messages={"required": "Choose the verdict that stands."})
+    verdict = forms.ChoiceField(error_messages={"required": "Choose the final verdict."})
     cause = forms.ChoiceField(choices=Cause.choices, error_messages={"required": "Say why they differed."})
     reason = forms.CharField(required=False, max_length=REASON_MAX)
 

@@ -103,7 +103,7 @@ def undo(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
     criterion = criterion_for(item, criterion_id)
     asked, _ = _asked(request)
     services.withdraw(item, criterion, by=request.user, seen=read_seen(request.POST.get("seen")))
-    messages.success(request, f"The decision on {criterion.name} of {item} is taken back.")
+    messages.success(request, f"The decision on {criterion.name} of {item} is undone.")
     url = reverse("adjudication_unit", args=[request.team.slug, item.pk, criterion.pk])
     return redirect(f"{url}?{asked.here}")
 
@@ -114,7 +114,7 @@ def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
     if request.method == "POST":
         accepted = services.accept_agreed(queue, by=request.user)
-        messages.success(request, f"{counted(accepted, 'unit')} of {queue} accepted as everybody said.")
+        messages.success(request, f"{counted(accepted, 'unit')} of {queue} accepted.")
         return redirect(f"{reverse('adjudication', args=[request.team.slug])}?queue={queue.pk}")
     where = selected.scope(request.team, request.user, [queue])
     context = {

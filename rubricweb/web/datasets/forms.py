@@ -127,7 +127,7 @@ class LabelsForm(forms.Form):
         label="Name",
         max_length=200,
         required=False,
-        help_text="What these labels are called among the review queues. Left empty, the file's name.",
+        help_text="What these labels are called among the review queues. Defaults to the file name.",
     )
 
     rater_kind = forms.ChoiceField(

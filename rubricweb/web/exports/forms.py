@@ -14,7 +14,7 @@ from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
 from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 
 WORDS = {
-    "ground_truth": "What stands for every labelled criterion: an adjudication, else the majority of people.",
+    "ground_truth": "One label per criterion: the adjudicated one, else the majority of people.",
     "verdicts": "What every person and judge said, one row per verdict, with its reason.",
     "csv": "One row per verdict, for spreadsheets and statistics programs.",
     "wide": "One row per item and rater, one column per criterion, for tables and measures of agreement.",

@@ -60,7 +60,7 @@ class JudgeForm(_Refusable):
         max_length=200,
         required=False,
         widget=forms.TextInput(attrs={"class": "input--mono"}),
-        help_text="Asked at the same address for what the model has failed at for good. Its calls say so.",
+        help_text="Asked at the same address when the model has failed for good. Its calls say so.",
     )
     temperature = forms.FloatField(required=False, min_value=0, max_value=2, help_text="0 to 2")
     top_p = forms.FloatField(required=False, min_value=0, max_value=1, label="Top p")
@@ -216,7 +216,7 @@ class PriceForm(_Refusable):
     model = forms.CharField(
         max_length=200,
         widget=forms.TextInput(attrs={"class": "input--mono"}),
-        help_text="As judges name it, to the letter.",
+        help_text="Exactly as endpoints name it.",
     )
     input_usd_per_million = forms.FloatField(min_value=0, max_value=999_999, label="Input", help_text=_USD)
     cached_input_usd_per_million = forms.FloatField(
@@ -243,7 +243,7 @@ class RetentionForm(_Refusable):
         required=False,
         min_value=1,
         max_value=MAX_DAYS,
-        label="Keep for days",
+        label="Keep for (days)",
         help_text="Empty keeps them for ever.",
     )
 

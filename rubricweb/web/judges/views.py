@@ -54,7 +54,7 @@ def judge(request: TeamRequest, endpoint_id: int) -> HttpResponse:
         except (Invalid, Conflict) as error:
             form.refuse(error)
         else:
-            messages.success(request, f"{endpoint} is changed. Runs that have started ask what they froze.")
+            messages.success(request, f"{endpoint} is changed. Running runs keep what they started with.")
             return redirect("settings_judges", request.team.slug)
     return _judge_page(request, endpoint, form.without_secrets(), status=422)
 

@@ -31,7 +31,7 @@ class MarkGold(RefusableForm):
     at_random = forms.IntegerField(
         min_value=1,
         required=False,
-        label="So many at random",
+        label="Number drawn at random",
         widget=forms.NumberInput(attrs=SHORT),
         help_text="Drawn from the items whose labels are known for every criterion.",
     )
@@ -68,7 +68,7 @@ class Rules(RefusableForm):
     )
     pass_mark = _Percent(
         label="Pass mark in percent",
-        help_text="So much of the labels in the round must be right to go on. Empty: it only measures.",
+        help_text="Share of labels in the round that must be right to continue. Empty: no pass mark.",
     )
     extra_rater_below = _Percent(
         label="One more rater below, in percent",

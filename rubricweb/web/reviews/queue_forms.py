@@ -34,27 +34,27 @@ class SourceForm(RefusableForm):
         help_text="As key=value, for example language=fr.",
     )
     source_run: "forms.ModelChoiceField[Run]" = forms.ModelChoiceField(
-        queryset=None, required=False, empty_label="Choose…", label="Run whose judge is looked at"
+        queryset=None, required=False, empty_label="Choose…", label="Run"
     )
     reasons = forms.MultipleChoiceField(
         choices=[(name, words[0].upper() + words[1:]) for name, words in REASONS.items()],
         widget=forms.CheckboxSelectMultiple,
         required=False,
         label="Where",
-        help_text="Without any, all of them.",
+        help_text="Empty: all of them.",
     )
     size = forms.IntegerField(
         min_value=1,
         required=False,
         label="How many items",
         widget=forms.NumberInput(attrs=SHORT),
-        help_text="Drawn at random; the draw is kept, so that its labels may speak for all items.",
+        help_text="Drawn at random, so that its labels allow estimates for all items.",
     )
     strata_metadata = forms.CharField(
         max_length=200,
         required=False,
         label="Evenly over the values of this metadata key",
-        help_text="Rare values are then drawn with a higher probability, which is kept too.",
+        help_text="Rare values get a higher probability, which the estimates account for.",
     )
     strata_criterion = forms.CharField(
         max_length=200,
@@ -138,16 +138,16 @@ class NewQueue(SourceForm):
         required=False,
         label="Order",
         help_text="Most informative are items on which people, judges or repeats differed until now: "
-        "reviewers may guess so of what comes early. "
-        "A sample in another order than drawn tells of no other items until all of it is done.",
+        "reviewers may then guess that early items are difficult. "
+        "A sample in another order allows no estimate until all of it is done.",
     )
     rationale = forms.ChoiceField(
         choices=Rationale.choices,
         required=False,
         initial=Rationale.NEVER,
         label="Verdicts that need a reason",
-        help_text="A review cannot be submitted without it. Not met is what gives the score nothing: unmet, "
-        "and of a penalty that the error is present.",
+        help_text="A review cannot be submitted without it. “Not met” means answers that add nothing: unmet, "
+        "or, for a penalty, the error is present.",
     )
     hold_minutes = forms.IntegerField(
         min_value=1,
@@ -233,7 +233,7 @@ class QueuePeople(RefusableForm):
         label="People",
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text="Who is taken out keeps their drafts to read; what they submitted stays.",
+        help_text="People you remove keep their drafts to read; submitted reviews are kept.",
     )
 
     def __init__(self, *args: Any, queue: ReviewQueue, **kwargs: Any) -> None:

@@ -72,17 +72,17 @@ class NewRun(VotingFields):
     no_cap = forms.BooleanField(
         required=False,
         label="Run it without a cap",
-        help_text="Needed for a judge whose price is unknown: no budget can hold it.",
+        help_text="Needed for a judge with an unknown price: no budget can limit it.",
     )
     use_cache = forms.BooleanField(
         required=False,
         initial=True,
         label="Use earlier answers",
-        help_text="What this team asked before, word for word, is not asked and paid for again.",
+        help_text="Identical earlier questions of this team are not asked and paid for again.",
     )
     batch = forms.BooleanField(
         required=False,
-        label="Hand it over as batches",
+        label="Send as provider batches",
         help_text="The provider answers within a day, for half the price.",
     )
     abstention = forms.ChoiceField(

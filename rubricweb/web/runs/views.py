@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import trigger_client_event
@@ -70,7 +71,7 @@ def run(request: TeamRequest, run_id: int) -> HttpResponse:
     if request.htmx:
         return render(request, "runs/results/_results.html", context)
     if panels.asks_offline(found):
-        context["about_judge"] = f"{endpoints.OFFLINE_NAME.capitalize()}: {endpoints.OFFLINE_ABOUT}"
+        context["about_judge"] = f"{capfirst(endpoints.OFFLINE_NAME)}: {endpoints.OFFLINE_ABOUT}"
     return render(request, "runs/run.html", context | _live(request, found) | _controls(request, found))
 
 

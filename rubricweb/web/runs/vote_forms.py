@@ -60,8 +60,8 @@ class VotingFields(forms.Form):
     )
     further_weights = forms.CharField(
         required=False,
-        label="Their weights",
-        help_text="In the order of the list, apart by spaces; 1 each when left empty.",
+        label="Weights of further judges",
+        help_text="In the order of the list, separated by spaces. Empty: 1 each.",
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
     cascade = forms.BooleanField(
@@ -71,16 +71,16 @@ class VotingFields(forms.Form):
     )
     escalate_on = forms.MultipleChoiceField(
         required=False,
-        label="It goes on when",
+        label="Ask the next stage when",
         choices=[(name, CONDITION_WORDS[name]) for name in CONDITIONS],
         widget=forms.CheckboxSelectMultiple,
-        help_text="None chosen: all of them, unsureness only when a confidence is given.",
+        help_text="None chosen: all of them; low confidence only if a threshold is set.",
     )
     min_confidence = forms.FloatField(
         min_value=0,
         max_value=1,
         required=False,
-        label="Least confidence",
+        label="Minimum confidence",
         help_text="From 0 to 1; below it the judge counts as unsure.",
         widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
     )
@@ -89,8 +89,8 @@ class VotingFields(forms.Form):
         max_value=1,
         initial=0,
         required=False,
-        label="Least share of votes",
-        help_text="From 0 to 1; with fewer votes than that a criterion ends as an error.",
+        label="Minimum share of votes",
+        help_text="From 0 to 1; with fewer votes a criterion becomes an error.",
         widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
     )
     rule_binary = _rule_field("binary", "Met or unmet is settled by")
@@ -101,7 +101,7 @@ class VotingFields(forms.Form):
         required=False,
         label="Examples from",
         empty_label="No examples",
-        help_text="A labelled dataset with other items, best a dev half. What people settled on is shown.",
+        help_text="Another labelled dataset, preferably a dev half. The judge sees its ground truth.",
     )
     n_examples = forms.IntegerField(
         min_value=1,

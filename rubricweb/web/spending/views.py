@@ -31,7 +31,7 @@ def prices(request: TeamRequest) -> HttpResponse:
         except Invalid as error:
             form.refuse(error)
         else:
-            messages.success(request, f"Runs started from now on go by this price of {price}.")
+            messages.success(request, f"New runs use this price of {price}.")
             return redirect("settings_prices", request.team.slug)
     return _prices_page(request, form, status=422)
 
@@ -45,7 +45,7 @@ def remove_price(request: TeamRequest) -> HttpResponse:
     except NotFound:
         messages.info(request, "That price was already removed.")
     else:
-        messages.success(request, f"{model} costs what the shipped list says, if it is there.")
+        messages.success(request, f"{model} uses the built-in price list, if the model is in it.")
     return redirect("settings_prices", request.team.slug)
 
 
@@ -71,7 +71,7 @@ def spending(request: TeamRequest) -> HttpResponse:
             except Invalid as error:
                 form.refuse(error)
             else:
-                messages.success(request, "The cap is changed. Calls asked from now on go by it.")
+                messages.success(request, "The cap is changed and applies to the next call.")
                 return redirect("settings_spending", request.team.slug)
     figures = month_figures.month_figures(request.team, viewer=request.user, now=now())
     context: dict[str, Any] = {
@@ -97,7 +97,7 @@ def retention(request: TeamRequest) -> HttpResponse:
             except Invalid as error:
                 form.refuse(error)
             else:
-                messages.success(request, "Changed. What is due is pruned within the hour.")
+                messages.success(request, "Changed. Calls past the limit are pruned within the hour.")
                 return redirect("settings_retention", request.team.slug)
     context = {"form": form, "rounds": month_figures.pruning_rounds(request.team, viewer=request.user)}
     return render(request, "spending/retention.html", context, status=422 if form.errors else 200)

@@ -13,7 +13,7 @@ class NewMember(forms.Form):
     who = forms.CharField(
         max_length=150,
         label="User name or e-mail",
-        help_text="Nobody is in before they accept. Who has no account makes one then.",
+        help_text="People join when they accept. Without an account, they create one then.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
@@ -70,7 +70,7 @@ class NewToken(forms.Form):
         coerce=lambda text: text == "write",
         choices=[("read", "Read only"), ("write", "Read and write")],
         initial="read",
-        label="May",
+        label="Access",
         widget=forms.RadioSelect,
     )
     days = forms.IntegerField(

@@ -171,7 +171,7 @@ class TestAcceptingAll:
         assert "1 unit to accept" in page
         assert "3 units on which somebody differs stay in the inbox." in page
         answer = rae.post(url, follow=True)
-        assert "1 unit of labels accepted as everybody said." in text(answer)
+        assert "1 unit of labels accepted." in text(answer)
         assert rows(answer) == ["2", "3", "4"]
         assert "0 units to accept" in text(rae.get(url))
         assert Adjudication.objects.get().cause == ""

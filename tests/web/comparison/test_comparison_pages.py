@@ -461,7 +461,7 @@ class TestDeciding:
     def test_an_unfinished_form_says_what_is_missing(self, people, sign_in, graded) -> None:
         answer = decide(people, sign_in(people.rae), graded[0], "2", reason="long thoughts")
         assert answer.status_code == 422
-        assert "Choose the verdict that stands." in text(answer)
+        assert "Choose the final verdict." in text(answer)
         assert "Say why they differed." in text(answer)
         assert "long thoughts" in text(answer)
 

@@ -64,7 +64,7 @@ def test_an_editor_opens_a_queue_of_items_that_match_for_the_whole_team(
     assert answer["Location"] == url("queue", people, made.pk)
     page = text(ed.get(answer["Location"]))
     assert "Items with “Belgium”." in page
-    assert "the whole team, whoever joins too" in page
+    assert "the whole team, future members too" in page
     assert (made.raters.count(), made.queue_items.count(), made.order) == (4, 1, "shuffled")
 
 

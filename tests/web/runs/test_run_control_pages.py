@@ -207,7 +207,7 @@ def test_another_budget_is_not_set_where_the_run_cannot_go_on_with_it(
     assert "was removed since the run started" in page
     run.refresh_from_db()
     assert (run.state, run.budget_usd) == (RunState.PAUSED, 0.004)
-    assert "What it may cost was set to $0.0040 by Ed." in page
+    assert "The budget was set to $0.0040 by Ed." in page
     assert "$2.50" not in page
 
 
