@@ -197,7 +197,7 @@ def test_what_order_extra_raters_and_reopening_give_away_is_said_beside_the_opti
     def page(name: str, *ids: int) -> str:
         return str(client.get(reverse(name, args=[slug, *ids])).content.decode())
 
-    assert "may guess so of what comes early" in page("queue_new")
+    assert "may then guess that early items are difficult" in page("queue_new")
     assert "may guess that the others differed" in page("queue_gold", queue.pk)
     assert "cannot undo what its raters saw" in page("queue", queue.pk)
     client.post(reverse("queue_close", args=[slug, queue.pk]))

@@ -82,7 +82,7 @@ def test_the_page_shows_difference_flips_and_counts(people: Cast, sign_in, pair)
     page = shown(sign_in(people.bob), at("run_diff", people, after.pk, before.pk))
     # 1, 0, 1 became 0, 1, 1: the mean stays 2/3; one flip each way, p = 1.
     assert '0.67</span> <span class="text-muted">→</span> <span class="figure">0.67<' in page
-    assert "Could be chance: the interval holds 0" in page
+    assert "Could be chance: the interval includes 0" in page
     assert "1 to met" in page
     assert "1 to unmet" in page
     assert "1.0000" in page

@@ -1,0 +1,84 @@
+"""Every page of a team, in both themes and two widths: what axe finds, and what sticks out."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.urls import URLPattern
+from playwright.sync_api import Page
+
+from rubricweb.models import Role, Run, User
+from rubricweb.services.labels import import_labels
+from rubricweb.web.urls import team_urls
+from tests.browser.conftest import Open
+from tests.web.test_access import PERSONAL, address
+from tests.worlds.furnished import Furnished, furnish_teams
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "preload": False}
+
+
+@pytest.fixture
+def world() -> Furnished:
+    """One of everything, and labels of two people on every item of the run, on which figures rest."""
+    world = furnish_teams()
+    run = Run.objects.get(pk=world.ours["run_id"])
+    assert run.rubric_version is not None
+    lines = [
+        {"item_id": item.key, "criterion": criterion.name, "rater": rater, "verdict": verdict}
+        for item in run.dataset.items.all()
+        for criterion in run.rubric_version.criteria.all()
+        for rater, verdict in (("zoe", "MET"), ("yves", "MET" if item.position else "UNMET"))
+    ]
+    import_labels(
+        run.dataset,
+        run.rubric_version,
+        by=world.people.ed,
+        data="\n".join(map(json.dumps, lines)).encode(),
+        filename="labels.jsonl",
+    )
+    return world
+
+
+def reader(pattern: URLPattern, world: Furnished) -> User:
+    """An editor, from whom nothing is hidden; the owner where a page is theirs alone."""
+    owners = pattern.callback.role > Role.EDITOR  # type: ignore[attr-defined]
+    personal = any(name in str(pattern.pattern) for name in PERSONAL)
+    return world.people.alice if owners or personal else world.people.ed
+
+
+def pages(world: Furnished) -> Iterator[tuple[User, str]]:
+    """Every address of the team that answers with a page of its own."""
+    for pattern in team_urls:
+        assert isinstance(pattern, URLPattern)
+        person = reader(pattern, world)
+        client = Client()
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        path = address(pattern, world.people.team.slug, world.ours)
+        answer = client.get(path)
+        if answer.status_code == 200 and b"<h1" in answer.content:
+            yield person, path
+
+
+def test_axe_finds_nothing_on_any_page_and_nothing_sticks_out(
+    world: Furnished, open_as: Open, page: Page, violations: list[str]
+) -> None:
+    axe, found = Axe(), []
+    walked = list(pages(world))
+    assert len(walked) > 45
+    for person, path in walked:
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        open_as(person, path)
+        for scheme, options in (("light", {"preload": False}), ("dark", CONTRAST)):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            for one in axe.run(page, options=options).response["violations"]:
+                found.append((path, scheme, one["id"], [node["html"][:200] for node in one["nodes"]]))
+        page.set_viewport_size({"width": 360, "height": 740})
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            found.append((path, "light", "wider than 360 px", []))
+    assert found == [], json.dumps(found, indent=1)[:4000]
+    assert violations == []
