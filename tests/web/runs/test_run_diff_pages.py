@@ -87,7 +87,7 @@ def test_the_page_shows_difference_flips_and_counts(people: Cast, sign_in, pair)
     assert "1 to unmet" in page
     assert "1.0000" in page
     assert "not measured" in page
-    assert "the same rubric, judge and way of asking" in page
+    assert "the same rubric, judge and autograder" in page
     counts = re.findall(r'(Regressions|Fixes|Unchanged|Unpaired) <span class="count">(\d+)<', page)
     assert counts == [("Regressions", "1"), ("Fixes", "1"), ("Unchanged", "1"), ("Unpaired", "0")]
 
