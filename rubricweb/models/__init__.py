@@ -37,6 +37,17 @@ from rubricweb.models.runs import (
     Worker,
 )
 from rubricweb.models.shared_cache import CacheEntry
+from rubricweb.models.snapshots import (
+    NO_JUDGE,
+    NOBODY,
+    CascadeSnapshot,
+    ExampleSnapshot,
+    FewShotSnapshot,
+    JudgeSnapshot,
+    MemberSnapshot,
+    PanelSnapshot,
+    asked_judges,
+)
 from rubricweb.models.teams import (
     ApiToken,
     EndpointMemory,
@@ -51,6 +62,8 @@ from rubricweb.models.teams import (
 
 __all__ = [
     "FULLY_JUDGED",
+    "NOBODY",
+    "NO_JUDGE",
     "PRUNED",
     "UNENDED",
     "Adjudication",
@@ -59,6 +72,7 @@ __all__ = [
     "Blind",
     "CacheEntry",
     "Calibration",
+    "CascadeSnapshot",
     "Cause",
     "Choice",
     "Comment",
@@ -66,19 +80,24 @@ __all__ = [
     "Dataset",
     "Draw",
     "EndpointMemory",
+    "ExampleSnapshot",
+    "FewShotSnapshot",
     "IdempotencyKey",
     "Invitation",
     "Item",
     "JournalEntry",
     "JudgeCall",
     "JudgeEndpoint",
+    "JudgeSnapshot",
     "Judgement",
     "Meaning",
+    "MemberSnapshot",
     "Membership",
     "ModelPrice",
     "Notice",
     "NoticeKind",
     "Order",
+    "PanelSnapshot",
     "QueueItem",
     "QueueState",
     "Rater",
@@ -104,5 +123,6 @@ __all__ = [
     "User",
     "Vote",
     "Worker",
+    "asked_judges",
     "in_reviews",
 ]

@@ -5,6 +5,13 @@ from django.db import models
 
 from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.rubrics import Criterion, RubricVersion
+from rubricweb.models.snapshots import (
+    FewShotSnapshot,
+    JudgeSnapshot,
+    PanelSnapshot,
+    SnapshotField,
+    asked_judges,
+)
 from rubricweb.models.teams import JudgeEndpoint, Team
 
 
@@ -43,8 +50,8 @@ class Run(models.Model):
     )
     name = models.CharField(max_length=200, blank=True)
     autograder = models.CharField(max_length=60)
-    # JudgeConfig without its key: {name, base_url, model, temperature, …} as it was at the start.
-    judge = models.JSONField()
+    # As it was at the start, without its key; what a panel, or nobody, is called.
+    judge: "models.Field[JudgeSnapshot, JudgeSnapshot]" = SnapshotField(JudgeSnapshot)
     endpoint = models.ForeignKey(JudgeEndpoint, on_delete=models.SET_NULL, null=True, related_name="+")
     reply_format = models.CharField(max_length=20, default="json")
     normalize = models.BooleanField(default=True)
@@ -52,10 +59,13 @@ class Run(models.Model):
     on_error = models.CharField(max_length=20, default="exclude")
     # Orders the options a judge is shown; null shows them as the rubric lists them.
     option_seed = models.PositiveBigIntegerField(null=True)
-    # {members: [{judge, weight}], rule, repeats, …}; null is a single judge asked once.
-    panel = models.JSONField(null=True)
-    # {dataset_id, item_ids, seed, n}: labelled items the judge is shown; null shows none.
-    few_shot = models.JSONField(null=True)
+    # Null is a single judge asked once; null few_shot shows it no labelled items.
+    panel: "models.Field[PanelSnapshot | None, PanelSnapshot | None]" = SnapshotField(
+        PanelSnapshot, null=True
+    )
+    few_shot: "models.Field[FewShotSnapshot | None, FewShotSnapshot | None]" = SnapshotField(
+        FewShotSnapshot, null=True
+    )
     # Live asks one by one; batch hands files to the provider, which answers within a day for less.
     mode = models.CharField(max_length=10, choices=RunMode.choices, default=RunMode.LIVE)
     # Whether answers to the very same question asked before are used again.
@@ -92,6 +102,16 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.name or f"Run {self.pk}"
+
+    @property
+    def asked_judges(self) -> tuple[JudgeSnapshot, ...]:
+        """The judges that are really asked: a panel's members, a single one, nobody for checks alone."""
+        return asked_judges(self.judge, self.panel)
+
+    @property
+    def votes_per_criterion(self) -> tuple[int, ...]:
+        """How many answers each stage asks for per criterion: one without a panel."""
+        return self.panel.votes_per_criterion if self.panel else (1,)
 
 
 class RunItem(models.Model):

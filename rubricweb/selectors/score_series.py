@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from rubricweb.models import Dataset, Item, Run, RunState, Team
+from rubricweb.models import Dataset, Item, PanelSnapshot, Run, RunState, Team
 
 POINTS = 200
 WHOLE_SHARE = 0.5
@@ -110,11 +109,11 @@ def _key(run: Run) -> Key:
     return _key_of(
         run.dataset_id,
         run.rubric_version_id,
-        run.judge["name"],
-        run.judge["model"],
+        run.judge.name,
+        run.judge.model,
         run.autograder,
         run.panel,
-        (run.few_shot or {}).get("digest"),
+        run.few_shot.digest if run.few_shot else None,
     )
 
 
@@ -124,13 +123,13 @@ def _key_of(
     judge: str,
     model: str,
     autograder: str,
-    panel: Mapping[str, Any] | None,
+    panel: PanelSnapshot | None,
     examples: str | None,
 ) -> Key:
     """What must be the same for two runs to be joined; without a rubric version items bring their own."""
-    rules = {name: part for name, part in (panel or {}).items() if name != "members"}
-    members = [(one["name"], one["weight"], one["stage"]) for one in (panel or {}).get("members", ())]
-    asked = json.dumps([rules, members, examples], sort_keys=True)
+    settled = panel and (panel.rule, panel.quorum, panel.repeats, panel.cascade and asdict(panel.cascade))
+    members = [(one.name, one.weight, one.stage) for one in panel.members] if panel else []
+    asked = json.dumps([settled, members, examples], sort_keys=True)
     return dataset_id, version_id, judge, model, autograder, asked
 
 
@@ -183,7 +182,7 @@ def _one_series(
         dataset=first.dataset.name,
         rubric_id=version.rubric_id if version else None,
         rubric=str(version) if version else f"own rubrics of {first.dataset}",
-        judge=str(first.judge["name"]),
+        judge=first.judge.name,
         autograder=first.autograder,
         points=tuple(point for point in points if not point.is_try),
         tries=tuple(point for point in points if point.is_try),

@@ -30,7 +30,7 @@ def withheld_runs(viewer: User | None, team: Team) -> QuerySet[Run]:
 
 def is_withheld_run(run: Run, viewer: User | None) -> bool:
     """Whether `run` is one of `withheld_runs`; no query for one that asks the same whatever is said."""
-    if viewer is None or not (run.use_cache or (run.panel and run.panel["cascade"])):
+    if viewer is None or not (run.use_cache or (run.panel and run.panel.cascade)):
         return False
     return withheld_runs(viewer, run.team).filter(pk=run.pk).exists()
 

@@ -1,7 +1,6 @@
 """Words for what runs store by name: autograders, kinds of errors, the parts of a prompt."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -9,6 +8,7 @@ from django import template
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.panels.vote_rules import DEFAULT_RULES
+from rubricweb.models import CascadeSnapshot
 from rubricweb.selectors.runs.errors import ERROR_KINDS
 from rubricweb.selectors.runs.progress import Progress
 from rubricweb.selectors.runs.results import VerdictCounts
@@ -91,10 +91,10 @@ def rule_words(rule: Any) -> str:
 
 
 @register.filter
-def escalation_words(cascade: Mapping[str, Any]) -> str:
+def escalation_words(cascade: CascadeSnapshot) -> str:
     """When a cascade asks its next stage, in words."""
-    least = cascade.get("min_confidence")
-    named = cascade.get("escalate_on") or [
+    least = cascade.min_confidence
+    named = cascade.escalate_on or [
         condition for condition in CONDITIONS if condition != "low_confidence" or least is not None
     ]
     return ", ".join(

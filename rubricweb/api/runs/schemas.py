@@ -109,17 +109,16 @@ class Panel(Schema):
     min_confidence: float | None
 
     @staticmethod
-    def resolve_repeats(panel: Any) -> list[int]:
-        cascade = panel["cascade"]
-        return list(cascade["repeats"]) if cascade else [panel["repeats"]]
+    def resolve_repeats(panel: Any) -> Any:
+        return panel.repeats_by_stage
 
     @staticmethod
-    def resolve_escalate_on(panel: Any) -> list[str] | None:
-        return panel["cascade"]["escalate_on"] if panel["cascade"] else None
+    def resolve_escalate_on(panel: Any) -> Any:
+        return panel.cascade and panel.cascade.escalate_on
 
     @staticmethod
-    def resolve_min_confidence(panel: Any) -> float | None:
-        return panel["cascade"]["min_confidence"] if panel["cascade"] else None
+    def resolve_min_confidence(panel: Any) -> Any:
+        return panel.cascade and panel.cascade.min_confidence
 
 
 class FewShot(Schema):

@@ -44,7 +44,7 @@ def print_summary(ended: Run, result: results.Result, who: Who) -> None:
     """What came out and what it cost, without what this person is still to review blind."""
     progress = run_progress.progress(ended, viewer=who.user, now=database_now())
     table = _table()
-    table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge['name']}")
+    table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge.name}")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
     table.add_row("mean score", _with_interval(result.mean))
     if result.errored:
@@ -61,7 +61,7 @@ def print_summary(ended: Run, result: results.Result, who: Who) -> None:
     votes = run_votes.run_votes(ended, viewer=who.user)
     if votes is not None:
         table.add_row("votes", _about_votes(votes.overall))
-        if ended.panel and ended.panel["cascade"]:
+        if ended.panel and ended.panel.cascade:
             went_on = f"{votes.overall.went_on} of {votes.overall.units} criteria of items"
             table.add_row("went on", f"{went_on}, past the first stage")
     table.add_row("errors", WITHHELD if progress.withheld else str(progress.errors))

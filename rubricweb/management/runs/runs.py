@@ -95,7 +95,7 @@ def _row(row: selected.RunRow) -> dict[str, Any]:
         "name": str(row.run),
         "state": row.run.state,
         "dataset": {"id": row.run.dataset_id, "name": row.run.dataset.name},
-        "judge": row.run.judge["name"],
+        "judge": row.run.judge.name,
         "created_at": row.run.created_at.isoformat(),
         "graded": row.graded,
         "items": row.items,
@@ -131,7 +131,7 @@ def show(options: argparse.Namespace) -> int:
         return 0
     rows: list[tuple[str, str]] = [
         ("run", f"{run.pk}, {run}, {run.state}"),
-        ("asked", f"{run.autograder} by {run.judge['name']}{', by batch' * (run.mode == RunMode.BATCH)}"),
+        ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
         *watching.lines(progress),
     ]
     if progress.stop_reason:

@@ -9,7 +9,7 @@ from rubricweb.engine.number_format import counted, money
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.management.terminal.printed import print_json, table, terminal
 from rubricweb.management.terminal.who import Who, acting, note
-from rubricweb.models import Role
+from rubricweb.models import JudgeSnapshot, Role
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 
@@ -17,7 +17,7 @@ from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 def list_judges(options: argparse.Namespace) -> int:
     judges = endpoints.judges_of(acting(options, Role.VIEWER).team)
     if options.json:
-        found = [endpoints.snapshot(judge_id, config) for judge_id, config in judges.items()]
+        found = [JudgeSnapshot.of(judge_id, config).as_json() for judge_id, config in judges.items()]
         print_json(found, indent=2)
         return 0
     if not judges:

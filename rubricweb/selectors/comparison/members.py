@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rubricweb.engine.agreement import Figure, OptionAgreement, PairAgreement
-from rubricweb.models import Criterion, ReviewQueue, Run, Vote
+from rubricweb.models import Criterion, MemberSnapshot, ReviewQueue, Run, Vote
 from rubricweb.selectors.labels.by_kind import Evidence
 from rubricweb.selectors.labels.ground_truth import RunAnswers, Unit, reviewed_items
 
@@ -94,15 +94,15 @@ def compare_members(
     for unit in evidence.truths:
         by_criterion[unit[1]].append(unit)
     among: dict[Unit, dict[int, str]] = {unit: {} for unit in evidence.truths}
-    for number, member in enumerate(run.panel["members"]):
-        for unit, label in said[member["name"]].labels.items():
+    for number, member in enumerate(run.panel.members):
+        for unit, label in said[member.name].labels.items():
             if unit in among:
                 among[unit][number] = label
     members = replace(evidence, labelled=among)
     return PanelComparison(
         members=tuple(
-            _member(member, replace(evidence, judged=said[member["name"]]), asked, by_criterion, not_binary)
-            for member in run.panel["members"]
+            _member(member, replace(evidence, judged=said[member.name]), asked, by_criterion, not_binary)
+            for member in run.panel.members
         ),
         alpha=members.by_effect.alpha([unit for unit in among if unit[1] not in not_binary]),
         alphas=tuple((one, members.alpha_of(one, by_criterion[one.pk])) for one in asked),
@@ -130,7 +130,7 @@ def _votes(run: Run, queues: Sequence[ReviewQueue]) -> dict[str, RunAnswers]:
 
 
 def _member(
-    member: Mapping[str, object],
+    member: MemberSnapshot,
     evidence: Evidence,
     criteria: Sequence[Criterion],
     by_criterion: Mapping[int, Sequence[Unit]],
@@ -139,9 +139,9 @@ def _member(
     decided = sorted(unit for unit, truth in evidence.truths.items() if truth.verdict is not None)
     voted, failed = evidence.judged.labels, evidence.judged.failed
     return MemberComparison(
-        name=str(member["name"]),
-        weight=float(str(member["weight"])),
-        stage=int(str(member["stage"])),
+        name=member.name,
+        weight=member.weight,
+        stage=member.stage,
         overall=evidence.by_effect.pair([unit for unit in decided if unit[1] not in not_binary]),
         criteria=tuple(
             MemberOnCriterion(criterion, *evidence.against_people(criterion, by_criterion[criterion.pk]))

@@ -71,7 +71,7 @@ def bundled_judgements(
 
 
 def _model(row: Judgement) -> str | None:
-    return str(row.run.judge.get("model") or "") or None if row.run else None
+    return row.run.judge.model or None if row.run else None
 
 
 def bundled_adjudications(

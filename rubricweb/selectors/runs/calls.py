@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from rubricweb import engine
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.errors import NotFound
+from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
     PRUNED,
     Criterion,
@@ -45,17 +46,17 @@ class Message:
 class CallInFull:
     """One call with everything that is known about it.
 
-    `judge` is who was asked, "" when that is not stored, and `config` what the run froze of it: never a key
-    or a header. `request` is the body as it was sent; where the answer was taken from an earlier call
-    (`call.cached_from`), that call's. `prompt` is rebuilt from frozen rows for calls of a time when requests
-    were not stored, and None for one whose failure was asked again later. `pruned_at` is when what was said
-    was cleared, None while it is there. `withheld` hides request, reasoning and prompt: they show examples
-    with labels of items the viewer is still to review blind.
+    `judge` is who was asked, "" when that is not stored, and `config` what the run froze of it, None then:
+    never a key or a header. `request` is the body as it was sent; where the answer was taken from an earlier
+    call (`call.cached_from`), that call's. `prompt` is rebuilt from frozen rows for calls of a time when
+    requests were not stored, and None for one whose failure was asked again later. `pruned_at` is when what
+    was said was cleared, None while it is there. `withheld` hides request, reasoning and prompt: they show
+    examples with labels of items the viewer is still to review blind.
     """
 
     call: JudgeCall
     judge: str
-    config: Mapping[str, Any]
+    config: JudgeConfig | None
     request: Mapping[str, Any] | None
     prompt: Prompt | None
     pruned_at: datetime | None
@@ -187,22 +188,20 @@ def _pruned_at(run: Run, found: Sequence[JudgeCall]) -> dict[int, datetime | Non
 def _judges(run: Run, found: Sequence[JudgeCall]) -> dict[int, str]:
     """Call id → the name of the judge that was asked, where that is known."""
     if run.panel is None:
-        return {call.pk: str(run.judge["name"]) for call in found}
+        return {call.pk: run.judge.name for call in found}
     votes = Vote.objects.filter(run=run, call__in=[call.pk for call in found])
     return {pk: judge for pk, judge in votes.values_list("call_id", "judge") if pk is not None}
 
 
-def _config(run: Run, judge: str) -> Mapping[str, Any]:
-    frozen: Mapping[str, Any] = run.judge
-    if run.panel is not None:
-        members = run.panel["members"]
-        frozen = next((member["judge"] for member in members if member["name"] == judge), {})
-    return frozen
+def _config(run: Run, judge: str) -> JudgeConfig | None:
+    if run.panel is None:
+        return run.judge.config
+    return next((member.judge.config for member in run.panel.members if member.name == judge), None)
 
 
 def _shows_hidden_examples(run: Run, viewer: User) -> bool:
     """Whether the prompts quote labels of items that the viewer is still to review blind."""
-    shown = (run.few_shot or {}).get("item_ids", [])
+    shown = run.few_shot.item_ids if run.few_shot else ()
     return bool(shown) and hidden_items(viewer, run.team).filter(pk__in=shown).exists()
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from rubricweb.engine.autograders import (
     AUTOGRADERS,
@@ -16,10 +16,11 @@ from rubricweb.engine.autograders import (
 from rubricweb.engine.autograders.examples.few_shot import Example
 from rubricweb.engine.autograders.panels.cascade import Condition
 from rubricweb.engine.autograders.prompted import VerdictAutograder
+from rubricweb.engine.panels.vote_rules import Scale
 from rubricweb.engine.panels.voting import Tally
 from rubricweb.engine.report import Escalation, Vote
 from rubricweb.engine.rubric import Criterion as EngineCriterion
-from rubricweb.models import Criterion, Item, Run
+from rubricweb.models import Criterion, Item, PanelSnapshot, Run
 
 PER_ITEM = "rubric_as_judge"
 
@@ -60,35 +61,35 @@ class Graders:
         with_examples = bool(self.run.few_shot) and version_id == self.run.rubric_version_id
         if with_examples not in self._voting:
             grader = cast(VerdictAutograder, self.single(version_id))
-            self._voting[with_examples] = vote_grader(self.run.panel or {}, grader)
+            assert self.run.panel is not None, "only a run that votes is asked for one"
+            self._voting[with_examples] = vote_grader(self.run.panel, grader)
         return self._voting[with_examples]
 
 
-def vote_grader(panel: Mapping[str, Any], grader: VerdictAutograder) -> PanelGrader | CascadeGrader:
+def vote_grader(panel: PanelSnapshot, grader: VerdictAutograder) -> PanelGrader | CascadeGrader:
     """The panel or cascade that a run's `panel` describes, every member asking as `grader` does.
 
     Raises ValueError, naming what is allowed, for rules, repeats and conditions that do not exist.
     """
-    cascade = panel.get("cascade")
     panels = [
         PanelGrader(
             [
-                Member(grader, member["name"], member["weight"])
-                for member in panel["members"]
-                if member["stage"] == number
+                Member(grader, member.name, member.weight)
+                for member in panel.members
+                if member.stage == number
             ],
-            rule=panel["rule"],
+            rule=cast("str | Mapping[Scale, str] | None", panel.rule),
             repeats=repeats,
-            quorum=panel["quorum"],
+            quorum=panel.quorum,
         )
-        for number, repeats in enumerate(cascade["repeats"] if cascade else [panel["repeats"]])
+        for number, repeats in enumerate(panel.repeats_by_stage)
     ]
-    if cascade is None:
+    if panel.cascade is None:
         return panels[0]
     return CascadeGrader(
         [Stage(f"stage {number}", stage) for number, stage in enumerate(panels, start=1)],
-        escalate_on=cast("Sequence[Condition] | None", cascade["escalate_on"]),
-        min_confidence=cascade["min_confidence"],
+        escalate_on=cast("Sequence[Condition] | None", panel.cascade.escalate_on),
+        min_confidence=panel.cascade.min_confidence,
     )
 
 
@@ -117,15 +118,15 @@ def examples_of(run: Run) -> dict[int, tuple[Example, ...]]:
     Labels and reasons are those of the start; a label decided since changes nothing. An item that is gone is
     shown no more.
     """
-    drawn: Sequence[Mapping[str, Any]] = (run.few_shot or {}).get("examples", ())
-    items = Item.objects.select_related("dataset").in_bulk({one["item"] for one in drawn})
+    drawn = run.few_shot.examples if run.few_shot else ()
+    items = Item.objects.select_related("dataset").in_bulk({one.item for one in drawn})
     version_criteria = Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position")
     place = {pk: index for index, pk in enumerate(version_criteria.values_list("pk", flat=True))}
     examples: dict[int, tuple[Example, ...]] = {}
     for one in drawn:
-        item = items.get(one["item"])
+        item = items.get(one.item)
         if item is not None:
-            index = place[one["criterion"]]
-            example = Example(item.key, item.to_engine(), one["label"], one["reason"])
+            index = place[one.criterion]
+            example = Example(item.key, item.to_engine(), one.label, one.reason)
             examples[index] = (*examples.get(index, ()), example)
     return examples

@@ -96,7 +96,7 @@ def run_votes(run: Run, *, viewer: User) -> RunVotes | None:
     return RunVotes(
         overall=_agreement(units, labels),
         criteria=tuple((one, _agreement(by_criterion[one.pk], labels)) for one in shared),
-        judges=tuple(_by_judge(member["name"], every, labels) for member in run.panel["members"]),
+        judges=tuple(_by_judge(member.name, every, labels) for member in run.panel.members),
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline import lexical
-from rubricweb.models import JudgeEndpoint, Run, Team, User
+from rubricweb.models import JudgeEndpoint, JudgeSnapshot, Run, Team, User
 from rubricweb.services.endpoints import prices
 from rubricweb.services.endpoints.options import (
     OPTIONS,
@@ -30,8 +30,6 @@ OFFLINE = "offline"
 ENVIRONMENT = "environment"
 OFFLINE_NAME = "offline judge (not an LLM)"
 OFFLINE_ABOUT = lexical.ABOUT
-SECRETS = ("api_key", "extra_headers")
-"""What a run never remembers of its judge."""
 
 
 class EndpointChanges(EndpointOptions, total=False):
@@ -86,15 +84,7 @@ def judge_to_ask(team: Team, judge_id: str) -> JudgeConfig:
     config = choose_judge(team, judge_id)
     number = endpoint_of(judge_id)
     row = JudgeEndpoint.objects.get(team=team, pk=number) if number is not None else None
-    return ready(snapshot(judge_id, config), row)
-
-
-def snapshot(judge_id: str, config: JudgeConfig) -> dict[str, Any]:
-    """What a run remembers of its judge: everything but the key and extra headers."""
-    stored = asdict(config)
-    for secret in SECRETS:
-        stored.pop(secret)
-    return {"id": judge_id, **stored}
+    return ready(JudgeSnapshot.of(judge_id, config), row)
 
 
 def loaded(run: Run) -> JudgeConfig:
@@ -102,16 +92,15 @@ def loaded(run: Run) -> JudgeConfig:
     return ready(run.judge, run.endpoint)
 
 
-def ready(stored: Mapping[str, Any], endpoint: JudgeEndpoint | None) -> JudgeConfig:
-    """What `snapshot` kept, ready to be called: its secrets fetched, the offline judge at today's address.
+def ready(frozen: JudgeSnapshot, endpoint: JudgeEndpoint | None) -> JudgeConfig:
+    """What a run kept, ready to be called: its secrets fetched, the offline judge at today's address.
 
     `endpoint` is the row that `endpoint_of` names, None for the built-in judges. What is asked stays as it
     was frozen; how fast, and whether private addresses may be called, is as it is set today. Raises Conflict
     when the endpoint was removed or moved to another host: a key goes nowhere but where it was entered for.
     """
-    fields = dict(stored)
-    judge_id = fields.pop("id")
-    config = JudgeConfig(**fields)
+    judge_id, config = frozen.id, frozen.config
+    assert config is not None, "panels and nobody are never called"
     if judge_id == OFFLINE:
         if not settings.OFFLINE_JUDGE_URL:
             raise NotFound("offline judge: OFFLINE_JUDGE_URL is not set, `rubricweb serve` sets it,")

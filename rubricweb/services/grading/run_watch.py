@@ -15,7 +15,6 @@ from rubricweb.errors import Refusal
 from rubricweb.models import JudgeEndpoint, Run
 from rubricweb.services.endpoints.endpoints import endpoint_of
 from rubricweb.services.runs import panels, work_queue
-from rubricweb.services.runs.starting import asked_judges
 
 # How often it is looked whether runs were started, paused or cancelled meanwhile, and how often for items
 # that came free in runs there are.
@@ -76,8 +75,8 @@ class RunWatch:
 
     def _unusable(self, asking: Collection[Run]) -> Iterable[tuple[Run, str]]:
         """Runs whose endpoint was removed, or moved to another host: it is sent nothing more."""
-        judges = [judge for run in asking for judge in asked_judges(run.judge, run.panel)]
-        asked = {pk for judge in judges if (pk := endpoint_of(judge["id"])) is not None}
+        judges = [judge for run in asking for judge in run.asked_judges]
+        asked = {pk for judge in judges if (pk := endpoint_of(judge.id)) is not None}
         there = JudgeEndpoint.objects.filter(pk__in=asked, removed_at=None)
         addresses = dict(there.values_list("pk", "base_url"))
         if addresses == self._addresses and len(addresses) == len(asked):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Sum
@@ -15,7 +14,7 @@ from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.number_format import money
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import Run, RunTally, Team, User
+from rubricweb.models import JudgeSnapshot, Run, RunTally, Team, User
 from rubricweb.selectors.spending.spending import Spending, month_of, month_spending, run_spending
 from rubricweb.services.shared.journal import record
 
@@ -233,17 +232,16 @@ def _size(prompt: Prompt) -> int:
     return sum(len(text.encode("utf-8", "surrogatepass")) for text in (prompt.system, prompt.user))
 
 
-def unpriced(judge: Mapping[str, Any]) -> Iterator[str]:
-    """What of a frozen judge has no known price: itself, and the model it falls back on. 0 is a price."""
-    if None in (judge.get("input_usd_per_million"), judge.get("output_usd_per_million")):
-        yield repr(str(judge["name"]))
-    fallback = judge.get("fallback_model")
-    prices = judge.get("fallback_input_usd_per_million"), judge.get("fallback_output_usd_per_million")
-    if fallback and None in prices:
-        yield f"{fallback!r}, on which {judge['name']!r} falls back"
+def unpriced(judge: JudgeConfig) -> Iterator[str]:
+    """What of a judge has no known price: itself, and the model it falls back on. 0 is a price."""
+    if None in (judge.input_usd_per_million, judge.output_usd_per_million):
+        yield repr(judge.name)
+    prices = judge.fallback_input_usd_per_million, judge.fallback_output_usd_per_million
+    if judge.fallback_model and None in prices:
+        yield f"{judge.fallback_model!r}, on which {judge.name!r} falls back"
 
 
-def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float | None, no_cap: bool) -> None:
+def require_caps_hold(judges: Iterable[JudgeSnapshot], *, budget_usd: float | None, no_cap: bool) -> None:
     """Refuses a budget that is no amount, and frozen judges no budget could hold unless that is wanted.
 
     Raises Invalid with the place `budget_usd` or `no_cap`.
@@ -252,7 +250,7 @@ def require_caps_hold(judges: Iterable[Mapping[str, Any]], *, budget_usd: float 
         _require_amount("budget_usd", budget_usd)
         if no_cap:
             raise Invalid.at("no_cap", f"no cap beside a budget of {money(budget_usd)}", "one of them")
-    unknown = dict.fromkeys(name for judge in judges for name in unpriced(judge))
+    unknown = dict.fromkeys(name for judge in judges if judge.config for name in unpriced(judge.config))
     if unknown and not no_cap:
         names = ", ".join(unknown)
         raise Invalid.at(

@@ -11,6 +11,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.engine.number_format import counted, money
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
+    NO_JUDGE,
     UNENDED,
     BatchJob,
     Item,
@@ -27,7 +28,7 @@ from rubricweb.selectors.datasets.new_items import new_items
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
-from rubricweb.services.runs.starting import asked_judges, asks_a_judge, plan_items
+from rubricweb.services.runs.starting import asks_a_judge, plan_items
 from rubricweb.services.runs.summaries import figures_of, summarise, summarise_at_once
 from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
 from rubricweb.services.shared.journal import record
@@ -151,7 +152,7 @@ def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
 
     Raises Invalid for what is no amount, and for a cap on a judge without a price.
     """
-    require_caps_hold(asked_judges(run.judge, run.panel), budget_usd=budget_usd, no_cap=budget_usd is None)
+    require_caps_hold(run.asked_judges, budget_usd=budget_usd, no_cap=budget_usd is None)
     locked = _locked(run)
     if locked.budget_usd != budget_usd:
         reason = "" if locked.state == RunState.PAUSED else locked.stop_reason
@@ -344,7 +345,7 @@ def _check_extension(locked: Run, fresh: QuerySet[Item]) -> None:
             f"{counted(bare, 'item')} without a rubric, in a run that grades every item by its own",
             "items that bring one",
         )
-    if locked.judge["id"] == panels.NO_JUDGE and asks_a_judge(fresh, locked.rubric_version):
+    if locked.judge.id == NO_JUDGE and asks_a_judge(fresh, locked.rubric_version):
         raise Invalid.at("judge", "criteria for a judge, in a run of checks alone", "a new run with a judge")
     if locked.few_shot is not None and (shown := few_shot.among_examples(locked.few_shot, fresh)):
         raise Invalid.at(

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -15,6 +14,8 @@ from rubricweb.errors import Invalid
 from rubricweb.models import (
     Choice,
     Dataset,
+    ExampleSnapshot,
+    FewShotSnapshot,
     Item,
     Judgement,
     ReviewQueue,
@@ -41,10 +42,8 @@ class FewShot:
 
 def snapshot(
     asked: FewShot, *, graded: Dataset, rubric_version: RubricVersion | None, grader: PromptedAutograder
-) -> dict[str, Any]:
+) -> FewShotSnapshot:
     """The examples as `Run.few_shot` keeps them.
-
-    `{dataset_id, queue_id, item_ids, n, seed, digest, examples: [{criterion, item, label, reason}]}`.
 
     Labels are adjudications, else the majority of submitted reviews; where people are tied nothing is shown.
     Raises Invalid with the place: a test half of a split, the graded dataset itself, items that share an id
@@ -74,15 +73,15 @@ def snapshot(
     return _drawn(asked, graded, rubric_version)
 
 
-def among_examples(shown: Mapping[str, Any], items: QuerySet[Item]) -> list[str]:
+def among_examples(shown: FewShotSnapshot, items: QuerySet[Item]) -> list[str]:
     """Keys of those items that share their id or their words with what `Run.few_shot` shows the judge."""
-    examples = Item.objects.filter(pk__in=shown["item_ids"])
+    examples = Item.objects.filter(pk__in=shown.item_ids)
     same_key = Q(key__in=examples.values("key"))
     same_words = Q(content_hash__in=examples.exclude(content_hash="").values("content_hash"))
     return list(items.filter(same_key | same_words).order_by("position").values_list("key", flat=True))
 
 
-def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> dict[str, Any]:
+def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSnapshot:
     criteria = list(version.criteria.order_by("position"))
     queues = [asked.queue] if asked.queue is not None else list(_queues(asked.dataset))
     labels = _labels(queues, version, [criterion.pk for criterion in criteria])
@@ -120,24 +119,19 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> dict[str,
             f"{asked.dataset} without a decided label for this rubric version",
             "a dataset that people have labelled against it",
         )
-    return {
-        "dataset_id": asked.dataset.pk,
-        "queue_id": asked.queue.pk if asked.queue is not None else None,
-        "item_ids": sorted(candidates[key][0] for key in examples.item_ids),
-        "n": asked.n,
-        "seed": asked.seed,
-        "digest": examples.digest,
-        "examples": [
-            {
-                "criterion": criteria[index].pk,
-                "item": candidates[example.item_id][0],
-                "label": example.label,
-                "reason": example.reason,
-            }
+    return FewShotSnapshot(
+        dataset_id=asked.dataset.pk,
+        queue_id=asked.queue.pk if asked.queue is not None else None,
+        item_ids=tuple(sorted(candidates[key][0] for key in examples.item_ids)),
+        n=asked.n,
+        seed=asked.seed,
+        digest=examples.digest,
+        examples=tuple(
+            ExampleSnapshot(criteria[index].pk, candidates[example.item_id][0], example.label, example.reason)
             for index, shown in sorted(examples.by_criterion.items())
             for example in shown
-        ],
-    }
+        ),
+    )
 
 
 def _queues(dataset: Dataset) -> Sequence[ReviewQueue]:

@@ -1,9 +1,7 @@
 """Panels and cascades of a run: asked for by name, checked, frozen into the run's row, made ready to ask."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.conf import settings
 
@@ -13,15 +11,20 @@ from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import JudgeEndpoint, Run, Team
+from rubricweb.models import (
+    NO_JUDGE,
+    CascadeSnapshot,
+    JudgeEndpoint,
+    JudgeSnapshot,
+    MemberSnapshot,
+    PanelSnapshot,
+    Run,
+    Team,
+)
 from rubricweb.selectors.runs.graders import vote_grader
 from rubricweb.services.endpoints import endpoints
 
 MAX_MEMBERS = 20
-PANEL = "panel"
-NO_JUDGE = "none"
-NOBODY: Mapping[str, Any] = {"id": NO_JUDGE, "name": "no judge", "model": "no judge"}
-"""What a run remembers as its judge when its rubrics hold nothing but checks."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ class Panel:
     min_confidence: float | None = None
 
 
-def snapshot(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, Any]:
-    """The panel as `Run.panel` keeps it: `{members, rule, repeats, quorum, cascade}`, judges without keys.
+def snapshot(team: Team, panel: Panel, grader: PromptedAutograder) -> PanelSnapshot:
+    """The panel as `Run.panel` keeps it, judges without keys.
 
     Every member asks as `grader` does. Raises Invalid with the place of each fault.
     """
@@ -72,67 +75,31 @@ def snapshot(team: Team, panel: Panel, grader: PromptedAutograder) -> dict[str, 
     repeats = _repeats(panel.repeats, stages)
     configs = _configs(team, panel.members)
     names = _names(panel.members, configs)
-    stored: dict[str, Any] = {
-        "members": [
-            {
-                "name": name,
-                "weight": member.weight,
-                "stage": member.stage,
-                "judge": endpoints.snapshot(member.judge_id, config),
-            }
-            for member, config, name in zip(panel.members, configs, names, strict=True)
-        ],
-        "rule": panel.rule if panel.rule is None or isinstance(panel.rule, str) else dict(panel.rule),
-        "repeats": repeats[0],
-        "quorum": panel.quorum,
-        "cascade": None,
-    }
+    cascade = None
     if stages > 1:
-        stored["cascade"] = {
-            "repeats": repeats,
-            "escalate_on": None if panel.escalate_on is None else list(panel.escalate_on),
-            "min_confidence": panel.min_confidence,
-        }
+        conditions = None if panel.escalate_on is None else tuple(panel.escalate_on)
+        cascade = CascadeSnapshot(tuple(repeats), conditions, panel.min_confidence)
     elif panel.escalate_on is not None or panel.min_confidence is not None:
         raise Invalid.at(
             "panel.escalate_on",
             "conditions in a panel of one stage",
             "conditions where members have stages 0, 1, …",
         )
+    frozen = PanelSnapshot(
+        members=tuple(
+            MemberSnapshot(name, member.weight, member.stage, JudgeSnapshot.of(member.judge_id, config))
+            for member, config, name in zip(panel.members, configs, names, strict=True)
+        ),
+        rule=panel.rule if panel.rule is None or isinstance(panel.rule, str) else dict(panel.rule),
+        repeats=repeats[0],
+        quorum=panel.quorum,
+        cascade=cascade,
+    )
     try:
-        vote_grader(stored, grader)
+        vote_grader(frozen, grader)
     except (ValueError, TypeError) as error:
         raise Invalid(str(error), [Fault("panel", "these settings", str(error))]) from error
-    return stored
-
-
-def as_judge(panel: Mapping[str, Any]) -> dict[str, Any]:
-    """What lists and headings call a frozen panel: `{id: "panel", name, model}`.
-
-    "panel of 3", "cascade of 2 stages", "gpt-5, asked 3 times"; the models follow in order.
-    """
-    members = panel["members"]
-    if panel["cascade"]:
-        name = f"cascade of {len(panel['cascade']['repeats'])} stages"
-    elif len(members) > 1:
-        name = f"panel of {len(members)}"
-    else:
-        times = "once" if panel["repeats"] == 1 else f"{panel['repeats']} times"
-        name = f"{members[0]['name']}, asked {times}"
-    return {
-        "id": PANEL,
-        "name": name[:200],
-        "model": ", ".join(str(member["judge"]["model"]) for member in members)[:200],
-    }
-
-
-def votes_per_criterion(panel: Mapping[str, Any] | None) -> tuple[int, ...]:
-    """How many votes each stage asks for per criterion: 3 judges asked twice (6,); no panel (1,)."""
-    if panel is None:
-        return (1,)
-    repeats = panel["cascade"]["repeats"] if panel["cascade"] else [panel["repeats"]]
-    sizes = Counter(member["stage"] for member in panel["members"])
-    return tuple(sizes[stage] * count for stage, count in enumerate(repeats))
+    return frozen
 
 
 def judges_of(run: Run) -> dict[str, JudgeConfig]:
@@ -141,16 +108,15 @@ def judges_of(run: Run) -> dict[str, JudgeConfig]:
     Raises a Refusal when one of them cannot be used: Conflict when it was removed or moved.
     """
     if run.panel is None:
-        return {} if run.judge["id"] == NO_JUDGE else {str(run.judge["name"]): endpoints.loaded(run)}
-    ids = {member["name"]: endpoints.endpoint_of(member["judge"]["id"]) for member in run.panel["members"]}
+        return {} if run.judge.id == NO_JUDGE else {run.judge.name: endpoints.loaded(run)}
+    ids = {member.name: endpoints.endpoint_of(member.judge.id) for member in run.panel.members}
     rows = JudgeEndpoint.objects.filter(team_id=run.team_id).in_bulk([pk for pk in ids.values() if pk])
     judges = {}
-    for member in run.panel["members"]:
-        pk = ids[member["name"]]
+    for member in run.panel.members:
+        pk = ids[member.name]
         if pk is not None and pk not in rows:
-            name = member["name"]
-            raise Conflict(f"The judge {name!r} was removed since the run started. Start a new run.")
-        judges[str(member["name"])] = endpoints.ready(member["judge"], rows.get(pk) if pk else None)
+            raise Conflict(f"The judge {member.name!r} was removed since the run started. Start a new run.")
+        judges[member.name] = endpoints.ready(member.judge, rows.get(pk) if pk else None)
     return judges
 
 
@@ -166,8 +132,7 @@ def require_judges(run: Run) -> None:
 
 def asks_offline(run: Run) -> bool:
     """Whether the offline judge is among those the run asks."""
-    asked = [run.judge] if run.panel is None else [member["judge"] for member in run.panel["members"]]
-    return any(judge["id"] == endpoints.OFFLINE for judge in asked)
+    return any(judge.id == endpoints.OFFLINE for judge in run.asked_judges)
 
 
 def _check_members(panel: Panel) -> None:

@@ -39,7 +39,7 @@ def plan_run(
         dataset,
         rubric_version,
         draft.run.autograder,
-        votes=panels.votes_per_criterion(draft.run.panel),
+        votes=draft.run.votes_per_criterion,
         items=draft.items,
     )
     judges = panels.judges_of(draft.run)

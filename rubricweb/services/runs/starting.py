@@ -1,9 +1,9 @@
 """Starting a run: everything that could be wrong is refused before a row is stored or a call paid for."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack, cast
+from typing import TypedDict, Unpack, cast
 
 from django.db import transaction
 from django.db.models import F, QuerySet, Value
@@ -16,16 +16,20 @@ from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
+    NOBODY,
     Criterion,
     Dataset,
     Item,
     JudgeEndpoint,
+    JudgeSnapshot,
+    PanelSnapshot,
     RubricVersion,
     Run,
     RunItem,
     RunMode,
     Team,
     User,
+    asked_judges,
 )
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews.reviews import require_rubric
@@ -60,11 +64,10 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Draft:
-    """A run as it would be: its row, not stored, the items it would grade, and the judges it would ask."""
+    """A run as it would be: its row, not stored, and the items it would grade."""
 
     run: Run
     items: QuerySet[Item]
-    asked: Sequence[Mapping[str, Any]]
 
 
 @transaction.atomic
@@ -94,7 +97,7 @@ def start_run(
     _hold(dataset)
     draft = drafted(team, dataset=dataset, rubric_version=rubric_version, **options)
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
-    require_caps_hold(draft.asked, budget_usd=budget_usd, no_cap=no_cap)
+    require_caps_hold(draft.run.asked_judges, budget_usd=budget_usd, no_cap=no_cap)
     return _started(draft, enqueue)
 
 
@@ -134,9 +137,8 @@ def drafted(
     judge_snapshot, panel_snapshot = _judges(
         team, items, rubric_version, judge_id=judge_id, judge=judge, panel=panel, asking=asking
     )
-    asked = asked_judges(judge_snapshot, panel_snapshot)
     if mode == RunMode.BATCH:
-        _check_batches(team, asked)
+        _check_batches(team, asked_judges(judge_snapshot, panel_snapshot))
     examples = (
         few_shot.snapshot(few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking)
         if few_shot_from is not None
@@ -149,7 +151,7 @@ def drafted(
         name=name.strip()[:200],
         autograder=autograder,
         judge=judge_snapshot,
-        endpoint_id=endpoints.endpoint_of(str(judge_snapshot["id"])),
+        endpoint_id=endpoints.endpoint_of(judge_snapshot.id),
         reply_format=reply_format,
         normalize=normalize,
         abstention=abstention,
@@ -160,7 +162,7 @@ def drafted(
         mode=mode,
         use_cache=use_cache,
     )
-    return Draft(run, items, asked)
+    return Draft(run, items)
 
 
 def needs_judge(dataset: Dataset, rubric_version: RubricVersion | None) -> bool:
@@ -187,13 +189,6 @@ def grader(autograder: str, reply_format: str, normalize: bool) -> PromptedAutog
         return AUTOGRADERS[autograder](reply_format=cast(ReplyFormat, reply_format), normalize=normalize)
     except ValueError as error:
         raise Invalid(str(error)) from error
-
-
-def asked_judges(judge: Mapping[str, Any], panel: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
-    """The frozen judges that are really asked: a panel's members, a single one, nobody for checks alone."""
-    if panel is not None:
-        return [member["judge"] for member in panel["members"]]
-    return [] if judge["id"] == panels.NO_JUDGE else [judge]
 
 
 def plan_items(run: Run, items: QuerySet[Item]) -> int:
@@ -259,16 +254,16 @@ def _judges(
     judge: JudgeConfig | None,
     panel: panels.Panel | None,
     asking: PromptedAutograder,
-) -> tuple[Mapping[str, Any], dict[str, Any] | None]:
+) -> tuple[JudgeSnapshot, PanelSnapshot | None]:
     """What the run's row keeps as its judge and its panel."""
     if panel is not None:
         if judge_id or judge is not None:
             raise Invalid.at("judge", "a judge beside a panel", "one of them: a panel names its own judges")
         panel_snapshot = panels.snapshot(team, panel, asking)
-        return panels.as_judge(panel_snapshot), panel_snapshot
+        return panel_snapshot.as_judge(), panel_snapshot
     if not judge_id and judge is None and not asks_a_judge(items, rubric_version):
-        return panels.NOBODY, None
-    return endpoints.snapshot(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
+        return NOBODY, None
+    return JudgeSnapshot.of(judge_id, judge or endpoints.choose_judge(team, judge_id)), None
 
 
 def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:
@@ -277,12 +272,12 @@ def _usual_seed(dataset: Dataset, rubric_version: RubricVersion | None) -> int:
     return int.from_bytes(hashlib.sha256(subject.encode()).digest()[:4])
 
 
-def _check_batches(team: Team, asked: Sequence[Mapping[str, Any]]) -> None:
+def _check_batches(team: Team, asked: Sequence[JudgeSnapshot]) -> None:
     able = set(JudgeEndpoint.objects.filter(team=team, batches=True).values_list("pk", flat=True))
     for judge in asked:
-        if endpoints.endpoint_of(str(judge["id"])) not in able:
+        if endpoints.endpoint_of(judge.id) not in able:
             raise Invalid.at(
-                "mode", f"batch with {judge['name']}", "live, or judges at endpoints that take batches"
+                "mode", f"batch with {judge.name}", "live, or judges at endpoints that take batches"
             )
-    if len({(judge["base_url"], judge["model"]) for judge in asked}) > 1:
+    if len({(judge.config.base_url, judge.model) for judge in asked if judge.config}) > 1:
         raise Invalid.at("mode", "batch with several models", "live, or a panel of one model")

@@ -50,7 +50,7 @@ class NewExport(forms.Form):
         queues = selectors.labelled_queues(dataset)
         offer_rows(self, "dataset", selectors.datasets(team))
         offer_rows(self, "queues", queues)
-        offer_rows(self, "run", selectors.runs(dataset), lambda run: f"{run} · {run.judge['name']}")
+        offer_rows(self, "run", selectors.runs(dataset), lambda run: f"{run} · {run.judge.name}")
         self.fields["dataset"].initial = dataset
         self.fields["queues"].initial = [queue.pk for queue in people_first(list(queues))]
         offer(self, "what", [(name, _option(title, name)) for name, title in CONTENTS.items()])

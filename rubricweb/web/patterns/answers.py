@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rubricweb.models import Criterion, Dataset, Run, Vote
+from rubricweb.models import CascadeSnapshot, Criterion, Dataset, PanelSnapshot, Run, Vote
 from rubricweb.selectors.labels.by_kind import Cell, MatrixRow
 from rubricweb.selectors.reviews.reviews import Measured
 from rubricweb.selectors.runs.criterion_counts import CriterionCounts
@@ -43,7 +43,7 @@ def answer_examples() -> dict[str, Any]:
             value=None, reason="", error="missing_reference", message="The item has no reference."
         ),
         "result": CriterionResult(tone, None, None, None, votes=votes, agreement=2 / 3, flips=0.5),
-        "run": Run(panel={"cascade": ["error", "disagreement"]}),
+        "run": Run(panel=PanelSnapshot((), None, 1, 0.0, CascadeSnapshot((1, 1), None, None))),
         "votes_form": _first_votes(),
         "counts": [
             CriterionCounts(

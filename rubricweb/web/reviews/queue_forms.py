@@ -91,7 +91,7 @@ class SourceForm(RefusableForm):
 
 
 def _run_label(run: Any) -> str:
-    return f"{run} · {run.judge['name']} · {run.dataset}"
+    return f"{run} · {run.judge.name} · {run.dataset}"
 
 
 class NewQueue(SourceForm):

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rubricweb.engine.panels.vote_rules import VOTE_RULES
-from rubricweb.models import Run, RunMode
-from rubricweb.services.runs.panels import NO_JUDGE
+from rubricweb.models import PanelSnapshot, Run, RunMode
 
 TRIAL = "Dry run"
 
@@ -21,7 +20,7 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
         "rubric_version": run.rubric_version_id,
         "autograder": run.autograder,
         "reply_format": run.reply_format,
-        "judge": run.judge["id"],
+        "judge": run.judge.id,
         "name": "" if run.name.startswith(TRIAL) else run.name,
         "budget_usd": run.budget_usd,
         "use_cache": run.use_cache,
@@ -33,51 +32,48 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
     }
     if run.few_shot:
         values |= {
-            "examples_from": run.few_shot["dataset_id"],
-            "n_examples": run.few_shot["n"],
-            "examples_seed": run.few_shot["seed"],
+            "examples_from": run.few_shot.dataset_id,
+            "n_examples": run.few_shot.n,
+            "examples_seed": run.few_shot.seed,
         }
-    return values | (_votes(run, judges) if run.panel else {})
+    return values | (_votes(run.panel, judges) if run.panel else {})
 
 
 def left_out(run: Run, judges: Sequence[str]) -> str:
     """What of the run the form has no field for, in a sentence; "" when it says everything."""
-    asked = [member["judge"] for member in run.panel["members"]] if run.panel else [run.judge]
-    gone = [str(judge["name"]) for judge in asked if judge["id"] not in (*judges, NO_JUDGE)]
+    ids = [judge.id for judge in run.asked_judges]
+    gone = [judge.name for judge in run.asked_judges if judge.id not in judges]
     if gone:
         return f"{', '.join(gone)} cannot be chosen here any more: choose another judge."
-    if run.few_shot and run.few_shot["queue_id"] is not None:
+    if run.few_shot and run.few_shot.queue_id is not None:
         return "Its examples came from one review queue; the form draws them from the whole dataset."
     if run.panel is None:
         return ""
-    ids = [judge["id"] for judge in asked]
     if len(set(ids)) < len(ids):
         return "It asks the same judge under several names, which only the API can ask for."
-    stages, cascade = [member["stage"] for member in run.panel["members"]], run.panel["cascade"]
-    if cascade and (stages != [0] + [1] * (len(stages) - 1) or len(set(cascade["repeats"])) > 1):
+    stages, repeats = [member.stage for member in run.panel.members], run.panel.repeats_by_stage
+    if len(repeats) > 1 and (stages != [0] + [1] * (len(stages) - 1) or len(set(repeats)) > 1):
         return "Its cascade has stages that only the API can ask for: the form knows one judge, then others."
     return ""
 
 
-def _votes(run: Run, judges: Sequence[str]) -> dict[str, Any]:
-    panel = run.panel or {}
-    cascade = panel["cascade"] or {}
-    first, *others = panel["members"]
-    weights = {member["judge"]["id"]: member["weight"] for member in others}
+def _votes(panel: PanelSnapshot, judges: Sequence[str]) -> dict[str, Any]:
+    first, *others = panel.members
+    weights = {member.judge.id: member.weight for member in others}
     further = [judge_id for judge_id in judges if judge_id in weights]
     return {
-        "judge": first["judge"]["id"],
-        "weight": first["weight"],
+        "judge": first.judge.id,
+        "weight": first.weight,
         "further": further,
         "further_weights": ""
         if set(weights.values()) <= {1.0}
         else " ".join(f"{weights[judge_id]:g}" for judge_id in further),
-        "repeats": (cascade.get("repeats") or [panel["repeats"]])[0],
-        "quorum": panel["quorum"],
-        "cascade": bool(cascade),
-        "escalate_on": cascade.get("escalate_on") or [],
-        "min_confidence": cascade.get("min_confidence"),
-        **_rules(panel["rule"]),
+        "repeats": panel.repeats,
+        "quorum": panel.quorum,
+        "cascade": panel.cascade is not None,
+        "escalate_on": list(panel.cascade.escalate_on or ()) if panel.cascade else [],
+        "min_confidence": panel.cascade.min_confidence if panel.cascade else None,
+        **_rules(panel.rule),
     }
 
 

@@ -14,6 +14,6 @@ def test_the_demo_is_added_where_no_judge_is_set_up(settings, capsys: pytest.Cap
     shown = capsys.readouterr()
     assert (shown.out, str(Team.objects.get()) in shown.err) == ("", True)
     assert f"Start one: {workers.start_command()}" in shown.err
-    assert {run.judge["id"] for run in Run.objects.all()} == {"offline"}
+    assert {run.judge.id for run in Run.objects.all()} == {"offline"}
     assert console.main(["load-demo"]) == 0
     assert Team.objects.count() == 1

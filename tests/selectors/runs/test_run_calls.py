@@ -93,11 +93,11 @@ def test_a_call_shows_the_very_body_that_was_sent_and_no_secret(
         assert call.request["reasoning_effort"] == "low"
         assert [message.role for message in call.messages] == ["system", "user"]
         assert call.messages[1].text == call.request["messages"][1]["content"]
-        assert (call.judge, call.config["model"], call.prompt) == ("local", "m-1", None)
+        assert (call.judge, call.config.model, call.prompt) == ("local", "m-1", None)
         assert (call.call.reply, call.pruned_at, call.withheld) == (MET, None, False)
     stored = b"".join(zlib.decompress(bytes(call.call.request)) for call in calls).decode()
     for secret in (KEY, SECRET_HEADER):
-        assert secret not in stored + json.dumps(run.judge)
+        assert secret not in stored + json.dumps(run.judge.as_json())
 
 
 def test_an_answer_used_again_names_the_call_it_comes_from_and_shows_its_request(
@@ -148,7 +148,7 @@ def test_every_member_of_a_panel_is_named_with_what_the_run_froze_of_it(people: 
     run = graded(people, "", panel=Panel([Member(judge, name="first"), Member(judge, name="second")]))
     calls = opened(run, people.bob)
     assert sorted(call.judge for call in calls) == ["first"] * 3 + ["second"] * 3
-    assert {call.config["model"] for call in calls} == {"m-1"}
+    assert {call.config.model for call in calls} == {"m-1"}
 
 
 def test_calls_are_withheld_from_who_reviews_the_item_blind(people: Cast, judge: str) -> None:

@@ -12,7 +12,7 @@ from rubricweb.selectors.runs.planning import plans
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle as run_services
 from rubricweb.services.runs.few_shot import FewShot
-from rubricweb.services.runs.panels import Member, Panel, votes_per_criterion
+from rubricweb.services.runs.panels import Member, Panel
 from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.judging import LabelJudge, grade, session
@@ -204,7 +204,7 @@ def test_a_plan_counts_what_is_asked_of_every_judge(
     people: Cast, panel: Panel | None, autograder: str, calls: int, at_most: int | None
 ) -> None:
     run = planned(people, autograder=autograder, **({} if panel is None else {"panel": panel}))
-    plan = plans.plan(run.dataset, run.rubric_version, autograder, votes=votes_per_criterion(run.panel))
+    plan = plans.plan(run.dataset, run.rubric_version, autograder, votes=run.votes_per_criterion)
     assert (plan.most, plan.calls, plan.calls_at_most) == (3, calls, at_most)
     judge = LabelJudge(answer)
     grade(run, judge)

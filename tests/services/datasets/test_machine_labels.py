@@ -17,7 +17,6 @@ from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.formats.datasets.files import preview, read_dataset
 from rubricweb.engine.formats.label_files import read_labels
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Criterion, Dataset, Item, Rater, Review, ReviewQueue, Run, Vote
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
@@ -245,7 +244,7 @@ def made_of_labels(people: Cast, run: Run) -> dict[str, Any]:
     """What people's labels are turned into, by name: examples, work on a rubric, what a judge is known by."""
     assert run.rubric_version is not None
     assert run.rubric_version.rubric is not None
-    judge = JudgeConfig("judge", run.judge["base_url"], run.judge["model"], identity=run.judge["identity"])
+    judge = run.judge.config
     other = Dataset.objects.filter(team=people.team, name="to grade").first() or factories.dataset(
         people.team, people.ed, name="to grade", items=[{"id": "new", "submission": "Quite another text."}]
     )

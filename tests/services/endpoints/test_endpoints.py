@@ -8,7 +8,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import JournalEntry, JudgeEndpoint, Run
+from rubricweb.models import JournalEntry, JudgeEndpoint, JudgeSnapshot, Run
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import panels
 from tests import factories
@@ -85,12 +85,12 @@ def test_no_secret_is_frozen_stored_in_clear_or_written_to_the_journal(
     run = started(people, endpoint)
     endpoints.edit_endpoint(endpoint, by=people.alice, api_key=KEY + "-2", extra_headers=HEADERS)
     endpoint.refresh_from_db()
-    stored = json.dumps([run.judge, list(JournalEntry.objects.values_list("detail", flat=True))])
+    stored = json.dumps([run.judge.as_json(), list(JournalEntry.objects.values_list("detail", flat=True))])
     stored += endpoint.sealed_key + endpoint.sealed_headers
     stored += repr(endpoints.judges_of(people.team)) + repr(endpoints.loaded(again(run)))
     for secret in (KEY, *HEADERS.values()):
         assert secret not in stored
-    assert "extra_headers" not in run.judge
+    assert "extra_headers" not in run.judge.as_json()
     assert endpoints.header_names(endpoint) == tuple(HEADERS)
 
 
@@ -104,9 +104,9 @@ def test_the_judge_of_the_environment_takes_its_settings(people: Cast) -> None:
 
 def test_a_run_of_before_these_options_is_still_asked(people: Cast, endpoint: JudgeEndpoint) -> None:
     run = started(people, endpoint)
-    for name in ("top_p", "reasoning_effort", "fallback_model", "logprobs", "requests_per_minute"):
-        run.judge.pop(name)
-    run.save()
+    later = {"top_p", "reasoning_effort", "fallback_model", "logprobs", "requests_per_minute"}
+    before = {name: value for name, value in run.judge.as_json().items() if name not in later}
+    Run.objects.filter(pk=run.pk).update(judge=before)
     config = endpoints.loaded(again(run))
     assert (config.top_p, config.reasoning_effort, config.fallback_model) == (None, "", "")
 
@@ -218,7 +218,7 @@ def test_the_operators_key_never_goes_to_an_endpoint_whose_row_is_gone(
 
 @override_settings(OPENAI_API_KEY="sk-1", OPENAI_BASE_URL="https://one.example/v1")
 def test_a_new_key_of_the_operators_is_not_sent_to_the_old_address(people: Cast) -> None:
-    stored = endpoints.snapshot("environment", endpoints.choose_judge(people.team, "environment"))
+    stored = JudgeSnapshot.of("environment", endpoints.choose_judge(people.team, "environment"))
     assert endpoints.ready(stored, None).api_key == "sk-1"
     with (
         override_settings(OPENAI_BASE_URL="https://two.example/v1", OPENAI_API_KEY="sk-2"),

@@ -424,7 +424,7 @@ def test_what_was_committed_without_our_knowing_is_not_counted_twice(people: Cas
     assert work.open_claimed() == []
     work.funding.reserve()
     judge = InProcessJudge(met)
-    batch = work.batch(list(judge(work.judges[run.judge["name"]], work.funding.funded)))
+    batch = work.batch(list(judge(work.judges[run.judge.name], work.funding.funded)))
     work.writer.store(batch, now)
     work.writer.store(batch, now)
     assert work.after_storing(batch) == []

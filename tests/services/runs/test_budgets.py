@@ -11,9 +11,8 @@ from rubricweb.engine.autograders import Prompt
 from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import JournalEntry, Run, RunTally
+from rubricweb.models import JournalEntry, JudgeSnapshot, Run, RunTally
 from rubricweb.selectors.spending.spending import month_of, month_spending, run_spending
-from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import budgets
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.services.runs.budgets import BudgetReservation
@@ -209,7 +208,7 @@ def test_spending_counts_all_workers_and_names_its_month_in_utc(runs: list[Run],
 
 
 def test_a_judge_without_a_price_needs_the_wish_to_run_without_a_cap() -> None:
-    priced, unpriced = (endpoints.snapshot("", config) for config in (PRICED, UNPRICED))
+    priced, unpriced = (JudgeSnapshot.of("", config) for config in (PRICED, UNPRICED))
     budgets.require_caps_hold([priced], budget_usd=1.0, no_cap=False)
     budgets.require_caps_hold([priced, unpriced], budget_usd=None, no_cap=True)
     with pytest.raises(Invalid, match="no price for 'unpriced'") as refused:
@@ -230,7 +229,7 @@ def test_a_run_by_a_judge_without_a_price_starts_only_on_purpose(people: Cast) -
 @pytest.mark.parametrize("usd", [-1.0, float("nan"), float("inf"), 1e10])
 def test_a_budget_is_an_amount(usd: float, people: Cast) -> None:
     with pytest.raises(Invalid, match="budget_usd"):
-        budgets.require_caps_hold([endpoints.snapshot("", PRICED)], budget_usd=usd, no_cap=False)
+        budgets.require_caps_hold([JudgeSnapshot.of("", PRICED)], budget_usd=usd, no_cap=False)
     with pytest.raises(Invalid, match="monthly_budget_usd"):
         budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=usd)
 

@@ -68,7 +68,7 @@ def test_decided_labels_are_shown_and_ties_and_abstentions_are_not(
 ) -> None:
     run = planned(people, graded, version, FewShot(labelled.dataset, n=5))
     assert run.few_shot is not None
-    keys = labelled.dataset.items.in_bulk(run.few_shot["item_ids"])
+    keys = labelled.dataset.items.in_bulk(run.few_shot.item_ids)
     assert sorted(item.key for item in keys.values()) == ["dev 0", "dev 1"]
     judge = LabelJudge(answer)
     grade(run, judge)
@@ -92,7 +92,7 @@ def test_an_adjudication_stands_above_the_majority(
     )
     run = planned(people, graded, version, FewShot(labelled.dataset, n=5))
     assert run.few_shot is not None
-    shown = {one["item"]: (one["label"], one["reason"]) for one in run.few_shot["examples"]}
+    shown = {one.item: (one.label, one.reason) for one in run.few_shot.examples}
     assert shown[item.pk] == ("UNMET", "It is Lyon.")
 
 
@@ -118,8 +118,8 @@ def test_the_same_seed_draws_the_same_items(
     ]
     assert draws[0] == draws[1]
     assert draws[0] is not None
-    assert (draws[0]["n"], draws[0]["seed"], draws[0]["queue_id"]) == (1, 3, labelled.pk)
-    assert len(draws[0]["examples"]) == 1
+    assert (draws[0].n, draws[0].seed, draws[0].queue_id) == (1, 3, labelled.pk)
+    assert len(draws[0].examples) == 1
 
 
 def test_items_that_are_to_be_graded_are_refused_whatever_they_are_called(

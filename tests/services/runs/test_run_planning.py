@@ -115,7 +115,7 @@ def test_prompts_are_measured_and_earlier_calls_say_what_a_token_is(room: Room) 
     found = room.plan().forecast
     [judge] = found.judges
     assert judge.earlier_calls == 40
-    grader = Graders(Run(team=room.team, autograder="per_criterion", judge={})).single(0)
+    grader = Graders(Run(team=room.team, autograder="per_criterion")).single(0)
     letters = sum(
         len(prompt.system) + len(prompt.user)
         for item in Item.objects.filter(dataset=room.dataset).select_related("dataset")

@@ -1,6 +1,7 @@
 """What may be done to a run from its page, and what the page says then."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -196,7 +197,7 @@ def test_another_budget_is_not_set_where_the_run_cannot_go_on_with_it(
         people.team, by=people.alice, name="passing", base_url="https://judge.example/v1", model="m"
     )
     Run.objects.filter(pk=run.pk).update(
-        judge={**run.judge, "id": f"endpoint-{endpoint.pk}"}, endpoint=endpoint
+        judge=replace(run.judge, id=f"endpoint-{endpoint.pk}"), endpoint=endpoint
     )
     client = sign_in(people.ed)
     client.post(at("run_budget", people, run), {"budget_usd": "0.004"})

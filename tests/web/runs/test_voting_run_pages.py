@@ -137,8 +137,8 @@ def test_a_panel_is_started_with_weights_repeats_and_rules(
     sign_in(people.ed).post(at("run_new", people), form | {"rule_ordinal": "median"})
     panel = Run.objects.get().panel
     assert panel is not None
-    assert [(member["weight"], member["stage"]) for member in panel["members"]] == [(2.0, 0), (0.5, 0)]
-    assert (panel["repeats"], panel["rule"], panel["cascade"]) == (2, {"ordinal": "median"}, None)
+    assert [(member.weight, member.stage) for member in panel.members] == [(2.0, 0), (0.5, 0)]
+    assert (panel.repeats, panel.rule, panel.cascade) == (2, {"ordinal": "median"}, None)
 
 
 def test_a_cascade_asks_the_further_judges_in_a_second_stage(
@@ -148,8 +148,8 @@ def test_a_cascade_asks_the_further_judges_in_a_second_stage(
     sign_in(people.ed).post(at("run_new", people), form)
     panel = Run.objects.get().panel
     assert panel is not None
-    assert [member["stage"] for member in panel["members"]] == [0, 1]
-    assert panel["cascade"]["escalate_on"] == ["disagreement"]
+    assert [member.stage for member in panel.members] == [0, 1]
+    assert panel.cascade.escalate_on == ("disagreement",)
 
 
 def test_one_judge_asked_once_stays_a_run_without_a_panel(
@@ -214,7 +214,7 @@ def test_a_rubric_of_checks_needs_no_judge(people: Cast, sign_in, dataset: Datas
     assert "Only rubrics made of checks can be graded" in read(ed, at("run_new", people))
     answer = ed.post(at("run_new", people), sent(dataset, checks, judge=""))
     assert answer.status_code == 302, answer.content.decode()[:3000]
-    assert Run.objects.get().judge["id"] == "none"
+    assert Run.objects.get().judge.id == "none"
 
 
 def label(people: Cast, dataset: Dataset, version: RubricVersion, user: User) -> None:

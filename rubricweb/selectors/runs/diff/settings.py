@@ -19,6 +19,8 @@ class Setting:
 _JUDGE = {
     "name": "Judge",
     "model": "Model",
+}
+_CONFIG = {
     "temperature": "Temperature",
     "seed": "Seed of the judge",
     "max_output_tokens": "Most tokens of a reply",
@@ -34,12 +36,16 @@ _RUN = {
 def settings_that_differ(run: Run, baseline: Run, partners: Partners) -> tuple[Setting, ...]:
     """What a difference may come from, the most telling first; the dataset is the same."""
     found = [Setting("Rubric", _rubric(run), _rubric(baseline))]
-    shared = run.judge.keys() & baseline.judge.keys()  # a panel has a name and its models, no temperature
     found += [
-        Setting(name, _words(run.judge[key]), _words(baseline.judge[key]))
+        Setting(name, _words(getattr(run.judge, key)), _words(getattr(baseline.judge, key)))
         for key, name in _JUDGE.items()
-        if key in shared
     ]
+    config, before = run.judge.config, baseline.judge.config
+    if config is not None and before is not None:  # a panel has a name and its models, no temperature
+        found += [
+            Setting(name, _words(getattr(config, key)), _words(getattr(before, key)))
+            for key, name in _CONFIG.items()
+        ]
     found += [
         Setting(name, _words(getattr(run, key)), _words(getattr(baseline, key))) for key, name in _RUN.items()
     ]
@@ -68,10 +74,10 @@ def _scores(run: Run) -> str:
 def _panel(run: Run) -> str:
     if run.panel is None:
         return "none"
-    members = ", ".join(f"{one['name']} × {one['weight']:g}" for one in run.panel["members"])
-    return f"{members}; {run.panel['rule'] or 'default rule'}, asked {run.panel['repeats']} times"
+    members = ", ".join(f"{one.name} × {one.weight:g}" for one in run.panel.members)
+    return f"{members}; {run.panel.rule or 'default rule'}, asked {run.panel.repeats} times"
 
 
 def _examples(run: Run) -> str:
-    shown = (run.few_shot or {}).get("examples", ())
-    return f"{len(shown)} labels, seed {(run.few_shot or {}).get('seed')}" if shown else "none"
+    shown = run.few_shot
+    return f"{len(shown.examples)} labels, seed {shown.seed}" if shown and shown.examples else "none"

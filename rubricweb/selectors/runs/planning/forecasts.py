@@ -181,15 +181,13 @@ def _repeats(run: Run, judges: Iterable[str]) -> dict[str, int]:
     """How often each judge is asked the same question."""
     if run.panel is None:
         return dict.fromkeys(judges, 1)
-    cascade = run.panel["cascade"]
-    by_stage = cascade["repeats"] if cascade else [run.panel["repeats"]]
-    return {member["name"]: by_stage[member["stage"]] for member in run.panel["members"]}
+    return run.panel.repeats_by_member
 
 
 def _stages(run: Run, judges: Iterable[str]) -> dict[str, int]:
     if run.panel is None:
         return dict.fromkeys(judges, 0)
-    return {member["name"]: member["stage"] for member in run.panel["members"]}
+    return {member.name: member.stage for member in run.panel.members}
 
 
 def _untold(run: Run, sample: Sequence[Item], viewer: User | None) -> set[int]:

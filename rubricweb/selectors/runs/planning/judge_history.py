@@ -5,12 +5,11 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, quantiles, stdev
-from typing import Any
 
 from django.db.models import Q
 
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import JudgeCall, Run, Team, User
+from rubricweb.models import JudgeCall, JudgeSnapshot, PanelSnapshot, Run, Team, User, asked_judges
 from rubricweb.selectors.withheld_runs import withheld_runs
 
 # How far back is looked, and at how many calls: enough for a mean within a few percent, few enough to read.
@@ -63,12 +62,14 @@ def _who(answered_by: str, model: str) -> tuple[str, str]:
     return answered_by.rstrip("/"), model
 
 
-def _history(runs: Iterable[tuple[int, Any, Any]], who: tuple[str, str]) -> JudgeHistory | None:
+def _history(
+    runs: Iterable[tuple[int, JudgeSnapshot, PanelSnapshot | None]], who: tuple[str, str]
+) -> JudgeHistory | None:
     alone: list[int] = []
     among_others: list[int] = []
     for pk, judge, panel in runs:
-        asked = [member["judge"] for member in panel["members"]] if panel else [judge]
-        same = [_who(one.get("identity") or one.get("base_url", ""), one["model"]) == who for one in asked]
+        configs = [one.config for one in asked_judges(judge, panel)]
+        same = [config is not None and _who(config.answered_by, config.model) == who for config in configs]
         if any(same):
             (alone if all(same) else among_others).append(pk)
     used = sorted([*alone, *among_others], reverse=True)[:RUNS_READ]

@@ -110,13 +110,12 @@ class PanelVoting(GradingStrategy):
     def _times_before(self, judge: str) -> int:
         """Members that ask the same model in the same way are asked independently, like repeats of one."""
         if not self._before:
-            panel = self.run.panel or {}
-            repeats = panel["cascade"]["repeats"] if panel["cascade"] else [panel["repeats"]]
+            assert self.run.panel is not None, "a run that votes has a panel"
             asked: Counter[UUID] = Counter()
-            for member in panel["members"]:
-                alike = content_key(self.judges[member["name"]], _NO_PROMPT, 0)
-                self._before[member["name"]] = asked[alike]
-                asked[alike] += repeats[member["stage"]]
+            for name, repeats in self.run.panel.repeats_by_member.items():
+                alike = content_key(self.judges[name], _NO_PROMPT, 0)
+                self._before[name] = asked[alike]
+                asked[alike] += repeats
         return self._before[judge]
 
     def _settle(self, items: Sequence[OpenItem], now: datetime) -> None:
@@ -144,6 +143,5 @@ class PanelVoting(GradingStrategy):
         error = found.tally.error
         failure = (error.kind, error.message) if error is not None else (None, "")
         passed_on = "".join(f"{step.stage} passed it on ({step.reason}). " for step in found.escalations)
-        judge = str(self.run.judge["name"])
         outcome = Outcome(found.tally.answer, *failure)
-        return judgement_row(self.run, item, index, judge, outcome, now, passed_on=passed_on)
+        return judgement_row(self.run, item, index, self.run.judge.name, outcome, now, passed_on=passed_on)

@@ -19,7 +19,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading.batches.holding import give_back, hold
 from rubricweb.services.grading.batches.questions import MOST_QUESTIONS
 from rubricweb.services.grading.batches.step import LOOK_AGAIN, BatchStep
-from rubricweb.services.runs import control, panels, starting
+from rubricweb.services.runs import control, panels
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.work_queue import Enqueue
 
@@ -78,7 +78,7 @@ def _deal_out(run: Run, now: datetime) -> None:
     per_item = max(version.criteria.count(), 1) if version and run.autograder == "per_criterion" else 1
     size = max(MOST_QUESTIONS // per_item, 1)
     for start in range(0, len(rows), size):
-        job = BatchJob.objects.create(run=run, judge=str(run.judge["name"]))
+        job = BatchJob.objects.create(run=run, judge=run.judge.name)
         hold(job, rows[start : start + size], now)
 
 
@@ -94,8 +94,8 @@ def _leave_alone(run: Run, now: datetime) -> None:
     """Nobody can be asked about the batches. What an endpoint that was removed had taken is given up, for its
     key is forgotten; what may be mended is looked at again later.
     """
-    asked = [judge["id"] for judge in starting.asked_judges(run.judge, run.panel)]
-    endpoints_of = {pk for pk in map(endpoints.endpoint_of, asked) if pk is not None}
+    asked = [endpoints.endpoint_of(judge.id) for judge in run.asked_judges]
+    endpoints_of = {pk for pk in asked if pk is not None}
     left = JudgeEndpoint.objects.filter(pk__in=endpoints_of, removed_at=None).count()
     for job in run.batches.filter(stored_at=None):
         if left < len(endpoints_of):

@@ -129,7 +129,7 @@ def test_a_check_that_fails_is_an_error_that_resuming_tries_again_without_asking
 def test_a_rubric_of_checks_needs_no_judge(people: Cast, settings) -> None:
     settings.OFFLINE_JUDGE_URL = ""
     run = planned(people, [SHORT], judge_id="")
-    assert run.judge["id"] == "none"
+    assert run.judge.id == "none"
     judge = LabelJudge(by_the_book)
     grade(run, judge)
     assert judge.asked == []

@@ -88,7 +88,7 @@ def test_every_vote_is_a_row_and_the_verdict_is_made_of_them(people: Cast) -> No
         ("c", "UNMET", 0),
     ]
     assert all(vote.call is not None for vote in votes)
-    assert (run.judge["name"], run.judge["model"]) == ("panel of 3", "model of a, model of b, model of c")
+    assert (run.judge.name, run.judge.model) == ("panel of 3", "model of a, model of b, model of c")
 
 
 def test_weights_and_rule_decide(people: Cast) -> None:
@@ -109,7 +109,7 @@ def test_one_judge_asked_several_times_is_a_panel_of_one(people: Cast) -> None:
             return next(said)
 
     run = planned(people, panel("a", repeats=3), CRITERIA[:1])
-    assert run.judge["name"] == "a, asked 3 times"
+    assert run.judge.name == "a, asked 3 times"
     grade(run, LabelJudge(unsteady))
     assert Vote.objects.filter(run=run).count() == 6
     assert set(Vote.objects.filter(run=run).values_list("repeat", flat=True)) == {0, 1, 2}
@@ -227,7 +227,7 @@ def test_a_cascade_asks_the_second_judge_only_where_the_first_abstains(people: C
     run = planned(people, cascade(), CRITERIA[:1])
     judge = LabelJudge(answer)
     grade(run, judge)
-    assert run.judge["name"] == "cascade of 2 stages"
+    assert run.judge.name == "cascade of 2 stages"
     assert [(name, response) for name, _, response in judge.asked if name == "large"] == [("large", "Lyon.")]
     assert verdicts(run) == {("one", "paris"): "UNMET", ("two", "paris"): "MET"}
     passed_on = Judgement.objects.get(run=run, item__key="two")
@@ -329,7 +329,7 @@ def test_a_panel_that_cannot_be_is_refused_with_its_place_and_nothing_is_stored(
 def test_two_members_of_one_judge_are_told_apart(people: Cast) -> None:
     run = planned(people, Panel([Member("offline"), Member("offline")]))
     assert run.panel is not None
-    names = [member["name"] for member in run.panel["members"]]
+    names = [member.name for member in run.panel.members]
     assert names == ["offline judge (not an LLM)", "offline judge (not an LLM) (2)"]
 
 

@@ -155,7 +155,7 @@ def test_what_is_set_aside_for_a_batch_holds_the_month_until_its_answers_are_the
             people.alice,
             dataset=run.dataset,
             rubric_version=run.rubric_version,
-            judge_id=run.judge["id"],
+            judge_id=run.judge.id,
             mode="batch",
         )
         sweep(second, minutes=20 * 60)
@@ -164,7 +164,7 @@ def test_what_is_set_aside_for_a_batch_holds_the_month_until_its_answers_are_the
         lifecycle.cancel_run(run, by=people.alice, now=timezone.now())
     with desk(provider(status="cancelled", output_file_id=None)) as (url, _):
         JudgeEndpoint.objects.update(base_url=url)
-        Run.objects.filter(pk=run.pk).update(judge={**run.judge, "base_url": url})
+        Run.objects.filter(pk=run.pk).update(judge=run.judge.as_json() | {"base_url": url})
         sweep(run, minutes=21 * 60)
     assert month_spending(people.team, now=later).held_usd == 0
     assert progress(run, viewer=None, now=later).held_usd == 0

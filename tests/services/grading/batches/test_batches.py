@@ -271,7 +271,9 @@ def test_an_endpoint_that_has_no_batches_or_is_away_says_so(people: Cast, endpoi
 
 def test_a_provider_that_refuses_the_batch_pauses_the_run(people: Cast, endpoint, clock) -> None:
     run = started(people, endpoint)
-    Run.objects.filter(pk=run.pk).update(judge={**run.judge, "base_url": f"{run.judge['base_url']}/nowhere"})
+    Run.objects.filter(pk=run.pk).update(
+        judge=run.judge.as_json() | {"base_url": f"{endpoint.base_url}/nowhere"}
+    )
     schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     run.refresh_from_db()
     assert run.state == RunState.PAUSED
