@@ -11,6 +11,8 @@ import numpy as np
 
 from benchmarks.timing import seconds
 from rubricweb.engine.agreement import (
+    Labelling,
+    OptionScale,
     Ratings,
     alpha_interval,
     alpha_nominal,
@@ -54,7 +56,7 @@ def main() -> None:
     show("judge against people, verdicts", lambda: compare_labels(verdicts[0], verdicts[1], clusters))
     show(
         "judge against people, five options",
-        lambda: compare_options(options[0], options[1], clusters, levels=LEVELS, scale_type="ordinal"),
+        lambda: compare_options(options[0], options[1], clusters, OptionScale(LEVELS, "ordinal")),
     )
     people = Ratings.from_columns(verdicts, clusters=clusters)
     show("human ceiling, 20 raters, verdicts", lambda: human_ceiling(people), 1)
@@ -65,7 +67,9 @@ def main() -> None:
     show(f"scores, {SCORES:,} items, all correlations", lambda: compare_scores(one, other), 1)
     labels = np.where(np.arange(UNITS) < 1_000, codes[0] > 1, np.nan)
     share = np.full(UNITS, 0.1)
-    show("people's mean", lambda: estimate_people_mean(codes[1] > 1, labels, share, cases=clusters))
+    show(
+        "people's mean", lambda: estimate_people_mean(codes[1] > 1, labels, share, Labelling(cases=clusters))
+    )
 
 
 if __name__ == "__main__":

@@ -274,7 +274,9 @@ def seed(items: int) -> None:
     summaries.summarise(finished)
     paused = graded_run(team, olga, data, version, share=0.5)
     queue = queues.create_queue(
-        team, by=olga, name="All", dataset=data, rubric_version=version, raters=[olga], run=finished
+        team,
+        queues.QueueRequest(name="All", dataset=data, rubric_version=version, raters=[olga], run=finished),
+        by=olga,
     )
     label(queue, Rater.objects.get(user=olga, team=team), min(items // 2, LABELLED))
     review = queues.next_review(queue, olga, now=timezone.now())

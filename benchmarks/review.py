@@ -138,7 +138,11 @@ def seed(items: int) -> None:
     ]
     version = factories.version(team, olga, criteria=criteria)
     queue = queues.create_queue(
-        team, by=olga, name="All", dataset=data, rubric_version=version, raters=[olga], raters_per_item=1
+        team,
+        queues.QueueRequest(
+            name="All", dataset=data, rubric_version=version, raters=[olga], raters_per_item=1
+        ),
+        by=olga,
     )
     review = queues.next_review(queue, olga, now=timezone.now())
     assert review is not None

@@ -19,6 +19,7 @@ from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs import lifecycle
+from rubricweb.services.runs.starting import RunOptions
 from rubricweb.services.teams import teams
 
 CRITERIA: list[dict[str, Any]] = [
@@ -137,11 +138,16 @@ def run(
 
     Two judges of a test that ask alike may answer differently, so answers are used again only when asked for.
     """
-    options.setdefault("enqueue", WakeUps())
-    options.setdefault("use_cache", False)
-    options.setdefault("no_cap", options.get("budget_usd") is None)
+    budget_usd = options.pop("budget_usd", None)
     return lifecycle.start_run(
-        team, by=by, dataset=dataset, rubric_version=rubric_version, judge_id=judge_id, **options
+        team,
+        by=by,
+        dataset=dataset,
+        rubric_version=rubric_version,
+        enqueue=options.pop("enqueue", None) or WakeUps(),
+        budget_usd=budget_usd,
+        no_cap=options.pop("no_cap", budget_usd is None),
+        options=RunOptions(**{"judge_id": judge_id, "use_cache": False, **options}),
     )
 
 
@@ -155,6 +161,5 @@ def queue(
     name: str = "First look",
     **options: Any,
 ) -> ReviewQueue:
-    return queues.create_queue(
-        team, by=by, name=name, dataset=dataset, rubric_version=rubric_version, raters=raters, **options
-    )
+    asked = queues.QueueRequest(name, dataset, rubric_version, raters, **options)
+    return queues.create_queue(team, asked, by=by)

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from rubricweb.engine.agreement import (
     Figure,
+    Labelling,
+    OptionScale,
     Ratings,
     alpha_nominal,
     alpha_ordinal,
@@ -107,8 +109,8 @@ def _people_mean(judge: str, kind: float | str, design: str, total: int) -> Call
                 judged,
                 labels,
                 inclusion[cases],
+                Labelling(cases=cases if per_case > 1 else None),
                 population=population,
-                cases=cases if per_case > 1 else None,
                 binary=None if per_case > 1 else not isinstance(kind, str),
             )
             off = (
@@ -260,9 +262,7 @@ def _options(shares: Floats, right: float) -> Callable[[Random, int], Figures]:
             np.array(LEVELS)[people].tolist(),
             np.array(LEVELS)[judge].tolist(),
             range(n),
-            levels=LEVELS,
-            scale_type="ordinal",
-            values=(0, 1 / 3, 2 / 3, 1),
+            OptionScale(LEVELS, "ordinal", (0, 1 / 3, 2 / 3, 1)),
             resamples=0 if n == MANY else RESAMPLES,
         )
         names = (

@@ -99,14 +99,17 @@ class Bench:
         from rubricweb import tasks
         from rubricweb.services.endpoints import endpoints
         from rubricweb.services.runs import lifecycle
+        from rubricweb.services.runs.starting import RunOptions
 
         return lifecycle.start_run(
             self.team,
             by=self.owner,
             dataset=dataset,
             rubric_version=version or self.version,
-            judge_id="environment",
-            judge=endpoints.choose_judge(self.team, "environment", model=model),
+            options=RunOptions(
+                judge_id="environment",
+                judge=endpoints.choose_judge(self.team, "environment", model=model),
+            ),
             enqueue=tasks.notify,
             no_cap=True,  # the judge has no price
         )

@@ -127,6 +127,7 @@ def sizes(bench: Bench, report: Report, options: argparse.Namespace) -> None:
 
 def plan(bench: Bench, report: Report, options: argparse.Namespace) -> None:
     from rubricweb.services.runs import lifecycle
+    from rubricweb.services.runs.starting import RunOptions
 
     items = 100_000
     report.heading(f"{items:,} items × {CRITERIA}: a run planned")
@@ -138,7 +139,7 @@ def plan(bench: Bench, report: Report, options: argparse.Namespace) -> None:
         by=bench.owner,
         dataset=dataset,
         rubric_version=bench.version,
-        judge_id="environment",
+        options=RunOptions(judge_id="environment"),
         enqueue=lambda run_id: None,
         no_cap=True,
     )

@@ -6,6 +6,8 @@ import functools
 import hashlib
 import json
 import uuid
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -31,6 +33,21 @@ def content_key(config: JudgeConfig, prompt: Prompt, repeat: int) -> uuid.UUID:
     digest.update(_of_schema(prompt.schema))
     digest.update(_canonical([prompt.reply_format, prompt.system, prompt.user, repeat]))
     return uuid.UUID(bytes=digest.digest()[:16])
+
+
+def first_repeats(judges: Mapping[str, JudgeConfig], repeats: Mapping[str, int]) -> dict[str, int]:
+    """From which `repeat` on each judge's questions are counted, when each is asked the same so many times.
+
+    Judges that ask the same model in the same way are asked independently, like repeats of one: two of them
+    asked twice each count 0, 1 and 2, 3.
+    """
+    asked: Counter[bytes] = Counter()
+    first = {}
+    for name, config in judges.items():
+        alike = _of_judge(config)
+        first[name] = asked[alike]
+        asked[alike] += repeats[name]
+    return first
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,5 +1,7 @@
 """Runs of an autograder over a dataset: what was asked, what is left to do, what it cost."""
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
 
@@ -107,6 +109,10 @@ class Run(models.Model):
     def asked_judges(self) -> tuple[JudgeSnapshot, ...]:
         """The judges that are really asked: a panel's members, a single one, nobody for checks alone."""
         return asked_judges(self.judge, self.panel)
+
+    def repeats_of(self, judges: Iterable[str]) -> dict[str, int]:
+        """How often each of the run's judges, by its name, is asked the same."""
+        return self.panel.repeats_by_member if self.panel else dict.fromkeys(judges, 1)
 
     @property
     def votes_per_criterion(self) -> tuple[int, ...]:

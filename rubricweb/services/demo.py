@@ -3,8 +3,8 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -17,6 +17,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs import lifecycle
+from rubricweb.services.runs.starting import RunOptions
 from rubricweb.services.runs.work_queue import Enqueue
 from rubricweb.services.teams import teams
 
@@ -41,25 +42,38 @@ def load_demo(*, enqueue: Enqueue, now: datetime) -> Team:
     note_rubric = _rubric(team, editor, "rubric_release_note.yaml")
     replies = _dataset(team, editor, "support_replies.jsonl", name="Support replies")
     notes = _dataset(team, editor, "release_notes.jsonl", name="Release notes")
-    start = partial(lifecycle.start_run, team, by=editor, judge_id=_free_judge(team), enqueue=enqueue)
-    start_replies = partial(start, rubric_version=reply_rubric)
-    note_run = start(dataset=notes, rubric_version=note_rubric, name="Release notes, criterion by criterion")
-    start_replies(dataset=replies, name="Support replies, all criteria at once", autograder="one_shot")
-    whole = start_replies(dataset=replies, name="Support replies, criterion by criterion")
+    usual = RunOptions(judge_id=_free_judge(team))
+
+    def start(name: str, dataset: Dataset, rubric_version: RubricVersion, options: RunOptions = usual) -> Run:
+        return lifecycle.start_run(
+            team,
+            by=editor,
+            dataset=dataset,
+            rubric_version=rubric_version,
+            enqueue=enqueue,
+            options=replace(options, name=name),
+        )
+
+    note_run = start("Release notes, criterion by criterion", notes, note_rubric)
+    at_once = replace(usual, autograder="one_shot")
+    start("Support replies, all criteria at once", replies, reply_rubric, at_once)
+    whole = start("Support replies, criterion by criterion", replies, reply_rubric)
     for version, dataset in _by_assistant(team, editor).items():
-        start_replies(dataset=dataset, name=f"Support replies of {version}")
+        start(f"Support replies of {version}", dataset, reply_rubric)
     _labelled_queue(team, owner, people, replies, reply_rubric, whole, now)
     queues.create_queue(
         team,
+        queues.QueueRequest(
+            name="Release notes, second opinion",
+            dataset=notes,
+            rubric_version=note_rubric,
+            raters=[owner, people["rae"]],
+            raters_per_item=2,
+            run=note_run,
+            instructions="Judge each note against the change list in the prompt. "
+            "What the judge said appears once you have submitted.",
+        ),
         by=owner,
-        name="Release notes, second opinion",
-        dataset=notes,
-        rubric_version=note_rubric,
-        raters=[owner, people["rae"]],
-        raters_per_item=2,
-        run=note_run,
-        instructions="Judge each note against the change list in the prompt. "
-        "What the judge said appears once you have submitted.",
     )
     return team
 
@@ -125,14 +139,16 @@ def _labelled_queue(
     raters = [people[name] for name in dict.fromkeys(label.rater for label in labels)]
     queue = queues.create_queue(
         team,
+        queues.QueueRequest(
+            name="Support replies, three raters",
+            dataset=dataset,
+            rubric_version=rubric_version,
+            raters=raters,
+            raters_per_item=len(raters),
+            run=run,
+            instructions="Read the customer's message and the reference first, then the reply.",
+        ),
         by=by,
-        name="Support replies, three raters",
-        dataset=dataset,
-        rubric_version=rubric_version,
-        raters=raters,
-        raters_per_item=len(raters),
-        run=run,
-        instructions="Read the customer's message and the reference first, then the reply.",
     )
     items = {item.key: item for item in Item.objects.filter(dataset=dataset)}
     criteria = {

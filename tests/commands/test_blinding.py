@@ -11,6 +11,7 @@ from rubricweb.management.terminal.who import Who
 from rubricweb.models import Run, User
 from rubricweb.selectors.runs import results
 from rubricweb.services.runs.planning import plan_run
+from rubricweb.services.runs.starting import RunOptions
 from tests.factories import Cast
 from tests.worlds.two_worlds import CascadeWorld, cascade_world, in_both_worlds, told_apart
 
@@ -42,7 +43,7 @@ def plan(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, world: 
         rubric_version=world.version,
         viewer=viewer,
         now=timezone.now(),
-        judge_id=world.large,
+        options=RunOptions(judge_id=world.large),
     )
     grade_tables.print_plan(made.forecast)
     return capsys.readouterr().out

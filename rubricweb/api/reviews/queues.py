@@ -51,20 +51,22 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
     dataset = access.access_dataset(team, body.dataset_id)
     return services.create_queue(
         team,
+        services.QueueRequest(
+            name=body.name,
+            dataset=dataset,
+            rubric_version=version_or_own(team, body.rubric_version_id, dataset),
+            raters=_people(team, body.raters, "raters"),
+            everyone=body.everyone,
+            raters_per_item=body.raters_per_item,
+            run=None if body.run_id is None else access.access_run(team, body.run_id),
+            source=_source(team, body.source),
+            blind=body.blind,
+            order=body.order or "",
+            rationale=body.rationale,
+            hold_minutes=body.hold_minutes,
+            instructions=body.instructions,
+        ),
         by=request.auth.user,
-        name=body.name,
-        dataset=dataset,
-        rubric_version=version_or_own(team, body.rubric_version_id, dataset),
-        raters=_people(team, body.raters, "raters"),
-        everyone=body.everyone,
-        raters_per_item=body.raters_per_item,
-        run=None if body.run_id is None else access.access_run(team, body.run_id),
-        source=_source(team, body.source),
-        blind=body.blind,
-        order=body.order or "",
-        rationale=body.rationale,
-        hold_minutes=body.hold_minutes,
-        instructions=body.instructions,
     )
 
 

@@ -12,21 +12,21 @@ from rubricweb.services.runs.starting import RunOptions
 
 def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOptions:
     """All but dataset, rubric version and caps. Raises NotFound for what the team does not have."""
-    return {
-        "judge_id": body.judge,
-        "panel": _panel(body.panel),
-        "few_shot_from": _few_shot(team, body.few_shot),
-        "autograder": body.autograder,
-        "reply_format": body.reply_format,
-        "normalize": body.normalize,
-        "abstention": body.abstention,
-        "on_error": body.on_error,
-        "option_seed": body.option_seed,
-        "name": body.name,
-        "use_cache": body.use_cache,
-        "mode": body.mode,
-        "item_ids": _item_ids(dataset, body),
-    }
+    return RunOptions(
+        judge_id=body.judge,
+        panel=_panel(body.panel),
+        few_shot_from=_few_shot(team, body.few_shot),
+        autograder=body.autograder,
+        reply_format=body.reply_format,
+        normalize=body.normalize,
+        abstention=body.abstention,
+        on_error=body.on_error,
+        option_seed=body.option_seed,
+        name=body.name,
+        use_cache=body.use_cache,
+        mode=body.mode,
+        item_ids=_item_ids(dataset, body),
+    )
 
 
 def _item_ids(dataset: Dataset, body: schemas.NewRun) -> list[int] | None:

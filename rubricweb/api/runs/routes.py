@@ -101,7 +101,7 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
             enqueue=tasks.notify,
             budget_usd=body.budget_usd,
             no_cap=body.no_cap,
-            **run_options(team, dataset, body),
+            options=run_options(team, dataset, body),
         )
         return run, 0
 

@@ -2,7 +2,12 @@
 
 from rubricweb.engine.agreement.intervals import Figure, wilson
 from rubricweb.engine.agreement.judge.accuracy import Confusion
-from rubricweb.engine.agreement.judge.options import OptionAgreement, OptionShares, compare_options
+from rubricweb.engine.agreement.judge.options import (
+    OptionAgreement,
+    OptionScale,
+    OptionShares,
+    compare_options,
+)
 from rubricweb.engine.agreement.judge.pairs import PairAgreement, compare_labels
 from rubricweb.engine.agreement.metrics import METRICS, Metric
 from rubricweb.engine.agreement.raters.ceiling import HumanCeiling, JudgeSeat, human_ceiling, human_ceilings
@@ -44,6 +49,7 @@ from rubricweb.engine.agreement.scores.paired_tests import (
     wilcoxon,
 )
 from rubricweb.engine.agreement.scores.people_mean import (
+    Labelling,
     LabelsNeeded,
     PeopleMean,
     estimate_people_mean,
@@ -65,10 +71,12 @@ __all__ = [
     "Figure",
     "HumanCeiling",
     "JudgeSeat",
+    "Labelling",
     "LabelsNeeded",
     "McNemar",
     "Metric",
     "OptionAgreement",
+    "OptionScale",
     "OptionShares",
     "PairAgreement",
     "PairedT",

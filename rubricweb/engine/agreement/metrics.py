@@ -21,7 +21,7 @@ from rubricweb.engine.agreement.raters.repeats import flip_rate, panel_agreement
 from rubricweb.engine.agreement.ratings import Ratings, cluster_codes
 from rubricweb.engine.agreement.scores.correlation import Scores, kendall, pearson, score_column, spearman
 from rubricweb.engine.agreement.scores.paired_tests import cochran_q, mcnemar, paired_t, wilcoxon
-from rubricweb.engine.agreement.scores.people_mean import estimate_people_mean
+from rubricweb.engine.agreement.scores.people_mean import Labelling, estimate_people_mean
 from rubricweb.engine.agreement.scores.scores import cohen_d, mae, mean_difference, rmse
 
 Scale = Literal["binary", "nominal", "ordinal", "score"]
@@ -133,7 +133,7 @@ def _people_mean(labels: Scores, judged: Scores, clusters: Sequence[Hashable] | 
     labelled = int((~np.isnan(y)).sum())
     share = np.full(len(y), labelled / len(y) if labelled else 1.0)
     cases = None if clusters is None else cluster_codes(clusters)
-    found = estimate_people_mean(f, y, share, cases=cases)
+    found = estimate_people_mean(f, y, share, Labelling(cases=cases))
     return Figure(found.value, found.low, found.high, found.population_size, reason=found.reason)
 
 

@@ -29,7 +29,7 @@ from rubricweb.judges.usage import Usage, counted
 CONCURRENT_ITEMS = 16
 
 
-async def evaluate(
+async def evaluate(  # noqa: PLR0913  # scripts written for autorubric call it with these
     dataset: RubricDataset,
     grader: Autograder,
     *,

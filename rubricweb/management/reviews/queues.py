@@ -118,20 +118,22 @@ def new(options: argparse.Namespace) -> int:
         return say(f"{count(plan.items)} items, {count(plan.reviews)} reviews{work}.", *plan.source)
     queue = services.create_queue(
         who.team,
+        services.QueueRequest(
+            name=options.name,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[lookup.person_called(name) for name in options.rater],
+            everyone=options.everyone,
+            raters_per_item=options.raters_per_item,
+            run=None if options.run is None else access.access_run(who.team, options.run),
+            source=source,
+            blind=options.blind,
+            order=options.order,
+            rationale=options.rationale,
+            hold_minutes=options.hold,
+            instructions=read_file(options.instructions).decode() if options.instructions else "",
+        ),
         by=who.user,
-        name=options.name,
-        dataset=dataset,
-        rubric_version=version,
-        raters=[lookup.person_called(name) for name in options.rater],
-        everyone=options.everyone,
-        raters_per_item=options.raters_per_item,
-        run=None if options.run is None else access.access_run(who.team, options.run),
-        source=source,
-        blind=options.blind,
-        order=options.order,
-        rationale=options.rationale,
-        hold_minutes=options.hold,
-        instructions=read_file(options.instructions).decode() if options.instructions else "",
     )
     items = selected.queue_progress(queue, who.user).items
     return say(f"Queue {queue.pk} is open with {count(items)} items.")

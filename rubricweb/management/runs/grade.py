@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
@@ -106,7 +107,7 @@ def _start(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
             budget_usd=options.budget,
             no_cap=options.no_cap,
             enqueue=_nobody,
-            **_run_options(options, who, stack, dataset, rubric_version),
+            options=_run_options(options, who, stack, dataset, rubric_version),
         )
     for line in said:
         note(line)
@@ -124,7 +125,7 @@ def _plan(options: argparse.Namespace, who: Who, stack: ExitStack) -> Forecast:
             rubric_version=rubric_version,
             viewer=who.user,
             now=timezone.now(),
-            **_run_options(options, who, stack, dataset, rubric_version),
+            options=_run_options(options, who, stack, dataset, rubric_version),
         )
         transaction.set_rollback(True)
     return made.forecast
@@ -137,18 +138,18 @@ def _run_options(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
 ) -> RunOptions:
-    chosen: RunOptions = {
-        "few_shot_from": _examples(options, who),
-        "autograder": options.autograder,
-        "reply_format": options.reply_format,
-        "abstention": options.abstention,
-        "on_error": options.on_error,
-        "name": options.name,
-        "use_cache": not options.no_cache,
-    }
-    if options.sample:
-        chosen["item_ids"] = spread_ids(Item.objects.filter(dataset=dataset), options.sample)
-    return chosen | _judges(options, who, stack, dataset, rubric_version)
+    items = Item.objects.filter(dataset=dataset)
+    return replace(
+        _judges(options, who, stack, dataset, rubric_version),
+        few_shot_from=_examples(options, who),
+        autograder=options.autograder,
+        reply_format=options.reply_format,
+        abstention=options.abstention,
+        on_error=options.on_error,
+        name=options.name,
+        use_cache=not options.no_cache,
+        item_ids=spread_ids(items, options.sample) if options.sample else None,
+    )
 
 
 def _examples(options: argparse.Namespace, who: Who) -> FewShot | None:
@@ -187,18 +188,18 @@ def _judges(
     """Who is asked, as `start_run` takes it: nobody, one judge, or a panel of those the options name."""
     named = options.judge or options.base_url or options.model
     if not named and not lifecycle.needs_judge(dataset, rubric_version):
-        return {}
+        return RunOptions()
     members = [_judge(options, judge, who, stack) for judge in options.judge or [""]]
     if any(judge_id == endpoints.OFFLINE for judge_id, _ in members):
         _say_what_it_is()
     if not _is_panel(options):
         [(judge_id, judge)] = members
-        return {"judge_id": judge_id, "judge": judge}
+        return RunOptions(judge_id=judge_id, judge=judge)
     asked = [
         panels.Member(judge_id, stage=number if options.cascade else 0, config=judge)
         for number, (judge_id, judge) in enumerate(members)
     ]
-    return {"panel": panels.Panel(asked, rule=options.vote or None, repeats=options.repeats or 1)}
+    return RunOptions(panel=panels.Panel(asked, rule=options.vote or None, repeats=options.repeats or 1))
 
 
 def _judge(options: argparse.Namespace, name: str, who: Who, stack: ExitStack) -> tuple[str, JudgeConfig]:

@@ -6,6 +6,7 @@ from statistics import fmean
 
 from rubricweb.engine.agreement import (
     Figure,
+    Labelling,
     LabelsNeeded,
     PeopleMean,
     estimate_people_mean,
@@ -133,11 +134,13 @@ def _estimated(
         [UNKNOWN if score is None else score for score in judged],
         [UNKNOWN if one is None else one.mean for one in people],
         [found.probability[pk] for pk in found.items],
+        Labelling(
+            drawn=[pk in found.asked for pk in found.items],
+            scale=(0.0, 1.0) if run.normalize else None,
+            rater_variance=[UNKNOWN if one is None else one.variance for one in people],
+            raters=[0 if one is None else one.raters for one in people],
+        ),
         population=population,
-        drawn=[pk in found.asked for pk in found.items],
-        scale=(0.0, 1.0) if run.normalize else None,
-        rater_variance=[UNKNOWN if one is None else one.variance for one in people],
-        raters=[0 if one is None else one.raters for one in people],
     )
 
 

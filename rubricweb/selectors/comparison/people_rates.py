@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from rubricweb.engine.agreement import Figure, estimate_people_mean
+from rubricweb.engine.agreement import Figure, Labelling, estimate_people_mean
 from rubricweb.models import Criterion
 from rubricweb.selectors.labels.ground_truth import Labels
 from rubricweb.selectors.reviews.sampling import NotSampled, Sampled
@@ -70,7 +70,7 @@ def _weighed(
             if item_id in found.asked:
                 people[place[item_id]] = mean
         rate = estimate_people_mean(
-            no_judge, people, inclusion, drawn=asked, scale=_scale(worth[criterion_id])
+            no_judge, people, inclusion, Labelling(drawn=asked, scale=_scale(worth[criterion_id]))
         )
         rates[criterion_id] = PeopleRate(
             Figure(rate.value, rate.low, rate.high, rate.n, reason=rate.reason),

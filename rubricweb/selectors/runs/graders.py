@@ -100,7 +100,7 @@ def settled(
     if isinstance(grader, CascadeGrader):
         way = grader.way(criterion, votes)
         return None if way.settled is None else Settled(way.settled, way.escalations)
-    if len(votes) < len(grader.members) * grader.repeats:
+    if len(votes) < grader.votes_per_criterion:
         return None
     return Settled(grader.tally(criterion, votes), ())
 

@@ -1,6 +1,7 @@
 """Queues of items for people to review: opening and closing them, and handing items out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -41,64 +42,68 @@ HOLD_MINUTES_MAX = 7 * 24 * 60
 WHOLE_DATASET = Source()
 
 
+@dataclass(frozen=True, slots=True)
+class QueueRequest:
+    """A queue as it is asked for: over the items `source` names, for these `raters` or, with `everyone`, for
+    all who may review now or later. `run` is what is revealed after submitting. Without an `order` a sample
+    is handed out as it was drawn, everything else as in the dataset.
+    """
+
+    name: str
+    dataset: Dataset
+    rubric_version: RubricVersion | None
+    raters: Sequence[User] = ()
+    everyone: bool = False
+    raters_per_item: int = 1
+    run: Run | None = None
+    source: Source = WHOLE_DATASET
+    blind: str = Blind.BOTH
+    order: str = ""
+    rationale: str = Rationale.NEVER
+    hold_minutes: int = 30
+    instructions: str = ""
+
+
 @transaction.atomic
-def create_queue(
-    team: Team,
-    *,
-    by: User,
-    name: str,
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    raters: Sequence[User] = (),
-    everyone: bool = False,
-    raters_per_item: int = 1,
-    run: Run | None = None,
-    source: Source = WHOLE_DATASET,
-    blind: str = Blind.BOTH,
-    order: str = "",
-    rationale: str = Rationale.NEVER,
-    hold_minutes: int = 30,
-    instructions: str = "",
-) -> ReviewQueue:
-    """A queue over the items a source names, for these members or, with `everyone`, for all who may review
-    now or later. `run` is what is revealed after submitting. Without an `order` a sample is handed out as it
-    was drawn, everything else as in the dataset.
+def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
+    """Opens the queue that is asked for.
 
     Raises Invalid for people who cannot review, for too few of them, for a source that names no items, or
-    where an item has no rubric; the fault's place is the argument it is about. Raises Conflict when the name
+    where an item has no rubric; the fault's place is the field it is about. Raises Conflict when the name
     is taken, and what `queue_sources.chosen` raises.
     """
-    name = free_name(team, name)
-    people = list(reviewers(team)) if everyone else list(dict.fromkeys(raters))
+    name = free_name(team, asked.name)
+    people = list(reviewers(team)) if asked.everyone else list(dict.fromkeys(asked.raters))
     require_able(team, people)
-    require_enough(raters_per_item, people=len(people))
+    require_enough(asked.raters_per_item, people=len(people))
+    dataset, run, source = asked.dataset, asked.run, asked.source
     if run is not None and run.dataset_id != dataset.pk:
         raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
-    _require_known("blind", blind, Blind.values)
+    _require_known("blind", asked.blind, Blind.values)
     is_sample = source.kind == SAMPLE
-    order = order or (Order.DRAWN if is_sample else Order.DATASET)
+    order = asked.order or (Order.DRAWN if is_sample else Order.DATASET)
     _require_known("order", order, Order.values)
     if order == Order.DRAWN and not is_sample:
         raise refused("order", "Only a random sample is handed out as it was drawn; choose another order.")
-    _require_known("rationale", rationale, Rationale.values)
-    require_hold(hold_minutes)
+    _require_known("rationale", asked.rationale, Rationale.values)
+    require_hold(asked.hold_minutes)
     if source.kind == ALL:
-        require_rubric(dataset, rubric_version)
+        require_rubric(dataset, asked.rubric_version)
     chosen = queue_sources.chosen(dataset, source, viewer=by)
-    require_rubrics(dataset, rubric_version, chosen.item_ids)
+    require_rubrics(dataset, asked.rubric_version, chosen.item_ids)
     queue = ReviewQueue.objects.create(
         team=team,
         name=name,
         dataset=dataset,
-        rubric_version=rubric_version,
+        rubric_version=asked.rubric_version,
         run=run,
-        raters_per_item=raters_per_item,
-        everyone=everyone,
-        blind=blind,
+        raters_per_item=asked.raters_per_item,
+        everyone=asked.everyone,
+        blind=asked.blind,
         order=order,
-        rationale=rationale,
-        hold_minutes=hold_minutes,
-        instructions=instructions,
+        rationale=asked.rationale,
+        hold_minutes=asked.hold_minutes,
+        instructions=asked.instructions,
         source=chosen.source,
         created_by=by,
     )

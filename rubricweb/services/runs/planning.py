@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Unpack
 
 from rubricweb.models import Dataset, RubricVersion, Team, User
 from rubricweb.selectors.runs.planning.forecasts import Forecast, forecast
@@ -26,7 +25,7 @@ def plan_run(
     rubric_version: RubricVersion | None,
     viewer: User | None,
     now: datetime,
-    **options: Unpack[RunOptions],
+    options: RunOptions,
 ) -> RunPlan:
     """What `start_run` with these options would come to; nothing is stored, nobody is asked.
 
@@ -34,7 +33,7 @@ def plan_run(
 
     Raises what `start_run` would, but for caps: those are what a plan is for.
     """
-    draft = drafted(team, dataset=dataset, rubric_version=rubric_version, **options)
+    draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
     counted = plan(
         dataset,
         rubric_version,

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack, cast
+from typing import cast
 
 from django.db import transaction
 from django.db.models import F, QuerySet, Value
@@ -43,23 +43,31 @@ from rubricweb.services.shared.journal import record
 MAX_CHOSEN = 10_000
 
 
-class RunOptions(TypedDict, total=False):
-    """How a run grades, as `start_run` explains it; what is left out has the default of `drafted`."""
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run grades.
 
-    judge_id: str
-    judge: JudgeConfig | None
-    panel: panels.Panel | None
-    few_shot_from: few_shot.FewShot | None
-    autograder: str
-    reply_format: str
-    normalize: bool
-    abstention: str
-    on_error: str
-    option_seed: int | None
-    name: str
-    use_cache: bool
-    mode: str
-    item_ids: Sequence[int] | None
+    `judge` overrides what `judge_id` stands for (the command line does that); a `panel` stands in the place
+    of both, and rubrics of checks alone need neither. `option_seed` orders the options a judge is shown;
+    without one it is the rubric's own, so that every run words the same question alike. `use_cache` takes
+    answers to the very same questions from earlier runs of the team. `item_ids` grades these items only.
+    `abstention` and `on_error` are the policies of `engine/scoring/scoring.py`.
+    """
+
+    judge_id: str = ""
+    judge: JudgeConfig | None = None
+    panel: panels.Panel | None = None
+    few_shot_from: few_shot.FewShot | None = None
+    autograder: str = "per_criterion"
+    reply_format: str = "json"
+    normalize: bool = True
+    abstention: str = "skip"
+    on_error: str = "exclude"
+    option_seed: int | None = None
+    name: str = ""
+    use_cache: bool = True
+    mode: str = RunMode.LIVE
+    item_ids: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,89 +86,67 @@ def start_run(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
     enqueue: Enqueue,
+    options: RunOptions,
     budget_usd: float | None = None,
     no_cap: bool = False,
-    **options: Unpack[RunOptions],
 ) -> Run:
-    """A run over every item of the dataset, its work planned as rows, workers rung on commit.
+    """A run over every item of the dataset, its work planned as rows, workers notified on commit.
 
-    An item's own rubric wins over `rubric_version`. `judge` overrides what `judge_id` stands for
-    (the command line does that); a `panel` stands in the place of both, and rubrics of checks alone need
-    neither. `option_seed` orders the options a judge is shown; without one it is the rubric's own, so that
-    every run words the same question alike. `budget_usd` is what the run may cost at most, None no cap of its
-    own; the team's for the month holds beside it. A judge without a price can be held to neither: then only
-    `no_cap` starts the run. `use_cache` takes answers to the very same questions from earlier runs of the
-    team. `item_ids` grades these items only. Nothing is stored when something is refused: Invalid, with its
-    place, for unknown names, no items, items without a rubric, a panel or examples that cannot be, a cap that
-    cannot be kept. `abstention` and `on_error` are the policies of `engine/scoring/scoring.py`.
+    An item's own rubric wins over `rubric_version`. `budget_usd` is what the run may cost at most, None no
+    cap of its own; the team's for the month holds beside it. A judge without a price can be held to neither:
+    then only `no_cap` starts the run. Nothing is stored when something is refused: Invalid, with its place,
+    for unknown names, no items, items without a rubric, a panel or examples that cannot be, a cap that cannot
+    be kept.
     """
     _hold(dataset)
-    draft = drafted(team, dataset=dataset, rubric_version=rubric_version, **options)
+    draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
     require_caps_hold(draft.run.asked_judges, budget_usd=budget_usd, no_cap=no_cap)
     return _started(draft, enqueue)
 
 
 def drafted(
-    team: Team,
-    *,
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    judge_id: str = "",
-    judge: JudgeConfig | None = None,
-    panel: panels.Panel | None = None,
-    few_shot_from: few_shot.FewShot | None = None,
-    autograder: str = "per_criterion",
-    reply_format: str = "json",
-    normalize: bool = True,
-    abstention: str = "skip",
-    on_error: str = "exclude",
-    option_seed: int | None = None,
-    name: str = "",
-    use_cache: bool = True,
-    mode: str = RunMode.LIVE,
-    item_ids: Sequence[int] | None = None,
+    team: Team, options: RunOptions, *, dataset: Dataset, rubric_version: RubricVersion | None
 ) -> Draft:
     """What `start_run` would start, refused where it would be, its caps apart; nothing is stored."""
     require_rubric(dataset, rubric_version)
-    asking = grader(autograder, reply_format, normalize)
+    asking = grader(options.autograder, options.reply_format, options.normalize)
     for field, policy, known in (
-        ("abstention", abstention, ABSTENTION_POLICIES),
-        ("on_error", on_error, ERROR_POLICIES),
-        ("mode", mode, RunMode.values),
+        ("abstention", options.abstention, ABSTENTION_POLICIES),
+        ("on_error", options.on_error, ERROR_POLICIES),
+        ("mode", options.mode, RunMode.values),
     ):
         if policy not in known:
             raise Invalid.at(field, repr(policy), ", ".join(known))
-    if option_seed is not None and not 0 <= option_seed < 2**63:
-        raise Invalid.at("option_seed", str(option_seed), "a whole number from 0")
-    items = _chosen(dataset, item_ids)
-    judge_snapshot, panel_snapshot = _judges(
-        team, items, rubric_version, judge_id=judge_id, judge=judge, panel=panel, asking=asking
-    )
-    if mode == RunMode.BATCH:
-        _check_batches(team, asked_judges(judge_snapshot, panel_snapshot))
-    examples = (
-        few_shot.snapshot(few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking)
-        if few_shot_from is not None
-        else None
-    )
+    seed = options.option_seed
+    if seed is not None and not 0 <= seed < 2**63:
+        raise Invalid.at("option_seed", str(seed), "a whole number from 0")
+    items = _chosen(dataset, options.item_ids)
+    judge, panel = _judges(team, items, rubric_version, options, asking)
+    if options.mode == RunMode.BATCH:
+        _check_batches(team, asked_judges(judge, panel))
+    examples = None
+    if options.few_shot_from is not None:
+        examples = few_shot.snapshot(
+            options.few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking
+        )
     run = Run(
         team=team,
         dataset=dataset,
         rubric_version=rubric_version,
-        name=name.strip()[:200],
-        autograder=autograder,
-        judge=judge_snapshot,
-        endpoint_id=endpoints.endpoint_of(judge_snapshot.id),
-        reply_format=reply_format,
-        normalize=normalize,
-        abstention=abstention,
-        on_error=on_error,
-        option_seed=_usual_seed(dataset, rubric_version) if option_seed is None else option_seed,
-        panel=panel_snapshot,
+        name=options.name.strip()[:200],
+        autograder=options.autograder,
+        judge=judge,
+        endpoint_id=endpoints.endpoint_of(judge.id),
+        reply_format=options.reply_format,
+        normalize=options.normalize,
+        abstention=options.abstention,
+        on_error=options.on_error,
+        option_seed=_usual_seed(dataset, rubric_version) if seed is None else seed,
+        panel=panel,
         few_shot=examples,
-        mode=mode,
-        use_cache=use_cache,
+        mode=options.mode,
+        use_cache=options.use_cache,
     )
     return Draft(run, items)
 
@@ -249,18 +235,16 @@ def _judges(
     team: Team,
     items: QuerySet[Item],
     rubric_version: RubricVersion | None,
-    *,
-    judge_id: str,
-    judge: JudgeConfig | None,
-    panel: panels.Panel | None,
+    options: RunOptions,
     asking: PromptedAutograder,
 ) -> tuple[JudgeSnapshot, PanelSnapshot | None]:
     """What the run's row keeps as its judge and its panel."""
-    if panel is not None:
+    judge_id, judge = options.judge_id, options.judge
+    if options.panel is not None:
         if judge_id or judge is not None:
             raise Invalid.at("judge", "a judge beside a panel", "one of them: a panel names its own judges")
-        panel_snapshot = panels.snapshot(team, panel, asking)
-        return panel_snapshot.as_judge(), panel_snapshot
+        panel = panels.snapshot(team, options.panel, asking)
+        return panel.as_judge(), panel
     if not judge_id and judge is None and not asks_a_judge(items, rubric_version):
         return NOBODY, None
     return JudgeSnapshot.of(judge_id, judge or endpoints.choose_judge(team, judge_id)), None

@@ -9,6 +9,7 @@ from rubricweb.models import Blind, Dataset, Order, Rationale, ReviewQueue, Rubr
 from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.informative import REASONS
 from rubricweb.selectors.reviews.queue_sources import ALL, KINDS, SEEDS, Source
+from rubricweb.services.reviews.queues import QueueRequest
 from rubricweb.web.shared.choices import RowChoices, offer_rows
 from rubricweb.web.shared.refused_forms import RefusableForm
 
@@ -187,7 +188,7 @@ class NewQueue(SourceForm):
         return data
 
     @property
-    def wanted(self) -> dict[str, Any]:
+    def wanted(self) -> QueueRequest:
         """What `create_queue` is to be told."""
         asked = (
             "name",
@@ -203,7 +204,7 @@ class NewQueue(SourceForm):
             "hold_minutes",
             "instructions",
         )
-        return {name: self.cleaned_data[name] for name in asked} | {"source": self.source}
+        return QueueRequest(**{name: self.cleaned_data[name] for name in asked}, source=self.source)
 
 
 class ExtendQueue(SourceForm):

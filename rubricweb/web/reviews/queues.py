@@ -48,7 +48,7 @@ def new_queue(request: TeamRequest) -> HttpResponse:
     try:
         if planning:
             return _new_queue_page(request, form, plan=_plan(request, form))
-        queue = services.create_queue(request.team, by=request.user, **form.wanted)
+        queue = services.create_queue(request.team, form.wanted, by=request.user)
     except (Invalid, Conflict) as error:
         form.refuse(error)
         return _new_queue_page(request, form, status=422)

@@ -188,20 +188,20 @@ class NewRun(VotingFields):
     def options(self) -> RunOptions:
         """What a valid form asks `start_run` for, its budget apart."""
         chosen, panel = self.cleaned_data, self.panel()
-        return {
-            "judge_id": "" if panel else chosen["judge"],
-            "panel": panel,
-            "few_shot_from": self.examples(),
-            "autograder": chosen["autograder"],
-            "reply_format": chosen["reply_format"],
-            "normalize": chosen["normalize"] or not chosen["sent"],
-            "abstention": chosen["abstention"] or "skip",
-            "on_error": chosen["on_error"] or "exclude",
-            "option_seed": chosen["option_seed"],
-            "use_cache": chosen["use_cache"] or not chosen["sent"],
-            "mode": RunMode.BATCH if chosen["batch"] else RunMode.LIVE,
-            "name": chosen["name"],
-        }
+        return RunOptions(
+            judge_id="" if panel else chosen["judge"],
+            panel=panel,
+            few_shot_from=self.examples(),
+            autograder=chosen["autograder"],
+            reply_format=chosen["reply_format"],
+            normalize=chosen["normalize"] or not chosen["sent"],
+            abstention=chosen["abstention"] or "skip",
+            on_error=chosen["on_error"] or "exclude",
+            option_seed=chosen["option_seed"],
+            use_cache=chosen["use_cache"] or not chosen["sent"],
+            mode=RunMode.BATCH if chosen["batch"] else RunMode.LIVE,
+            name=chosen["name"],
+        )
 
     def plan(self) -> plans.Plan | None:
         """What the run would ask, from the fields filled in so far; None without a dataset."""
@@ -239,7 +239,7 @@ class NewRun(VotingFields):
                 rubric_version=typed.cleaned_data["rubric_version"],
                 viewer=viewer,
                 now=now,
-                **typed.options(),
+                options=typed.options(),
             )
         except Refusal as error:
             return None, self._named(*self._field_and_message(error))

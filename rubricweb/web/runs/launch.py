@@ -1,6 +1,7 @@
 """The page that launches a run: what it would cost first, then all of it or a few items to try."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -78,8 +79,11 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
     """The run the form asks for; the one it has just started where the button was pressed twice."""
     chosen, options = form.cleaned_data, form.options()
     if trial:
-        options["item_ids"] = spread_ids(Item.objects.filter(dataset=chosen["dataset"]), TRIAL_ITEMS)
-        options["name"] = f"{TRIAL}: {chosen['name'] or chosen['dataset']}"
+        options = replace(
+            options,
+            item_ids=spread_ids(Item.objects.filter(dataset=chosen["dataset"]), TRIAL_ITEMS),
+            name=f"{TRIAL}: {chosen['name'] or chosen['dataset']}",
+        )
 
     def start() -> Done:
         run = services.start_run(
@@ -90,7 +94,7 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
             enqueue=tasks.notify,
             budget_usd=chosen["budget_usd"],
             no_cap=chosen["no_cap"] and chosen["budget_usd"] is None,
-            **options,
+            options=options,
         )
         return run, 0
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from rubricweb.engine.agreement import (
+    Labelling,
+    OptionScale,
     Ratings,
     alpha_nominal,
     alpha_ordinal,
@@ -106,8 +108,8 @@ def test_labels_of_a_third_of_the_stories_correct_a_generous_judge(expert_rows):
         machine,
         [float(sum(votes[unit]) > 1) if unit[0] in stories else math.nan for unit in units],
         [everywhere] * len(units),
+        Labelling(cases=[unit[0] for unit in units]),
         population="these items",
-        cases=[unit[0] for unit in units],
     )
     # The judge says MET on 0.7897 of all; people, by majority, on 0.1488.
     assert sum(machine) / len(machine) == pytest.approx(0.7897, abs=5e-5)
@@ -165,9 +167,7 @@ def test_a_recorded_judges_options_and_expected_scores_against_people():
         [people[text] for text in people],
         [said.get(text) for text in people],
         list(people),
-        levels="1234",
-        scale_type="ordinal",
-        gaps="0",
+        OptionScale("1234", "ordinal", gaps="0"),
     )
     assert found.n == len(both)
     np.testing.assert_array_equal(

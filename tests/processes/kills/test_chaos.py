@@ -59,6 +59,7 @@ from rubricweb.models import Membership
 from rubricweb.services.datasets import datasets
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs import lifecycle as runs
+from rubricweb.services.runs.starting import RunOptions
 from rubricweb.services.teams import teams
 url, items, criteria, bad_items, bad, attempts = json.loads(sys.argv[1])
 owner = teams.create_person("olga")
@@ -76,7 +77,7 @@ judge = JudgeConfig(
 )
 run = runs.start_run(
     team, by=owner, dataset=dataset, rubric_version=rubrics.publish(rubric, by=owner),
-    judge_id="environment", judge=judge, enqueue=tasks.notify, no_cap=True,
+    options=RunOptions(judge_id="environment", judge=judge), enqueue=tasks.notify, no_cap=True,
 )
 membership = Membership.objects.get(user=owner, team=team)
 _, secret = teams.create_token(membership, name="chaos", may_write=False, days=1, now=timezone.now())

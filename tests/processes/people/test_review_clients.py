@@ -42,10 +42,10 @@ draft = {"title": "Desk", "criteria": criteria}
 version = rubrics.publish(rubrics.create_rubric(team, by=owner, title="Desk", draft=draft), by=owner)
 lines = "\\n".join(json.dumps({"id": f"item-{n}", "submission": f"Text {n}."}) for n in range(items))
 dataset = datasets.import_dataset(team, by=owner, data=lines.encode(), filename="i.jsonl", name="items")
-queue = queues.create_queue(
-    team, by=owner, name="All", dataset=dataset, rubric_version=version, raters=raters,
-    raters_per_item=raters_per_item, order=order,
+asked = queues.QueueRequest(
+    "All", dataset, version, raters, raters_per_item=raters_per_item, order=order,
 )
+queue = queues.create_queue(team, asked, by=owner)
 now = timezone.now()
 secrets = [teams.create_token(one, name="desk", may_write=True, days=1, now=now)[1] for one in memberships]
 print(json.dumps({"queue": queue.pk, "tokens": {str(r): s for r, s in zip(raters, secrets)}}))

@@ -35,11 +35,12 @@ import django
 django.setup()
 from rubricweb import tasks
 from rubricweb.services.runs import lifecycle as runs
+from rubricweb.services.runs.starting import RunOptions
 from tests import factories
 people = factories.cast()
 lines = [{"id": str(n), "submission": f"Text {n}."} for n in range(int(sys.argv[1]))]
 runs.start_run(
-    people.team, by=people.ed, judge_id="environment", enqueue=tasks.notify, no_cap=True,
+    people.team, by=people.ed, options=RunOptions(judge_id="environment"), enqueue=tasks.notify, no_cap=True,
     dataset=factories.dataset(people.team, people.ed, items=lines),
     rubric_version=factories.version(people.team, people.ed, criteria=factories.CRITERIA[:1]),
 )

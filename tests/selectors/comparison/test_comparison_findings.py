@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rubricweb.engine.agreement import (
+    OptionScale,
     Ratings,
     compare_labels,
     compare_options,
@@ -160,9 +161,7 @@ def choice(pairs: list[tuple[str, str]], scale_type: str, *, alpha: Figure = GOO
         [people for people, _ in pairs],
         [judge for _, judge in pairs],
         range(len(pairs)),
-        levels=LEVELS,
-        scale_type="ordinal" if scale_type == "ordinal" else "nominal",
-        values=VALUES,
+        OptionScale(LEVELS, "ordinal" if scale_type == "ordinal" else "nominal", VALUES),
         resamples=200,
     )
     row = CriterionComparison(

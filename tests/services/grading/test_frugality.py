@@ -19,6 +19,7 @@ from rubricweb.services.grading import session
 from rubricweb.services.runs import budgets, lifecycle
 from rubricweb.services.runs.panels import Member, Panel
 from rubricweb.services.runs.planning import plan_run
+from rubricweb.services.runs.starting import RunOptions
 from tests import factories
 from tests.factories import Cast, WakeUps
 
@@ -59,7 +60,15 @@ class Room:
         return self.grade(factories.run(self.people.team, self.people.ed, **options))
 
     def plan(self, **options: Any) -> Forecast:
-        return plan_run(self.people.team, viewer=None, now=timezone.now(), **self._asked(options)).forecast
+        asked = self._asked(options)
+        return plan_run(
+            self.people.team,
+            dataset=asked.pop("dataset"),
+            rubric_version=asked.pop("rubric_version"),
+            viewer=None,
+            now=timezone.now(),
+            options=RunOptions(**asked),
+        ).forecast
 
     def _asked(self, options: dict[str, Any]) -> dict[str, Any]:
         if "panel" not in options:

@@ -19,6 +19,7 @@ from rubricweb.selectors.runs.planning.samples import spread_ids
 from rubricweb.selectors.spending.spending import month_of
 from rubricweb.services.runs import budgets, panels
 from rubricweb.services.runs.planning import RunPlan, plan_run
+from rubricweb.services.runs.starting import RunOptions
 from tests.factories import Cast, dataset, queue, run, version
 
 pytestmark = pytest.mark.django_db
@@ -53,8 +54,15 @@ class Room:
     def plan(self, **options: Any) -> RunPlan:
         if "panel" not in options:
             options = {"judge_id": "command-line", "judge": PRICED} | options
-        options = {"viewer": self.people.ed} | options
-        return plan_run(self.team, dataset=self.dataset, rubric_version=self.version, now=NOW, **options)
+        viewer = options.pop("viewer", self.people.ed)
+        return plan_run(
+            self.team,
+            dataset=self.dataset,
+            rubric_version=self.version,
+            viewer=viewer,
+            now=NOW,
+            options=RunOptions(**options),
+        )
 
     def earlier_run(self, judge: JudgeConfig = PRICED, *, share: float = 1.0, **call: Any) -> Run:
         """A run by this judge whose calls over the first `share` of the items are stored."""
@@ -285,7 +293,12 @@ def test_a_rubric_of_checks_alone_costs_nothing(people: Cast) -> None:
         criteria=[{"name": "short", "weight": 2.0, "check": "length_between", "params": {"max": 40}}],
     )
     found = plan_run(
-        people.team, dataset=room.dataset, rubric_version=room.version, viewer=people.ed, now=NOW
+        people.team,
+        dataset=room.dataset,
+        rubric_version=room.version,
+        viewer=people.ed,
+        now=NOW,
+        options=RunOptions(),
     )
     assert (found.plan.calls, found.forecast.calls, found.forecast.judges) == (0, Range(0, 0), ())
     assert found.forecast.cost_usd == Range(0, 0)

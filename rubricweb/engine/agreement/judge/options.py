@@ -29,6 +29,18 @@ ScaleType = Literal["nominal", "ordinal"]
 
 
 @dataclass(frozen=True, slots=True)
+class OptionScale:
+    """What can be chosen: all `levels` in order, with their `values` where they have some. `gaps` are the
+    options that abstain.
+    """
+
+    levels: Sequence[str]
+    scale_type: ScaleType = "nominal"
+    values: Sequence[float] | None = None
+    gaps: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OptionShares:
     """One option: how many units each side gave it, and its precision, recall and F1."""
 
@@ -77,18 +89,15 @@ def compare_options(
     reference: Sequence[str | None],
     judged: Sequence[str | None],
     clusters: Sequence[Hashable],
+    scale: OptionScale,
     *,
-    levels: Sequence[str],
-    scale_type: ScaleType = "nominal",
-    values: Sequence[float] | None = None,
-    gaps: Collection[str] = (),
     resamples: int = 1000,
     seed: int = 0,
 ) -> OptionAgreement:
     """Compare two columns of option labels over the same units.
 
-    `reference[i]` and `judged[i]` are one of `levels` (the full list, in order; matched after strip and
-    casefold), one of `gaps` (options that abstain) or None; `clusters[i]` is the item unit i belongs to.
+    `reference[i]` and `judged[i]` are one of the scale's levels or gaps, matched after strip and casefold, or
+    None; `clusters[i]` is the item unit i belongs to.
     Intervals are 95 %: Wilson for shares (`share_figure`), otherwise a percentile bootstrap over items, with
     disagreements that were not seen (`resampled_sums`), and `resamples` draws from `seed`. Undefined figures
     have the value None. Raises ValueError on unequal lengths and on any other label.
@@ -102,9 +111,9 @@ def compare_options(
             "reference, judged and clusters must cover the same units; "
             f"found {len(reference)}, {len(judged)} and {len(clusters)}"
         )
-    _refuse_strange_labels({"reference": reference, "judged": judged}, levels, gaps)
+    _refuse_strange_labels({"reference": reference, "judged": judged}, scale.levels, scale.gaps)
     ratings = Ratings.from_columns(
-        [reference, judged], clusters=clusters, levels=levels, values=values, gaps=gaps
+        [reference, judged], clusters=clusters, levels=scale.levels, values=scale.values, gaps=scale.gaps
     )
     counts = two_rater_counts(ratings)
     drawn = resamples if len(counts) > 1 else 0
@@ -132,7 +141,7 @@ def compare_options(
 
     places = np.arange(len(ratings.labels))
     steps = np.abs(np.subtract.outer(places, places))
-    ordinal = scale_type == "ordinal"
+    ordinal = scale.scale_type == "ordinal"
     return OptionAgreement(
         levels=ratings.labels,
         n=n,
@@ -161,7 +170,7 @@ def compare_options(
         quadratic_kappa=figure(lambda some: weighted_kappa(some, "quadratic")) if ordinal else None,
         adjacent_accuracy=_adjacent(share(steps <= 1), len(places)) if ordinal else None,
         steps_apart=figure(tables.mean_steps_apart) if ordinal else None,
-        value_error=None if values is None or not ordinal else figure(_value_error_of(values)),
+        value_error=None if scale.values is None or not ordinal else figure(_value_error_of(scale.values)),
     )
 
 

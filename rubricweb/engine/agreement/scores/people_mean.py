@@ -67,6 +67,26 @@ class PeopleMean:
 
 
 @dataclass(frozen=True, slots=True)
+class Labelling:
+    """What is known of labels beside their values; arrays are (N,), one place per item of the population.
+
+    `cases` groups items that stand and fall together: each case enters once, with its mean, and is labelled
+    once all its items are. `drawn` says which items were drawn, labelled or not; without it the labelled
+    ones. `scale` is (lowest, highest) possible value, by default 0 … 1 widened to what was seen.
+    `rater_variance` (over R − 1) and `raters` are of each item's labels, NaN and 0 where there are none.
+    """
+
+    cases: ArrayLike | None = None
+    drawn: ArrayLike | None = None
+    scale: tuple[float, float] | None = None
+    rater_variance: ArrayLike | None = None
+    raters: ArrayLike | None = None
+
+
+NOTHING_KNOWN = Labelling()
+
+
+@dataclass(frozen=True, slots=True)
 class LabelsNeeded:
     """How many labels a margin takes in all: `labels`, or None; then `cases` says how many cases it takes.
 
@@ -82,25 +102,18 @@ def estimate_people_mean(
     judged: ArrayLike,
     people: ArrayLike,
     inclusion: ArrayLike,
+    labelling: Labelling = NOTHING_KNOWN,
     *,
     population: Population = "cases like these",
     binary: bool | None = None,
-    cases: ArrayLike | None = None,
-    drawn: ArrayLike | None = None,
-    scale: tuple[float, float] | None = None,
-    rater_variance: ArrayLike | None = None,
-    raters: ArrayLike | None = None,
     confidence: float = CONFIDENCE,
 ) -> PeopleMean:
     """The mean that people would give, from `people`'s labels on a random sample and `judged` on all.
 
     All arrays are (N,), one place per item of the population. `judged` is the judge's value, NaN where it has
     none; `people` the mean of the raters' values (never their majority), NaN where nobody labelled;
-    `inclusion` the probability, above 0 to 1, with which an item came into the sample. `cases` groups items
-    that stand and fall together: each case enters once, with its mean, and is labelled once all its items
-    are. `drawn` says which items were drawn, labelled or not; without it the labelled ones. `scale` is
-    (lowest, highest) possible value, by default 0 … 1 widened to what was seen. `rater_variance` (over R − 1)
-    and `raters` are of each item's labels, NaN and 0 where there are none. `binary` is found from the values.
+    `inclusion` the probability, above 0 to 1, with which an item came into the sample. `binary` is found from
+    the values.
 
     Binary: post-stratified on the judge's answer, θ = Σ W_k p̂_k with Wilson's interval of each p̂_k, n_k =
     (Σw)²/Σw² (times (z/t)² where weights differ, Korn & Graubard 1998) and the finite population's share
@@ -115,7 +128,7 @@ def estimate_people_mean(
     Worked: N 12, f = 1 1 1 0 | 1 0 1 0 0 0 1 0, y = 1 1 0 0 on the first four, π 1/3: p̂₁ = 2/3 and p̂₀ = 0,
     W = 1/2 each, θ = 1/3.
     """
-    data = _Data.read(judged, people, inclusion, cases, drawn, scale, rater_variance, raters)
+    data = _Data.read(judged, people, inclusion, labelling)
     if population not in get_args(Population):
         raise ValueError(f"population is {population!r}; allowed are {' and '.join(get_args(Population))}")
     if binary is None:
@@ -180,23 +193,15 @@ class _Data:
     raters: Floats
 
     @classmethod
-    def read(
-        cls,
-        judged: ArrayLike,
-        people: ArrayLike,
-        inclusion: ArrayLike,
-        cases: ArrayLike | None,
-        drawn: ArrayLike | None,
-        scale: tuple[float, float] | None,
-        rater_variance: ArrayLike | None,
-        raters: ArrayLike | None,
-    ) -> _Data:
+    def read(cls, judged: ArrayLike, people: ArrayLike, inclusion: ArrayLike, known: Labelling) -> _Data:
         f, y, pi = (np.asarray(one, dtype=np.float64) for one in (judged, people, inclusion))
-        count = len(f)
-        spread = np.full(count, np.nan) if rater_variance is None else np.asarray(rater_variance, np.float64)
-        number = np.zeros(count) if raters is None else np.asarray(raters, np.float64)
-        chosen = ~np.isnan(y) if drawn is None else np.asarray(drawn, np.bool_)
-        groups = np.arange(count) if cases is None else np.unique(np.asarray(cases), return_inverse=True)[1]
+        count, no_variance = len(f), known.rater_variance is None
+        spread = np.full(count, np.nan) if no_variance else np.asarray(known.rater_variance, np.float64)
+        number = np.zeros(count) if known.raters is None else np.asarray(known.raters, np.float64)
+        chosen = ~np.isnan(y) if known.drawn is None else np.asarray(known.drawn, np.bool_)
+        groups = np.arange(count)
+        if known.cases is not None:
+            groups = np.unique(np.asarray(known.cases), return_inverse=True)[1]
         columns = {"people": y, "inclusion": pi, "cases": groups, "drawn": chosen}
         for name, column in {**columns, "rater_variance": spread, "raters": number}.items():
             if len(column) != count:
@@ -208,9 +213,9 @@ class _Data:
         if len(bad):
             raise ValueError(f"inclusion[{bad[0]}] is {pi[bad[0]]}; right is a probability above 0, up to 1")
         seen = np.concatenate([f[~np.isnan(f)], y[~np.isnan(y)], [0.0, 1.0]])
-        low, high = (float(seen.min()), float(seen.max())) if scale is None else scale
+        low, high = (float(seen.min()), float(seen.max())) if known.scale is None else known.scale
         whole = cls(f, y, 1 / pi, chosen | ~np.isnan(y), low, high, spread, number)
-        return whole if cases is None else whole._of_cases(groups)
+        return whole if known.cases is None else whole._of_cases(groups)
 
     def _of_cases(self, groups: NDArray[np.int64]) -> _Data:
         sizes = np.bincount(groups)

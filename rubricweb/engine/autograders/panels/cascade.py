@@ -104,7 +104,7 @@ class CascadeGrader(VoteGrader):
         escalations: list[Escalation] = []
         for number, stage in enumerate(self.stages):
             cast = _of_stage(stage, votes)
-            if len(cast) < len(stage.panel.members) * stage.panel.repeats:
+            if len(cast) < stage.panel.votes_per_criterion:
                 return Way(number, tuple(escalations), None)
             reason = self._leaves(number, criterion, cast)
             if reason is None:

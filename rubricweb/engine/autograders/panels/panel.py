@@ -67,6 +67,11 @@ class PanelGrader(VoteGrader):
     def judges(self) -> Mapping[str, Member]:
         return self._judges
 
+    @property
+    def votes_per_criterion(self) -> int:
+        """How many votes settle a criterion."""
+        return len(self.members) * self.repeats
+
     def prompts(
         self,
         submission: Submission,

@@ -197,7 +197,8 @@ def run_diff(
     said, said_before = (answers_of(one, worth, items, numbers) for one in (run, baseline))
     confidence = simultaneous(len(partners.pairs))
     scores = compare_runs(changes.baseline.scores, changes.run.scores)
-    parts = _contributions(run, baseline, partners, worth, said, said_before, changes, items, confidence)
+    now, before = _Answered(run, said), _Answered(baseline, said_before)
+    parts = _contributions(now, before, partners, worth, changes, items, confidence)
     criteria = criterion_changes(
         partners,
         said,
@@ -240,13 +241,19 @@ def _side(run: Run, found: Grades) -> Side:
 # ── What moved the mean ──────────────────────────────────────────────────────────────────────────
 
 
+@dataclass(frozen=True)
+class _Answered:
+    """A run with what was said in it."""
+
+    run: Run
+    answers: Answers
+
+
 def _contributions(
-    run: Run,
-    baseline: Run,
+    now: _Answered,
+    before: _Answered,
     partners: Partners,
     worth: Mapping[int, Worth],
-    said: Answers,
-    said_before: Answers,
     changes: ItemChanges,
     items: Ints,
     confidence: float,
@@ -257,21 +264,21 @@ def _contributions(
     whose order the answers are.
     """
     paired = changes.taken(np.flatnonzero(~np.isnan(changes.differences)))
-    if PER_ITEM in (run.autograder, baseline.autograder) or not len(paired):
+    if PER_ITEM in (now.run.autograder, before.run.autograder) or not len(paired):
         return {}
-    normalize = run.normalize and baseline.normalize
+    normalize = now.run.normalize and before.run.normalize
     places = np.searchsorted(items, paired.item_ids)
     mine, theirs, run_ids = partners.of_run, partners.of_baseline, partners.run_ids()
     ids = [criterion.pk for criterion in (*mine, *partners.only_baseline)]
     rows = np.zeros((len(paired), len(ids)))
-    for sign, one, grades, criteria, answers in (
-        (1, run, paired.run, mine, said),
-        (-1, baseline, paired.baseline, theirs, said_before),
+    for sign, one, grades, criteria in (
+        (1, now, paired.run, mine),
+        (-1, before, paired.baseline, theirs),
     ):
-        parts = _parts(one, criteria, worth, answers, places, normalize)
-        parts[_own_rubric(one, grades)] = 0.0
+        parts = _parts(one.run, criteria, worth, one.answers, places, normalize)
+        parts[_own_rubric(one.run, grades)] = 0.0
         for criterion, part in zip(criteria, parts.T, strict=True):
-            pk = criterion.pk if one is run else run_ids.get(criterion.pk, criterion.pk)
+            pk = criterion.pk if one is now else run_ids.get(criterion.pk, criterion.pk)
             rows[:, ids.index(pk)] += sign * part
     return dict(zip(ids, mean_columns(rows, len(ids), confidence=confidence), strict=True))
 

@@ -125,7 +125,7 @@ def forecast(
     blind count as new: that a judge was asked about one can tell what another said, where a cascade
     escalates. None is nobody who reviews.
     """
-    repeats, stages = _repeats(run, judges), _stages(run, judges)
+    repeats, stages = run.repeats_of(judges), _stages(run, judges)
     votes = sum(repeats.values()) or 1
     prompts_in_all = plan.calls // (sum(repeats[name] for name in judges if stages[name] == 0) or 1)
     per_item = max(prompts_in_all * votes / max(plan.items, 1), 1)
@@ -175,13 +175,6 @@ def forecast(
 
 
 # ── Who is asked, how often and when ─────────────────────────────────────────────────────────────
-
-
-def _repeats(run: Run, judges: Iterable[str]) -> dict[str, int]:
-    """How often each judge is asked the same question."""
-    if run.panel is None:
-        return dict.fromkeys(judges, 1)
-    return run.panel.repeats_by_member
 
 
 def _stages(run: Run, judges: Iterable[str]) -> dict[str, int]:

@@ -1,6 +1,5 @@
 """A few items of a dataset, spread over it, and what a run would ask about them."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -10,7 +9,7 @@ from django.db.models import Max, Min, QuerySet
 from rubricweb import engine
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.content import content_key
+from rubricweb.judges.content import content_key, first_repeats
 from rubricweb.models import Item, RubricVersion, Run
 from rubricweb.selectors.runs.graders import PER_ITEM, Graders
 
@@ -73,6 +72,7 @@ class _Reader:
 
     def __post_init__(self) -> None:
         self.graders = Graders(self.run)
+        self.first = first_repeats(self.judges, self.repeats)
 
     def read(self, sample: Iterable[Item]) -> Iterator[Asked]:
         holistic = self.run.autograder == PER_ITEM
@@ -80,13 +80,9 @@ class _Reader:
             for prompt in self._prompts(item):
                 size = len((prompt.system + prompt.user).encode("utf-8", "surrogatepass"))
                 answers = 1 if holistic else len(prompt.criteria)
-                times: Counter[UUID] = Counter()
                 for name, config in self.judges.items():
-                    # Members that ask the same model in the same way count on, like repeats of one.
-                    alike = content_key(config, prompt, 0)
-                    for repeat in range(times[alike], times[alike] + self.repeats[name]):
+                    for repeat in range(self.first[name], self.first[name] + self.repeats[name]):
                         yield Asked(item.pk, name, size, answers, content_key(config, prompt, repeat))
-                    times[alike] += self.repeats[name]
 
     def _prompts(self, item: Item) -> Sequence[Prompt]:
         version = item.rubric_version or self.run.rubric_version

@@ -13,7 +13,7 @@ from rubricweb.engine.answer import Answer
 from rubricweb.engine.autograders import PromptedAutograder
 from rubricweb.engine.autograders.base import Prompt, Reading
 from rubricweb.judges.base import JudgeConfig, Question, Reply
-from rubricweb.judges.content import content_key
+from rubricweb.judges.content import content_key, first_repeats
 from rubricweb.models import Judgement, Run
 from rubricweb.selectors.labels.stored_answers import answer_of, label_of
 from rubricweb.selectors.runs.graders import Graders
@@ -47,6 +47,7 @@ class GradingStrategy(ABC):
         self.run = run
         self.judges = judges
         self.graders = Graders(run)
+        self._first_repeats = first_repeats(judges, run.repeats_of(judges))
 
     @abstractmethod
     def questions(self, item: OpenItem) -> Iterator[Question]:
@@ -81,14 +82,10 @@ class GradingStrategy(ABC):
     def _question(
         self, item: OpenItem, prompt: Prompt, grader: PromptedAutograder, judge: str, repeat: int = 0
     ) -> Question:
-        times = self._times_before(judge) + repeat
+        times = self._first_repeats[judge] + repeat
         content = content_key(self.judges[judge], prompt, times)
         key = QuestionKey(item.row.pk, prompt.criteria, judge, repeat, content)
         return Question(key, prompt, _reader(grader, prompt, item.rubric), times)
-
-    def _times_before(self, judge: str) -> int:
-        """How often the very same is asked on purpose before this judge's first time."""
-        return 0
 
 
 class Outcome(NamedTuple):

@@ -1,18 +1,14 @@
 """A panel or a cascade: judges vote, and a verdict is made of the votes once all of them are there."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from uuid import UUID
 
 from django.utils import timezone
 
 from rubricweb.engine.autograders import CascadeGrader
-from rubricweb.engine.autograders.base import Prompt
-from rubricweb.engine.autograders.outputs import PerCriterionOutput
-from rubricweb.judges.base import JudgeConfig, Question
-from rubricweb.judges.content import content_key
-from rubricweb.models import Judgement, Run
+from rubricweb.judges.base import Question
+from rubricweb.models import Judgement
 from rubricweb.models import Vote as VoteRow
 from rubricweb.selectors.labels.stored_answers import engine_votes, label_of
 from rubricweb.selectors.runs.graders import Settled, settled, stage_of
@@ -45,16 +41,9 @@ VOTE_COLUMNS = (
     "created_at",
 )
 
-# A prompt of no words: members whose questions are named alike with it are asked alike with any.
-_NO_PROMPT = Prompt("", "", PerCriterionOutput, ())
-
 
 class PanelVoting(GradingStrategy):
     """A panel or cascade: votes are rows of their own, a judgement is made of them once all are there."""
-
-    def __init__(self, run: Run, judges: Mapping[str, JudgeConfig]) -> None:
-        super().__init__(run, judges)
-        self._before: dict[str, int] = {}
 
     def questions(self, item: OpenItem) -> Iterator[Question]:
         unanswered_criteria = item.unanswered_criteria
@@ -106,17 +95,6 @@ class PanelVoting(GradingStrategy):
         if isinstance(voting, CascadeGrader) and "error" not in voting.escalate_on:
             return any(away.issuperset(stage.panel.judges) for stage in voting.stages)
         return away.issuperset(self.judges)
-
-    def _times_before(self, judge: str) -> int:
-        """Members that ask the same model in the same way are asked independently, like repeats of one."""
-        if not self._before:
-            assert self.run.panel is not None, "a run that votes has a panel"
-            asked: Counter[UUID] = Counter()
-            for name, repeats in self.run.panel.repeats_by_member.items():
-                alike = content_key(self.judges[name], _NO_PROMPT, 0)
-                self._before[name] = asked[alike]
-                asked[alike] += repeats
-        return self._before[judge]
 
     def _settle(self, items: Sequence[OpenItem], now: datetime) -> None:
         """Reads the votes on these items and stores a judgement wherever they are all there."""

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from rubricweb.engine.agreement import METRICS, Figure, Ratings, compare_options
+from rubricweb.engine.agreement import METRICS, Figure, OptionScale, Ratings, compare_options
 from tests.engine.agreement.oracles import sklearn_metrics
 
 LEVELS = ("low", "mid", "high")
@@ -13,9 +13,10 @@ VALUES = (0.0, 0.4, 1.0)
 
 
 def compare(reference, judged, clusters=None, *, levels=LEVELS, scale_type="ordinal", **options):
-    return compare_options(
-        reference, judged, clusters or range(len(reference)), levels=levels, scale_type=scale_type, **options
+    scale = OptionScale(
+        levels, scale_type, **{name: options.pop(name) for name in ("values", "gaps") if name in options}
     )
+    return compare_options(reference, judged, clusters or range(len(reference)), scale, **options)
 
 
 def test_four_units_worked_by_hand():
@@ -107,7 +108,7 @@ def test_a_strange_label_is_refused_with_its_place():
 
 def test_unequal_columns_are_refused():
     with pytest.raises(ValueError, match="found 1, 2 and 1"):
-        compare_options(["low"], ["low", "mid"], [0], levels=LEVELS)
+        compare_options(["low"], ["low", "mid"], [0], OptionScale(LEVELS))
 
 
 @pytest.mark.parametrize("columns", [([], []), ([None, "low"], ["low", None])])

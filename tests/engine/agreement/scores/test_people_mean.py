@@ -3,7 +3,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from rubricweb.engine.agreement import estimate_people_mean, labels_needed
+from rubricweb.engine.agreement import Labelling, estimate_people_mean, labels_needed
 from rubricweb.engine.agreement.distributions import t_quantile
 
 JUDGED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0]
@@ -78,10 +78,12 @@ def test_a_census_is_certain_of_its_items_but_for_the_raters():
     assert (alone.value, alone.low, alone.method) == (0.5, None, "census")
     assert "with one rater an item is unknown" in alone.reason
     # Two raters each; where they differ s² = 0.5, so √(0.25 + 0.25) / 4 = 0.17678.
-    twice = estimate_people_mean(**options, rater_variance=[0, 0.5, 0.5, 0], raters=[2, 2, 2, 2])
+    twice = estimate_people_mean(
+        **options, labelling=Labelling(rater_variance=[0, 0.5, 0.5, 0], raters=[2, 2, 2, 2])
+    )
     assert twice.rater_error == pytest.approx(0.17678, abs=1e-5)
     assert twice.high == pytest.approx(0.5 + 1.95996 * 0.17678, abs=1e-4)
-    unanimous = estimate_people_mean(**options, rater_variance=[0] * 4, raters=[2] * 4)
+    unanimous = estimate_people_mean(**options, labelling=Labelling(rater_variance=[0] * 4, raters=[2] * 4))
     assert (unanimous.low, "never differed" in unanimous.reason) == (None, True)
 
 
@@ -95,7 +97,7 @@ def test_a_census_of_verdicts_still_is_a_sample_of_cases_like_these():
 
 def test_items_of_one_case_count_once():
     judged, people = [1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, NOBODY]
-    found = estimate_people_mean(judged, people, [1.0] * 6, cases=["a", "a", "b", "b", "c", "c"])
+    found = estimate_people_mean(judged, people, [1.0] * 6, Labelling(cases=["a", "a", "b", "b", "c", "c"]))
     assert (found.n, found.population_size) == (2, 3)  # c is not labelled in whole
     # Case means: people ½ and 0, judge 1, 0 and ½. λ = ½, and half the judge's mean ½ plus residuals of 0.
     assert (found.lam, found.value) == (0.5, 0.25)
@@ -105,7 +107,7 @@ def test_items_of_one_case_count_once():
 def test_what_was_drawn_and_not_labelled_shows_in_the_extremes():
     people = np.array([1.0] * 16 + [NOBODY] * 84)
     drawn = np.arange(100) < 20
-    found = estimate_people_mean(np.full(100, NOBODY), people, np.full(100, 0.2), drawn=drawn)
+    found = estimate_people_mean(np.full(100, NOBODY), people, np.full(100, 0.2), Labelling(drawn=drawn))
     assert found.missing == 4
     sixteen = estimate_people_mean(
         np.full(100, NOBODY), np.where(drawn, np.nan_to_num(people), NOBODY), np.full(100, 0.2)
@@ -114,7 +116,10 @@ def test_what_was_drawn_and_not_labelled_shows_in_the_extremes():
     assert found.best == 1
     assert found.worst < found.low
     few = estimate_people_mean(
-        np.full(100, NOBODY), np.where(np.arange(100) < 18, 1, NOBODY), np.full(100, 0.2), drawn=drawn
+        np.full(100, NOBODY),
+        np.where(np.arange(100) < 18, 1, NOBODY),
+        np.full(100, 0.2),
+        Labelling(drawn=drawn),
     )
     assert (few.missing, few.worst, few.best) == (2, None, None)  # 2 of 20 are not above a tenth
 
