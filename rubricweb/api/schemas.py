@@ -12,6 +12,8 @@ from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 from pydantic_core import core_schema
 
+from rubricweb.api.shapes import Shape
+from rubricweb.engine.agreement.intervals import Figure as ShownFigure
 from rubricweb.engine.scoring.effect import Effect
 from rubricweb.selectors.shared.pages import CURSOR_CHARACTERS
 
@@ -82,17 +84,13 @@ EffectOrNone = Annotated[
 ]
 
 
-class Figure(Schema):
+class Figure(Shape[ShownFigure]):
     """A statistic with its 95 % interval over `n` units. Null means undefined, never 0.
 
     `small` where a class has fewer than ten units, so that the figure tells little; `reason` says so, or why
     the value is null.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
     small: bool = False
     reason: str = ""
 

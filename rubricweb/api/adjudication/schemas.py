@@ -11,10 +11,13 @@ from rubricweb.api.paging import ListQuery
 from rubricweb.api.reviews.schemas import Quote
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, Input, OneOf, Username, With
+from rubricweb.api.shapes import Shape
 from rubricweb.engine.ground_truth import RULES
 from rubricweb.models import Cause
 from rubricweb.selectors.adjudication.inbox import KINDS
+from rubricweb.selectors.labels.provenance import SaidLabel as ShownSaidLabel
 from rubricweb.selectors.labels.stored_answers import label_effect
+from rubricweb.selectors.rubrics.todo import CriterionWork as ShownCriterionWork
 
 CauseOrNone = Annotated[
     str,
@@ -172,9 +175,7 @@ class Accepted(Schema):
     accepted: int
 
 
-class SaidLabel(Schema):
-    rater: str
-    is_judge: bool
+class SaidLabel(Shape[ShownSaidLabel]):
     verdict: Answered
     effect: EffectOrNone
 
@@ -215,7 +216,7 @@ class CauseCount(Schema):
     count: int
 
 
-class CriterionWork(Schema):
+class CriterionWork(Shape[ShownCriterionWork]):
     """How often each cause was given on a criterion, over all versions in which it says the same.
 
     `unclear_said` of the unclear ones were said by raters after the reveal and not decided so. `done`: the
@@ -223,10 +224,7 @@ class CriterionWork(Schema):
     """
 
     criterion: Criterion
-    criterion_ids: list[int]
     counts: list[CauseCount]
-    unclear_said: int
-    done: bool
 
     @staticmethod
     def resolve_counts(row: Any) -> list[CauseCount]:

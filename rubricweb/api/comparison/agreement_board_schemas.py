@@ -9,6 +9,11 @@ from pydantic import BaseModel, Field
 from rubricweb.api.comparison.schemas import HumanCeiling, Lacking
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Figure, Id
+from rubricweb.api.shapes import Shape
+from rubricweb.selectors.comparison.agreement_board import HardItem as ShownHardItem
+from rubricweb.selectors.comparison.agreement_board import MatrixRow as ShownMatrixRow
+from rubricweb.selectors.comparison.agreement_raters import RaterName
+from rubricweb.selectors.comparison.agreement_raters import RaterStanding as ShownRaterStanding
 
 
 class BoardQuery(BaseModel):
@@ -17,11 +22,8 @@ class BoardQuery(BaseModel):
     ] = None
 
 
-class BoardRater(Schema):
+class BoardRater(Shape[RaterName]):
     """A rater by name; for annotators and viewers others are numbered."""
-
-    name: str
-    mine: bool
 
 
 class Standing(Schema):
@@ -60,20 +62,12 @@ class PairCell(Schema):
         return cell.raw
 
 
-class MatrixRow(Schema):
-    rater: BoardRater
-    labelled: int
+class MatrixRow(Shape[ShownMatrixRow]):
     cells: list[PairCell]
 
 
-class HardItem(Schema):
+class HardItem(Shape[ShownHardItem]):
     """An item and the mean share of equal pairs of labels over its `n` units with two labels, 0 to 1."""
-
-    item_id: int
-    key: str
-    description: str
-    agreement: float
-    n: int
 
 
 class Week(Schema):
@@ -89,20 +83,12 @@ class Week(Schema):
         return week.raw
 
 
-class RaterStanding(Schema):
+class RaterStanding(Shape[ShownRaterStanding]):
     """One rater: `leniency` is own credit less that of the others on the same units, −1 to 1.
 
     Credit is the value of a label, 1 less the value where the weight is negative. `gold` is the share of
     labels on gold items that are right, null without gold items.
     """
-
-    rater: BoardRater
-    reviews: int
-    labelled: int
-    credit: Figure
-    others: Figure
-    leniency: Figure
-    gold: Figure | None
 
 
 class AgreementBoard(Schema):

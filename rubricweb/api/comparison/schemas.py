@@ -10,6 +10,15 @@ from pydantic import BaseModel, Field
 
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, OneOf, Share
+from rubricweb.api.shapes import Shape
+from rubricweb.engine.agreement.judge.accuracy import Confusion as ShownConfusion
+from rubricweb.engine.agreement.judge.options import OptionAgreement as ShownOptionAgreement
+from rubricweb.engine.agreement.raters.ceiling import HumanCeiling as ShownHumanCeiling
+from rubricweb.engine.agreement.raters.ceiling import JudgeSeat as ShownJudgeSeat
+from rubricweb.engine.agreement.scores.paired_tests import PairedT
+from rubricweb.engine.agreement.scores.people_mean import LabelsNeeded as ShownLabelsNeeded
+from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScoreAgreement
+from rubricweb.selectors.comparison.members import MemberComparison
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.sampling import DESCRIBED
 from rubricweb.selectors.shared.lacking import CODES
@@ -24,13 +33,8 @@ class ComparisonQuery(BaseModel):
     queue: Queues
 
 
-class Confusion(Schema):
+class Confusion(Shape[ShownConfusion]):
     """Counts by ground truth, then the judge: in `met_unmet` the judge missed a MET."""
-
-    met_met: int
-    met_unmet: int
-    unmet_met: int
-    unmet_unmet: int
 
 
 class Agreement(Schema):
@@ -92,7 +96,7 @@ class OptionShares(Schema):
         return int(shares.judged)
 
 
-class OptionAgreement(Schema):
+class OptionAgreement(Shape[ShownOptionAgreement]):
     """Judge against ground truth on a choice, over the `n` units where both gave an option of the scale.
 
     `confusion[i][j]` counts units people gave `levels[i]` and the judge `levels[j]`. The figures from
@@ -100,40 +104,18 @@ class OptionAgreement(Schema):
     error in places, `value_error` in option values.
     """
 
-    levels: list[str]
-    n: int
-    abstained: int
-    missing: int
-    confusion: list[list[int]]
     options: list[OptionShares]
-    accuracy: Figure
-    balanced_accuracy: Figure
-    macro_precision: Figure
-    macro_recall: Figure
-    macro_f1: Figure
-    mcc: Figure
-    kappa: Figure
-    linear_kappa: Figure | None
-    quadratic_kappa: Figure | None
-    adjacent_accuracy: Figure | None
-    steps_apart: Figure | None
-    value_error: Figure | None
 
 
-class JudgeSeat(Schema):
+class JudgeSeat(Shape[ShownJudgeSeat]):
     """The judge in a person's seat: against the majority of the others, each person left out in turn.
 
     These figures, and no others, can be held against the ceiling's. The differences are the judge's less
     the people's; a judge exactly as good as one of them has 0.
     """
 
-    accuracy: Figure
-    kappa: Figure
-    accuracy_difference: Figure
-    kappa_difference: Figure
 
-
-class HumanCeiling(Schema):
+class HumanCeiling(Shape[ShownHumanCeiling]):
     """One of these `raters` people against the others: what a judge can be asked for at most.
 
     `accuracy` and `kappa` hold one person against the majority of the others, the `pair_` figures people
@@ -141,14 +123,7 @@ class HumanCeiling(Schema):
     is the share of majorities shared between labels. `judge` is null where no judge is compared.
     """
 
-    n: int
-    raters: int
-    accuracy: Figure
-    kappa: Figure
     tied: Share
-    pair_accuracy: Figure
-    pair_kappa: Figure
-    judge: JudgeSeat | None
 
 
 class CriterionComparison(Schema):
@@ -178,30 +153,15 @@ class CriterionComparison(Schema):
         return row.pair if row.criterion.kind == "binary" else None
 
 
-class PairedTest(Schema):
+class PairedTest(Shape[PairedT]):
     """Whether a mean difference could be 0: t with its degrees of freedom and two-sided p."""
 
-    n: int
-    t: float | None
-    df: int | None
-    p: float | None
 
-
-class ScoreAgreement(Schema):
+class ScoreAgreement(Shape[ShownScoreAgreement]):
     """Judge's scores against people's over the `n` items that have both; `bias` is judge less people.
 
     An item has a score of people once all its criteria that people answer are settled.
     """
-
-    n: int
-    missing: int
-    pearson: Figure
-    spearman: Figure
-    kendall: Figure
-    rmse: Figure
-    mae: Figure
-    bias: Figure
-    bias_t: PairedTest
 
 
 class SampleAsked(Schema):
@@ -258,12 +218,8 @@ class PeopleMean(Schema):
         return None if found.lam is None else float(found.lam)
 
 
-class LabelsNeeded(Schema):
+class LabelsNeeded(Shape[ShownLabelsNeeded]):
     """How many random labels in all tell a mean from one 0.05 away; null where it takes more cases."""
-
-    labels: int | None
-    cases: int | None
-    reason: str
 
 
 class MeanScore(Schema):
@@ -310,20 +266,15 @@ class MemberOnCriterion(Schema):
         return row.pair
 
 
-class ComparedMember(Schema):
+class ComparedMember(Shape[MemberComparison]):
     """One judge of a panel against people, by the rules for the panel's verdict; its first vote counts.
 
     `overall` pools the units of binary criteria. On `failed` units with a ground truth its vote was an error,
     on `unasked` it has none: a later stage of a cascade is asked only where an earlier one was unsure.
     """
 
-    name: str
-    weight: float
-    stage: int
     overall: Agreement
     criteria: list[MemberOnCriterion]
-    failed: int
-    unasked: int
 
 
 class MembersAlpha(Schema):

@@ -9,10 +9,14 @@ from pydantic import Field
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username
+from rubricweb.api.shapes import Shape
 from rubricweb.models import RaterKind
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
+from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
+from rubricweb.services.labels import LabelsPlan as ShownLabelsPlan
+from rubricweb.services.labels import RaterInFile as ShownRaterInFile
 
 Sealed = Annotated[
     Annotated[str, OneOf(SEALS)] | None,
@@ -23,13 +27,10 @@ Sealed = Annotated[
 RaterKindName = Annotated[str, OneOf(RaterKind.values)]
 
 
-class ImportedRater(Schema):
+class ImportedRater(Shape[ShownImportedRater]):
     """Somebody whose labels of the dataset came in files; machines count in no figure about people."""
 
-    id: int
-    name: str
     rater_kind: RaterKindName
-    labels: int
 
 
 class ChangedRater(Input):
@@ -121,19 +122,14 @@ class Dataset(Schema):
         return row.seal or None
 
 
-class RaterInFile(Schema):
-    name: str
+class RaterInFile(Shape[ShownRaterInFile]):
     rater_kind: RaterKindName
-    labels: int
 
 
-class LabelsPlan(Schema):
+class LabelsPlan(Shape[ShownLabelsPlan]):
     """What a file of labels would become: a closed queue of this name, with labels of these raters."""
 
-    queue_name: str
-    labels: int
     items: Annotated[int, Field(description="Items with at least one of the labels.")]
-    raters: list[RaterInFile]
 
 
 class NewSplit(Input):

@@ -7,7 +7,9 @@ from ninja import Schema
 from pydantic import Field, model_validator
 
 from rubricweb.api.schemas import Answered, Id, Input, Named, OneOf, Username
+from rubricweb.api.shapes import Shape
 from rubricweb.models import NoticeKind
+from rubricweb.selectors.teams.notices import MailWish as ShownMailWish
 
 Text = Annotated[
     str,
@@ -104,9 +106,5 @@ class MailChoice(Input):
     wanted: bool
 
 
-class MailWish(Schema):
+class MailWish(Shape[ShownMailWish]):
     """Whether unread notices come by e-mail: you want them, your address is proven, mail is set up."""
-
-    wanted: bool
-    address: str
-    configured: bool

@@ -8,8 +8,12 @@ from pydantic import Field
 
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf
+from rubricweb.api.shapes import Shape
 from rubricweb.models import Blind, Order, QueueState, Rationale
 from rubricweb.selectors.reviews.informative import REASONS
+from rubricweb.selectors.reviews.informative import ReasonCount as ShownReasonCount
+from rubricweb.selectors.reviews.queue_plans import QueuePlan as ShownQueuePlan
+from rubricweb.selectors.reviews.queues import Pace as ShownPace
 
 Reason = Annotated[str, OneOf(REASONS)]
 Usernames = Annotated[list[str], Field(max_length=500, examples=[["ann", "rae"]])]
@@ -122,18 +126,13 @@ class NewQueue(Input):
     instructions: str = ""
 
 
-class ReasonCount(Schema):
+class ReasonCount(Shape[ShownReasonCount]):
     reason: Reason
-    words: str
-    items: int
 
 
-class QueuePlan(Schema):
+class QueuePlan(Shape[ShownQueuePlan]):
     """What a queue would be; `seconds` of work are at the pace of the team's reviews, null if unknown."""
 
-    items: int
-    reviews: int
-    seconds: float | None
     reasons: Annotated[list[ReasonCount], Field(description="Where items are chosen by reasons.")]
     source: Annotated[list[str], Field(description="How the items are chosen, in words.")]
 
@@ -219,11 +218,8 @@ class RaterProgress(Schema):
     rates: Annotated[bool, Field(description="False for somebody who was taken out of the queue.")]
 
 
-class Pace(Schema):
+class Pace(Shape[ShownPace]):
     """Seconds of work that are left: for everybody together, and for you. Null where no pace is known."""
-
-    left: float | None
-    mine_left: float | None
 
 
 class Stratum(Schema):

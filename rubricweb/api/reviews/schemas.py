@@ -9,26 +9,19 @@ from pydantic import Field
 from rubricweb.api.datasets.schemas import Item
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Answered, EffectOrNone, Input, OneOf
+from rubricweb.api.shapes import Shape
 from rubricweb.models import ReviewState
 from rubricweb.selectors.labels.stored_answers import label_effect
+from rubricweb.selectors.reviews.reviews import Measured as ShownMeasured
+from rubricweb.selectors.reviews.reviews import Quote as ShownQuote
 
 
-class Measured(Schema):
+class Measured(Shape[ShownMeasured]):
     """What a check found: a value with its reason, or the kind of error in place of both."""
 
-    value: float | None
-    reason: str
-    error: str
-    message: str
 
-
-class Quote(Schema):
+class Quote(Shape[ShownQuote]):
     """A place that was quoted as evidence: `start` to `end` in characters (code points) of `field`."""
-
-    field: str
-    start: int
-    end: int
-    text: str
 
 
 class Question(Schema):

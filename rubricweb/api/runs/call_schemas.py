@@ -7,11 +7,12 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.runs.schemas import JudgeError
+from rubricweb.api.shapes import Shape
+from rubricweb.selectors.runs.calls import Message as ShownMessage
 
 
-class Message(Schema):
-    role: str
-    text: str
+class Message(Shape[ShownMessage]):
+    pass
 
 
 class CallReference(Schema):

@@ -7,10 +7,12 @@ from pydantic import Field
 
 from rubricweb.api.runs.schemas import Rule, RuleByScale
 from rubricweb.api.schemas import Id, Input, OneOf
+from rubricweb.api.shapes import Shape
 from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.models import RunMode
+from rubricweb.selectors.runs.planning.forecasts import JudgeForecast, Range
 from rubricweb.services.runs.budgets import MAX_BUDGET_USD
 from rubricweb.services.runs.few_shot import MAX_EXAMPLES
 from rubricweb.services.runs.panels import MAX_MEMBERS
@@ -114,26 +116,13 @@ class NewRun(Input):
     ] = None
 
 
-class Span(Schema):
+class Span(Shape[Range]):
     """A number that is probably between the two, equal where it is certain."""
 
-    low: float
-    high: float
 
-
-class JudgePlan(Schema):
+class JudgePlan(Shape[JudgeForecast]):
     """One judge's share. Tokens and cost are those of the new calls; `cost_usd` is null without a price."""
 
-    name: str
-    model: str
-    price_source: str
-    calls: Span
-    cached: Span
-    new: Span
-    prompt_tokens: Span
-    completion_tokens: Span
-    cost_usd: Span | None
-    seconds: Span
     earlier_calls: Annotated[
         int, Field(description="How many of its calls the numbers rest on; 0 where they are assumed.")
     ]

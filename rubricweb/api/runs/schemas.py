@@ -12,12 +12,19 @@ from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion, VersionReference
 from rubricweb.api.runs.watching_schemas import Progress
 from rubricweb.api.schemas import Figure, Id, Named, OneOf, Share, Username, With
+from rubricweb.api.shapes import Shape
 from rubricweb.engine import agreement
 from rubricweb.engine.panels.vote_rules import VOTE_RULES
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.engine.scoring.effect import Effect
-from rubricweb.models import RunMode, RunState
+from rubricweb.models import MemberSnapshot, RunMode, RunState
+from rubricweb.selectors.runs.criterion_counts import OptionShare as ShownOptionShare
+from rubricweb.selectors.runs.errors import Example
+from rubricweb.selectors.runs.group_means import GroupMean as ShownGroupMean
 from rubricweb.selectors.runs.results import RUN_ITEM_ORDERS
+from rubricweb.selectors.runs.votes import JudgeVotes as ShownJudgeVotes
+from rubricweb.selectors.runs.votes import RunVotes as ShownRunVotes
+from rubricweb.selectors.runs.votes import VoteAgreement as ShownVoteAgreement
 
 
 class Judge(Schema):
@@ -53,14 +60,10 @@ Rule = Annotated[str, OneOf(sorted({name for rules in VOTE_RULES.values() for na
 RuleByScale = dict[Annotated[str, OneOf(VOTE_RULES)], Rule]
 
 
-class GroupMean(Schema):
+class GroupMean(Shape[ShownGroupMean]):
     """The mean score of one group of `criteria` criteria, over the fully judged items on which something of
     it has a value: `score.n` of them. Null is the name of the criteria without a group.
     """
-
-    name: str | None
-    criteria: int
-    score: Figure
 
 
 class RunSummary(Schema):
@@ -91,10 +94,7 @@ class RunSummary(Schema):
         return agreement.Figure(row.score_mean, row.score_low, row.score_high, row.scored)
 
 
-class PanelMember(Schema):
-    name: str
-    weight: float
-    stage: int
+class PanelMember(Shape[MemberSnapshot]):
     judge: Judge
 
 
@@ -169,12 +169,9 @@ class Run(Schema):
     ]
 
 
-class ErrorExample(Schema):
+class ErrorExample(Shape[Example]):
     """The newest error of a kind: what was said instead of an answer, about which criterion of which item."""
 
-    message: str
-    item_id: int
-    item: str
     criterion: Annotated[str, Field(description="Empty where a holistic judge failed the item as a whole.")]
 
 
@@ -189,14 +186,8 @@ class ErrorClass(Schema):
     newest: ErrorExample | None
 
 
-class OptionShare(Schema):
+class OptionShare(Shape[ShownOptionShare]):
     """How often one option was chosen; `share` is among all answers to the criterion."""
-
-    label: str
-    value: float
-    na: bool
-    count: int
-    share: Figure
 
 
 class CriterionRate(Schema):
@@ -214,29 +205,20 @@ class CriterionRate(Schema):
     options: list[OptionShare]
 
 
-class VoteAgreement(Schema):
+class VoteAgreement(Shape[ShownVoteAgreement]):
     """`agreement` is the share of votes that equal the verdict made of them; `flips` the chance that two
     repeats by one judge differ, null without repeats. Of the `units`, criteria of items, `went_on` were asked
     about past the first stage of a cascade.
     """
-
-    agreement: Figure
-    flips: Figure
-    votes: int
-    failed: int
-    units: int
-    went_on: int
 
 
 class CriterionVotes(VoteAgreement):
     criterion: Criterion
 
 
-class JudgeVotes(Schema):
+class JudgeVotes(Shape[ShownJudgeVotes]):
     """`failure` is the kind of error that most of the judge's failed votes ended in, null without any."""
 
-    judge: str
-    votes: VoteAgreement
     failure: str | None
 
     @staticmethod
@@ -244,12 +226,10 @@ class JudgeVotes(Schema):
         return row.failure or None
 
 
-class RunVotes(Schema):
+class RunVotes(Shape[ShownRunVotes]):
     """Votes of a panel, over all criteria, by criterion and by judge."""
 
-    overall: VoteAgreement
     criteria: list[CriterionVotes]
-    judges: list[JudgeVotes]
 
     @staticmethod
     def resolve_criteria(row: Any) -> list[With]:

@@ -7,17 +7,15 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.schemas import OneOf
+from rubricweb.api.shapes import Shape
 from rubricweb.models import RunState
 from rubricweb.selectors.runs.progress import WAITING
+from rubricweb.selectors.runs.progress import AtWork as ShownAtWork
 from rubricweb.services.runs.events import EVENT_KINDS
 
 
-class AtWork(Schema):
+class AtWork(Shape[ShownAtWork]):
     """A worker process at the run, as `host:pid`, with the calls it has in flight; null while `withheld`."""
-
-    name: str
-    in_flight: int | None
-    beat_at: datetime
 
 
 class Progress(Schema):

@@ -7,6 +7,8 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.schemas import Input, Named
+from rubricweb.api.shapes import Shape
+from rubricweb.selectors.spending.month_figures import RunCost as ShownRunCost
 
 Usd = Annotated[float, Field(description="US dollars per million tokens.")]
 CachedUsd = Annotated[
@@ -66,7 +68,7 @@ class PriceQuery(Input):
     model: Annotated[str, Field(description="The model, to the letter.")]
 
 
-class RunCost(Schema):
+class RunCost(Shape[ShownRunCost]):
     """What one run cost within the month; `unpriced` calls cost an unknown amount on top, and `lost_calls`,
     which were cut off and may have been paid for, at most `lost_at_most_usd`.
 
@@ -74,13 +76,6 @@ class RunCost(Schema):
     """
 
     run: Named
-    cost_usd: float | None
-    calls: int | None
-    cached: int | None
-    unpriced: int | None
-    lost_calls: int | None
-    lost_at_most_usd: float | None
-    withheld: bool
 
     @staticmethod
     def resolve_run(row: Any) -> dict[str, Any]:

@@ -9,10 +9,13 @@ from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.runs.schemas import JudgeError
 from rubricweb.api.schemas import Figure, OneOf, Share
+from rubricweb.api.shapes import Shape
+from rubricweb.engine.agreement.scores.paired_tests import Wilcoxon as ShownWilcoxon
 from rubricweb.models import RunState
 from rubricweb.selectors.runs.diff.changes import WithinNoise
 from rubricweb.selectors.runs.diff.items import ITEM_CHANGES
 from rubricweb.selectors.runs.diff.noise import Source
+from rubricweb.selectors.runs.diff.settings import Setting as ShownSetting
 
 Contribution = Annotated[
     Figure | None,
@@ -35,24 +38,12 @@ class RunSide(Schema):
     mean: Figure
 
 
-class Setting(Schema):
+class Setting(Shape[ShownSetting]):
     """Something the runs were started with and differ in."""
 
-    name: str
-    run: str
-    baseline: str
 
-
-class Wilcoxon(Schema):
+class Wilcoxon(Shape[ShownWilcoxon]):
     """Signed-rank test of the scores: `n` differ, `zeros` do not; ranks `above` are in favour of the run."""
-
-    n: int
-    zeros: int
-    above: float
-    below: float
-    statistic: float | None
-    p: float | None
-    exact: bool
 
 
 class ItemCounts(Schema):
