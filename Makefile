@@ -84,14 +84,15 @@ hand_on := index=$$(python3 -m pip config get global.index-url 2>/dev/null || ec
 	if [ -n "$$index" ] && [ -z "$$UV_DEFAULT_INDEX$$UV_INDEX_URL" ]; then export UV_DEFAULT_INDEX="$$index"; fi; \
 	export UV_PYTHON_DOWNLOADS=never
 uv = $(find_uv); $(hand_on); "$$uv"
-install = $(uv) pip install --quiet --compile-bytecode --python $(BIN)/python
+install = $(uv) pip install --quiet --python $(BIN)/python
 
 .venv/.stamp-run: requirements.txt requirements-build.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what rubricweb needs"
-	@$(install) --require-hashes -r requirements.txt
+	@$(install) --compile-bytecode --require-hashes -r requirements.txt
 	@$(install) --no-deps --build-constraints requirements-build.txt -e .
 	@touch $@
 
+# Tests import a small part of these packages: that is compiled when it is imported, and the rest never.
 .venv/.stamp-test: requirements-dev.txt .venv/.stamp-run
 	@echo "Installing what its tests need"
 	@$(install) --require-hashes -r requirements-dev.txt

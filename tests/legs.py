@@ -16,6 +16,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "models": LEGS,
     "processes": (POSTGRES,),
     "processes/kills": LEGS,
+    "processes/kills/test_chaos.py": (POSTGRES,),
     "processes/serving": (SQLITE,),
     "processes/workers": LEGS,
     "selectors": (POSTGRES,),
