@@ -60,13 +60,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
-    turn = {"processes": 0, "commands": 1, "browser 0": 3, "browser 1": 3}
-    items.sort(key=lambda item: turn.get(_group(item), 2))
+    items.sort(key=_turn)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: whichever tests processes waits for them most of the time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores: those that test processes and commands wait much of the time."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
@@ -74,9 +73,18 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
     return repr(val[:60]) if isinstance(val, str | bytes) and len(val) > 60 else None
 
 
-def _group(item: pytest.Item) -> str:
+# One test of these files takes as long as hundreds of others: begun last, it would keep one core busy alone.
+LONG = ("test_blinding.py", "test_hostile_requests.py")
+
+
+def _turn(item: pytest.Item) -> int:
     marker = item.get_closest_marker("xdist_group")
-    return str(marker.args[0]) if marker else ""
+    group = str(marker.args[0]) if marker else ""
+    if group.startswith("browser"):
+        return 4
+    if group:
+        return ("processes", "commands").index(group)
+    return 2 if item.path.name in LONG else 3
 
 
 @pytest.fixture
