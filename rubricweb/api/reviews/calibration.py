@@ -23,26 +23,7 @@ def get_gold(request: TokenRequest, queue_id: int) -> Any:
 
 
 def _gold(queue: ReviewQueue, viewer: User) -> dict[str, Any]:
-    found = selected.gold_overview(queue, viewer)
-    return {
-        "calibration_items": queue.calibration_items,
-        "pass_mark": queue.pass_mark,
-        "extra_rater_below": queue.extra_rater_below,
-        "gold": found.gold,
-        "more": found.more,
-        "items": found.items,
-        "raters": [
-            {
-                "id": row.rater.pk,
-                "name": row.rater.name,
-                "stage": row.round.stage.value,
-                "calibration": None if row.withheld else row.round.calibration,
-                "accuracy": row.accuracy,
-                "withheld": row.withheld,
-            }
-            for row in found.raters
-        ],
-    }
+    return schemas.gold(queue, selected.gold_overview(queue, viewer))
 
 
 @calibration.write("POST", "/queues/{int:queue_id}/gold", Role.EDITOR, schemas.Gold)

@@ -1,13 +1,14 @@
 """Shapes of gold items and calibration."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.schemas import Answered, Id, Input, OneOf, Share
-from rubricweb.selectors.reviews.calibration import Stage
+from rubricweb.models import ReviewQueue
+from rubricweb.selectors.reviews.calibration import GoldOverview, Stage
 
 Asked = Annotated[float | None, Field(gt=0, le=1, description="0 to 1; null asks for nothing.")]
 
@@ -105,3 +106,26 @@ class MyCalibration(Schema):
     calibration: Calibration | None
     answers: list[KnownAnswer]
     withheld: int
+
+
+def gold(queue: ReviewQueue, found: GoldOverview) -> dict[str, Any]:
+    """The gold items and raters of a queue, as Gold shows them."""
+    return {
+        "calibration_items": queue.calibration_items,
+        "pass_mark": queue.pass_mark,
+        "extra_rater_below": queue.extra_rater_below,
+        "gold": found.gold,
+        "more": found.more,
+        "items": found.items,
+        "raters": [
+            {
+                "id": row.rater.pk,
+                "name": row.rater.name,
+                "stage": row.round.stage.value,
+                "calibration": None if row.withheld else row.round.calibration,
+                "accuracy": row.accuracy,
+                "withheld": row.withheld,
+            }
+            for row in found.raters
+        ],
+    }

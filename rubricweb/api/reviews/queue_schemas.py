@@ -7,9 +7,10 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.rubrics.schemas import VersionReference
-from rubricweb.api.schemas import Id, Input, Named, OneOf
+from rubricweb.api.schemas import Id, Input, Named, OneOf, With
 from rubricweb.api.shapes import Shape
-from rubricweb.models import Blind, Order, QueueState, Rationale
+from rubricweb.models import Blind, Order, QueueState, Rationale, ReviewQueue, User
+from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.informative import REASONS
 from rubricweb.selectors.reviews.informative import ReasonCount as ShownReasonCount
 from rubricweb.selectors.reviews.queue_plans import QueuePlan as ShownQueuePlan
@@ -206,6 +207,11 @@ class QueueInList(Queue):
     ]
 
 
+def in_list(row: selected.QueueRow) -> With:
+    """A queue with how far it is, as QueueInList shows it."""
+    return With(row.queue, i_rate=row.i_rate, progress=row.progress, my_seconds_left=row.my_seconds_left)
+
+
 class RaterProgress(Schema):
     """`seconds` is the median of the person's newest reviews; null while too little is known."""
 
@@ -255,6 +261,19 @@ class QueueInFull(Queue):
         list[Draw],
         Field(description="The random draws its items come from; none while you review them blind."),
     ]
+
+
+def in_full(queue: ReviewQueue, viewer: User) -> With:
+    """A queue with all that stands around it, as QueueInFull shows it."""
+    progress = selected.queue_progress(queue, viewer)
+    return With(
+        queue,
+        progress=progress,
+        pace=selected.queue_pace(queue, progress, viewer),
+        raters=selected.rater_progress(queue),
+        source=selected.source_words(queue, viewer),
+        draws=selected.draws(queue, viewer),
+    )
 
 
 class ExtendedQueue(Schema):

@@ -28,10 +28,7 @@ queues = Room("reviews")
 def list_queues(request: TokenRequest, asked: Query[ListQuery]) -> Any:
     """The team's review queues, open ones first, newest first."""
     rows = selected.queues(request.auth.team, request.auth.user)
-    shown_rows = [
-        With(row.queue, i_rate=row.i_rate, progress=row.progress, my_seconds_left=row.my_seconds_left)
-        for row in rows
-    ]
+    shown_rows = [schemas.in_list(row) for row in rows]
     return cut(sorted(shown_rows, key=_queue_place), asked, key=_queue_place)
 
 
@@ -116,19 +113,7 @@ def _people(team: Team, usernames: list[str], place: str) -> list[User]:
 @queues.read("/queues/{int:queue_id}", Role.VIEWER, schemas.QueueInFull)
 def get_queue(request: TokenRequest, queue_id: int) -> Any:
     """A review queue: how far it is, who has done how much, and how long the rest takes."""
-    return _in_full(access.access_queue(request.auth.team, queue_id), request.auth.user)
-
-
-def _in_full(queue: ReviewQueue, viewer: User) -> With:
-    progress = selected.queue_progress(queue, viewer)
-    return With(
-        queue,
-        progress=progress,
-        pace=selected.queue_pace(queue, progress, viewer),
-        raters=selected.rater_progress(queue),
-        source=selected.source_words(queue, viewer),
-        draws=selected.draws(queue, viewer),
-    )
+    return schemas.in_full(access.access_queue(request.auth.team, queue_id), request.auth.user)
 
 
 @queues.write("PATCH", "/queues/{int:queue_id}", Role.EDITOR, schemas.QueueInFull)
@@ -142,7 +127,7 @@ def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -
         instructions=body.instructions,
         hold_minutes=body.hold_minutes,
     )
-    return _in_full(queue, request.auth.user)
+    return schemas.in_full(queue, request.auth.user)
 
 
 @queues.write("POST", "/queues/{int:queue_id}/pause", Role.EDITOR, schemas.Queue)
@@ -176,7 +161,7 @@ def extend_queue(request: TokenRequest, queue_id: int, body: schemas.QueueExtens
     added = queue_changes.extend_queue(
         queue, by=request.auth.user, source=source, raters_per_item=body.raters_per_item
     )
-    return {"added": added, "queue": _in_full(queue, request.auth.user)}
+    return {"added": added, "queue": schemas.in_full(queue, request.auth.user)}
 
 
 @queues.write("POST", "/queues/{int:queue_id}/people", Role.EDITOR, schemas.QueueInFull)
@@ -195,7 +180,7 @@ def reassign_queue(request: TokenRequest, queue_id: int, body: schemas.QueuePeop
         remove=_people(team, body.remove, "remove"),
         everyone=body.everyone,
     )
-    return _in_full(queue, request.auth.user)
+    return schemas.in_full(queue, request.auth.user)
 
 
 @queues.write("POST", "/queues/{int:queue_id}/close", Role.EDITOR, schemas.Queue)

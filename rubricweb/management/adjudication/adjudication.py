@@ -9,6 +9,7 @@ from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.printed import facts, moment, print_json, say, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
 from rubricweb.selectors.adjudication import inbox as selected
@@ -33,8 +34,10 @@ def inbox(options: argparse.Namespace) -> int:
         found = [row for row in found if row.criterion.name.casefold() in wanted]
     rows = selected.shown(where, found[: options.limit])
     if options.json:
+        from rubricweb.api.adjudication import schemas
+
         for row in rows:
-            print_json(_row_as_json(row))
+            print_shape(schemas.InboxUnit, row)
     else:
         _print_inbox(rows)
     if len(found) > len(rows):
@@ -51,7 +54,7 @@ def show(options: argparse.Namespace) -> int:
     if options.names:
         services.note_names_shown(item, by=who.user)
     if options.json:
-        print_json(_unit_as_json(unit))
+        _print_unit_shape(unit)
     else:
         _print_unit(unit, names=options.names)
     return 0
@@ -70,7 +73,9 @@ def decide(options: argparse.Namespace) -> int:
         seen=_seen(options.seen),
     )
     if options.json:
-        print_json(_decision_as_json(decision))
+        from rubricweb.api.adjudication import schemas
+
+        print_shape(schemas.Adjudication, decision)
         return 0
     stands = _with_effect(criterion, decision.verdict)
     return say(f"{stands} stands for {criterion} of {item}: {decision.get_cause_display()}.")
@@ -81,7 +86,7 @@ def withdraw(options: argparse.Namespace) -> int:
     who, item, criterion = _unit(options, Role.REVIEWER)
     services.withdraw(item, criterion, by=who.user, seen=_seen(options.seen))
     if options.json:
-        print_json(_unit_as_json(unit_to_decide(item, criterion, viewer=who.user)))
+        _print_unit_shape(unit_to_decide(item, criterion, viewer=who.user))
         return 0
     return say(f"Nothing is decided for {criterion} of {item}; what people said stands.")
 
@@ -94,7 +99,9 @@ def agreed(options: argparse.Namespace) -> int:
     units, waiting = len(selected.agreed(queue, who.user)), len(selected.inbox(where))
     left = selected.items_left_out(where)
     if options.json:
-        print_json({"units": units, "waiting": waiting, "hidden_items": left})
+        from rubricweb.api.adjudication import schemas
+
+        print_shape(schemas.Agreed, {"units": units, "waiting": waiting, "hidden_items": left})
         return 0
     say(
         f"{counted(units, 'unit')} of {queue} could be accepted as everybody said; "
@@ -111,7 +118,9 @@ def accept(options: argparse.Namespace) -> int:
     queue = _queue_called(who, options.queue)
     accepted = services.accept_agreed(queue, by=who.user)
     if options.json:
-        print_json({"accepted": accepted})
+        from rubricweb.api.adjudication import schemas
+
+        print_shape(schemas.Accepted, {"accepted": accepted})
         return 0
     return say(f"{counted(accepted, 'unit')} of {queue} accepted.")
 
@@ -261,73 +270,18 @@ def _items(number: int) -> str:
 # ── As JSON, in the shapes of the API ────────────────────────────────────────────────────────────
 
 
-def _row_as_json(row: selected.InboxUnit) -> dict[str, Any]:
-    return {
-        "item_id": row.item_id,
-        "item_key": row.item_key,
-        "criterion": _criterion_as_json(row.criterion),
-        "kinds": list(row.kinds),
-        "votes": _votes_as_json(row.criterion, row.votes),
-        "judged": list(row.judged),
-        "judged_effects": [label_effect(row.criterion, label) for label in row.judged],
-        "stands": row.stands,
-        "rule": row.rule,
-        "decided": _decision_as_json(row.decided) if row.decided else None,
-    }
+def _print_unit_shape(unit: UnitToDecide) -> None:
+    from rubricweb.api.adjudication import schemas
 
-
-def _unit_as_json(unit: UnitToDecide) -> dict[str, Any]:
-    return {
-        "item_id": unit.item.pk,
-        "item_key": unit.item.key,
-        "criterion": _criterion_as_json(unit.criterion),
-        "voices": [_voice_as_json(unit.criterion, voice) for voice in unit.voices],
-        "most": unit.most,
-        "decision": _decision_as_json(unit.decision) if unit.decision else None,
-    }
+    print_shape(schemas.Unit, unit)
 
 
 def _criterion_as_json(criterion: Criterion) -> dict[str, Any]:
     return {"id": criterion.pk, "name": criterion.name, "weight": criterion.weight}
 
 
-def _voice_as_json(criterion: Criterion, voice: UnitVoice) -> dict[str, Any]:
-    return {
-        "name": voice.name,
-        "is_judge": voice.is_judge,
-        "verdict": voice.verdict,
-        "effect": label_effect(criterion, voice.verdict),
-        "initial": voice.initial,
-        "reason": voice.reason,
-        "later": voice.later,
-        "unclear": voice.unclear,
-        "error": voice.error,
-        "evidence": [
-            {"field": one.field, "start": one.start, "end": one.end, "text": one.text}
-            for one in voice.evidence
-        ],
-        "votes": _votes_as_json(criterion, voice.votes),
-    }
-
-
-def _votes_as_json(criterion: Criterion, votes: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
-    return [{"verdict": label, "effect": label_effect(criterion, label), "count": n} for label, n in votes]
-
-
-def _decision_as_json(decision: Adjudication) -> dict[str, Any]:
-    return {
-        "item_id": decision.item_id,
-        "criterion_id": decision.criterion_id,
-        "verdict": decision.verdict,
-        "effect": label_effect(decision.criterion, decision.verdict),
-        "cause": decision.cause,
-        "reason": decision.reason,
-        "decided_by": decision.decided_by.username if decision.decided_by else None,
-        "decided_at": decision.decided_at.isoformat(),
-    }
-
-
 def _truth_as_json(item: Item, criterion: Criterion, found: Provenance, *, names: bool) -> dict[str, Any]:
+    """A line of `GET /items/{id}/ground-truth`, without who said what where names are not asked for."""
     return {
         "item_id": item.pk,
         "criterion": _criterion_as_json(criterion),

@@ -2,14 +2,14 @@
 
 import argparse
 import sys
-from typing import Any
 
 from django.utils import timezone
 
 from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.paging import first
-from rubricweb.management.terminal.printed import moment, print_json, say, terminal, words
+from rubricweb.management.terminal.printed import moment, say, terminal, words
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Comment, Role
 from rubricweb.selectors.labels.adjudications import criterion_for
@@ -30,7 +30,7 @@ def list_comments(options: argparse.Namespace) -> int:
     )
     for line in found.rows:
         if options.json:
-            print_json(_as_json(line))
+            _print_shape(line)
         else:
             _print(line)
     if not found.rows and not options.json:
@@ -97,7 +97,7 @@ def _text(text: str) -> str:
 def _shown(options: argparse.Namespace, who: Who, comment: Comment, said: str) -> int:
     if not options.json:
         return say(said)
-    print_json(_as_json(selected.line(comment, who.user)))
+    _print_shape(selected.line(comment, who.user))
     return 0
 
 
@@ -113,17 +113,7 @@ def _print(line: selected.Line) -> None:
         console.print(words(f"    {text}"), soft_wrap=True)
 
 
-def _as_json(line: selected.Line) -> dict[str, Any]:
-    return {
-        "id": line.id,
-        "item_id": line.item_id,
-        "author": line.username,
-        "text": line.text,
-        "criterion_id": line.criterion.pk if line.criterion else None,
-        "judgement_id": line.judgement_id,
-        "verdict": line.verdict,
-        "resolved": line.resolved,
-        "created_at": line.created_at.isoformat(),
-        "edited_at": line.edited_at.isoformat() if line.edited_at else None,
-        "removed_at": line.removed_at.isoformat() if line.removed_at else None,
-    }
+def _print_shape(line: selected.Line) -> None:
+    from rubricweb.api.reviews.comment_schemas import Comment as Shown
+
+    print_shape(Shown, line)

@@ -1,18 +1,16 @@
 """`rubricweb agreement`: how far the people of a queue agree with each other."""
 
 import argparse
-from dataclasses import asdict
-from typing import Any
 
-from rubricweb.engine.agreement import Figure
 from rubricweb.engine.number_format import number, text_of, value_of
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.lacking import as_json, print_lacking
-from rubricweb.management.terminal.printed import Table, Terminal, print_json, terminal
+from rubricweb.management.terminal.lacking import print_lacking
+from rubricweb.management.terminal.printed import Table, Terminal, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Criterion, ReviewQueue, Role
-from rubricweb.selectors.comparison.agreement_board import AgreementBoard, PairCell, Standing, agreement_board
-from rubricweb.selectors.comparison.agreement_raters import RaterName, RaterStanding
+from rubricweb.selectors.comparison.agreement_board import AgreementBoard, PairCell, agreement_board
+from rubricweb.selectors.comparison.agreement_raters import RaterName
 from rubricweb.selectors.teams import lookup
 
 FEW_ENOUGH_FOR_ALL = 6
@@ -25,7 +23,9 @@ def run(options: argparse.Namespace) -> int:
     criterion = _criterion_called(queue, options.criterion) if options.criterion else None
     board = agreement_board(queue, who.user, criterion_id=criterion)
     if options.json:
-        print_json(_as_json(board), indent=2)
+        from rubricweb.api.comparison.agreement_board_schemas import AgreementBoard as Shown
+
+        print_shape(Shown, board, indent=2)
     else:
         _print(board)
     return 0
@@ -38,89 +38,6 @@ def _criterion_called(queue: ReviewQueue, name: str) -> int:
         known = ", ".join(one.name for one in criteria) or "none: every item brings its own rubric"
         raise Invalid(f"There is no criterion {name!r}. Known: {known}.")
     return int(found.pk)
-
-
-# ── JSON ─────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _as_json(board: AgreementBoard) -> dict[str, Any]:
-    return {
-        "queue": {"id": board.queue.pk, "name": board.queue.name},
-        "reviews": board.reviews,
-        "raters_total": board.raters_total,
-        "lacking": as_json(board.lacking),
-        "overall": None if board.overall is None else _standing(board.overall),
-        "criteria": [_standing(row) for row in board.criteria],
-        "scope": None if board.scope is None else board.scope.name,
-        "matrix": [
-            {
-                "rater": row.rater.name,
-                "labelled": row.labelled,
-                "cells": [
-                    {
-                        "other": cell.other.name,
-                        "n": cell.n,
-                        "raw_agreement": _plain(cell.raw),
-                        "kappa": _plain(cell.kappa),
-                    }
-                    for cell in row.cells
-                ],
-            }
-            for row in board.matrix
-        ],
-        "hardest": [
-            {"item_id": row.item_id, "key": row.key, "agreement": row.agreement, "n": row.n}
-            for row in board.hardest
-        ],
-        "agreed_items": board.agreed_items,
-        "weeks": [
-            {
-                "monday": week.monday.isoformat(),
-                "items": week.items,
-                "alpha": _plain(week.alpha),
-                "raw_agreement": _plain(week.raw),
-            }
-            for week in board.weeks
-        ],
-        "raters": [_rater(row) for row in board.raters],
-        "mine": None if board.mine is None else _rater(board.mine),
-        "resamples": board.resamples,
-        "too_few_below": board.too_few_below,
-    }
-
-
-def _standing(row: Standing) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "kind": "binary" if row.criterion is None else row.criterion.kind,
-        "items": row.items,
-        "raters": row.raters,
-        "abstained": row.abstained,
-        "alpha": _plain(row.alpha),
-        "kappa": _plain(row.kappa),
-        "raw_agreement": _plain(row.raw),
-        "ceiling_accuracy": _plain(row.ceiling.accuracy),
-        "ceiling_kappa": _plain(row.ceiling.kappa),
-        "seconds": _plain(row.seconds),
-    }
-
-
-def _rater(row: RaterStanding) -> dict[str, Any]:
-    return {
-        "rater": row.rater.name,
-        "reviews": row.reviews,
-        "labelled": row.labelled,
-        "credit": _plain(row.credit),
-        "others": _plain(row.others),
-        "leniency": _plain(row.leniency),
-        "gold": _plain(row.gold),
-    }
-
-
-def _plain(figure: Figure | None) -> dict[str, Any] | None:
-    if figure is None:
-        return None
-    return asdict(figure)
 
 
 # ── Tables ───────────────────────────────────────────────────────────────────────────────────────

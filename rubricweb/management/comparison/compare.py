@@ -2,17 +2,17 @@
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from rubricweb import access
-from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement, PeopleMean
+from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import interval_text, share, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff
 from rubricweb.management.terminal.lacking import as_json, print_lacking
 from rubricweb.management.terminal.printed import Table, print_json, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role
 from rubricweb.selectors.comparison import comparison
@@ -59,7 +59,9 @@ def run(options: argparse.Namespace) -> int:
         return _nothing(no_labels(judged), options)
     found = comparison.compare(judged, queues, viewer=who.user)
     if options.json:
-        print_json(_as_json(found), indent=2)
+        from rubricweb.api.comparison.schemas import Comparison as Shown
+
+        print_shape(Shown, found, indent=2)
     elif found.lacking is not None:
         return _nothing(found.lacking, options)
     else:
@@ -70,6 +72,7 @@ def run(options: argparse.Namespace) -> int:
 def _nothing(lacking: Lacking, options: argparse.Namespace) -> int:
     """Says why there is nothing to compare and what to do."""
     if options.json:
+        # Nobody labelled anything, so there are no queues that the API could be asked with.
         print_json({"lacking": as_json(lacking)}, indent=2)
     else:
         print_lacking(lacking)
@@ -122,73 +125,6 @@ def _coverage(pair: PairAgreement | OptionAgreement) -> float | None:
     """Share of the labelled units on which the judge gave an answer, abstentions among them."""
     units = pair.n + pair.abstained + pair.missing
     return (units - pair.missing) / units if units else None
-
-
-def _as_json(found: Comparison) -> dict[str, Any]:
-    rows = [{"name": name} | {key: _plain(value) for key, value in row.items()} for name, row in _rows(found)]
-    return {
-        "run": {"id": found.run.pk, "name": str(found.run)},
-        "queues": [{"id": queue.pk, "name": queue.name} for queue in found.queues],
-        "raters": found.raters,
-        "units": found.units,
-        "undecided": found.undecided,
-        "tied_share": found.tied_share,
-        "adjudicated": found.adjudicated,
-        "hidden_items": found.hidden_items,
-        "on_other_versions": found.on_other_versions,
-        "lacking": as_json(found.lacking),
-        "describes": None if found.describes is None else asdict(found.describes),
-        "n_binary": found.n_binary,
-        "scores": {name: _plain(getattr(found.scores.agreement, name)) for name in SCORE_FIGURES},
-        "mean_score": _mean_score(found.scores.estimate),
-        "overall": rows[0],
-        "criteria": rows[1:],
-        "panel": None if found.panel is None else _panel_as_json(found.panel),
-    }
-
-
-def _panel_as_json(panel: PanelComparison) -> dict[str, Any]:
-    return {
-        "alpha": _plain(panel.alpha),
-        "alphas": {criterion.name: _plain(alpha) for criterion, alpha in panel.alphas},
-        "members": [
-            {
-                "name": member.name,
-                "weight": member.weight,
-                "stage": member.stage,
-                "failed": member.failed,
-                "unasked": member.unasked,
-                "overall": _member_figures(member.overall),
-                "criteria": [
-                    {"name": one.criterion.name} | _member_figures(one.pair or one.options)
-                    for one in member.criteria
-                ],
-            }
-            for member in panel.members
-        ],
-    }
-
-
-def _member_figures(pair: PairAgreement | OptionAgreement | None) -> dict[str, Any]:
-    return {} if pair is None else {name: _plain(value) for name, value in _pair(pair).items()}
-
-
-def _mean_score(found: PeopleEstimate) -> dict[str, Any]:
-    return {
-        "population": found.population,
-        "these": _plain(found.these),
-        "like_these": _plain(found.like_these),
-        "lacking": as_json(found.lacking),
-        "labelled": _plain(found.labelled),
-        "judged_labelled": _plain(found.judged_labelled),
-        "judged": _plain(found.judged),
-    }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Figure | PeopleMean):
-        return asdict(value)
-    return value
 
 
 def _print(found: Comparison) -> None:

@@ -1,12 +1,12 @@
 """`rubricweb datasets`: the datasets of a team, their items and halves, at the terminal."""
 
 import argparse
-from dataclasses import asdict
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.management.terminal.paging import first
 from rubricweb.management.terminal.printed import moment, print_json, say, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import items as selected
@@ -23,27 +23,18 @@ def list_datasets(options: argparse.Namespace) -> int:
         options.limit,
         lambda cursor, size: selected.datasets(who.team, search=options.search, cursor=cursor, size=size),
     )
-    rows = table(("id", "dataset", "half"), ("imported", "items", "runs"))
-    for row in found.rows:
-        items, runs = row.item_count or 0, row.run_count  # type: ignore[attr-defined]  # the selector counts
-        if options.json:
-            print_json(
-                {
-                    "id": row.pk,
-                    "name": row.name,
-                    "description": row.description,
-                    "item_count": items,
-                    "run_count": runs,
-                    "sealed_as": row.sealed_as or None,
-                    "created_at": row.created_at.isoformat(),
-                }
-            )
-        else:
-            figures = (count(items), count(runs))
+    if options.json:
+        from rubricweb.api.datasets.schemas import DatasetInList
+
+        for row in found.rows:
+            print_shape(DatasetInList, row)
+    elif found.rows:
+        rows = table(("id", "dataset", "half"), ("imported", "items", "runs"))
+        for row in found.rows:
+            figures = (count(row.item_count or 0), count(row.run_count))  # type: ignore[attr-defined]  # the selector counts
             rows.add_row(str(row.pk), row.name, row.sealed_as, moment(row.created_at), *figures)
-    if found.rows and not options.json:
         terminal().print(rows)
-    elif not found.rows:
+    if not found.rows:
         note("There are no such datasets. Bring one in: rubricweb import-dataset FILE")
     if found.more:
         note(f"There are more; --limit {options.limit * 2} shows them.")
@@ -59,20 +50,18 @@ def items(options: argparse.Namespace) -> int:
             dataset, search=options.search, order=options.sort, cursor=cursor, size=size
         ),
     )
-    rows = table(("id", "item", "begins"), ("characters",))
-    for row in found.rows:
-        begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
-        if options.json:
-            print_json(
-                {"id": row.pk, "key": row.key, "position": row.position, "excerpt": begins}
-                | {"characters": characters, "metadata": row.metadata}
-            )
-        else:
-            begins = " ".join(begins[:BEGINS].split())
-            rows.add_row(f"id:{row.pk}", row.key, begins, count(characters))
-    if found.rows and not options.json:
+    if options.json:
+        from rubricweb.api.datasets.schemas import ItemInList
+
+        for row in found.rows:
+            print_shape(ItemInList, row)
+    elif found.rows:
+        rows = table(("id", "item", "begins"), ("characters",))
+        for row in found.rows:
+            begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
+            rows.add_row(f"id:{row.pk}", row.key, " ".join(begins[:BEGINS].split()), count(characters))
         terminal().print(rows)
-    elif not found.rows:
+    if not found.rows:
         note(f"There are no such items in {dataset}.")
     if found.more:
         note(f"There are more; --limit {options.limit * 2} shows them.")
@@ -114,15 +103,17 @@ def rater_kind(options: argparse.Namespace) -> int:
 
 def _print_raters(dataset: Dataset, *, as_json: bool) -> int:
     found = selected.imported_raters(dataset)
-    rows = table(("id", "rater", "counts as"), ("labels",))
-    for row in found:
-        if as_json:
-            print_json(asdict(row))
-        else:
+    if as_json:
+        from rubricweb.api.datasets.schemas import ImportedRater
+
+        for row in found:
+            print_shape(ImportedRater, row)
+    elif found:
+        rows = table(("id", "rater", "counts as"), ("labels",))
+        for row in found:
             rows.add_row(f"id:{row.id}", row.name, row.rater_kind, count(row.labels))
-    if found and not as_json:
         terminal().print(rows)
-    elif not found:
+    if not found:
         note(f"Nobody labelled {dataset} in a file.")
     return 0
 

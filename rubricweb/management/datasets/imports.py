@@ -2,9 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from django.db import transaction
 
@@ -12,9 +10,10 @@ from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.named_files import read_file, stored_id
-from rubricweb.management.terminal.printed import print_json, table, terminal
+from rubricweb.management.terminal.printed import table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
-from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion
+from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import datasets, files
 from rubricweb.services.labels import LabelsPlan
@@ -93,35 +92,17 @@ def labels(options: argparse.Namespace) -> int:
         note(line)
     note(f"Stored the labels as the closed queue {queue} (id:{queue.pk})")
     if options.json:
-        print_json(_as_json(queue))
+        from rubricweb.api.reviews.queue_schemas import Queue
+
+        print_shape(Queue, queue)
     return 0
-
-
-def _as_json(queue: ReviewQueue) -> dict[str, Any]:
-    """The queue as the API answers an import."""
-    version = queue.rubric_version
-    return {
-        "id": queue.pk,
-        "name": queue.name,
-        "state": queue.state,
-        "dataset": {"id": queue.dataset_id, "name": queue.dataset.name},
-        "rubric_version": version and {"id": version.pk, "number": version.number, "title": version.title},
-        "run_id": queue.run_id,
-        "raters_per_item": queue.raters_per_item,
-        "everyone": queue.everyone,
-        "blind": queue.blind,
-        "order": queue.order,
-        "rationale": queue.rationale,
-        "hold_minutes": queue.hold_minutes,
-        "imported": queue.imported,
-        "instructions": queue.instructions,
-        "created_at": queue.created_at.isoformat(),
-    }
 
 
 def _print_plan(found: LabelsPlan, *, as_json: bool) -> int:
     if as_json:
-        print_json(asdict(found))
+        from rubricweb.api.datasets.schemas import LabelsPlan as Shown
+
+        print_shape(Shown, found)
         return 0
     rows = table(("rater", "counts as"), ("labels",))
     for one in found.raters:

@@ -1,11 +1,11 @@
 """`rubricweb gold`: the gold items of a queue, and the calibration of its raters, at the terminal."""
 
 import argparse
-from typing import Any
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.printed import facts, print_json, table, terminal
+from rubricweb.management.terminal.printed import facts, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting
 from rubricweb.models import Rater, ReviewQueue, Role
 from rubricweb.selectors.reviews import calibration as selected
@@ -80,7 +80,9 @@ def _rater(queue: ReviewQueue, name: str) -> Rater:
 def _shown(options: argparse.Namespace, who: Who, queue: ReviewQueue) -> int:
     found = selected.gold_overview(queue, who.user)
     if options.json:
-        print_json(_as_json(queue, found))
+        from rubricweb.api.reviews import calibration_schemas as schemas
+
+        print_shape(schemas.Gold, schemas.gold(queue, found))
         return 0
     asked = f"{queue.pass_mark:.0%} must be right" if queue.pass_mark is not None else "no mark to pass"
     below = queue.extra_rater_below
@@ -105,26 +107,3 @@ def _shown(options: argparse.Namespace, who: Who, queue: ReviewQueue) -> int:
             rows.add_row(row.rater.name, stage, count(right), count(total), percent(row.accuracy.share))
     console.print(rows)
     return 0
-
-
-def _as_json(queue: ReviewQueue, found: selected.GoldOverview) -> dict[str, Any]:
-    return {
-        "queue": queue.pk,
-        "calibration_items": queue.calibration_items,
-        "pass_mark": queue.pass_mark,
-        "extra_rater_below": queue.extra_rater_below,
-        "gold": found.gold,
-        "more": found.more,
-        "items": [{"id": item.pk, "key": item.key} for item in found.items],
-        "raters": [
-            {
-                "name": row.rater.name,
-                "stage": row.round.stage.value,
-                "right": None if row.withheld else row.accuracy.right,
-                "total": None if row.withheld else row.accuracy.total,
-                "share": None if row.withheld else row.accuracy.share,
-                "withheld": row.withheld,
-            }
-            for row in found.raters
-        ],
-    }

@@ -3,14 +3,14 @@
 import argparse
 from dataclasses import replace
 from random import SystemRandom
-from typing import Any
 
 from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.named_files import read_file
-from rubricweb.management.terminal.printed import Table, facts, print_json, say, terminal
+from rubricweb.management.terminal.printed import Table, facts, say, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
-from rubricweb.models import Dataset, Draw, ReviewQueue, Role, RubricVersion, User
+from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_plans import queue_plan
 from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
@@ -29,8 +29,10 @@ def list_queues(options: argparse.Namespace) -> int:
         if not options.state or row.queue.state == options.state
     ]
     if options.json:
+        from rubricweb.api.reviews import queue_schemas as schemas
+
         for row in rows:
-            print_json(_summary(row.queue, row.progress))
+            print_shape(schemas.QueueInList, schemas.in_list(row))
         return 0
     table = Table()
     for title in ("id", "queue", "state", "dataset"):
@@ -57,24 +59,7 @@ def show(options: argparse.Namespace) -> int:
     raters = selected.rater_progress(queue)
     source = selected.source_words(queue, who.user)
     if options.json:
-        answer = _in_full(queue, who.user) | {
-            "source": source,
-            "draws": [_drawn(draw) for draw in selected.draws(queue, who.user)],
-            "seconds_left": pace.left,
-            "raters": [
-                {
-                    "name": one.name,
-                    "submitted": one.submitted,
-                    "drafts": one.drafts,
-                    "expired": one.expired,
-                    "skipped": one.skipped,
-                    "seconds": one.seconds,
-                    "rates": one.rates,
-                }
-                for one in raters
-            ],
-        }
-        print_json(answer)
+        _print_in_full(queue, who.user)
         return 0
     people = "the whole team" if queue.everyone else "chosen members"
     about = [
@@ -149,7 +134,7 @@ def edit(options: argparse.Namespace) -> int:
         queue, by=who.user, name=options.name, instructions=instructions, hold_minutes=options.hold
     )
     if options.json:
-        print_json(_in_full(queue, who.user))
+        _print_in_full(queue, who.user)
         return 0
     return say(f"Queue {queue.pk} is {queue.name}; a place is kept for {queue.hold_minutes} minutes.")
 
@@ -252,37 +237,10 @@ def _source(who: Who, dataset: Dataset, options: argparse.Namespace) -> Source:
     return replace(narrowed, kind="filter") if options.search or options.metadata else Source()
 
 
-def _in_full(queue: ReviewQueue, viewer: User) -> dict[str, Any]:
-    """The summary with what reviewers are told and held to."""
-    return _summary(queue, selected.queue_progress(queue, viewer)) | {
-        "rationale": queue.rationale,
-        "hold_minutes": queue.hold_minutes,
-        "instructions": queue.instructions,
-    }
+def _print_in_full(queue: ReviewQueue, viewer: User) -> None:
+    from rubricweb.api.reviews import queue_schemas as schemas
 
-
-def _summary(queue: ReviewQueue, progress: selected.QueueProgress) -> dict[str, Any]:
-    return {
-        "id": queue.pk,
-        "name": queue.name,
-        "state": queue.state,
-        "dataset": {"id": queue.dataset_id, "name": queue.dataset.name},
-        "raters_per_item": queue.raters_per_item,
-        "everyone": queue.everyone,
-        "blind": queue.blind,
-        "order": queue.order,
-        "items": progress.items,
-        "wanted": progress.wanted,
-        "submitted": progress.submitted,
-        "drafts": progress.drafts,
-        "expired": progress.expired,
-        "skipped": progress.skipped,
-    }
-
-
-def _drawn(draw: Draw) -> dict[str, Any]:
-    strata = [{"value": one.value, "size": one.size, "drawn": one.drawn} for one in draw.strata.all()]
-    return {"id": draw.pk, "seed": draw.seed, "dataset_size": draw.dataset_size, "strata": strata}
+    print_shape(schemas.QueueInFull, schemas.in_full(queue, viewer))
 
 
 def _state(queue: ReviewQueue) -> int:

@@ -6,7 +6,8 @@ from rubricweb import access
 from rubricweb.engine import Rubric
 from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.management.terminal.paging import first
-from rubricweb.management.terminal.printed import moment, print_file, print_json, table, terminal
+from rubricweb.management.terminal.printed import moment, print_file, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
 from rubricweb.selectors.rubrics import versions as selected
@@ -21,27 +22,19 @@ def list_rubrics(options: argparse.Namespace) -> int:
         options.limit,
         lambda cursor, size: selected.rubrics(who.team, search=options.search, cursor=cursor, size=size),
     )
-    rows = table(("id", "rubric", "newest"), ("edited", "criteria", "runs"))
-    for row in found.rows:
-        if options.json:
-            print_json(
-                {
-                    "id": row.pk,
-                    "title": row.title,
-                    "newest_number": row.newest_number,  # type: ignore[attr-defined]  # the selector counts
-                    "run_count": row.run_count,  # type: ignore[attr-defined]  # as above
-                    "draft_revision": row.draft_revision,
-                    "created_at": row.created_at.isoformat(),
-                    "updated_at": row.updated_at.isoformat(),
-                }
-            )
-            continue
-        newest = f"v{row.newest_number}" if row.newest_number else "a draft"  # type: ignore[attr-defined]  # as above
-        figures = (row.criterion_count, row.run_count)  # type: ignore[attr-defined]  # as above
-        rows.add_row(str(row.pk), row.title, newest, moment(row.updated_at), *map(count, figures))
-    if found.rows and not options.json:
+    if options.json:
+        from rubricweb.api.rubrics.schemas import RubricInList
+
+        for row in found.rows:
+            print_shape(RubricInList, row)
+    elif found.rows:
+        rows = table(("id", "rubric", "newest"), ("edited", "criteria", "runs"))
+        for row in found.rows:
+            newest = f"v{row.newest_number}" if row.newest_number else "a draft"  # type: ignore[attr-defined]  # the selector counts
+            figures = (row.criterion_count, row.run_count)  # type: ignore[attr-defined]  # as above
+            rows.add_row(str(row.pk), row.title, newest, moment(row.updated_at), *map(count, figures))
         terminal().print(rows)
-    elif not found.rows:
+    if not found.rows:
         note("There are no such rubrics. Bring one in: rubricweb import-rubric FILE")
     if found.more:
         note(f"There are more; --limit {options.limit * 2} shows them.")
@@ -52,28 +45,21 @@ def versions(options: argparse.Namespace) -> int:
     """The published versions of a rubric, newest first, with the id other commands name them by."""
     who = acting(options, Role.VIEWER)
     rubric = access.access_rubric(who.team, lookup.rubric_called(who.team, options.rubric).pk)
-    rows = table(("id", "version", "by", "note"), ("published", "criteria", "runs", "queues"))
     found = list(selected.versions(rubric))
-    for one in found:
-        if options.json:
-            print_json(
-                {
-                    "id": one.pk,
-                    "number": one.number,
-                    "title": one.title,
-                    "note": one.note,
-                    "published_by": one.published_by.username if one.published_by else None,
-                    "published_at": one.published_at.isoformat(),
-                }
-            )
-            continue
-        by = str(one.published_by or "")
-        figures = (one.criterion_count, one.run_count, one.queue_count)  # type: ignore[attr-defined]  # the selector counts
-        cells = (f"id:{one.pk}", f"v{one.number}", by, one.note, moment(one.published_at))
-        rows.add_row(*cells, *map(count, figures))
-    if found and not options.json:
+    if options.json:
+        from rubricweb.api.rubrics.schemas import VersionInList
+
+        for one in found:
+            print_shape(VersionInList, one)
+    elif found:
+        rows = table(("id", "version", "by", "note"), ("published", "criteria", "runs", "queues"))
+        for one in found:
+            by = str(one.published_by or "")
+            figures = (one.criterion_count, one.run_count, one.queue_count)  # type: ignore[attr-defined]  # the selector counts
+            cells = (f"id:{one.pk}", f"v{one.number}", by, one.note, moment(one.published_at))
+            rows.add_row(*cells, *map(count, figures))
         terminal().print(rows)
-    elif not found:
+    if not found:
         note(f"{rubric} has only a draft yet.")
     return 0
 

@@ -1,14 +1,14 @@
 """`rubricweb spending`: what the team's month has cost, and the cap on it, at the terminal."""
 
 import argparse
-from typing import Any
 
 from django.utils import timezone
 
-from rubricweb.management.terminal.printed import facts, print_json, say, table, terminal
+from rubricweb.management.terminal.printed import facts, say, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role
-from rubricweb.selectors.spending.month_figures import MonthFigures, month_figures
+from rubricweb.selectors.spending.month_figures import month_figures
 from rubricweb.services.runs import budgets
 from rubricweb.templatetags.display import count, percent, usd
 
@@ -20,7 +20,9 @@ def show(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
     found = month_figures(who.team, viewer=who.user, now=timezone.now())
     if options.json:
-        print_json(_as_json(found))
+        from rubricweb.api.spending.schemas import Spending
+
+        print_shape(Spending, found)
         return 0
     spent, cap = found.spending, found.cap_usd
     rows = [("month", f"{found.month:%B %Y}"), ("cap", "none" if cap is None else usd(cap))]
@@ -56,36 +58,3 @@ def cap(options: argparse.Namespace) -> int:
     if options.cap is None:
         return say(f"A month of {who.team} has no cap.")
     return say(f"A month of {who.team} may cost {usd(options.cap)}.")
-
-
-def _as_json(found: MonthFigures) -> dict[str, Any]:
-    spent = found.spending
-    return {
-        "month": found.month.isoformat(),
-        "monthly_budget_usd": found.cap_usd,
-        "spending": None
-        if spent is None
-        else {
-            "spent_usd": spent.spent_usd,
-            "held_usd": spent.held_usd,
-            "left_usd": spent.left_usd,
-            "share": spent.share,
-            "unpriced": spent.unpriced,
-            "lost_calls": spent.lost_calls,
-            "lost_at_most_usd": spent.lost_at_most_usd,
-        },
-        "runs": [
-            {
-                "run": {"id": row.run.pk, "name": str(row.run)},
-                "cost_usd": row.cost_usd,
-                "calls": row.calls,
-                "cached": row.cached,
-                "unpriced": row.unpriced,
-                "lost_calls": row.lost_calls,
-                "lost_at_most_usd": row.lost_at_most_usd,
-                "withheld": row.withheld,
-            }
-            for row in found.runs
-        ],
-        "more_runs": found.more_runs,
-    }

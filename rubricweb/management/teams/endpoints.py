@@ -12,6 +12,7 @@ from rubricweb.management.teams import judges
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.printed import facts, print_json, say, table, terminal
 from rubricweb.management.terminal.secret_values import secret_value
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.selectors.teams import lookup
@@ -27,7 +28,7 @@ def list_endpoints(options: argparse.Namespace) -> int:
     found = services.endpoints_of(acting(options, Role.VIEWER).team)
     if options.json:
         for endpoint in found:
-            print_json(_as_json(endpoint))
+            _print_endpoint(endpoint)
         return 0
     if not found:
         note("There are no endpoints yet. Add one: rubricweb endpoints add NAME --base-url URL --model MODEL")
@@ -157,7 +158,7 @@ def _kept_headers(options: argparse.Namespace, endpoint: JudgeEndpoint) -> dict[
 
 def _shown(options: argparse.Namespace, endpoint: JudgeEndpoint) -> int:
     if options.json:
-        print_json(_as_json(endpoint))
+        _print_endpoint(endpoint)
         return 0
     names = services.header_names(endpoint)
     headers = "cannot be opened, enter them again" if names is None else ", ".join(names) or "none"
@@ -181,16 +182,7 @@ def _value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value or MISSING)
 
 
-def _as_json(endpoint: JudgeEndpoint) -> dict[str, Any]:
-    names = services.header_names(endpoint)
-    return {
-        "id": endpoint.pk,
-        "judge": f"endpoint-{endpoint.pk}",
-        "name": endpoint.name,
-        "base_url": endpoint.base_url,
-        "model": endpoint.model,
-        "has_key": bool(endpoint.sealed_key),
-        "header_names": None if names is None else list(names),
-        **{name: getattr(endpoint, name) for name in OPTIONS},
-        "created_at": endpoint.created_at.isoformat(),
-    }
+def _print_endpoint(endpoint: JudgeEndpoint) -> None:
+    from rubricweb.api.endpoints.schemas import Endpoint
+
+    print_shape(Endpoint, endpoint)

@@ -1,10 +1,10 @@
 """`rubricweb journal`: who did what in a team, at the terminal."""
 
 import argparse
-from typing import Any
 
 from rubricweb.management.terminal.paging import first
-from rubricweb.management.terminal.printed import moment, print_json, terminal, words
+from rubricweb.management.terminal.printed import moment, terminal, words
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
 from rubricweb.selectors.teams.members import JournalLine, journal
@@ -19,11 +19,14 @@ def run(options: argparse.Namespace) -> int:
             who.team, viewer=who.user, actor=options.actor, kind=options.kind, cursor=cursor, size=size
         ),
     )
-    console = terminal()
-    for line in found.rows:
-        if options.json:
-            print_json(_as_json(line))
-        else:
+    if options.json:
+        from rubricweb.api.teams.schemas import JournalEntry
+
+        for line in found.rows:
+            print_shape(JournalEntry, line)
+    else:
+        console = terminal()
+        for line in found.rows:
             console.print(words(_as_one_line(line)), soft_wrap=True)
     if not found.rows and not options.json:
         note("There is nothing of that in the journal." if options.actor or options.kind else "Nothing yet.")
@@ -38,15 +41,3 @@ def _as_one_line(line: JournalLine) -> str:
     detail = [f"· {name} {value}" for name, value in line.detail]
     said = [moment(line.at), line.actor or "rubricweb", line.verb, line.kind, label, *detail]
     return " ".join(" ".join(filter(None, said)).split())
-
-
-def _as_json(line: JournalLine) -> dict[str, Any]:
-    return {
-        "at": line.at.isoformat(),
-        "actor": line.actor,
-        "verb": line.verb,
-        "kind": line.kind,
-        "target_id": line.target_id,
-        "label": line.label,
-        "detail": dict(line.detail),
-    }

@@ -1,13 +1,13 @@
 """`rubricweb judge list` and `test`: which judges a team can ask, and whether one answers."""
 
 import argparse
-from dataclasses import asdict
 
 from django.utils import timezone
 
 from rubricweb.engine.number_format import counted, money
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.management.terminal.printed import print_json, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import JudgeSnapshot, Role
 from rubricweb.services.endpoints import endpoints
@@ -45,8 +45,9 @@ def tried(who: Who, judge_id: str, *, as_json: bool) -> int:
     """Asks the judge, prints what came of it, and gives back the exit code."""
     trial = try_judge(who.team, judge_id, by=who.user, now=timezone.now())
     if as_json:
-        fields = asdict(trial) | {"works": trial.works}
-        print_json(fields, indent=2)
+        from rubricweb.api.endpoints import schemas
+
+        print_shape(schemas.Trial, trial, indent=2)
     else:
         _print(trial)
     return 0 if trial.works else 1

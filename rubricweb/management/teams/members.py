@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.printed import print_json, say, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
-from rubricweb.models import Invitation, Membership, Role
+from rubricweb.models import Membership, Role
 from rubricweb.selectors.teams import invitations as open_invitations
 from rubricweb.selectors.teams import lookup
 from rubricweb.selectors.teams import members as selected
@@ -23,6 +24,7 @@ def list_members(options: argparse.Namespace) -> int:
     found = selected.members(who.team)
     owner = any(one.membership.user == who.user and one.membership.role == Role.OWNER for one in found)
     if options.json:
+        # More than GET /team tells: owners see addresses here, and everybody who has not come yet.
         for one in found:
             row = _as_json(one.membership) | {"never_signed_in": one.never_signed_in}
             print_json(row if owner else {name: row[name] for name in row if name != "email"})
@@ -58,8 +60,10 @@ def list_invitations(options: argparse.Namespace) -> int:
     who = acting(options, Role.OWNER)
     found = open_invitations.invitations_of(who.team, now=timezone.now())
     if options.json:
+        from rubricweb.api.teams.schemas import Invitation as Shown
+
         for one in found:
-            print_json(_invitation_as_json(one))
+            print_shape(Shown, one)
         return 0
     rows = table(("for", "role", "by", "sent", "until"))
     for one in found:
@@ -120,7 +124,10 @@ def _handed(options: argparse.Namespace, who: Who, invited: inviting.Invited) ->
     invitation = invited.invitation
     whom = invitation.email or invitation.username
     if options.json:
-        print_json(_invitation_as_json(invitation) | {"link": invited.link})
+        from rubricweb.api.schemas import With
+        from rubricweb.api.teams.schemas import HandedInvitation
+
+        print_shape(HandedInvitation, With(invitation, link=invited.link))
         return 0
     if invited.link is None:
         return say(f"An invitation into {who.team} is on its way to {whom}.")
@@ -137,19 +144,6 @@ def _link(secret: str) -> str:
     from rubricweb.management.teams.people import site_address
 
     return f"{site_address()}{reverse('invitation')}?token={secret}"
-
-
-def _invitation_as_json(invitation: Invitation) -> dict[str, Any]:
-    return {
-        "id": invitation.pk,
-        "email": invitation.email or None,
-        "username": invitation.username or None,
-        "name": invitation.name,
-        "role": invitation.get_role_display(),
-        "invited_by": invitation.invited_by.username,
-        "mailed": invitation.mailed,
-        "expires_at": invitation.expires_at.isoformat(),
-    }
 
 
 def _named(membership: Membership) -> str:

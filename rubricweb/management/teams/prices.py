@@ -1,10 +1,10 @@
 """`rubricweb prices`: what models cost the team, at the terminal."""
 
 import argparse
-from dataclasses import asdict
 
 from rubricweb.judges.prices import Price
-from rubricweb.management.terminal.printed import print_json, say, table, terminal
+from rubricweb.management.terminal.printed import say, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
 from rubricweb.services.endpoints import prices as services
@@ -14,18 +14,10 @@ def list_prices(options: argparse.Namespace) -> int:
     """A line per model: those the team's judges ask, and those it has set a price for."""
     lines = services.list_for(acting(options, Role.VIEWER).team)
     if options.json:
+        from rubricweb.api.spending.schemas import PriceLine
+
         for line in lines:
-            print_json(
-                {
-                    "model": line.model,
-                    "price": asdict(line.price) if line.price else None,
-                    "price_source": line.source,
-                    "shipped": asdict(line.shipped) if line.shipped else None,
-                    "updated_at": line.updated_at.isoformat() if line.updated_at else None,
-                    "endpoints": list(line.endpoints),
-                    "apart": list(line.apart),
-                }
-            )
+            print_shape(PriceLine, line)
         return 0
     if not lines:
         note("No judge asks any model, and no price is set.")

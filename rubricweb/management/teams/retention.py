@@ -3,7 +3,8 @@
 import argparse
 
 from rubricweb.engine.number_format import counted
-from rubricweb.management.terminal.printed import print_json, say, table, terminal
+from rubricweb.management.terminal.printed import say, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role, Team
 from rubricweb.selectors.spending.month_figures import pruning_rounds
@@ -16,10 +17,9 @@ def show(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
     rounds = pruning_rounds(who.team, viewer=who.user)
     if options.json:
-        pruned = [
-            {"at": one.at.isoformat(), "calls": one.calls, "before": one.before.isoformat()} for one in rounds
-        ]
-        print_json({"keep_calls_days": who.team.keep_calls_days, "rounds": pruned})
+        from rubricweb.api.spending.schemas import Retention
+
+        print_shape(Retention, {"keep_calls_days": who.team.keep_calls_days, "rounds": rounds})
         return 0
     say(_kept(who.team))
     if rounds:

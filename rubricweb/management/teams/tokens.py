@@ -74,6 +74,7 @@ def _state(token: ApiToken, now: datetime) -> str:
 
 
 def _as_json(token: ApiToken, now: datetime) -> dict[str, Any]:
+    """The API has no operation about tokens: a token makes no others."""
     return {
         "id": token.pk,
         "name": token.name,

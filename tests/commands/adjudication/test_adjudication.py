@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import pytest
 from django.utils import timezone
 
+from rubricweb.api.adjudication.schemas import InboxUnit
 from rubricweb.engine.verdict import Verdict
 from rubricweb.management.arguments import discussion, team
 from rubricweb.models import Adjudication, Cause, Criterion, Item, JournalEntry, ReviewQueue, Role, User
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
+from tests.commands.shapes import misfits
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
 from tests.web.test_blinding import MARKERS, Stage, staged
@@ -68,7 +70,9 @@ def _review(queue: ReviewQueue, item: Item, rater: User, *, concise: Verdict) ->
 
 def test_what_people_differ_on_is_listed_shown_without_names_and_decided(place: Place, at_terminal) -> None:
     rae = at_terminal(place.people.rae)
-    [row] = map(json.loads, rae("adjudication", "list", "--json").out.splitlines())
+    printed = rae("adjudication", "list", "--json").out
+    assert misfits(InboxUnit, printed, many=True) == []
+    [row] = map(json.loads, printed.splitlines())
     assert (row["item_key"], row["criterion"]["name"]) == ("good", "concise")
     assert row["kinds"] == ["people differ"]
     assert sorted((one["verdict"], one["count"]) for one in row["votes"]) == [("MET", 1), ("UNMET", 1)]
@@ -100,7 +104,7 @@ def test_somebody_elses_decision_is_replaced_by_who_has_seen_it(place: Place, at
     first = json.loads(rae(*decide, "MET", "--cause", "judge_wrong", "--json").out)
     refused = ed(*decide, "UNMET", "--cause", "human_wrong")
     assert (refused.code, "Somebody else has decided MET (judge wrong)" in refused.err) == (1, True)
-    assert f"--seen {first['decided_at']}" in ed("adjudication", "show", *place.unit).out
+    assert f"--seen {first['decided_at'].removesuffix('Z')}" in ed("adjudication", "show", *place.unit).out
     assert "by Rae" not in ed("adjudication", "show", *place.unit).out
     assert "by Rae" in ed("adjudication", "show", *place.unit, "--names").out
     assert ed(*decide, "UNMET", "--cause", "human_wrong", "--seen", first["decided_at"]).code == 0

@@ -28,7 +28,7 @@ def test_the_board_is_printed_as_tables_and_as_json(installation: Installation, 
     found = json.loads(ended.stdout)
     assert found["overall"]["alpha"]["value"] == pytest.approx(0.3889, abs=5e-5)
     assert found["overall"]["kappa"]["value"] == pytest.approx(0.4)
-    assert [(row["rater"], row["leniency"]["value"]) for row in found["raters"]] == [
+    assert [(row["rater"]["name"], row["leniency"]["value"]) for row in found["raters"]] == [
         ("yann", 0.375),
         ("xavier", 0.0),
         ("zoe", -0.375),

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from rubricweb.api.comparison.schemas import Comparison
+from tests.commands.shapes import misfits
 from tests.installation import Installation
 
 RUBRIC = """\
@@ -39,18 +41,21 @@ def test_every_kind_has_the_figures_it_allows(installation: Installation, tmp_pa
     [(run_id,)] = installation.query("SELECT max(id) FROM rubricweb_run")
     ended = installation.run("compare", str(run_id), "--json")
     assert ended.returncode == 0, ended.stderr
+    assert misfits(Comparison, ended.stdout) == []
     found = json.loads(ended.stdout)
     capital, quality, short = found["criteria"]
-    assert [row["kind"] for row in (capital, quality, short)] == ["binary", "choice", "check"]
+    kinds = [row["criterion"]["kind"] for row in (capital, quality, short)]
+    assert kinds == ["binary", "choice", "check"]
     # The judge finds the first MET and Excellent, the second UNMET and Poor, which people call Fair.
     assert (found["n_binary"], found["overall"]["accuracy"]["value"]) == (2, 1.0)
-    assert (quality["n"], quality["accuracy"]["value"], quality["adjacent_accuracy"]["value"]) == (
+    options = quality["options"]
+    assert (options["n"], options["accuracy"]["value"], options["adjacent_accuracy"]["value"]) == (
         2,
         0.5,
         1.0,
     )
     # 21 and 48 characters of at most 30.
-    assert (short["n"], short["mean_value"]["value"]) == (0, 0.5)
+    assert (short["agreement"], short["mean_value"]["value"]) == (None, 0.5)
     printed = installation.run("compare", str(run_id)).stdout
     assert "quality: ordered options, κ with quadratic weights" in printed
     assert "short: a check, 0.50" in printed

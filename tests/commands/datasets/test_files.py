@@ -68,9 +68,10 @@ def test_compare_prints_the_figures_of_the_stored_verdicts(compared: Installatio
     assert found["raters"] == 2
     assert found["overall"]["n"] == 8
     assert found["overall"]["accuracy"]["value"] == pytest.approx(agreed / 8)
-    assert [row["name"] for row in found["criteria"]] == ["capital", "concise"]
+    assert [row["criterion"]["name"] for row in found["criteria"]] == ["capital", "concise"]
     assert found["criteria"][0]["human_alpha"]["value"] == 1.0  # the two people never differ on it
-    assert found["criteria"][1]["kappa"]["value"] is None  # everybody says MET: nothing to agree about
+    concise = found["criteria"][1]["agreement"]
+    assert concise["kappa"]["value"] is None  # everybody says MET: nothing to agree about
 
     printed = compared.run("compare", str(run_id), "--queue", "two people").stdout
     assert f"{agreed / 8:.2f}" in printed

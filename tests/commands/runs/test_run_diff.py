@@ -52,8 +52,8 @@ def test_compare_with_a_run_prints_the_difference_of_the_stored_scores(graded: I
     assert (found["run"]["name"], found["baseline"]["name"]) == ("one", "both")
     assert found["n"] == len(ITEMS)
     assert found["difference"]["value"] == pytest.approx(mean)
-    assert [row["name"] for row in found["criteria"]] == ["capital"]
-    assert [row["name"] for row in found["only_baseline"]] == ["concise"]
+    assert [row["criterion"]["name"] for row in found["criteria"]] == ["capital"]
+    assert [row["criterion"]["name"] for row in found["only_baseline"]] == ["concise"]
     assert len(found["items"]) == len(ITEMS)
     assert {"name": "Rubric", "run": "one v1", "baseline": "both v1"} in found["settings"]
 

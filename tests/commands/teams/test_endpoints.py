@@ -6,12 +6,14 @@ import json
 import pytest
 from django.test import override_settings
 
+from rubricweb.api.endpoints.schemas import Trial
 from rubricweb.judges.event_loop import close_clients
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeEndpoint
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.options import OPTIONS
+from tests.commands.shapes import misfits
 from tests.factories import Cast
 
 KEY = "sk-very-secret-0123456789"
@@ -182,6 +184,7 @@ def test_an_endpoint_is_tested_and_removed(people: Cast, at_terminal) -> None:
         tested = alice("endpoints", "test", "Ours", "--json")
         close_clients()
     assert (tested.code, json.loads(tested.out)["verdict"]) == (0, "MET")
+    assert misfits(Trial, tested.out) == []
     assert script.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     assert "its key is forgotten" in alice("endpoints", "remove", "Ours").out
     assert JudgeEndpoint.objects.get().sealed_key == ""

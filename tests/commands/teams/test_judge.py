@@ -4,8 +4,10 @@ import json
 import os
 import pty
 
+from rubricweb.api.endpoints.schemas import Trial
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
+from tests.commands.shapes import misfits
 from tests.installation import COMMAND, ROOT, Installation
 
 
@@ -21,6 +23,7 @@ def test_a_judge_that_answers_is_listed_and_tested(installation: Installation) -
         tested = installation.run("judge", "test", "m-1", "--json", **around)
         told = installation.run("judge", "test", "environment", **around)
     assert [row["id"] for row in json.loads(listed.stdout)] == ["environment"]
+    assert misfits(Trial, tested.stdout) == []
     trial = json.loads(tested.stdout)
     assert (tested.returncode, trial["works"], trial["verdict"], trial["error"]) == (0, True, "MET", None)
     assert told.stdout.startswith("m-1 works.\n")

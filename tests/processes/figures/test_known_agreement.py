@@ -91,7 +91,7 @@ def test_three_raters_of_conversations(
     assert by_name == {name: pytest.approx(known, abs=5e-4) for name, known in QUESTIONS.items()}
     assert found["overall"] is None
     as_json = json.loads(installation.run("agreement", "1", "--json").stdout)
-    assert {row["name"]: row["alpha"]["value"] for row in as_json["criteria"]} == by_name
+    assert {row["criterion"]["name"]: row["alpha"]["value"] for row in as_json["criteria"]} == by_name
     printed = installation.run("agreement", "1").stdout
     for value in by_name.values():
         assert f"{value:.2f}" in page

@@ -241,6 +241,12 @@ class ItemChange(Schema):
         return row.change.baseline
 
 
+class RunDiffWithItems(RunDiff):
+    """Two operations in one: what `rubricweb compare RUN --with BASELINE --json` prints."""
+
+    items: list[ItemChange]
+
+
 class AnswerOfRun(Schema):
     """What a run answered: a label or a check's `value`, or the error that took their place."""
 

@@ -1,0 +1,101 @@
+"""With `--json` a command prints what the API answers to the same question."""
+
+import argparse
+
+import pytest
+
+from rubricweb.api.adjudication import schemas as adjudication
+from rubricweb.api.comparison import agreement_board_schemas as agreement
+from rubricweb.api.datasets import schemas as datasets
+from rubricweb.api.endpoints import schemas as endpoints
+from rubricweb.api.reviews import calibration_schemas as calibration
+from rubricweb.api.reviews import comment_schemas as comments
+from rubricweb.api.reviews import queue_schemas as queues
+from rubricweb.api.rubrics import schemas as rubrics
+from rubricweb.api.runs.diff import schemas as diff
+from rubricweb.api.spending import schemas as spending
+from rubricweb.api.teams import schemas as teams
+from rubricweb.management import console
+from tests.commands.shapes import misfits
+from tests.commands.test_access import UNIT, leaves, names
+from tests.factories import Cast
+from tests.worlds.furnished import Furnished
+
+# The words of a command → the schema, and whether it prints an object a line.
+PRINTED = {
+    "rubrics list": (rubrics.RubricInList, True),
+    "rubrics versions {rubric}": (rubrics.VersionInList, True),
+    "datasets list": (datasets.DatasetInList, True),
+    "datasets items {dataset_name}": (datasets.ItemInList, True),
+    "queues list": (queues.QueueInList, True),
+    "queues show {queue}": (queues.QueueInFull, False),
+    "queues edit {queue} --hold 5": (queues.QueueInFull, False),
+    "gold show {queue}": (calibration.Gold, False),
+    "gold rules {queue} --first 0": (calibration.Gold, False),
+    "agreement {queue}": (agreement.AgreementBoard, False),
+    f"adjudication show {UNIT}": (adjudication.Unit, False),
+    f"adjudication decide {UNIT} MET --cause judge_wrong": (adjudication.Adjudication, False),
+    f"adjudication withdraw {UNIT}": (adjudication.Unit, False),
+    "adjudication agreed {queue}": (adjudication.Agreed, False),
+    "adjudication accept {queue}": (adjudication.Accepted, False),
+    "comments list {item}": (comments.Comment, True),
+    "comments add {item} Hm.": (comments.Comment, False),
+    "endpoints list": (endpoints.Endpoint, True),
+    "endpoints show {endpoint}": (endpoints.Endpoint, False),
+    "endpoints add new --base-url https://judge.example/v1 --model m": (endpoints.Endpoint, False),
+    "endpoints edit {endpoint} --temperature 1": (endpoints.Endpoint, False),
+    "prices list": (spending.PriceLine, True),
+    "spending show": (spending.Spending, False),
+    "retention show": (spending.Retention, False),
+    "members invitations": (teams.Invitation, True),
+    "members invite somebody-new@example.org --hand-over": (teams.HandedInvitation, False),
+    "journal": (teams.JournalEntry, True),
+    "compare {run} --with {baseline}": (diff.RunDiffWithItems, False),
+}
+# Printed by the same lines of code as one above, or held to its schema where there is something to print:
+# tests/commands/datasets/test_rooms_of_data.py, adjudication/, comparison/ and teams/ beside this file.
+ELSEWHERE = {
+    *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
+    *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
+    *("endpoints test", "judge test"),
+}
+# In shapes of their own: no operation answers the same, or it answers less than the terminal tells.
+OTHERWISE = {
+    *("runs list", "runs show", "runs watch"),  # progress and log in one
+    *("datasets split", "judge list", "members list", "members role"),  # more than the API tells
+    "adjudication truth",  # names only where they are asked for
+    *("rubrics show", "lint", "tokens list", "tokens new", "endpoints reencrypt"),  # no operation
+}
+
+
+@pytest.fixture
+def people(furnished: Furnished) -> Cast:
+    return furnished.people
+
+
+def takes_json(parser: argparse.ArgumentParser, *path: str) -> bool:
+    for name in path:
+        [room] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+        parser = room.choices[name]
+    return any("--json" in action.option_strings for action in parser._actions)
+
+
+def test_every_command_that_prints_json_is_named_above() -> None:
+    parser = console.parser()
+    found = {" ".join(path) for path in leaves(parser) if takes_json(parser, *path)}
+    held = {name for name in found if any(f"{said} ".startswith(f"{name} ") for said in PRINTED)}
+    assert found == held | ELSEWHERE | OTHERWISE
+
+
+@pytest.mark.parametrize("said", PRINTED)
+def test_a_command_prints_what_the_api_answers(said: str, furnished: Furnished, at_terminal) -> None:
+    shape, many = PRINTED[said]
+    person = (
+        furnished.people.rae if said.startswith(("adjudication", "agreement")) else furnished.people.alice
+    )
+    asked = said.format(**names(furnished.ours), baseline=furnished.ours["baseline_id"]).split()
+    ended = at_terminal(person)(*asked, "--json")
+    assert ended.code == 0, ended
+    if said != "prices list":  # no judge of this world has a model that is listed
+        assert ended.out
+    assert misfits(shape, ended.out, many=many) == []
