@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from rubricweb.models.datasets import Dataset, Item
-from rubricweb.models.rubrics import RubricVersion
+from rubricweb.models.rubrics import Criterion, RubricVersion
 from rubricweb.models.runs import Run
 from rubricweb.models.teams import Team
 
@@ -80,7 +80,10 @@ class Rationale(models.TextChoices):
 
 
 class ReviewQueue(models.Model):
-    """Items of one dataset to be labelled against one rubric version by these raters."""
+    """Items of one dataset to be labelled by these raters against a rubric version or some of its criteria.
+
+    `criteria` is empty where people are asked about all of them.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="queues")
     name = models.CharField(max_length=200)
@@ -89,6 +92,8 @@ class ReviewQueue(models.Model):
     rubric_version = models.ForeignKey(
         RubricVersion, on_delete=models.PROTECT, null=True, related_name="queues"
     )
+    # Fixed when the queue is opened: figures of its labels would change their meaning under people's hands.
+    criteria = models.ManyToManyField(Criterion, through="QueueCriterion", related_name="queues")
     # The run whose verdicts are revealed beside the person's own after they submit.
     run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="queues")
     raters_per_item = models.PositiveIntegerField(default=1)
@@ -140,6 +145,32 @@ class ReviewQueue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def criteria_asked(self, own_version_id: int | None = None) -> models.QuerySet[Criterion]:
+        """The criteria of an item in this queue, of its own rubric where it brings one. One query.
+
+        Else those of the queue's rubric version: all with its checks, or only those the queue is limited to.
+        """
+        if own_version_id is not None:
+            return Criterion.objects.filter(version=own_version_id)
+        chosen = QueueCriterion.objects.filter(queue=self)
+        is_chosen = models.Exists(chosen.filter(criterion=models.OuterRef("pk")))
+        return Criterion.objects.filter(~models.Exists(chosen) | is_chosen, version=self.rubric_version_id)
+
+
+class QueueCriterion(models.Model):
+    """One criterion a queue is limited to. Checks are none: they are computed, and nobody is asked."""
+
+    queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="queue_criteria")
+    criterion = models.ForeignKey(Criterion, on_delete=models.PROTECT, related_name="queue_criteria")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "criterion"], name="queue_criterion_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion_id} in {self.queue_id}"
 
 
 class QueueItem(models.Model):

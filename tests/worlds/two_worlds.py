@@ -71,7 +71,7 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     team, ed = people.team, people.ed
     team.refresh_from_db()  # as the other world left it, which is undone
     budgets.change_monthly_budget(team, by=people.alice, monthly_budget_usd=50.0)
-    version, dataset = factories.version(team, ed), factories.dataset(team, ed)
+    version, dataset = _version(people), factories.dataset(team, ed)
 
     small, large = (_endpoint(people, name) for name in ("small", "large"))
 
@@ -123,6 +123,8 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
 class CopiesWorld:
     """The same words in many places: asked in alice's blind `queue`, a second time in that dataset but not in
     the queue, and in a subset of it. `run`, `again` and `of_subset` grade them by a judge with one opinion.
+
+    `queue` asks about other criteria than the one in which the worlds differ: it hides that one as well.
     """
 
     version: RubricVersion
@@ -146,7 +148,7 @@ def copies_world(people: Cast, *, met: bool) -> CopiesWorld:
     team, is to review them blind; ann has, and says the same in both worlds.
     """
     team, ed = people.team, people.ed
-    version = factories.version(team, ed)
+    version = _version(people)
     bad = next(item for item in factories.ITEMS if item["id"] == "bad")
     dataset = factories.dataset(team, ed, items=[*factories.ITEMS, {**bad, "id": "bad again"}])
     subset = factories.dataset(team, ed, name="subset", items=[{**bad, "id": "of the subset"}])
@@ -170,11 +172,12 @@ def copies_world(people: Cast, *, met: bool) -> CopiesWorld:
             raters=raters,
             name=name,
             blind=blind,
+            criteria=criteria,
             source=Source(kind="items", item_ids=tuple(asked)),
         )
-        for name, raters, blind in (
-            ("Blind", [people.alice, people.ann], "both"),
-            ("Shared", [people.ann], "none"),
+        for name, raters, blind, criteria in (
+            ("Blind", [people.alice, people.ann], "both", ["concise", "wrong_country"]),
+            ("Shared", [people.ann], "none", []),
         )
     )
     item = dataset.items.get(key="bad")
@@ -188,6 +191,12 @@ def copies_world(people: Cast, *, met: bool) -> CopiesWorld:
     # Who grades at this moment is told by the database's clock, which no test stops.
     RunTally.objects.update(beat_at=F("beat_at") - HOUR)
     return CopiesWorld(version, dataset, run, again, of_subset, queue, shared, draft)
+
+
+def _version(people: Cast) -> RubricVersion:
+    """The same criteria with the same ids in either world, for ids are drawn at random else."""
+    identified = [{**criterion, "id": criterion["name"]} for criterion in factories.CRITERIA]
+    return factories.version(people.team, people.ed, criteria=identified)
 
 
 def _endpoint(people: Cast, name: str) -> str:

@@ -83,12 +83,24 @@ NewSource = Annotated[
     AllItems | FilteredItems | DoubtfulItems | SampledItems | ChosenItems, Field(discriminator="kind")
 ]
 
+Criteria = Annotated[
+    list[Id | Annotated[str, Field(min_length=1, max_length=200)]],
+    Field(
+        max_length=5000,
+        description="The criteria people are asked about, by id or name; without any all of the rubric "
+        "version. Refused (422) by place: unknown ones, ones named twice, and checks, which are computed. "
+        "Cannot be changed later.",
+        examples=[["accuracy", "tone"]],
+    ),
+]
+
 
 class QueuePlanned(Input):
     """What a new queue would be made of. Without `rubric_version_id` the dataset's own version is meant."""
 
     dataset_id: Id
     rubric_version_id: Id | None = None
+    criteria: Criteria = []
     source: NewSource = AllItems()
     raters_per_item: Annotated[int, Field(ge=1)] = 1
 
@@ -99,6 +111,7 @@ class NewQueue(Input):
     name: Annotated[str, Field(min_length=1, max_length=200)]
     dataset_id: Id
     rubric_version_id: Id | None = None
+    criteria: Criteria = []
     source: NewSource = AllItems()
     raters: Annotated[
         Usernames, Field(description="User names, see GET /team. None of them with `everyone`.")
@@ -134,6 +147,11 @@ class ReasonCount(Shape[ShownReasonCount]):
 class QueuePlan(Shape[ShownQueuePlan]):
     """What a queue would be; `seconds` of work are at the pace of the team's reviews, null if unknown."""
 
+    criteria: Annotated[
+        int | None,
+        Field(description="What each review asks about; null where items bring their own rubrics."),
+    ]
+    answers: Annotated[int | None, Field(description="`reviews` times `criteria`.")]
     reasons: Annotated[list[ReasonCount], Field(description="Where items are chosen by reasons.")]
     source: Annotated[list[str], Field(description="How the items are chosen, in words.")]
 
@@ -187,6 +205,10 @@ class Queue(Schema):
     rubric_version: Annotated[
         VersionReference | None, Field(description="Null when every item brings its own rubric.")
     ]
+    criteria: Annotated[
+        list[Named],
+        Field(description="What people are asked about; none where it is all of the rubric version."),
+    ]
     run_id: int | None
     raters_per_item: int
     everyone: bool
@@ -197,6 +219,10 @@ class Queue(Schema):
     imported: bool
     instructions: str
     created_at: datetime
+
+    @staticmethod
+    def resolve_criteria(queue: Any) -> list[Any]:
+        return list(queue.criteria.all())
 
 
 class QueueInList(Queue):

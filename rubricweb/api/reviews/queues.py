@@ -42,7 +42,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
     """Open a review queue.
 
     Over all items of a dataset, those that match a filter, what a run's judge is unsure of, a random sample,
-    or chosen items; for chosen members or everybody.
+    or chosen items; for chosen members or everybody; about all criteria of the rubric version or some.
     """
     team = request.auth.team
     dataset = access.access_dataset(team, body.dataset_id)
@@ -52,6 +52,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
             name=body.name,
             dataset=dataset,
             rubric_version=version_or_own(team, body.rubric_version_id, dataset),
+            criteria=body.criteria,
             raters=_people(team, body.raters, "raters"),
             everyone=body.everyone,
             raters_per_item=body.raters_per_item,
@@ -71,7 +72,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
 def plan_queue(request: TokenRequest, body: schemas.QueuePlanned) -> Any:
     """What a new queue would come to.
 
-    How many items and reviews, and how much work at the team's pace; nothing is opened.
+    How many items, reviews and answers, and how much work at the team's pace; nothing is opened.
     """
     team = request.auth.team
     dataset = access.access_dataset(team, body.dataset_id)
@@ -80,6 +81,7 @@ def plan_queue(request: TokenRequest, body: schemas.QueuePlanned) -> Any:
         _source(team, body.source),
         viewer=request.auth.user,
         rubric_version=version_or_own(team, body.rubric_version_id, dataset),
+        criteria=body.criteria,
         raters_per_item=body.raters_per_item,
     )
 

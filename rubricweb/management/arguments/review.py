@@ -41,6 +41,13 @@ def queues(room: argparse.ArgumentParser) -> None:
         help="rubric version (default: the dataset's; - is each item's)",
     )
     opened.add_argument(
+        "--criterion",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="ask about this criterion alone: id:N|NAME; several times; fixed once the queue is open",
+    )
+    opened.add_argument(
         "--rater", action="append", default=[], metavar="USER", help="who reviews; several times"
     )
     opened.add_argument("--everyone", action="store_true", help="the whole team, future members too")

@@ -37,12 +37,14 @@ def list_queues(options: argparse.Namespace) -> int:
     table = Table()
     for title in ("id", "queue", "state", "dataset"):
         table.add_column(title, no_wrap=title in ("id", "state"))
+    table.add_column("criteria", justify="right", no_wrap=True)
     for title in ("items", "submitted", "of", "drafts"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         queue, progress = row.queue, row.progress
         figures = (progress.items, progress.submitted, progress.wanted, progress.drafts)
-        cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name, *map(count, figures)]
+        asked = count(len(queue.criteria.all())) if queue.criteria.all() else "all"
+        cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name, asked, *map(count, figures)]
         table.add_row(*cells)
     if rows:
         terminal().print(table)
@@ -66,6 +68,7 @@ def show(options: argparse.Namespace) -> int:
         ("queue", f"{queue.pk}, {queue.name}, {queue.state}"),
         ("items", f"{count(progress.items)} of {queue.dataset}, {queue.raters_per_item} people each"),
         ("chosen", " ".join(source)),
+        ("criteria", ", ".join(one.name for one in queue.criteria.all()) or "all"),
         ("people", f"{people}; order: {queue.get_order_display()}; blind: {queue.get_blind_display()}"),
         ("submitted", f"{count(progress.submitted)} of {count(progress.wanted)}"),
         ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them without a place"),
@@ -90,6 +93,7 @@ def new(options: argparse.Namespace) -> int:
     who = acting(options, Role.EDITOR)
     dataset = lookup.dataset_called(who.team, options.dataset)
     version = _version(who, dataset, options.rubric)
+    criteria = [_criterion(name) for name in options.criterion]
     source = _source(who, dataset, options)
     if options.plan:
         plan = queue_plan(
@@ -97,16 +101,20 @@ def new(options: argparse.Namespace) -> int:
             source,
             viewer=who.user,
             rubric_version=version,
+            criteria=criteria,
             raters_per_item=options.raters_per_item,
         )
+        answers = "" if plan.answers is None else f", {count(plan.answers)} answers"
         work = f", about {duration(plan.seconds)} of work" if plan.seconds is not None else ""
-        return say(f"{count(plan.items)} items, {count(plan.reviews)} reviews{work}.", *plan.source)
+        said = f"{count(plan.items)} items, {count(plan.reviews)} reviews{answers}{work}."
+        return say(said, *plan.source)
     queue = services.create_queue(
         who.team,
         services.QueueRequest(
             name=options.name,
             dataset=dataset,
             rubric_version=version,
+            criteria=criteria,
             raters=[lookup.person_called(name) for name in options.rater],
             everyone=options.everyone,
             raters_per_item=options.raters_per_item,
@@ -214,6 +222,12 @@ def _version(who: Who, dataset: Dataset, named: str) -> RubricVersion | None:
     if not named.startswith("id:") or not number.isdecimal():
         raise Invalid(f"{named!r} is no rubric version; allowed: id:N, or - for the rubric each item brings.")
     return access.access_version(who.team, int(number))
+
+
+def _criterion(named: str) -> int | str:
+    """A criterion as id:N or by its name."""
+    number = named.removeprefix("id:")
+    return int(number) if named.startswith("id:") and number.isdecimal() else named
 
 
 def _source(who: Who, dataset: Dataset, options: argparse.Namespace) -> Source:

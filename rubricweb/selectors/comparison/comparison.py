@@ -159,7 +159,7 @@ def compare(
         hidden_items=len(hidden),
         on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
         lacking=why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden),
-        describes=scores.estimate.described({unit[0] for unit in truths}),
+        describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(run, queues, evidence, criteria, others),
     )
@@ -248,9 +248,9 @@ def overview(
         ceiling=pooled.ceiling(labelled_binary),
         lacking=lacking,
         estimate=estimate,
-        rates=people_rates(criteria, by_rater, items, estimate.sampled),
+        rates=people_rates(criteria, by_rater, items, estimate.samples),
         rates_describe=estimate.described(
-            {unit[0] for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
+            {unit for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
         ),
     )
 

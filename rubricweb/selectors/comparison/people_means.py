@@ -15,11 +15,11 @@ from rubricweb.engine.agreement import (
 )
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT, Population
 from rubricweb.engine.number_format import counted
-from rubricweb.models import Order, QueueState, ReviewQueue, Run, RunItem, User
+from rubricweb.models import Criterion, Order, QueueState, ReviewQueue, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesScores, scored_rows
-from rubricweb.selectors.labels.ground_truth import labels, run_answers
-from rubricweb.selectors.reviews.sampling import Described, NotSampled, Sampled, described, sampling
+from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
+from rubricweb.selectors.reviews.sampling import Described, NotSampled, Sampled, Samples, described
 from rubricweb.selectors.shared.lacking import Lacking, sample_for
 
 MARGIN = 0.05
@@ -31,15 +31,17 @@ UNKNOWN = float("nan")
 class PeopleEstimate:
     """The mean score that people would give, from their labels on some items and the judge on all.
 
-    `these` tells of the `population` in words, `like_these` of cases like them, each with a 95 % interval;
-    both are None where the labels do not allow it, and `lacking` says why. `labelled` is people's plain mean
-    over the items they labelled and `judged_labelled` the judge's over the same, which tell of these items
-    alone and have no interval; `judged` is the judge's over all `items` the viewer may see. `sampled` is what
-    all of this rests on. `left_out` counts labelled items that are no part of the random sample, `needed` the
-    labels that tell a mean from one MARGIN away.
+    `these` tells of the `population` in words, a part of `everything` the viewer may see, `like_these` of
+    cases like them, each with a 95 % interval; both are None where the labels do not allow it, and `lacking`
+    says why. `labelled` is people's plain mean over the items they labelled and `judged_labelled` the judge's
+    over the same, which tell of these items alone and have no interval; `judged` is the judge's over all
+    `items` the viewer may see. `samples` is what all of this rests on, for any criteria. `left_out` counts
+    labelled items that are no part of the random sample, `needed` the labels that tell a mean from one MARGIN
+    away.
     """
 
     items: int
+    everything: str
     population: str
     these: PeopleMean | None
     like_these: PeopleMean | None
@@ -47,7 +49,7 @@ class PeopleEstimate:
     labelled: Figure
     judged_labelled: Figure
     judged: Figure
-    sampled: Sampled | NotSampled
+    samples: Samples
     left_out: int = 0
     needed: LabelsNeeded | None = None
 
@@ -55,9 +57,11 @@ class PeopleEstimate:
     def is_census(self) -> bool:
         return self.these is not None and self.these.method == "census"
 
-    def described(self, labelled: Collection[int], *, weighted: bool = False) -> Described | None:
-        """Which items figures of these labelled ones describe, by the sample that allows the estimate."""
-        return described(self.sampled, labelled, self.population, weighted=weighted)
+    def described(self, labelled: Collection[Unit], *, weighted: bool = False) -> Described | None:
+        """Which items figures of these labelled units describe, by the samples of their criteria."""
+        found = self.samples.of({criterion_id for _, criterion_id in labelled})
+        population = _population(self.everything, self.items, found)
+        return described(found, {item_id for item_id, _ in labelled}, population, weighted=weighted)
 
 
 def estimate_of(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> PeopleEstimate:
@@ -77,7 +81,7 @@ def people_estimate(
     *,
     hidden: Collection[int] = (),
 ) -> PeopleEstimate:
-    """The estimate over these rows of the run, from people's `scores` by item id; at most four queries.
+    """The estimate over these rows of the run, from people's `scores` by item id; at most six queries.
 
     `hidden` items are not among the rows. Refused where the labelled items are no random sample of the rows,
     and where too few are labelled for an interval.
@@ -86,29 +90,37 @@ def people_estimate(
     known = [score for score in machine.values() if score is not None]
     judged = mean_figure(known)
     labelled, judged_labelled = _plain_means(scores, machine)
-    said = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
-    found = sampling(queues, [row.item_id for row in rows])
+    everything = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
+    samples = Samples(queues, [row.item_id for row in rows])
+    asked = Criterion.objects.filter(version=run.rubric_version_id).exclude(kind="check")
+    found = samples.of(asked.values_list("pk", flat=True))
     these = like_these = None
     if isinstance(found, Sampled) and scores:
         these = _estimated(run, found, scores, machine, "these items")
         if these.low is not None or found.is_census:
             like_these = _estimated(run, found, scores, machine, "cases like these")
-        if len(found.items) < len(rows):
-            said = f"{len(found.items):,} of {said}: those the random sample was drawn from"
     allowed = like_these is not None
     return PeopleEstimate(
         items=len(rows),
-        population=said,
+        everything=everything,
+        population=_population(everything, len(rows), found),
         these=these if allowed else None,
         like_these=like_these,
         lacking=None if allowed else _lacking(run, found, labelled=len(scores), items=len(rows)),
         labelled=labelled,
         judged_labelled=judged_labelled,
         judged=judged,
-        sampled=found,
+        samples=samples,
         left_out=len(set(scores) - found.asked) if allowed and isinstance(found, Sampled) else 0,
         needed=labels_needed(like_these, MARGIN) if like_these is not None else None,
     )
+
+
+def _population(everything: str, items: int, found: Sampled | NotSampled) -> str:
+    """The items a sample tells of, in words."""
+    if isinstance(found, NotSampled) or len(found.items) == items:
+        return everything
+    return f"{len(found.items):,} of {everything}: those the random sample was drawn from"
 
 
 def _plain_means(
@@ -171,11 +183,12 @@ def _lacking(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int
 
 
 def _open_sample(run: Run) -> ReviewQueue | None:
-    """The newest open random sample of the run's dataset by its rubric that is handed out as drawn."""
+    """The newest open random sample of the run's dataset by its whole rubric that is handed out as drawn."""
     queues = ReviewQueue.objects.filter(
         dataset=run.dataset_id,
         rubric_version=run.rubric_version_id,
         order=Order.DRAWN,
         state=QueueState.OPEN,
+        criteria=None,
     )
     return queues.order_by("-pk").first()

@@ -9,7 +9,7 @@ import numpy as np
 from rubricweb.engine.agreement import Figure, Labelling, estimate_people_mean
 from rubricweb.models import Criterion
 from rubricweb.selectors.labels.ground_truth import Labels
-from rubricweb.selectors.reviews.sampling import NotSampled, Sampled
+from rubricweb.selectors.reviews.sampling import Sampled, Samples
 from rubricweb.selectors.runs.diff.answers import Worth, worth_of
 
 
@@ -27,13 +27,14 @@ class PeopleRate:
 
 
 def people_rates(
-    criteria: Iterable[Criterion], labelled: Labels, items: Collection[int], found: Sampled | NotSampled
+    criteria: Iterable[Criterion], labelled: Labels, items: Collection[int], samples: Samples
 ) -> dict[int, PeopleRate]:
     """Criterion id → people's rate over these items.
 
     Of an item counts the mean of its raters, so that one with five raters weighs no more than one with one;
     abstentions are no answer. From a random sample each item weighs 1/π and the interval is of cases like
-    these. Other labels describe their own items: their plain mean, without an interval.
+    these; a queue that does not ask about a criterion draws nothing for it. Other labels describe their own
+    items: their plain mean, without an interval.
 
     Worked: MET UNMET on one item and MET on another is (½ + 1) / 2 = 0.75, not 2/3.
     """
@@ -47,37 +48,40 @@ def people_rates(
         given = [value for value in values if value is not None]
         if given:
             means[criterion_id][item_id] = fmean(given)
-    if isinstance(found, Sampled):
-        return _weighed(worth, means, found)
-    return {pk: PeopleRate(_plain(list(of.values()))) for pk, of in means.items()}
+    rates = {}
+    for pk, of in means.items():
+        found = samples.of([pk])
+        if isinstance(found, Sampled):
+            rates[pk] = _weighed(worth[pk], of, found)
+        else:
+            rates[pk] = PeopleRate(_plain(list(of.values())))
+    return rates
 
 
 def _plain(values: list[float]) -> Figure:
     return Figure(fmean(values) if values else None, None, None, len(values))
 
 
-def _weighed(
-    worth: Mapping[int, Worth], means: Mapping[int, Mapping[int, float]], found: Sampled
-) -> dict[int, PeopleRate]:
+def _weighed(worth: Worth, means: Mapping[int, float], found: Sampled) -> PeopleRate:
+    """The rate of one criterion, from the means of its items."""
     place = {pk: at for at, pk in enumerate(found.items)}
-    inclusion = np.array([found.probability[pk] for pk in found.items])
-    asked = np.array([pk in found.asked for pk in found.items], dtype=np.bool_)
-    no_judge = np.full(len(place), np.nan)
-    rates = {}
-    for criterion_id, of in means.items():
-        people = np.full(len(place), np.nan)
-        for item_id, mean in of.items():
-            if item_id in found.asked:
-                people[place[item_id]] = mean
-        rate = estimate_people_mean(
-            no_judge, people, inclusion, Labelling(drawn=asked, scale=_scale(worth[criterion_id]))
-        )
-        rates[criterion_id] = PeopleRate(
-            Figure(rate.value, rate.low, rate.high, rate.n, reason=rate.reason),
-            rate.missing,
-            None if rate.worst is None or rate.best is None else (rate.worst, rate.best),
-        )
-    return rates
+    people = np.full(len(place), np.nan)
+    for item_id, mean in means.items():
+        if item_id in found.asked:
+            people[place[item_id]] = mean
+    rate = estimate_people_mean(
+        np.full(len(place), np.nan),
+        people,
+        np.array([found.probability[pk] for pk in found.items]),
+        Labelling(
+            drawn=np.array([pk in found.asked for pk in found.items], dtype=np.bool_), scale=_scale(worth)
+        ),
+    )
+    return PeopleRate(
+        Figure(rate.value, rate.low, rate.high, rate.n, reason=rate.reason),
+        rate.missing,
+        None if rate.worst is None or rate.best is None else (rate.worst, rate.best),
+    )
 
 
 def _scale(worth: Worth) -> tuple[float, float] | None:

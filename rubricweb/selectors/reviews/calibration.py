@@ -70,11 +70,11 @@ def may_be_gold(queue: ReviewQueue) -> list[int]:
     for item_id in rows:
         if item_id not in known:
             continue
-        version_id = versions[item_id] or queue.rubric_version_id
-        if version_id not in asked:
-            criteria = Criterion.objects.filter(version_id=version_id).exclude(kind="check")
-            asked[version_id] = set(criteria.values_list("pk", flat=True))
-        if asked[version_id] and asked[version_id] <= known[item_id]:
+        own = versions[item_id]
+        if own not in asked:
+            criteria = queue.criteria_asked(own).exclude(kind="check")
+            asked[own] = set(criteria.values_list("pk", flat=True))
+        if asked[own] and asked[own] <= known[item_id]:
             found.append(item_id)
     return found
 

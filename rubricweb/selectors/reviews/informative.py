@@ -20,6 +20,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.labels.comparable import labelled_queues
 from rubricweb.selectors.labels.ground_truth import Unit, labels, people_first, run_answers
+from rubricweb.selectors.labels.people import reading_by
 
 REASONS = {
     "people": "people disagree with each other",
@@ -44,28 +45,46 @@ Found = Mapping[int, Mapping[str, frozenset[int]]]
 """Item id → reason → the criteria it holds for; empty where it is about the item as a whole."""
 
 
-def reasons(dataset: Dataset, run: Run | None, wanted: Collection[str] = REASONS) -> Found:
+def reasons(
+    dataset: Dataset,
+    run: Run | None,
+    wanted: Collection[str] = REASONS,
+    *,
+    criteria: Collection[Criterion] = (),
+) -> Found:
     """Why each item of a dataset is worth a look; only items with at least one of the `wanted` reasons.
 
     People's labels are all submitted ones of the dataset, those of files too. Without a run there is only
-    the first reason. A handful of queries, whatever the size.
+    the first reason. With `criteria` what holds for others is left out. A handful of queries, whatever the
+    size.
     """
+    asked = {criterion.pk: criterion.version_id for criterion in criteria}
+    read = reading_by(next(iter(asked.values()), None))
     found: dict[int, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for reason in wanted:
         for units in _units(dataset, run, reason):
             for item_id, criterion_id in units:
-                criteria = found[item_id][reason]
+                if asked and criterion_id is not None and read(criterion_id) not in asked:
+                    continue
+                held = found[item_id][reason]
                 if criterion_id is not None:
-                    criteria.add(criterion_id)
+                    held.add(criterion_id)
     return {pk: {name: frozenset(units) for name, units in by.items()} for pk, by in found.items()}
 
 
-def priorities(dataset: Dataset, version: RubricVersion | None, found: Found) -> dict[int, float]:
+def priorities(
+    dataset: Dataset,
+    version: RubricVersion | None,
+    found: Found,
+    *,
+    criteria: Collection[Criterion] = (),
+) -> dict[int, float]:
     """Item id → priority, for the items that were `found`; all others have 0.
 
     The weights of its reasons added up, so that a weightier reason outweighs all lighter ones together, and
-    half the share of its criteria they hold for. Votes that differ on one of three criteria, on which the
-    judge also cannot assess: 8 + 4 + ½ · 1/3 = 12.167.
+    half the share of its criteria they hold for: of these `criteria` where a queue asks about no others.
+    Votes that differ on one of three criteria, on which the judge also cannot assess: 8 + 4 + ½ · 1/3 =
+    12.167.
     """
     items = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
     own = dict(items.values_list("pk", "rubric_version_id"))
@@ -77,6 +96,8 @@ def priorities(dataset: Dataset, version: RubricVersion | None, found: Found) ->
     counts = asked.order_by().values("version_id").annotate(n=Count("pk"))
     sizes = dict(counts.values_list("version_id", "n"))
     shared = version.pk if version else None
+    if shared is not None and criteria:
+        sizes[shared] = len(criteria)
     result = {}
     for pk, by in found.items():
         touched = len(frozenset().union(*by.values()))

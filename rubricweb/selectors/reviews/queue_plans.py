@@ -1,22 +1,32 @@
-"""What a queue would come to before it is opened: items, reviews, hours."""
+"""What a queue would come to before it is opened: items, reviews, answers, hours."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricweb.models import Dataset, RubricVersion, User
+from rubricweb.models import Criterion, Dataset, Item, RubricVersion, User
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
 from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
 from rubricweb.selectors.reviews.review_pace import team_pace
+from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
 
 
 @dataclass(frozen=True)
 class QueuePlan:
-    """`seconds` of work are at the pace of the team's newest reviews, None while too little is known."""
+    """`criteria` are what each review asks about, None where an item brings a rubric of its own; `answers`
+    are those of all reviews. `seconds` of work are at the pace of the team's newest reviews, None while too
+    little is known.
+    """
 
     items: int
     reviews: int
+    criteria: int | None
     seconds: float | None
     reasons: tuple[ReasonCount, ...]
     source: tuple[str, ...]
+
+    @property
+    def answers(self) -> int | None:
+        return None if self.criteria is None else self.reviews * self.criteria
 
 
 def queue_plan(
@@ -25,17 +35,32 @@ def queue_plan(
     *,
     viewer: User,
     rubric_version: RubricVersion | None = None,
+    criteria: Sequence[int | str] = (),
     raters_per_item: int = 1,
 ) -> QueuePlan:
-    """What these choices come to; raises what `queue_sources.chosen` raises."""
-    found = chosen(dataset, source, viewer=viewer)
+    """What these choices come to; `criteria` are ids or names, none is all. Raises what `chosen_criteria`
+    and `queue_sources.chosen` raise.
+    """
+    limit = chosen_criteria(rubric_version, criteria)
+    found = chosen(dataset, source, viewer=viewer, criteria=limit)
     reviews = len(found.item_ids) * raters_per_item
-    pace = team_pace(dataset.team, rubric_version)
+    asked = _asked(dataset, rubric_version, limit)
+    pace = team_pace(dataset.team, rubric_version, criteria=len(limit))
     counts = found.source.get("reasons", {})
     return QueuePlan(
         items=len(found.item_ids),
         reviews=reviews,
+        criteria=asked,
         seconds=None if pace is None else reviews * pace,
         reasons=tuple(ReasonCount(name, REASONS[name], counts[name]) for name in counts),
         source=tuple(in_words(found.source)),
     )
+
+
+def _asked(dataset: Dataset, version: RubricVersion | None, limit: Sequence[Criterion]) -> int | None:
+    """How many criteria each review asks about; None where items differ in it."""
+    if limit:
+        return len(limit)
+    if version is None or Item.objects.filter(dataset=dataset, rubric_version__isnull=False).exists():
+        return None
+    return Criterion.objects.filter(version=version).exclude(kind="check").count()

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import Dataset, Item, Judgement, Run, User
+from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, User
 from rubricweb.selectors.blinding import require_nothing_hidden
 from rubricweb.selectors.datasets.items import matching, metadata_text
 from rubricweb.selectors.reviews import informative
@@ -81,9 +81,11 @@ class Chosen:
     drawing: Drawing | None = None
 
 
-def chosen(dataset: Dataset, source: Source, *, viewer: User) -> Chosen:
-    """The items a source names. Raises Invalid where it names none or cannot be understood, NotFound for an
-    item of another dataset, Withheld where the choice would tell the viewer verdicts they may not see.
+def chosen(dataset: Dataset, source: Source, *, viewer: User, criteria: Sequence[Criterion] = ()) -> Chosen:
+    """The items a source names. With `criteria` a run's reasons count for these alone.
+
+    Raises Invalid where it names none or cannot be understood, NotFound for an item of another dataset,
+    Withheld where the choice would tell the viewer verdicts they may not see.
     """
     if source.kind not in KINDS:
         raise Invalid.at("source", repr(source.kind), ", ".join(KINDS))
@@ -92,7 +94,7 @@ def chosen(dataset: Dataset, source: Source, *, viewer: User) -> Chosen:
     if source.kind == "items":
         found = _named(dataset, source.item_ids)
     elif source.kind == "run":
-        found = _doubtful(dataset, source, viewer)
+        found = _doubtful(dataset, source, viewer, criteria)
     elif source.kind == SAMPLE:
         found = _sample(dataset, source, viewer)
     elif source.kind == "filter":
@@ -131,7 +133,7 @@ def _named(dataset: Dataset, item_ids: Sequence[int]) -> Chosen:
     return Chosen(tuple(sorted(found, key=found.__getitem__)), {"kind": "items"})
 
 
-def _doubtful(dataset: Dataset, source: Source, viewer: User) -> Chosen:
+def _doubtful(dataset: Dataset, source: Source, viewer: User, criteria: Sequence[Criterion]) -> Chosen:
     wanted = source.reasons or tuple(informative.REASONS)
     unknown = [reason for reason in wanted if reason not in informative.REASONS]
     if unknown:
@@ -139,7 +141,7 @@ def _doubtful(dataset: Dataset, source: Source, viewer: User) -> Chosen:
     if source.run is None:
         raise _refused("source_run", "Choose the run whose judge is to be looked at.")
     require_nothing_hidden(viewer, dataset.team, dataset.pk)
-    found = informative.reasons(dataset, source.run, wanted)
+    found = informative.reasons(dataset, source.run, wanted, criteria=criteria)
     ids = tuple(pk for pk in _ids(_narrowed(dataset, source)) if pk in found)
     counts = {one.reason: one.items for one in informative.counted(found, ids)}
     return Chosen(ids, {"kind": "run", "run": source.run.pk, "reasons": counts} | _narrowing(source))

@@ -73,11 +73,12 @@ class QueueRow:
 def queues(team: Team, viewer: User) -> list[QueueRow]:
     """The team's queues, open ones first, then paused ones, each with its progress and the viewer's own.
 
-    Six queries, however many queues.
+    Seven queries, however many queues.
     """
     rows = list(
         ReviewQueue.objects.filter(team=team)
         .select_related("dataset", "rubric_version", "run")
+        .prefetch_related("criteria")
         .order_by("-created_at", "-pk")
     )
     rows.sort(key=lambda queue: STATES.index(queue.state))

@@ -118,7 +118,8 @@ def _others_spoke(review: Review) -> bool:
     peers = in_reviews(queue=review.queue, item=review.item)
     source = peers & ~Q(review=review)
     if review.queue.run_id is not None:
-        source |= Q(run_id=review.queue.run_id)
+        asked = review.queue.criteria_asked(review.item.rubric_version_id)
+        source |= Q(run_id=review.queue.run_id, criterion__in=asked)
     return Judgement.objects.filter(source, item=review.item).exists()
 
 

@@ -5,10 +5,19 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from statistics import median
 
-from django.db.models import F, QuerySet, Window
+from django.db.models import Count, F, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from rubricweb.models import Review, ReviewQueue, ReviewState, RubricVersion, Team, User
+from rubricweb.models import (
+    Criterion,
+    QueueCriterion,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    RubricVersion,
+    Team,
+    User,
+)
 
 NEWEST = 20
 """A pace is the median of so many reviews of a person, the newest."""
@@ -46,17 +55,29 @@ def own_paces(queues: Sequence[ReviewQueue], viewer: User) -> dict[int, float]:
     return {queue: median(found) for queue, found in by_queue.items() if len(found) >= LEAST}
 
 
-def team_pace(team: Team, version: RubricVersion | None = None) -> float | None:
+def team_pace(team: Team, version: RubricVersion | None = None, *, criteria: int = 0) -> float | None:
     """Median seconds of the team's TEAM_NEWEST reviews; by this rubric version where there are LEAST of it.
 
-    None with fewer than LEAST.
+    A review of another number of this version's criteria counts in proportion, `criteria` 0 being all: 60
+    seconds for 4 are 30 for 2. None with fewer than LEAST.
     """
     reviews = _timed(Review.objects.filter(queue__team=team))
-    for rows in (reviews.filter(queue__rubric_version=version), reviews):
-        found = [_seconds(review) for review in rows.order_by("-submitted_at")[:TEAM_NEWEST]]
-        if len(found) >= LEAST:
-            return median(found)
-    return None
+    same = list(reviews.filter(queue__rubric_version=version).order_by("-submitted_at")[:TEAM_NEWEST])
+    if len(same) >= LEAST:
+        return median(_scaled(same, version, criteria))
+    found = [_seconds(review) for review in reviews.order_by("-submitted_at")[:TEAM_NEWEST]]
+    return median(found) if len(found) >= LEAST else None
+
+
+def _scaled(reviews: Sequence[Review], version: RubricVersion | None, criteria: int) -> list[float]:
+    """The seconds of reviews by one version, each as if its queue had asked about so many of its criteria."""
+    limits = QueueCriterion.objects.filter(queue__in={review.queue_id for review in reviews}).order_by()
+    asked = dict(limits.values("queue_id").annotate(n=Count("pk")).values_list("queue_id", "n"))
+    if not asked and not criteria:
+        return [_seconds(review) for review in reviews]
+    everything = Criterion.objects.filter(version=version).exclude(kind="check").count()
+    wanted = criteria or everything
+    return [_seconds(review) * wanted / asked.get(review.queue_id, everything) for review in reviews]
 
 
 def _timed(reviews: QuerySet[Review]) -> QuerySet[Review]:

@@ -108,15 +108,14 @@ class Question:
 
 
 def questions(review: Review) -> list[Question]:
-    """The criteria of a review in rubric order, with the rater's own answers only.
+    """The criteria a review is asked about in rubric order, with the rater's own answers only.
 
     Checks are computed here and now: they are facts about the submission, not a judge's opinion of it.
     """
-    version_id = review.item.rubric_version_id or review.queue.rubric_version_id
     mine = {judgement.criterion_id: judgement for judgement in Judgement.objects.filter(review=review)}
     submission = review.item.to_engine()
     found = []
-    for criterion in Criterion.objects.filter(version_id=version_id).order_by("position"):
+    for criterion in review.queue.criteria_asked(review.item.rubric_version_id).order_by("position"):
         if criterion.kind == "check":
             found.append(Question(criterion, None, "", measured=measured(criterion, submission)))
             continue

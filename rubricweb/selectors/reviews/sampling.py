@@ -1,11 +1,12 @@
 """What labelled items stand for: all items, by the random draws of their queues, or only themselves."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rubricweb.engine.number_format import counted
-from rubricweb.models import Draw, Order, Review, ReviewQueue, ReviewState
+from rubricweb.models import Draw, Order, QueueCriterion, Review, ReviewQueue, ReviewState
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE
 
 UNFINISHED_MOST = 0.1
@@ -87,23 +88,82 @@ def described(
     return Described("random_draw", f"These figures describe {population}; {rest}.")
 
 
-def sampling(queues: Sequence[ReviewQueue], items: Sequence[int]) -> Sampled | NotSampled:
-    """What the labels of these queues say of these items of their dataset. Two queries.
+class Samples:
+    """Which of these items of their dataset the labels of some queues may speak for, criterion by criterion.
 
-    Of a draw handed out as it was drawn its beginning is a random sample: π = done / items of the stratum. A
-    draw in any other order is one once all of it is done, and items chosen otherwise are none. An item that
-    could come by several draws has π = 1 − Π(1 − π of each). Where every item is done, however it was chosen,
-    π = 1. Done is what somebody submitted or skipped.
-
-    Worked: strata of 6 and 2 items with 3 and 1 done have π = ½ each; a second draw of 2 of all 8 makes it
-    1 − ½ · ¾ = 0.625.
+    Three queries, however often it is asked.
     """
-    done = _done(queues)
-    everything = set().union(*done.values())
-    if items and everything.issuperset(items):
-        return Sampled(tuple(items), dict.fromkeys(items, 1.0), frozenset(items), is_census=True)
+
+    def __init__(self, queues: Sequence[ReviewQueue], items: Sequence[int]) -> None:
+        self._queues = queues
+        self._items = items
+        self._drawn: dict[tuple[int, ...], Sampled | NotSampled] = {}
+
+    def of(self, criteria: Iterable[int]) -> Sampled | NotSampled:
+        """What labels to all of these criteria, by id, say of the items.
+
+        Of a draw handed out as it was drawn its beginning is a random sample: π = done / items of the
+        stratum. A draw in any other order is one once all of it is done, and items chosen otherwise are none.
+        An item that could come by several draws has π = 1 − Π(1 − π of each). Where every item is done,
+        however it was chosen, π = 1. Done is what somebody submitted or skipped.
+
+        A queue that is limited to other criteria draws nothing for these. Where each of the criteria is done
+        on every item, in whichever queue, π = 1 too.
+
+        Worked: strata of 6 and 2 items with 3 and 1 done have π = ½ each; a second draw of 2 of all 8 makes
+        it 1 − ½ · ¾ = 0.625.
+        """
+        wanted = frozenset(criteria) if self._limits else frozenset()
+        asking = [one for one in self._queues if wanted <= self._limits.get(one.pk, wanted)]
+        if self._items and self._done_in_full(asking, wanted).issuperset(self._items):
+            chances = dict.fromkeys(self._items, 1.0)
+            return Sampled(tuple(self._items), chances, frozenset(self._items), is_census=True)
+        # Criteria that the same queues ask about share one look at their draws.
+        key = tuple(one.pk for one in asking)
+        if key not in self._drawn:
+            others = [one for one in self._queues if one not in asking]
+            self._drawn[key] = _drawn(asking, self._items, self._done, self._draws, others)
+        return self._drawn[key]
+
+    @cached_property
+    def _limits(self) -> dict[int, frozenset[int]]:
+        """Queue id → the criteria it is limited to, and those of other versions for which their labels count;
+        nothing for a queue that asks about all.
+        """
+        found: dict[int, set[int]] = defaultdict(set)
+        rows = QueueCriterion.objects.filter(queue__in=self._queues)
+        alike = "criterion__meaning__criteria"
+        for queue_id, chosen, same in rows.values_list("queue_id", "criterion_id", alike):
+            found[queue_id] |= {chosen, *([] if same is None else [same])}
+        return {pk: frozenset(criteria) for pk, criteria in found.items()}
+
+    @cached_property
+    def _done(self) -> dict[int, set[int]]:
+        return _done(self._queues)
+
+    @cached_property
+    def _draws(self) -> Mapping[int, Sequence[Draw]]:
+        return _draws(self._queues)
+
+    def _done_in_full(self, asking: Sequence[ReviewQueue], wanted: frozenset[int]) -> set[int]:
+        """The items of which every wanted criterion is done."""
+        everything = set().union(*(self._done[one.pk] for one in asking))
+        parts: dict[int, set[int]] = defaultdict(set)
+        for queue_id, criteria in self._limits.items():
+            for pk in self._done[queue_id]:
+                parts[pk] |= criteria
+        return everything.union(pk for pk, criteria in parts.items() if wanted <= criteria)
+
+
+def _drawn(
+    queues: Sequence[ReviewQueue],
+    items: Sequence[int],
+    done: Mapping[int, Collection[int]],
+    draws: Mapping[int, Sequence[Draw]],
+    others: Sequence[ReviewQueue],
+) -> Sampled | NotSampled:
+    """What the draws of these queues say; `others` ask about too few criteria to say anything."""
     visible = set(items)
-    draws = _draws(queues)
     missed: dict[int, float] = {}
     asked: set[int] = set()
     is_whole = True
@@ -120,7 +180,7 @@ def sampling(queues: Sequence[ReviewQueue], items: Sequence[int]) -> Sampled | N
                 drawn_of, reached_of = drawn_of + len(drawn), reached_of + len(reached)
             is_whole = is_whole and reached_of in (0, drawn_of)
     if not asked:
-        return NotSampled(_reasons(queues, done, draws), _begun(queues, draws))
+        return NotSampled(_reasons(queues, done, draws, others), _begun(queues, draws))
     if 1.0 in missed.values():
         begun = _begun(queues, draws)
         return NotSampled(f"not every stratum of the random sample “{begun}” has labels yet", begun)
@@ -173,10 +233,14 @@ def _begun(queues: Sequence[ReviewQueue], draws: Mapping[int, Sequence[Draw]]) -
 
 
 def _reasons(
-    queues: Sequence[ReviewQueue], done: Mapping[int, Collection[int]], draws: Mapping[int, Sequence[Draw]]
+    queues: Sequence[ReviewQueue],
+    done: Mapping[int, Collection[int]],
+    draws: Mapping[int, Sequence[Draw]],
+    others: Sequence[ReviewQueue],
 ) -> str:
     """Why none of the queues is a random sample. Nothing in it tells how items were picked."""
     said = [_reason(queue, len(done[queue.pk]), bool(draws[queue.pk])) for queue in queues]
+    said += [f"“{queue}” does not ask about all of these criteria" for queue in others]
     more = len(said) - REASONS_SHOWN
     return "; ".join(said[:REASONS_SHOWN]) + (f"; and {more} more queues" if more > 0 else "")
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from django.db.models import Q
 
-from rubricweb.models import Criterion, Judgement, QueueItem, Rater, Review, ReviewState
+from rubricweb.models import Judgement, QueueItem, Rater, Review, ReviewState
 
 
 def ask_for_one_more(review: Review) -> bool:
@@ -48,8 +48,7 @@ def _somebody_is_left(review: Review) -> bool:
 
 def _share_alike(review: Review, review_ids: list[int]) -> float | None:
     """The share of criteria on which all of these reviews have one label; None without criteria to answer."""
-    version_id = review.item.rubric_version_id or review.queue.rubric_version_id
-    asked = Criterion.objects.filter(version_id=version_id).exclude(kind="check").count()
+    asked = review.queue.criteria_asked(review.item.rubric_version_id).exclude(kind="check").count()
     said: dict[int, set[str]] = defaultdict(set)
     rows = Judgement.objects.in_reviews(pk__in=review_ids).filter(verdict__isnull=False)
     for criterion_id, verdict in rows.values_list("criterion_id", "verdict"):

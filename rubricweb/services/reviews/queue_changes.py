@@ -115,8 +115,9 @@ def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
 
 
 def _add_from(queue: ReviewQueue, source: Source, by: User) -> int:
-    chosen = queue_sources.chosen(queue.dataset, source, viewer=by)
-    require_rubrics(queue.dataset, queue.rubric_version, chosen.item_ids)
+    criteria = list(queue.criteria.all())
+    chosen = queue_sources.chosen(queue.dataset, source, viewer=by, criteria=criteria)
+    require_rubrics(queue.dataset, queue.rubric_version, chosen.item_ids, limited=bool(criteria))
     added = queue_items.add_chosen(queue, chosen, run=source.run)
     if added and chosen.source["kind"] == ALL:
         queue.source = chosen.source  # whatever it was before, it is the whole dataset now

@@ -90,15 +90,21 @@ def _priorities(queue: ReviewQueue, run: Run | None) -> dict[int, float]:
     """Nothing where the order does not ask: reading all verdicts of a large run takes seconds."""
     if queue.order != Order.INFORMATIVE:
         return {}
-    found = informative.reasons(queue.dataset, run)
-    return informative.priorities(queue.dataset, queue.rubric_version, found)
+    criteria = list(queue.criteria.all())
+    found = informative.reasons(queue.dataset, run, criteria=criteria)
+    return informative.priorities(queue.dataset, queue.rubric_version, found, criteria=criteria)
 
 
 def missing_items(queue: ReviewQueue) -> list[int]:
-    """The items of its dataset that are not in the queue, in their order."""
+    """The items of its dataset that are not in the queue, in their order.
+
+    Of a queue that is limited to some criteria only those without a rubric of their own.
+    """
     there = set(QueueItem.objects.filter(queue=queue).values_list("item_id", flat=True))
-    items = Item.objects.filter(dataset=queue.dataset_id).order_by("position").values_list("pk", flat=True)
-    return [pk for pk in items if pk not in there]
+    items = Item.objects.filter(dataset=queue.dataset_id)
+    if queue.criteria.exists():
+        items = items.filter(rubric_version=None)
+    return [pk for pk in items.order_by("position").values_list("pk", flat=True) if pk not in there]
 
 
 def lock(queue: ReviewQueue) -> ReviewQueue:

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Forbidden, NotFound
 from rubricweb.models import (
     Blind,
@@ -14,6 +15,7 @@ from rubricweb.models import (
     Item,
     Membership,
     Order,
+    QueueCriterion,
     QueueItem,
     QueueState,
     Rater,
@@ -31,6 +33,7 @@ from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.calibration import Stage
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
 from rubricweb.selectors.reviews.queues import reviewers
+from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
 from rubricweb.services.labels import refused, require_rubric
 from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
@@ -45,8 +48,9 @@ WHOLE_DATASET = Source()
 @dataclass(frozen=True, slots=True)
 class QueueRequest:
     """A queue as it is asked for: over the items `source` names, for these `raters` or, with `everyone`, for
-    all who may review now or later. `run` is what is revealed after submitting. Without an `order` a sample
-    is handed out as it was drawn, everything else as in the dataset.
+    all who may review now or later. `criteria`, ids or names, are what people are asked about from beginning
+    to end; none is all of the rubric version. `run` is what is revealed after submitting. Without an `order`
+    a sample is handed out as it was drawn, everything else as in the dataset.
     """
 
     name: str
@@ -62,15 +66,16 @@ class QueueRequest:
     rationale: str = Rationale.NEVER
     hold_minutes: int = 30
     instructions: str = ""
+    criteria: Sequence[int | str] = ()
 
 
 @transaction.atomic
 def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     """Opens the queue that is asked for.
 
-    Raises Invalid for people who cannot review, for too few of them, for a source that names no items, or
-    where an item has no rubric; the fault's place is the field it is about. Raises Conflict when the name
-    is taken, and what `queue_sources.chosen` raises.
+    Raises Invalid for people who cannot review, for too few of them, for a source that names no items, where
+    an item has no rubric or, with `criteria`, one of its own; the fault's place is the field it is about.
+    Raises Conflict when the name is taken, and what `queue_sources.chosen` and `chosen_criteria` raise.
     """
     name = free_name(team, asked.name)
     people = list(reviewers(team)) if asked.everyone else list(dict.fromkeys(asked.raters))
@@ -89,8 +94,9 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     require_hold(asked.hold_minutes)
     if source.kind == ALL:
         require_rubric(dataset, asked.rubric_version)
-    chosen = queue_sources.chosen(dataset, source, viewer=by)
-    require_rubrics(dataset, asked.rubric_version, chosen.item_ids)
+    criteria = chosen_criteria(asked.rubric_version, asked.criteria)
+    chosen = queue_sources.chosen(dataset, source, viewer=by, criteria=criteria)
+    require_rubrics(dataset, asked.rubric_version, chosen.item_ids, limited=bool(criteria))
     queue = ReviewQueue.objects.create(
         team=team,
         name=name,
@@ -107,9 +113,11 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         source=chosen.source,
         created_by=by,
     )
+    QueueCriterion.objects.bulk_create(QueueCriterion(queue=queue, criterion=one) for one in criteria)
     queue_people.add_raters(queue, [rater_for(team, user) for user in people], by=by)
     queue_items.add_chosen(queue, chosen, run=source.run)
-    record(team, by, "opened", queue, items=len(chosen.item_ids), raters=len(people))
+    limited = {"criteria": len(criteria)} if criteria else {}
+    record(team, by, "opened", queue, items=len(chosen.item_ids), raters=len(people), **limited)
     return queue
 
 
@@ -158,8 +166,21 @@ def require_hold(minutes: int) -> None:
         raise refused("hold_minutes", f"A place is kept for 1 to {HOLD_MINUTES_MAX} minutes, not {minutes}.")
 
 
-def require_rubrics(dataset: Dataset, rubric_version: RubricVersion | None, item_ids: Sequence[int]) -> None:
-    """Refuses items that would be reviewed by no rubric at all."""
+def require_rubrics(
+    dataset: Dataset, rubric_version: RubricVersion | None, item_ids: Sequence[int], *, limited: bool = False
+) -> None:
+    """Refuses items that would be reviewed by no rubric at all; in a queue `limited` to some criteria those
+    with a rubric of their own, of which nothing would be asked.
+    """
+    if limited:
+        own = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
+        of_their_own = len(set(own.values_list("pk", flat=True)) & set(item_ids))
+        if of_their_own:
+            raise refused(
+                "criteria",
+                f"{counted(of_their_own, 'item')} of {dataset} brought a rubric along, whose criteria cannot "
+                "be chosen: ask about all criteria, or choose items without a rubric of their own.",
+            )
     if rubric_version is not None:
         return
     bare = Item.objects.filter(dataset=dataset, rubric_version=None).values_list("pk", flat=True)
@@ -172,10 +193,15 @@ def require_rubrics(dataset: Dataset, rubric_version: RubricVersion | None, item
 
 
 def take_in(dataset: Dataset, items: Sequence[Item]) -> None:
-    """Puts new items of a dataset behind the others of its unclosed queues over all of it."""
+    """Puts new items of a dataset behind the others of its unclosed queues over all of it.
+
+    A queue that is limited to some criteria takes none that brings a rubric of its own.
+    """
     unclosed = ReviewQueue.objects.filter(dataset=dataset, imported=False).exclude(state=QueueState.CLOSED)
     for queue in unclosed.filter(source__kind=ALL).order_by("pk"):
-        queue_items.add_items(queue, [item.pk for item in items])
+        limited = queue.criteria.exists()
+        answerable = [item.pk for item in items if not limited or item.rubric_version_id is None]
+        queue_items.add_items(queue, answerable)
 
 
 @transaction.atomic

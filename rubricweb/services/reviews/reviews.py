@@ -239,6 +239,5 @@ def _open_draft(review: Review) -> None:
 
 
 def criteria_of(review: Review) -> QuerySet[Criterion]:
-    """The criteria this review answers: the item's own rubric wins over the queue's."""
-    version_id = review.item.rubric_version_id or review.queue.rubric_version_id
-    return Criterion.objects.filter(version_id=version_id)
+    """The criteria this review answers: of its item's own rubric, else those its queue asks about."""
+    return review.queue.criteria_asked(review.item.rubric_version_id)

@@ -1,11 +1,25 @@
 """What people send from the pages of review queues: which items, who, how, and what changes later."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 
-from rubricweb.models import Blind, Dataset, Order, Rationale, ReviewQueue, RubricVersion, Run, Team, User
+from rubricweb.models import (
+    Blind,
+    Criterion,
+    Dataset,
+    Order,
+    Rationale,
+    ReviewQueue,
+    RubricVersion,
+    Run,
+    Team,
+    User,
+)
 from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.informative import REASONS
 from rubricweb.selectors.reviews.queue_sources import ALL, KINDS, SEEDS, Source
@@ -95,14 +109,38 @@ def _run_label(run: Any) -> str:
     return f"{run} · {run.judge.name} · {run.dataset}"
 
 
+class CriterionIds(forms.TypedMultipleChoiceField):
+    """Ids as they were sent; whether they are criteria of the rubric, the service says."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(coerce=int, **kwargs)
+
+    def valid_value(self, value: str) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class OfferedCriterion:
+    """A criterion that may be chosen, and whether it is."""
+
+    criterion: Criterion
+    is_chosen: bool
+
+
 class NewQueue(SourceForm):
-    """A new review queue; `planning` asks only what it would come to, and needs neither name nor people."""
+    """A new review queue; `planning` asks only what it would come to, and needs neither name nor people.
+
+    The criteria of the rubric that is chosen are `offered`, all of them chosen at first. Without scripts they
+    appear when the form is sent; `criteria_of` says of which version those were that somebody saw.
+    """
 
     name = forms.CharField(max_length=200, help_text="What reviewers see in their list.")
     dataset: "forms.ModelChoiceField[Dataset]" = forms.ModelChoiceField(queryset=None, empty_label="Choose…")
     rubric_version: "forms.ModelChoiceField[RubricVersion]" = forms.ModelChoiceField(
         queryset=None, required=False, empty_label="The rubric each item brings along", label="Rubric"
     )
+    criteria = CriterionIds(label="Criteria", required=False)
+    criteria_of = forms.IntegerField(required=False)
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
@@ -181,8 +219,41 @@ class NewQueue(SourceForm):
     def clean_hold_minutes(self) -> int:
         return self.cleaned_data["hold_minutes"] or 30
 
+    @property
+    def offered_version(self) -> RubricVersion | None:
+        """The rubric version that is chosen by now."""
+        try:
+            version: RubricVersion | None = self.fields["rubric_version"].clean(
+                self["rubric_version"].value()
+            )
+        except ValidationError:
+            return None
+        return version
+
+    @property
+    def offered(self) -> Sequence[tuple[str, Sequence[OfferedCriterion]]]:
+        """The criteria to choose from by group, both in rubric order; none where there is nothing to choose.
+
+        Checks are computed, so nobody is asked about them.
+        """
+        version = self.offered_version
+        if version is None:
+            return []
+        rows = list(Criterion.objects.filter(version=version).exclude(kind="check").order_by("position"))
+        if len(rows) < 2:
+            return []
+        ticked = {str(row.pk) for row in rows}
+        if self["criteria_of"].value() == str(version.pk):
+            ticked = set(self["criteria"].value())
+        return _by_group(OfferedCriterion(row, str(row.pk) in ticked) for row in rows)
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
+        seen, version = data.get("criteria_of"), data.get("rubric_version")
+        if seen is not None and (version is None or version.pk != seen):
+            self.add_error("criteria", "The rubric was changed: look at what people are asked about now.")
+        elif seen is not None and not data.get("criteria") and "criteria" not in self.errors:
+            self.add_error("criteria", "Choose at least one criterion.")
         if not self.planning and not data.get("everyone") and not data.get("raters"):
             self.add_error("raters", "Choose at least one person to review.")
         return data
@@ -194,6 +265,7 @@ class NewQueue(SourceForm):
             "name",
             "dataset",
             "rubric_version",
+            "criteria",
             "raters",
             "everyone",
             "raters_per_item",
@@ -205,6 +277,13 @@ class NewQueue(SourceForm):
             "instructions",
         )
         return QueueRequest(**{name: self.cleaned_data[name] for name in asked}, source=self.source)
+
+
+def _by_group(offered: Iterable[OfferedCriterion]) -> list[tuple[str, list[OfferedCriterion]]]:
+    groups: dict[str, list[OfferedCriterion]] = {}
+    for one in offered:
+        groups.setdefault(one.criterion.group, []).append(one)
+    return list(groups.items())
 
 
 class ExtendQueue(SourceForm):

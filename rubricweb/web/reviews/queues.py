@@ -37,10 +37,15 @@ def queues(request: TeamRequest) -> HttpResponse:
 
 @team_page(Role.EDITOR)
 def new_queue(request: TeamRequest) -> HttpResponse:
-    """Asks for everything on one page; the button *Preview workload* only counts."""
+    """Asks for everything on one page; the button *Preview workload* only counts. To htmx the page answers
+    with the criteria of the rubric that is chosen.
+    """
     if request.method != "POST":
         chosen = {name: request.GET[name] for name in PRESET if name in request.GET}
-        return _new_queue_page(request, NewQueue(team=request.team, initial=chosen))
+        form = NewQueue(team=request.team, initial=chosen)
+        if request.htmx and not request.htmx.boosted:
+            return render(request, "reviews/queues/_criteria.html", {"form": form})
+        return _new_queue_page(request, form)
     planning = request.POST.get("action") == "plan"
     form = NewQueue(request.POST, team=request.team, planning=planning)
     if not form.is_valid():
@@ -81,6 +86,7 @@ def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
         form.source,
         viewer=request.user,
         rubric_version=data["rubric_version"],
+        criteria=data["criteria"],
         raters_per_item=data["raters_per_item"],
     )
 
@@ -101,6 +107,7 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
             "remarks": selectors.remarks(found, request.user),
             "i_rate": selectors.rates(found, request.user),
             "source": selectors.source_words(found, request.user),
+            "criteria": found.criteria.all(),
             "close_question": words.close_question(found, progress.drafts),
             "reopen_question": words.reopen_question(found),
         },

@@ -1,6 +1,7 @@
 """Pages after submitting: everybody's verdicts beside one's own, and what one makes of them."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpResponse
@@ -109,6 +110,7 @@ def _page(
             "reviews/reveal/reveal.html",
             context | {"withheld": str(error), "sheet": sheet(review), "may_revise": False},
         )
+    context["thread"] = _about(context["thread"], {row.criterion.pk for row in rows})
     first_open = next((row.criterion.pk for row in rows if row.is_open), None)
     context |= {
         "rows": [(row, _typed_on(row, typed)) for row in rows],
@@ -120,6 +122,15 @@ def _page(
     part = request.htmx and not request.htmx.boosted
     template = "reviews/reveal/_revealed_criteria.html" if part else "reviews/reveal/reveal.html"
     return render(request, template, context, status=status)
+
+
+def _about(thread: comments.Thread, criteria: Collection[int]) -> comments.Thread:
+    """Comments here can be about what is revealed here: a queue may ask about some criteria alone."""
+    return replace(
+        thread,
+        criteria=tuple(one for one in thread.criteria if one.pk in criteria),
+        verdicts=tuple(one for one in thread.verdicts if one.criterion_id in criteria),
+    )
 
 
 def _typed_on(row: selected.Revealed, typed: Typed | None) -> Typed | None:

@@ -45,6 +45,53 @@ def test_a_queue_is_made_as_it_is_asked_for(ed: ApiClient, world: World) -> None
     assert (full["progress"]["items"], full["progress"]["wanted"]) == (1, 2)
 
 
+def test_a_queue_about_some_criteria_says_so_and_asks_about_these_alone(
+    ed: ApiClient, as_member, people: Cast, world: World
+) -> None:
+    concise, capital = (world.version.criteria.get(name=name) for name in ("concise", "capital"))
+    asked = body(world, raters=["rae"], criteria=[concise.pk, "capital"])
+    plan = {name: asked[name] for name in ("dataset_id", "rubric_version_id", "criteria")}
+    planned = ed.send("POST", "/queues/plan", plan)
+    assert (planned["reviews"], planned["criteria"], planned["answers"]) == (3, 2, 6)
+    made = ed.send("POST", "/queues", asked)
+    # In the order of the rubric; an earlier queue asks about all of it.
+    named = [{"id": one.pk, "name": one.name} for one in (capital, concise)]
+    assert made["criteria"] == ed.get(f"/queues/{made['id']}")["criteria"] == named
+    listed = {row["name"]: row["criteria"] for row in ed.get("/queues")["items"]}
+    assert listed["New"] == named
+    assert all(criteria == [] for name, criteria in listed.items() if name != "New")
+    rae = as_member(people.rae)
+    review = rae.send("POST", f"/queues/{made['id']}/next")
+    assert [row["criterion"]["name"] for row in review["criteria"]] == ["capital", "concise"]
+    other = world.version.criteria.get(name="wrong_country")
+    rae.refused(404, "PUT", f"/reviews/{review['id']}/criteria/{other.pk}", {"verdict": "MET"})
+    for one in (capital, concise):
+        rae.send("PUT", f"/reviews/{review['id']}/criteria/{one.pk}", {"verdict": "MET"})
+    assert rae.send("POST", f"/reviews/{review['id']}/submit")["state"] == "submitted"
+    # Nothing changes what a queue is about.
+    ed.refused(422, "PATCH", f"/queues/{made['id']}", {"criteria": ["capital"]})
+
+
+@pytest.mark.parametrize(
+    ("criteria", "places"),
+    [
+        (["capital", "speed", "capital"], ["criteria[1]", "criteria[2]"]),
+        ([1.5], ["criteria[0]"]),
+        ("capital", ["criteria"]),
+    ],
+)
+def test_criteria_that_cannot_be_are_refused_by_place(
+    ed: ApiClient, world: World, criteria: Any, places: list[str]
+) -> None:
+    for path, asked in (("/queues", body(world, everyone=True)), ("/queues/plan", body(world))):
+        sent = asked | {"criteria": criteria}
+        if path == "/queues/plan":
+            del sent["name"]
+        refused = ed.refused(422, "POST", path, sent)
+        # Of what is neither a number nor a text both are said, under one place.
+        assert list(dict.fromkeys(one["place"].partition(".")[0] for one in refused["faults"])) == places
+
+
 def test_a_sample_tells_its_draw_to_all_but_who_reviews_the_dataset_blind(
     ed: ApiClient, as_member, people: Cast, world: World
 ) -> None:

@@ -36,7 +36,7 @@ def said(installation: Installation, *arguments: Any) -> str:
 def test_a_queue_is_opened_changed_and_closed(furnished: Installation, tmp_path: Path) -> None:
     version = furnished.number("SELECT id FROM rubricweb_rubricversion")
     wanted = ("queues", "new", "Hard ones", "--dataset", "answers", "--rubric", f"id:{version}", "--everyone")
-    assert "2 items, 2 reviews." in said(furnished, *wanted, "--metadata", "hard=true", "--plan")
+    assert "2 items, 2 reviews, 2 answers." in said(furnished, *wanted, "--metadata", "hard=true", "--plan")
     assert "is open with 2 items" in said(furnished, *wanted, "--metadata", "hard=true")
     [row] = map(json.loads, said(furnished, "queues", "list", "--json").splitlines())
     assert (row["name"], row["everyone"]) == ("Hard ones", True)
@@ -97,3 +97,36 @@ def test_gold_items_and_the_round_are_set_at_the_terminal(furnished: Installatio
     assert (own.returncode, "Somebody else decides" in own.stderr) == (1, True)
     unknown = furnished.run("gold", "try-again", "Measured", "nobody")
     assert (unknown.returncode, "Known: alice" in unknown.stderr) == (1, True)
+
+
+def test_a_queue_about_some_criteria(furnished: Installation, tmp_path: Path) -> None:
+    rubric = tmp_path / "three.yaml"
+    names = ("tone", "length", "place")
+    rubric.write_text(
+        "title: Three\ncriteria:\n"
+        + "".join(f"  - {{name: {name}, weight: 1, requirement: Has {name}.}}\n" for name in names)
+    )
+    said(furnished, "import-rubric", rubric)
+    version = furnished.number("SELECT id FROM rubricweb_rubricversion WHERE title = 'Three'")
+    place = furnished.number("SELECT id FROM rubricweb_criterion WHERE name = 'place'")
+    wanted = (
+        "queues",
+        "new",
+        "Two of three",
+        "--dataset",
+        "answers",
+        "--rubric",
+        f"id:{version}",
+        "--everyone",
+    )
+    some = ("--criterion", f"id:{place}", "--criterion", "tone")
+    assert "4 items, 4 reviews, 8 answers." in said(furnished, *wanted, *some, "--plan")
+    said(furnished, *wanted, *some)
+    assert "tone, place" in said(furnished, "queues", "show", "Two of three")
+    row = json.loads(said(furnished, "queues", "show", "Two of three", "--json"))
+    assert [one["name"] for one in row["criteria"]] == ["tone", "place"]
+    rows = [json.loads(line) for line in said(furnished, "queues", "list", "--json").splitlines()]
+    [listed] = [row for row in rows if row["name"] == "Two of three"]
+    assert listed["criteria"] == row["criteria"]
+    refused = furnished.run(*wanted, "--criterion", "tone", "--criterion", "speed", "--plan")
+    assert (refused.returncode, "criteria[1]" in refused.stderr) == (1, True), refused.stderr

@@ -20,7 +20,7 @@ from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.comparison.scores import ScoreComparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
-from rubricweb.selectors.reviews.sampling import NotSampled
+from rubricweb.selectors.reviews.sampling import Samples
 
 UNKNOWN = Figure(None, None, None, 0)
 GOOD_PEOPLE = Figure(0.9, 0.85, 0.95, 100)
@@ -28,7 +28,16 @@ LEVELS, VALUES = ["Poor", "Fair", "Good"], [0.0, 0.5, 1.0]
 
 NOTHING = Figure(None, None, None, 0)
 NO_ESTIMATE = PeopleEstimate(
-    0, "", None, None, None, labelled=NOTHING, judged_labelled=NOTHING, judged=NOTHING, sampled=NotSampled("")
+    0,
+    "",
+    "",
+    None,
+    None,
+    None,
+    labelled=NOTHING,
+    judged_labelled=NOTHING,
+    judged=NOTHING,
+    samples=Samples([], []),
 )
 
 

@@ -1,5 +1,6 @@
 """Making and changing queues in a browser, with nothing but forms."""
 
+import re
 from typing import Any
 
 import pytest
@@ -78,6 +79,87 @@ def test_what_a_queue_comes_to_is_said_before_it_is_opened(
     assert '<dt>Items</dt><dd class="num">2</dd>' in page
     assert '<dt>Reviews</dt><dd class="num">6</dd>' in page
     assert "2 of 3 items, each with probability 0.6667" in page
+    assert not ReviewQueue.objects.exists()
+
+
+# ── About some criteria ──────────────────────────────────────────────────────────────────────────
+
+
+def of(version: RubricVersion, *names: str) -> list[int]:
+    return [version.criteria.get(name=name).pk for name in names]
+
+
+def test_the_criteria_of_the_chosen_rubric_are_offered_by_group_and_all_chosen(
+    people: Cast, sign_in, version: RubricVersion
+) -> None:
+    ed = sign_in(people.ed)
+    assert 'name="criteria"' not in text(ed.get(url("queue_new", people)))
+    address = url("queue_new", people) + f"?rubric_version={version.pk}"
+    page, part = text(ed.get(address)), text(ed.get(address, headers={"HX-Request": "true"}))
+    assert "<html" in page
+    assert "<html" not in part
+    for answer in (page, part):
+        offered = re.findall(r'name="criteria" value="(\d+)" checked', answer)
+        # Facts first, for it comes first in the rubric: capital, wrong_country; then Style: concise.
+        assert [int(pk) for pk in offered] == of(version, "capital", "wrong_country", "concise")
+        assert re.findall(r'role="group" aria-label="(\w+)"', answer) == ["Facts", "Style"]
+
+
+def test_a_queue_about_some_criteria_says_so_wherever_it_is_shown(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    chosen = of(version, "wrong_country", "capital")
+    sent = asked(dataset, version, everyone="on", criteria=chosen, criteria_of=version.pk)
+    ed = sign_in(people.ed)
+    planned = text(ed.post(url("queue_new", people), sent | {"action": "plan"}))
+    assert '<dt>Criteria</dt><dd class="num">2</dd><dt>Answers</dt><dd class="num">6</dd>' in planned
+    # The choice stands on the page again.
+    assert planned.count('name="criteria"') == 3
+    assert len(re.findall(r'name="criteria" value="\d+" checked', planned)) == 2
+    page = text(ed.post(url("queue_new", people), sent, follow=True))
+    assert '<dt>Criteria</dt><dd class="wrap-anywhere">capital, wrong_country</dd>' in page
+    assert "2 criteria" in text(ed.get(url("queues", people)))
+
+
+def test_a_form_that_showed_all_criteria_ticked_limits_nothing(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    chosen = of(version, "capital", "concise", "wrong_country")
+    sent = asked(dataset, version, everyone="on", criteria=chosen, criteria_of=version.pk)
+    page = text(sign_in(people.ed).post(url("queue_new", people), sent, follow=True))
+    assert not ReviewQueue.objects.get().criteria.exists()
+    assert '<dt>Criteria</dt><dd class="wrap-anywhere">all</dd>' in page
+
+
+def test_criteria_of_another_rubric_than_the_one_now_chosen_are_refused_and_its_own_are_shown(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion
+) -> None:
+    """As without scripts: the rubric is changed, and the criteria below stay those of the one before."""
+    other = factories.version(people.team, people.ed, title="Other")
+    seen = {"criteria": of(version, "capital"), "criteria_of": version.pk}
+    sent = asked(dataset, other, everyone="on", **seen)
+    answer = sign_in(people.ed).post(url("queue_new", people), sent)
+    assert answer.status_code == 422
+    assert "The rubric was changed: look at what people are asked about now." in text(answer)
+    assert f'name="criteria_of" value="{other.pk}"' in text(answer)
+    assert len(re.findall(r'name="criteria" value="\d+" checked', text(answer))) == 3
+
+
+@pytest.mark.parametrize(
+    ("criteria", "words"),
+    [
+        ([], "Choose at least one criterion."),
+        (["x"], "Select a valid choice"),
+        ([9_999_999], "These are not criteria of Capitals v1 that people can be asked about."),
+    ],
+)
+def test_wrong_criteria_are_refused_beside_them(
+    people: Cast, sign_in, dataset: Dataset, version: RubricVersion, criteria: list[Any], words: str
+) -> None:
+    sent = asked(dataset, version, everyone="on", criteria=criteria, criteria_of=version.pk)
+    answer = sign_in(people.ed).post(url("queue_new", people), sent)
+    assert answer.status_code == 422
+    assert words in text(answer)
     assert not ReviewQueue.objects.exists()
 
 

@@ -91,7 +91,7 @@ def test_the_list_costs_the_same_queries_however_many_queues(
     client = sign_in(people.ann)
     client.get(url("queues", people))
     # session, user, membership, teams, endpoints; 4 for the number on the navigation; 5 for the list
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         client.get(url("queues", people))
 
 

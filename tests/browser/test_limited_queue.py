@@ -1,0 +1,85 @@
+"""A queue about two of five criteria in a real browser: opened by keyboard, labelled, and its agreement."""
+
+import re
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from rubricweb.models import Judgement, Review, ReviewQueue, ReviewState
+from rubricweb.services.reviews import queues, reviews
+from tests import factories
+from tests.browser.conftest import Open
+from tests.factories import Cast
+from tests.processes.conftest import wait_for
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+CRITERIA = [
+    {"name": name, "weight": 1.0, "requirement": f"Is {name}.", "group": group}
+    for name, group in (
+        ("capital", "Facts"),
+        ("river", "Facts"),
+        ("concise", "Style"),
+        ("polite", "Style"),
+        ("clear", "Style"),
+    )
+]
+
+
+def test_two_of_five_criteria_are_chosen_labelled_and_compared(
+    people: Cast, open_as: Open, violations: list[str]
+) -> None:
+    factories.dataset(people.team, people.ed)
+    factories.version(people.team, people.ed, criteria=CRITERIA)
+    page = open_as(people.ed, f"/t/{people.team.slug}/review/new/")
+    boxes = page.locator("[data-chosen-criteria] input[type=checkbox]")
+    expect(boxes).to_have_count(0)
+    page.get_by_label("Name").fill("Two of five")
+    page.get_by_label("Dataset").select_option(label="capital answers")
+    page.get_by_role("combobox", name="Rubric").select_option(label="Capitals v1")
+    expect(boxes).to_have_count(5)
+    expect(page.locator("[data-criteria-count]")).to_have_text("5 of 5 chosen")
+    # None, then two of them, without a mouse.
+    page.get_by_role("button", name="None", exact=True).press("Enter")
+    expect(page.locator("[data-criteria-count]")).to_have_text("0 of 5 chosen")
+    for name in ("river", "polite"):
+        page.get_by_role("checkbox", name=re.compile(f"^{name}")).press("Space")
+    expect(page.locator("[data-criteria-count]")).to_have_text("2 of 5 chosen")
+    page.get_by_role("checkbox", name="The whole team").press("Space")
+    page.get_by_label("People per item").fill("2")
+    page.get_by_role("button", name="Open queue").press("Enter")
+    expect(page.locator(".facts")).to_contain_text("river, polite")
+    queue = ReviewQueue.objects.get()
+
+    # rae says MET of both; ann, by keyboard, MET and UNMET.
+    item = queue.dataset.items.get(key="good")
+    other = queues.start_review(queue, item, people.rae)
+    for criterion in reviews.criteria_of(other):
+        reviews.save_verdict(other, criterion.pk, verdict="MET")
+    reviews.submit(other, now=timezone.now())
+    review = queues.start_review(queue, item, people.ann)
+    sheet = open_as(people.ann, f"/t/{people.team.slug}/reviews/{review.pk}/")
+    expect(sheet.locator(".criterion__name")).to_have_text(["river", "polite"])
+    opened = sheet.locator(".criterion.is-active .criterion__name")
+    expect(opened).to_have_text("river")
+    sheet.keyboard.press("m")
+    expect(opened).to_have_text("polite")
+    sheet.keyboard.press("u")
+    expect(sheet.locator(".save-state")).to_have_text("Saved")
+    sheet.keyboard.press("Control+Enter")
+    sheet.wait_for_url(re.compile(r"/reveal/"))
+    wait_for(Review.objects.filter(pk=review.pk, state=ReviewState.SUBMITTED).exists)
+    assert dict(Judgement.objects.filter(review=review).values_list("criterion__name", "verdict")) == {
+        "river": "MET",
+        "polite": "UNMET",
+    }
+    expect(sheet.locator(".review__agreement")).to_contain_text("Agrees on 1 of 2")
+
+    queues.close_queue(queue, by=people.ed)
+    board = open_as(people.ed, f"/t/{people.team.slug}/review/{queue.pk}/agreement/")
+    for name in ("river", "polite"):
+        expect(board.locator("main").get_by_text(name, exact=True).first).to_be_visible()
+    for name in ("capital", "concise", "clear"):
+        expect(board.locator("main").get_by_text(name, exact=True)).to_have_count(0)
+    assert violations == []
