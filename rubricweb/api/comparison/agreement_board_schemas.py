@@ -12,8 +12,8 @@ from rubricweb.api.schemas import Figure, Id
 from rubricweb.api.shapes import Shape
 from rubricweb.selectors.comparison.agreement_board import HardItem as ShownHardItem
 from rubricweb.selectors.comparison.agreement_board import MatrixRow as ShownMatrixRow
+from rubricweb.selectors.comparison.agreement_raters import RaterAgreement as ShownRaterAgreement
 from rubricweb.selectors.comparison.agreement_raters import RaterName
-from rubricweb.selectors.comparison.agreement_raters import RaterStanding as ShownRaterStanding
 
 
 class BoardQuery(BaseModel):
@@ -26,7 +26,7 @@ class BoardRater(Shape[RaterName]):
     """A rater by name; for annotators and viewers others are numbered."""
 
 
-class Standing(Schema):
+class CriterionAgreement(Schema):
     """How far people agree on one criterion; on all binary ones together where `criterion` is null.
 
     `alpha` is ordinal where options are steps, else nominal. `kappa` is the mean over pairs of raters,
@@ -83,7 +83,7 @@ class Week(Schema):
         return week.raw
 
 
-class RaterStanding(Shape[ShownRaterStanding]):
+class RaterAgreement(Shape[ShownRaterAgreement]):
     """One rater: `leniency` is own credit less that of the others on the same units, −1 to 1.
 
     Credit is the value of a label, 1 less the value where the weight is negative. `gold` is the share of
@@ -102,8 +102,8 @@ class AgreementBoard(Schema):
     queue_id: int
     reviews: int
     raters_total: int
-    overall: Standing | None
-    criteria: list[Standing]
+    overall: CriterionAgreement | None
+    criteria: list[CriterionAgreement]
     scope: Criterion | None
     matrix: list[MatrixRow]
     raters_left_out: int
@@ -111,8 +111,8 @@ class AgreementBoard(Schema):
     agreed_items: int
     weeks: list[Week]
     names_hidden: bool
-    raters: list[RaterStanding]
-    mine: RaterStanding | None
+    raters: list[RaterAgreement]
+    mine: RaterAgreement | None
     mine_waits: bool
     resamples: int
     too_few_below: int

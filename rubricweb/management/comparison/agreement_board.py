@@ -51,7 +51,7 @@ def _print(board: AgreementBoard) -> None:
     if not board.reviews:
         return
     table = _table("criterion", "units", "α", "mean κ", "raw", "ceiling", "seconds")
-    for row in board.standings:
+    for row in board.rows:
         figures = (row.alpha, row.kappa, row.raw, row.ceiling.accuracy)
         seconds = "not measured" if not row.seconds.n else f"{row.seconds.value:.0f}"
         table.add_row(
@@ -66,11 +66,11 @@ def _print(board: AgreementBoard) -> None:
     if board.hardest:
         hardest = ", ".join(f"{row.key} {number(row.agreement, 2)} (n {row.n})" for row in board.hardest[:5])
         console.print(f"Hardest items: {hardest}; {board.agreed_items} with no disagreement.")
-    for standing in board.raters or ((board.mine,) if board.mine else ()):
-        gold = "" if standing.gold is None else f", right on gold items {text_of(standing.gold)}"
+    for rater in board.raters or ((board.mine,) if board.mine else ()):
+        gold = "" if rater.gold is None else f", right on gold items {text_of(rater.gold)}"
         console.print(
-            f"{_name(standing.rater)}: leniency {text_of(standing.leniency, signed=True)} "
-            f"over {standing.leniency.n} units{gold}",
+            f"{_name(rater.rater)}: leniency {text_of(rater.leniency, signed=True)} "
+            f"over {rater.leniency.n} units{gold}",
         )
     for week in board.weeks:
         console.print(f"Week of {week.monday}: α {text_of(week.alpha)} over {week.items} items")

@@ -27,10 +27,10 @@ from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Criterion, Item, QueueItem, QueueState, Rater, Review, ReviewQueue, User
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
 from rubricweb.selectors.comparison.agreement_raters import (
+    RaterAgreement,
     RaterName,
-    RaterStanding,
+    rater_agreements,
     rater_names,
-    rater_standings,
     sees_all_raters,
 )
 from rubricweb.selectors.labels.queue_labels import QueueLabels, item_id, queue_labels
@@ -53,7 +53,7 @@ MOST_WEEKS = 12
 
 
 @dataclass(frozen=True)
-class Standing:
+class CriterionAgreement:
     """How far raters agree on one criterion, or on all binary ones together where `criterion` is None.
 
     `alpha` is Krippendorff's α at the criterion's level of measurement: ordinal where options are steps, else
@@ -138,8 +138,8 @@ class AgreementBoard:
     queue: ReviewQueue
     reviews: int
     raters_total: int
-    overall: Standing | None
-    criteria: tuple[Standing, ...]
+    overall: CriterionAgreement | None
+    criteria: tuple[CriterionAgreement, ...]
     scope: Criterion | None
     matrix: tuple[MatrixRow, ...]
     raters_left_out: int
@@ -147,14 +147,14 @@ class AgreementBoard:
     agreed_items: int
     weeks: tuple[Week, ...]
     names_hidden: bool
-    raters: tuple[RaterStanding, ...]
-    mine: RaterStanding | None
+    raters: tuple[RaterAgreement, ...]
+    mine: RaterAgreement | None
     mine_waits: bool
     resamples: int
     too_few_below: int = TOO_FEW
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
+    def rows(self) -> tuple[CriterionAgreement, ...]:
         """All criteria together first, then one by one."""
         return self.criteria if self.overall is None else (self.overall, *self.criteria)
 
@@ -165,7 +165,7 @@ class AgreementBoard:
         if not self.reviews and not self.queue.imported:
             step = "Agreement is counted from the first item that two people have submitted."
             return Lacking("no_reviews", "Nobody has submitted a review yet.", step, "queue", queue_id=pk)
-        if any(row.alpha.n for row in self.standings):
+        if any(row.alpha.n for row in self.rows):
             return None
         why = "No criterion of an item has labels of two people: nothing to hold against each other."
         if self.queue.imported:
@@ -186,7 +186,7 @@ class AgreementBoard:
     @property
     def scale_low(self) -> float:
         """Where drawings must begin so that nothing is cut off: 0, or the tenth below."""
-        figures = [figure for row in self.standings for figure in (row.alpha, row.kappa, row.ceiling.kappa)]
+        figures = [figure for row in self.rows for figure in (row.alpha, row.kappa, row.ceiling.kappa)]
         figures += [week.alpha for week in self.weeks]
         lows = [low for figure in figures for low in (figure.value, figure.low) if low is not None]
         return min(0.0, math.floor(min(lows, default=0.0) * 10) / 10)
@@ -211,8 +211,8 @@ def agreement_board(
     names = rater_names(queue, labels.raters, viewer, all_names=all_names)
     draws = resamples or _resamples(labels)
     ratings, weighting = _scope_ratings(labels, scope)
-    standings = rater_standings(queue, labels, names, viewer=viewer)
-    mine = next((row for row in standings if row.rater.mine), None)
+    rows = rater_agreements(queue, labels, names, viewer=viewer)
+    mine = next((row for row in rows if row.rater.mine), None)
     waits = mine is not None and not _has_done_their_part(queue, viewer)
     hardest, agreed = _hardest(labels, scope)
     return AgreementBoard(
@@ -228,7 +228,7 @@ def agreement_board(
         agreed_items=agreed,
         weeks=_weeks(labels, scope, draws),
         names_hidden=not all_names,
-        raters=standings if all_names else (),
+        raters=rows if all_names else (),
         mine=None if waits else mine,
         mine_waits=waits,
         resamples=draws,
@@ -266,30 +266,32 @@ def _resamples(labels: QueueLabels) -> int:
 # ── Criteria ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _overall(labels: QueueLabels, resamples: int) -> Standing | None:
+def _overall(labels: QueueLabels, resamples: int) -> CriterionAgreement | None:
     binary = [one for one in labels.criteria if one.kind == "binary"]
     if not binary:
         return None
-    return replace(_standing(labels, labels.of_binary, binary, resamples), criterion=None)
+    return replace(_criterion_agreement(labels, labels.of_binary, binary, resamples), criterion=None)
 
 
-def _by_criterion(queue: ReviewQueue, labels: QueueLabels, resamples: int) -> tuple[Standing, ...]:
+def _by_criterion(queue: ReviewQueue, labels: QueueLabels, resamples: int) -> tuple[CriterionAgreement, ...]:
     shared = [one for one in labels.criteria if one.version_id == queue.rubric_version_id]
-    rows = [_standing(labels, labels.of_criterion(one), [one], resamples) for one in shared]
+    rows = [_criterion_agreement(labels, labels.of_criterion(one), [one], resamples) for one in shared]
     return tuple(sorted(rows, key=_least_alpha_first))
 
 
-def _least_alpha_first(row: Standing) -> tuple[bool, float, int]:
+def _least_alpha_first(row: CriterionAgreement) -> tuple[bool, float, int]:
     """Undefined ones last, in the order of the rubric."""
     position = 0 if row.criterion is None else row.criterion.position
     return (row.alpha.value is None, row.alpha.value or 0.0, position)
 
 
-def _standing(labels: QueueLabels, ratings: Ratings, criteria: list[Criterion], resamples: int) -> Standing:
+def _criterion_agreement(
+    labels: QueueLabels, ratings: Ratings, criteria: list[Criterion], resamples: int
+) -> CriterionAgreement:
     rows = labels.rows_of(criteria)
     seconds = labels.seconds[rows]
     given = ratings.codes >= 0
-    return Standing(
+    return CriterionAgreement(
         criterion=criteria[0],
         items=len(np.unique(ratings.clusters[given.any(axis=0)])),
         raters=int(given.any(axis=1).sum()),

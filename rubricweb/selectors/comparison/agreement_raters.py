@@ -23,7 +23,7 @@ class RaterName:
 
 
 @dataclass(frozen=True)
-class RaterStanding:
+class RaterAgreement:
     """One rater's numbers.
 
     `labelled` counts labels that are no abstention. `credit` is the mean of what their labels give, 0 to 1:
@@ -62,18 +62,18 @@ def rater_names(
     return names
 
 
-def rater_standings(
+def rater_agreements(
     queue: ReviewQueue,
     labels: QueueLabels,
     names: dict[Rater, RaterName],
     *,
     viewer: User,
-) -> tuple[RaterStanding, ...]:
+) -> tuple[RaterAgreement, ...]:
     """Everybody's numbers, the most lenient first; who can be compared with nobody comes last."""
     reviews = Counter(labels.reviews)
     gold = _gold_figures(queue, viewer)
     found = [
-        RaterStanding(
+        RaterAgreement(
             rater=names[labels.raters[place]],
             reviews=reviews[place],
             labelled=row.labelled,
@@ -87,7 +87,7 @@ def rater_standings(
     return tuple(sorted(found, key=_most_lenient_first))
 
 
-def _most_lenient_first(row: RaterStanding) -> tuple[bool, float, str]:
+def _most_lenient_first(row: RaterAgreement) -> tuple[bool, float, str]:
     value = row.leniency.value
     return (value is None, -(value or 0.0), row.rater.name)
 

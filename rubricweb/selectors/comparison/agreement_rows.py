@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rubricweb.engine.agreement import Figure
-from rubricweb.selectors.comparison.agreement_board import AgreementBoard, Standing
-from rubricweb.selectors.comparison.agreement_raters import RaterStanding
+from rubricweb.selectors.comparison.agreement_board import AgreementBoard, CriterionAgreement
+from rubricweb.selectors.comparison.agreement_raters import RaterAgreement
 
 COLUMNS = ("part", "criterion", "rater", "other", "item", "week", "figure", "value", "low", "high", "n")
 """Which part of the board a row is of, what it is about, the figure, its interval and its units."""
@@ -16,9 +16,9 @@ Row = dict[str, str | float | int | None]
 
 def board_rows(board: AgreementBoard) -> Iterator[Row]:
     """One row per figure with its interval; None where a column does not apply or nothing is defined."""
-    for standing in board.standings:
-        for name, figure in _figures(standing):
-            yield _row("criterion", name, figure, criterion=standing.name)
+    for agreement in board.rows:
+        for name, figure in _figures(agreement):
+            yield _row("criterion", name, figure, criterion=agreement.name)
     scope = "" if board.scope is None else board.scope.name
     for row in board.matrix:
         for cell in row.cells:
@@ -38,20 +38,20 @@ def board_rows(board: AgreementBoard) -> Iterator[Row]:
             yield _row("week", name, figure, criterion=scope, week=week.monday.isoformat())
 
 
-def _figures(standing: Standing) -> Iterator[tuple[str, Figure]]:
-    yield "alpha", standing.alpha
-    yield "kappa", standing.kappa
-    yield "raw_agreement", standing.raw
-    yield "human_ceiling", standing.ceiling.accuracy
-    yield "human_ceiling_kappa", standing.ceiling.kappa
-    yield "seconds", standing.seconds
+def _figures(row: CriterionAgreement) -> Iterator[tuple[str, Figure]]:
+    yield "alpha", row.alpha
+    yield "kappa", row.kappa
+    yield "raw_agreement", row.raw
+    yield "human_ceiling", row.ceiling.accuracy
+    yield "human_ceiling_kappa", row.ceiling.kappa
+    yield "seconds", row.seconds
 
 
-def _rater_figures(standing: RaterStanding) -> Iterator[tuple[str, Figure]]:
-    yield "credit", standing.credit
-    yield "leniency", standing.leniency
-    if standing.gold is not None:
-        yield "gold", standing.gold
+def _rater_figures(row: RaterAgreement) -> Iterator[tuple[str, Figure]]:
+    yield "credit", row.credit
+    yield "leniency", row.leniency
+    if row.gold is not None:
+        yield "gold", row.gold
 
 
 def _row(part: str, name: str, figure: Figure, **about: str) -> Row:

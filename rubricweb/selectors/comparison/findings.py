@@ -39,7 +39,7 @@ def findings(found: Comparison) -> list[Finding]:
     choices = [(row, row.options) for row in found.criteria if row.options is not None and row.options.n]
     said: list[Finding | None] = []
     if found.overall.n:
-        said = [_bias(found), _agreement(found), _people(_Told.alone(found.human_alpha, RELIABLE_ALPHA))]
+        said = [_bias(found), _agreement(found), _people(_Tested.alone(found.human_alpha, RELIABLE_ALPHA))]
         said.append(_seat(found.ceiling))
     agreeing = _all_at_once([_kappa_of(options) for _, options in choices])
     reliable = _all_at_once([row.human_alpha for row, _ in choices], against=RELIABLE_ALPHA)
@@ -54,7 +54,7 @@ def findings(found: Comparison) -> list[Finding]:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Tested:
     """A figure with the interval to show, and whether it is off the value it is held `against`.
 
     `p` is that of the test after Holm over `choices` of them; None where there is no interval.
@@ -66,12 +66,12 @@ class _Told:
     choices: int = 1
 
     @classmethod
-    def alone(cls, figure: Figure, against: float = 0.0) -> "_Told":
+    def alone(cls, figure: Figure, against: float = 0.0) -> "_Tested":
         return cls(figure, against, p_against(figure, against))
 
     @property
     def side(self) -> int:
-        """1 above, −1 below; 0 where that cannot be told."""
+        """1 above, −1 below; 0 where the data do not tell."""
         if self.p is None or self.p >= ALPHA or self.figure.value is None:
             return 0
         return 1 if self.figure.value > self.against else -1
@@ -86,12 +86,12 @@ class _Told:
         return f" p{held} {p} after Holm over {self.choices} choices."
 
 
-def _all_at_once(figures: Sequence[Figure], against: float = 0.0) -> list[_Told]:
+def _all_at_once(figures: Sequence[Figure], against: float = 0.0) -> list[_Tested]:
     """The figures of several choices: p after Holm (1979), intervals that hold for all at once."""
     adjusted = holm([p_against(figure, against) for figure in figures])
     confidence = simultaneous(len(figures))
     return [
-        _Told(widened(figure, confidence), against, p, len(figures))
+        _Tested(widened(figure, confidence), against, p, len(figures))
         for figure, p in zip(figures, adjusted, strict=True)
     ]
 
@@ -121,10 +121,10 @@ def _bias(found: Comparison) -> Finding | None:
 
 def _agreement(found: Comparison) -> Finding:
     same = f"They agree on {share(found.overall.accuracy.value)} of {found.overall.n:,} units."
-    return _beyond_chance(_Told.alone(found.overall.kappa), same)
+    return _beyond_chance(_Tested.alone(found.overall.kappa), same)
 
 
-def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Told) -> Finding:
+def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> Finding:
     """The same of one choice."""
     same = f"They choose the same option on {share(options.accuracy.value)} of {options.n:,} items."
     if options.adjacent_accuracy is not None and options.adjacent_accuracy.value is not None:
@@ -149,10 +149,10 @@ def _checks(found: Comparison) -> list[Finding]:
 
 
 def _beyond_chance(
-    told: _Told, same: str, *, of: str = "", answer: str = "verdict", name: str = "Cohen κ"
+    tested: _Tested, same: str, *, of: str = "", answer: str = "verdict", name: str = "Cohen κ"
 ) -> Finding:
-    kappa = told.figure
-    rest = f"{same} {name} is {text_of(kappa)}; 0 is chance, 1 is perfect.{told.after_holm}"
+    kappa = tested.figure
+    rest = f"{same} {name} is {text_of(kappa)}; 0 is chance, 1 is perfect.{tested.after_holm}"
     if kappa.value is None:
         why = (
             f"Both sides gave one and the same {answer} throughout, so chance alone explains their agreement."
@@ -162,9 +162,9 @@ def _beyond_chance(
         )
     if kappa.low is None or kappa.high is None:
         return Finding("info", f"{of}{name} is {text_of(kappa)}; too few items for an interval.", same)
-    if told.side < 0:
+    if tested.side < 0:
         return Finding("warning", _title(of, "Judge and people agree less than chance would have it."), rest)
-    if told.side == 0:
+    if tested.side == 0:
         title = _title(of, "Agreement with people cannot be told apart from chance.")
         return Finding("warning", title, rest)
     title = _title(of, "The judge agrees with people more than chance would have it.")
@@ -178,8 +178,8 @@ def _title(of: str, sentence: str) -> str:
     return f"{of}{sentence[0].lower()}{sentence[1:]}" if of else sentence
 
 
-def _people(told: _Told, of: str = "") -> Finding | None:
-    alpha = told.figure
+def _people(tested: _Tested, of: str = "") -> Finding | None:
+    alpha = tested.figure
     if alpha.n == 0:
         return Finding(
             "info",
@@ -193,31 +193,31 @@ def _people(told: _Told, of: str = "") -> Finding | None:
         return Finding(
             "warning",
             _title(of, "People differ among themselves too much to measure a judge finely."),
-            f"{text}; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions.{told.after_holm} "
-            "Sharpen the criteria they differ on before blaming the judge.",
+            f"{text}; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions."
+            f"{tested.after_holm} Sharpen the criteria they differ on before blaming the judge.",
         )
-    if told.side == 0:
+    if tested.side == 0:
         return None
-    text = f"{text}.{told.after_holm}"
+    text = f"{text}.{tested.after_holm}"
     return Finding("success", _title(of, "People agree well enough to measure a judge."), text)
 
 
-def _seat(ceiling: HumanCeiling, of: str = "", told: _Told | None = None) -> Finding | None:
+def _seat(ceiling: HumanCeiling, of: str = "", tested: _Tested | None = None) -> Finding | None:
     """The judge in a person's seat beside these people; its κ with the majority of all is not comparable."""
     judge = ceiling.judge
     if judge is None or judge.kappa_difference.value is None:
         return None
-    told = told or _Told.alone(judge.kappa_difference)
+    tested = tested or _Tested.alone(judge.kappa_difference)
     people = f"these {ceiling.raters} people"
     numbers = (
         f"Against the majority of the others the judge has κ {text_of(judge.kappa)}, one of {people} "
-        f"{text_of(ceiling.kappa)}: a difference of {text_of(told.figure, signed=True)} on "
-        f"{ceiling.n:,} units.{told.after_holm}"
+        f"{text_of(ceiling.kappa)}: a difference of {text_of(tested.figure, signed=True)} on "
+        f"{ceiling.n:,} units.{tested.after_holm}"
     )
-    if told.side < 0:
+    if tested.side < 0:
         title = f"The judge is below the human ceiling of {people}: there is room to improve it."
         return Finding("info", _title(of, title), numbers)
-    if told.side > 0:
+    if tested.side > 0:
         title = f"The judge agrees with {people} better than one of them does."
         return Finding("success", _title(of, title), numbers)
     title = f"Whether the judge is as good as one of {people} is open: the difference may be 0."

@@ -29,7 +29,7 @@ from rubricweb.models import (
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.shared.workers import SILENT_AFTER
-from rubricweb.selectors.spending.spending import holding, lost_calls, lost_usd, told_month_spending
+from rubricweb.selectors.spending.spending import holding, lost_calls, lost_usd, visible_month_spending
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 
 # Speed is measured over this time, over at most so many of the newest calls of all runs.
@@ -193,7 +193,7 @@ def progress(run: Run, *, viewer: User | None, now: datetime) -> Progress:
     beats = [tally.beat_at for tally in tallies if tally.beat_at is not None]
     latest = max((moment for moment in (latest, items.latest) if moment is not None), default=None)
     cap = run.team.monthly_budget_usd
-    month = None if cap is None else told_month_spending(run.team, viewer=viewer, now=now)
+    month = None if cap is None else visible_month_spending(run.team, viewer=viewer, now=now)
     found = Progress(
         state=run.state,
         items=items.everything,

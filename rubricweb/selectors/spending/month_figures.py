@@ -11,7 +11,7 @@ from rubricweb.selectors.spending.spending import (
     lost_calls,
     lost_usd,
     month_of,
-    told_month_spending,
+    visible_month_spending,
 )
 from rubricweb.selectors.withheld_runs import withheld_runs
 
@@ -99,7 +99,7 @@ def month_figures(team: Team, *, viewer: User | None, now: datetime) -> MonthFig
     ]
     costs += [RunCost(runs[pk], None, None, None, None, None, None, withheld=True) for pk in listed]
     more = rows.count() + len(withheld) - len(costs) if len(costs) == MOST_RUNS else 0
-    spending = told_month_spending(team, viewer=viewer, now=now)
+    spending = visible_month_spending(team, viewer=viewer, now=now)
     return MonthFigures(month, team.monthly_budget_usd, spending, tuple(costs), more)
 
 

@@ -63,7 +63,7 @@ def month_spending(team: Team, *, now: datetime) -> Spending:
     return _spending(team.monthly_budget_usd, lately, Q(month=month_of(now)), now)
 
 
-def told_month_spending(team: Team, *, viewer: User | None, now: datetime) -> Spending | None:
+def visible_month_spending(team: Team, *, viewer: User | None, now: datetime) -> Spending | None:
     """`month_spending`, as far as this person may know it: None while a run whose cost is withheld from them
     is part of the sum. None as viewer is nobody who reviews. At most six queries, two for most.
     """

@@ -287,7 +287,7 @@ class TestInboxOfARun:
         page = get(bob, url(people, "adjudication"), run=run.pk, queue=queue.pk)
         # People differ on 2 and 4; the run's judge says what all say on 1 and 3.
         assert [row.item_key for row in page.context["page"].rows] == ["2", "4"]
-        assert "Only the judge of The whole run stands beside people here." in text(page)
+        assert "Only the judge of The whole run is compared with people here." in text(page)
         rows = get(bob, url(people, "adjudication"), run=kinder.pk).context["page"].rows
         assert [(row.item_key, row.kind) for row in rows] == [
             ("2", "people differ"),

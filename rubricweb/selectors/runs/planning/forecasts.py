@@ -19,7 +19,7 @@ from rubricweb.selectors.runs.planning.plans import Plan
 from rubricweb.selectors.runs.planning.samples import Asked, asked_about, sampled
 from rubricweb.selectors.runs.planning.stored_replies import known_keys
 from rubricweb.selectors.shared import workers
-from rubricweb.selectors.spending.spending import Spending, told_month_spending
+from rubricweb.selectors.spending.spending import Spending, visible_month_spending
 
 # Items whose prompts are put together, and prompts they may come to: about a quarter of a second of work.
 ITEMS_READ = 200
@@ -165,7 +165,7 @@ def forecast(
         judges=found,
         sampled=len(sample),
         items=plan.items,
-        month=told_month_spending(run.team, viewer=viewer, now=now),
+        month=visible_month_spending(run.team, viewer=viewer, now=now),
         basis=tuple(
             _basis(
                 run, plan, found, stages, len(sample), bool(untold), _alike(run, asked, plan.items, differing)
