@@ -10,7 +10,8 @@ from typing import Any
 
 from django.db import transaction
 
-from rubricweb.engine.formats.label_files import LabelRecord, read_labels
+from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Role, RubricVersion, Run, Team, User
 from rubricweb.services.datasets import datasets
 from rubricweb.services.endpoints import endpoints

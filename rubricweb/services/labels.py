@@ -1,22 +1,16 @@
-"""Labels: what answers a criterion, and files of people's labels."""
+"""Labels: what answers a criterion, and people's labels stored as closed queues."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Q
 
-from rubricweb import engine
-from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText
-from rubricweb.engine.formats.formulas import restored
-from rubricweb.engine.formats.label_files import RATER_KINDS, LabelRecord, read_labels
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
-from rubricweb.engine.formats.limited_reading import read_limited
-from rubricweb.engine.formats.records import MAX_FILE_BYTES, csv_records, format_of, jsonl_records
-from rubricweb.engine.number_format import counted
-from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid
@@ -28,7 +22,6 @@ from rubricweb.models import (
     Judgement,
     QueueState,
     Rater,
-    RaterKind,
     Review,
     ReviewQueue,
     ReviewState,
@@ -38,8 +31,6 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
 from rubricweb.services.shared.journal import record
-
-STRANGE_ITEMS_BYTES = 2_000_000
 
 
 def checked_label(criterion: Criterion, label: Label) -> str:
@@ -81,155 +72,32 @@ def refused(place: str, message: str) -> Invalid:
     return Invalid(message, [Fault(place, "this value", message)])
 
 
-def import_labels(
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    *,
-    by: User | None,
-    data: bytes,
-    filename: str,
-    queue_name: str = "",
-    rater_kind: str = RaterKind.HUMAN,
-) -> ReviewQueue:
-    """Reads a file of labels (item_id, criterion, rater, verdict, reason, rater_kind) into a closed queue.
-
-    `rater_kind` says whether raters are people, machines or a settled ground truth where a line does not.
-    The verdict column holds an option's label where the criterion is a choice. Raises Invalid with every
-    fault: unknown items, criteria or labels, labels for checks, doubled labels.
-    """
-    rubric = None if rubric_version is None else rubric_version.to_engine()
-    own = _own_rubrics(dataset)
-    kind = _known_kind(rater_kind)
-    try:
-        labels = read_limited(
-            read_labels, data, filename=filename, rubric=rubric, own_rubrics=own, rater_kind=kind
-        )
-    except InvalidFile as error:
-        faults = sorted([*error.faults, *_strange_items(dataset, data, filename)], key=_line_of)
-        count = len(faults)
-        raise Invalid(f"{filename}: {counted(count, 'fault')}, nothing was imported.", faults) from error
-    stem = filename.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return store_labels(
-        dataset, rubric_version, labels, by=by, queue_name=queue_name or stem, filename=filename
-    )
-
-
 @dataclass(frozen=True)
-class RaterInFile:
-    """A rater of a file of labels, what they would count as, and how many labels they gave."""
+class ResolvedLabels:
+    """Labels with the rows they are about, and the raters of the team behind the names of a file."""
 
-    name: str
-    rater_kind: str
-    labels: int
+    labels: list[tuple[LabelRecord, Item, Criterion]]
+    raters: Mapping[tuple[str, FileRaterKind], Rater]
 
-
-@dataclass(frozen=True)
-class LabelsPlan:
-    """What a file of labels would become: a queue of this name, with `labels` on `items` by these raters."""
-
-    queue_name: str
-    labels: int
-    items: int
-    raters: tuple[RaterInFile, ...]
+    def by_pair(self) -> list[tuple[tuple[int, int], LabelRecord, Criterion]]:
+        """Each label under its item and rater."""
+        return [
+            ((item.pk, self.raters[label.rater, label.rater_kind].pk), label, criterion)
+            for label, item, criterion in self.labels
+        ]
 
 
-@transaction.atomic
-def plan_labels(
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    *,
-    by: User | None,
-    data: bytes,
-    filename: str,
-    queue_name: str = "",
-    rater_kind: str = RaterKind.HUMAN,
-) -> LabelsPlan:
-    """What `import_labels` would store, refused as it would be; nothing stays.
-
-    It is the import itself, taken back: what the plan says of a file cannot be another thing.
-    """
-    mark = transaction.savepoint()
-    queue = import_labels(
-        dataset,
-        rubric_version,
-        by=by,
-        data=data,
-        filename=filename,
-        queue_name=queue_name,
-        rater_kind=rater_kind,
-    )
-    said = Judgement.objects.in_reviews(machines=True, queue=queue).order_by()
-    per_rater = said.values_list("review__rater__name", "review__rater__kind").annotate(n=Count("pk"))
-    found = LabelsPlan(
-        queue.name,
-        said.count(),
-        said.values("item").distinct().count(),
-        tuple(RaterInFile(*row) for row in per_rater.order_by("review__rater__name", "review__rater__kind")),
-    )
-    transaction.savepoint_rollback(mark)
-    return found
-
-
-def _known_kind(rater_kind: str) -> FileRaterKind:
-    found = RATER_KINDS.get(rater_kind)
-    if found is None:
-        raise Invalid.at("rater_kind", repr(rater_kind[:40]), ", ".join(RaterKind.values))
-    return found
-
-
-def _strange_items(dataset: Dataset, data: bytes, filename: str) -> list[Fault]:
-    """Lines about items the dataset does not have, for a file that is refused for other faults already; none
-    for one above STRANGE_ITEMS_BYTES, which would be read at length once more.
-    """
-    ignored = FaultList()
-    if len(data) > STRANGE_ITEMS_BYTES:
-        return []
-    try:
-        text = decode(data, max_bytes=MAX_FILE_BYTES)
-        is_csv = format_of(filename) == "csv"
-        records = list(csv_records(text, ignored, InvalidFile) if is_csv else jsonl_records(text, ignored))
-    except (InvalidText, InvalidFile):
-        return []
-    keys = set(Item.objects.filter(dataset=dataset).values_list("key", flat=True))
-    named = [(record.place, str(record.data.get("item_id") or "").strip()) for record in records]
-    return [_strange_item(place, key) for place, key in named if key and restored(key) not in keys]
-
-
-def _strange_item(place: str, key: str) -> Fault:
-    return Fault(f"{place}: item_id", repr(key), "the id of an item in the dataset")
-
-
-def _line_of(fault: Fault) -> int:
-    number = re.match(r"line (\d+)", fault.place)
-    return int(number[1]) if number else 0
-
-
-def _own_rubrics(dataset: Dataset) -> dict[str, engine.Rubric]:
-    """Item key → the rubric that item brought along."""
-    keys = dict(
-        Item.objects.filter(dataset=dataset, rubric_version__isnull=False).values_list(
-            "key", "rubric_version"
-        )
-    )
-    versions = RubricVersion.objects.filter(pk__in=set(keys.values())).prefetch_related("criteria")
-    rubrics = {version.pk: version.to_engine() for version in versions}
-    return {key: rubrics[version_id] for key, version_id in keys.items()}
-
-
-# Long because rows of reviews and of labels are written side by side, in one transaction.
-@transaction.atomic
-def store_labels(
+def resolve_labels(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
     labels: Sequence[LabelRecord],
-    *,
-    by: User | None,
     queue_name: str,
-    filename: str = "",
-) -> ReviewQueue:
-    """Labels as submitted reviews of a closed queue, one review per (item, rater); all or nothing."""
+) -> ResolvedLabels:
+    """Finds items, criteria and raters, and makes the raters who are new.
+
+    Raises Conflict for a queue name that is taken, Invalid with all labels that do not fit the dataset.
+    """
     team = dataset.team
-    queue_name = queue_name.strip()[:200] or "Imported labels"
     if ReviewQueue.objects.filter(team=team, name=queue_name).exists():
         raise Conflict(f"The team already has a queue called {queue_name!r}; give these labels another name.")
     require_rubric(dataset, rubric_version)
@@ -244,10 +112,31 @@ def store_labels(
     # One person may stand under a rater's name and a user name: from here on, only who it is counts.
     named = sorted({(label.rater, label.rater_kind) for label in labels})
     raters = {(name, kind): _named_rater(team, name, kind) for name, kind in named}
-    resolved = _resolve(labels, items, criteria, rubric_version, raters)
+    return ResolvedLabels(_resolve(labels, items, criteria, rubric_version, raters), raters)
+
+
+@transaction.atomic
+def store_labels(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    labels: Sequence[LabelRecord],
+    *,
+    by: User | None,
+    queue_name: str,
+    filename: str = "",
+    detail: Mapping[str, Any] | None = None,
+) -> ReviewQueue:
+    """Labels as submitted reviews of a closed queue, one review per (item, rater); all or nothing.
+
+    `detail` goes into the journal beside what it says of every import.
+    """
+    team = dataset.team
+    queue_name = queue_name.strip()[:200] or "Imported labels"
+    resolved = resolve_labels(dataset, rubric_version, labels, queue_name)
+    rows = resolved.by_pair()
     per_item: dict[int, set[int]] = defaultdict(set)
-    for label, item, _ in resolved:
-        per_item[item.pk].add(raters[label.rater, label.rater_kind].pk)
+    for (item_id, rater_id), _, _ in rows:
+        per_item[item_id].add(rater_id)
     queue = ReviewQueue.objects.create(
         team=team,
         name=queue_name,
@@ -259,9 +148,8 @@ def store_labels(
         state=QueueState.CLOSED,
         created_by=by,
     )
-    queue.raters.set(set(raters.values()))
-    now = queue.created_at
-    pairs = sorted({(item.pk, raters[label.rater, label.rater_kind].pk) for label, item, _ in resolved})
+    queue.raters.set(set(resolved.raters.values()))
+    pairs = sorted({pair for pair, _, _ in rows})
     reviews = Review.objects.bulk_create(
         [
             Review(
@@ -269,7 +157,7 @@ def store_labels(
                 item_id=item_id,
                 rater_id=rater_id,
                 state=ReviewState.SUBMITTED,
-                submitted_at=now,
+                submitted_at=queue.created_at,
                 imported=True,
             )
             for item_id, rater_id in pairs
@@ -280,17 +168,18 @@ def store_labels(
     Judgement.objects.bulk_create(
         [
             Judgement(
-                review=by_pair[item.pk, raters[label.rater, label.rater_kind].pk],
-                item_id=item.pk,
+                review=by_pair[pair],
+                item_id=pair[0],
                 criterion=criterion,
                 verdict=str(label.verdict),
                 reason=label.reason,
             )
-            for label, item, criterion in resolved
+            for pair, label, criterion in rows
         ],
         batch_size=500,
     )
-    record(team, by, "imported labels", queue, labels=len(resolved), raters=len(raters), file=filename)
+    count, raters = len(rows), len(resolved.raters)
+    record(team, by, "imported labels", queue, labels=count, raters=raters, file=filename, **(detail or {}))
     return queue
 
 
@@ -309,7 +198,8 @@ def _resolve(
         place = f"line {label.line}"
         item = items.get(label.item_id)
         if item is None:
-            faults.append(_strange_item(place, label.item_id))
+            found = repr(label.item_id)
+            faults.append(Fault(f"{place}: item_id", found, "the id of an item in the dataset"))
             continue
         version_id = item.rubric_version_id or (rubric_version.pk if rubric_version else None)
         criterion = criteria.get((version_id, label.criterion.strip().casefold()))
@@ -323,12 +213,12 @@ def _resolve(
         except Invalid as error:
             faults += [Fault(f"{place}: verdict", fault.found, fault.allowed) for fault in error.faults]
             continue
-        first = seen.setdefault((item.pk, criterion.pk, raters[label.rater, label.rater_kind].pk), label.line)
-        if first != label.line:
-            faults.append(
-                Fault(place, f"the same item, criterion and rater as line {first}", "one label each")
-            )
+        unit = (item.pk, criterion.pk, raters[label.rater, label.rater_kind].pk)
+        if unit in seen:
+            found = f"the same item, criterion and rater as line {seen[unit]}"
+            faults.append(Fault(place, found, "one label each"))
             continue
+        seen[unit] = label.line
         resolved.append((replace(label, verdict=said), item, criterion))
     if faults:
         raise Invalid(f"{len(faults)} labels do not fit the dataset; nothing was imported.", faults[:200])

@@ -6,6 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
+from rubricweb.web.datasets import label_files
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import views as judges
@@ -39,7 +40,7 @@ team_urls: list[URLPattern] = [
     path("datasets/import/", datasets.import_file, name="dataset_import"),
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
     path("datasets/<int:dataset_id>/add/", datasets.add_items, name="dataset_add"),
-    path("datasets/<int:dataset_id>/labels/", datasets.import_labels, name="labels_import"),
+    path("datasets/<int:dataset_id>/labels/", label_files.import_labels, name="labels_import"),
     path("datasets/<int:dataset_id>/raters/<int:rater_id>/", datasets.rater_kind, name="rater_kind"),
     path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
     path("items/<int:item_id>/", datasets.item, name="item"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rubricweb.engine.formats.datasets.files import preview, read_dataset
-from rubricweb.engine.formats.label_files import read_labels
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.parsers.yes_no import read_yes_no
 from rubricweb.engine.rubric import Rubric

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rubricweb.engine import InvalidFile, InvalidRubric, LengthPenalty, Rubric, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, PerCriterionGrader, UnreadableReply
 from rubricweb.engine.formats.datasets.files import read_dataset
-from rubricweb.engine.formats.label_files import read_labels
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
 from rubricweb.engine.scoring import (
     ABSTENTION_POLICIES,

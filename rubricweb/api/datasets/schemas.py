@@ -10,13 +10,14 @@ from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username
 from rubricweb.api.shapes import Shape
+from rubricweb.engine.formats.label_files import SHAPES
+from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
 from rubricweb.models import RaterKind
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
 from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
-from rubricweb.services.labels import LabelsPlan as ShownLabelsPlan
-from rubricweb.services.labels import RaterInFile as ShownRaterInFile
+from rubricweb.services.label_files import RaterInFile as ShownRaterInFile
 
 Sealed = Annotated[
     Annotated[str, OneOf(SEALS)] | None,
@@ -124,12 +125,50 @@ class Dataset(Schema):
 
 class RaterInFile(Shape[ShownRaterInFile]):
     rater_kind: RaterKindName
+    member: Annotated[str, Field(description="The user name of the member this is, or empty.")]
 
 
-class LabelsPlan(Shape[ShownLabelsPlan]):
+class ColumnInFile(Schema):
+    """A column of a file of labels and the field it is read as, empty where it is not read."""
+
+    column: str
+    field: str
+
+
+class LeftOutLabels(Schema):
+    """Rows of a file of labels that are left out for one reason."""
+
+    why: str
+    rows: int
+    says: Annotated[str, Field(description="The same as a sentence, with the first names it is about.")]
+
+
+class UnknownValue(Shape[ShownUnknownValue]):
+    """A value that is no answer to its criteria; `values` can say which of `allowed` it stands for."""
+
+
+class LabelInFile(Schema):
+    item_id: str
+    criterion: str
+    rater: str
+    verdict: str
+    reason: str
+    rater_kind: RaterKindName
+
+
+class LabelsPlan(Schema):
     """What a file of labels would become: a closed queue of this name, with labels of these raters."""
 
+    queue_name: str
+    labels: int
     items: Annotated[int, Field(description="Items with at least one of the labels.")]
+    criteria: Annotated[int, Field(description="Criteria with at least one of the labels.")]
+    raters: list[RaterInFile]
+    shape: Annotated[str, OneOf(SHAPES)]
+    columns: list[ColumnInFile]
+    left_out: list[LeftOutLabels]
+    unknown_values: list[UnknownValue]
+    first: Annotated[list[LabelInFile], Field(description="The first ten, as they would be read.")]
 
 
 class NewSplit(Input):

@@ -1,74 +1,95 @@
 """Operations that bring labels in as files."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from ninja import File, Form, UploadedFile
+from pydantic import Field
 
 from rubricweb import access
 from rubricweb.api import uploads
 from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.datasets.schemas import LabelsPlan, RaterKindName
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.reviews.queue_schemas import Queue
-from rubricweb.api.schemas import Id
-from rubricweb.models import RaterKind, Role
-from rubricweb.services.reviews import reviews
+from rubricweb.api.reviews.queue_schemas import ImportedQueue, imported_queue
+from rubricweb.api.schemas import Id, Input, OneOf
+from rubricweb.engine.formats.label_files import SHAPES
+from rubricweb.models import Role
+from rubricweb.services import label_files as services
 
 label_files = Room("datasets")
 
+Pairs = Annotated[list[str], Field(max_length=10_000)]
 
-@label_files.write("POST", "/datasets/{int:dataset_id}/labels", Role.EDITOR, Queue, status=201)
+
+class LabelsForm(Input):
+    """What a file of labels is, beside the file. What is left out is recognised."""
+
+    rubric_version_id: Annotated[
+        Id | None, Field(description="Whose criteria are meant; the version that came with the dataset.")
+    ] = None
+    name: Annotated[str, Field(description="Of the queue; the file's unless given.")] = ""
+    rater_kind: Annotated[
+        RaterKindName | None, Field(description="What raters are where nothing else says so.")
+    ] = None
+    shape: Annotated[
+        Annotated[str, OneOf(SHAPES)] | None,
+        Field(description="One label a row, or a column for each criterion, rater, or both."),
+    ] = None
+    columns: Annotated[Pairs, Field(description="FIELD=COLUMN, as in item_id=example.")] = []
+    values: Annotated[Pairs, Field(description="VALUE=ANSWER, as in good=MET.")] = []
+    rater: Annotated[str, Field(description="Who gave the labels where no column says so.")] = ""
+    criterion: Annotated[str, Field(description="What labels are about where no column says so.")] = ""
+    rater_kinds: Annotated[Pairs, Field(description="RATER=KIND, as in gpt-4=machine.")] = []
+    strict: Annotated[
+        bool, Field(description="Refuse the file for whatever does not fit; else that is left out.")
+    ] = True
+
+
+@label_files.write("POST", "/datasets/{int:dataset_id}/labels", Role.EDITOR, ImportedQueue, status=201)
 def import_labels(
-    request: TokenRequest,
-    dataset_id: int,
-    file: File[UploadedFile],
-    rubric_version_id: Form[Id | None] = None,
-    name: Form[str] = "",
-    rater_kind: Form[RaterKindName | None] = None,
+    request: TokenRequest, dataset_id: int, file: File[UploadedFile], form: Form[LabelsForm]
 ) -> Any:
     """Import labels.
 
-    A CSV or JSONL file with item_id, criterion, rater, verdict, reason and rater_kind becomes a closed review
-    queue called `name`. `rater_kind` is what raters are where a line does not say so; labels of machines are
-    shown and count in no figure about people. Without `rubric_version_id` the version that came with the
-    dataset is meant.
+    A CSV, JSONL, JSON or Parquet file of labels, one a row or in columns by criterion, rater or both, becomes
+    a closed review queue called `name`. Labels of machines are shown and count in no figure about people.
+    Columns that say nothing and contradictions are always refused; whatever else does not fit is too, unless
+    `strict` is false: then it is left out and `left_out` says what.
     """
-    return reviews.import_labels(**_sent(request, dataset_id, file, rubric_version_id, name, rater_kind))
+    stored = services.import_label_file(by=request.auth.user, **_sent(request, dataset_id, file, form))
+    return imported_queue(stored)
 
 
 @label_files.write("POST", "/datasets/{int:dataset_id}/labels/plan", Role.EDITOR, LabelsPlan)
 def plan_labels(
-    request: TokenRequest,
-    dataset_id: int,
-    file: File[UploadedFile],
-    rubric_version_id: Form[Id | None] = None,
-    name: Form[str] = "",
-    rater_kind: Form[RaterKindName | None] = None,
+    request: TokenRequest, dataset_id: int, file: File[UploadedFile], form: Form[LabelsForm]
 ) -> Any:
     """Say what a file of labels would become.
 
-    Takes what the import takes and is refused as that would be, with every fault by line; stores nothing.
+    Takes what the import takes and is refused as that would be; stores nothing. With `strict` false it says
+    what would be left out, and which values are no answers.
     """
-    return reviews.plan_labels(**_sent(request, dataset_id, file, rubric_version_id, name, rater_kind))
+    return services.plan_as_data(services.plan_labels(**_sent(request, dataset_id, file, form)))
 
 
-def _sent(
-    request: TokenRequest,
-    dataset_id: int,
-    file: UploadedFile,
-    rubric_version_id: int | None,
-    name: str,
-    rater_kind: str | None,
-) -> dict[str, Any]:
+def _sent(request: TokenRequest, dataset_id: int, file: UploadedFile, form: LabelsForm) -> dict[str, Any]:
     dataset = access.access_dataset(request.auth.team, dataset_id)
-    version = version_or_own(request.auth.team, rubric_version_id, dataset)
+    version = version_or_own(request.auth.team, form.rubric_version_id, dataset)
     data, filename = uploads.read(file)
     return {
         "dataset": dataset,
         "rubric_version": version,
-        "by": request.auth.user,
         "data": data,
         "filename": filename,
-        "queue_name": name,
-        "rater_kind": rater_kind or RaterKind.HUMAN,
+        "queue_name": form.name,
+        "choices": services.said_choices(
+            shape=form.shape,
+            columns=form.columns,
+            values=form.values,
+            rater_kind=form.rater_kind,
+            rater_kinds=form.rater_kinds,
+            rater=form.rater,
+            criterion=form.criterion,
+        ),
+        "strict": form.strict,
     }

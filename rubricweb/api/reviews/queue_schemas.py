@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import Field
 
+from rubricweb.api.datasets.schemas import LeftOutLabels
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf, With
 from rubricweb.api.shapes import Shape
@@ -15,6 +16,7 @@ from rubricweb.selectors.reviews.informative import REASONS
 from rubricweb.selectors.reviews.informative import ReasonCount as ShownReasonCount
 from rubricweb.selectors.reviews.queue_plans import QueuePlan as ShownQueuePlan
 from rubricweb.selectors.reviews.queues import Pace as ShownPace
+from rubricweb.services.label_files import ImportedLabels, left_out_as_data
 
 Reason = Annotated[str, OneOf(REASONS)]
 Usernames = Annotated[list[str], Field(max_length=500, examples=[["ann", "rae"]])]
@@ -273,6 +275,17 @@ class Draw(Schema):
     @staticmethod
     def resolve_strata(draw: Any) -> list[Any]:
         return list(draw.strata.all())
+
+
+class ImportedQueue(Queue):
+    """The closed queue that a file of labels became, and what of the file was left out."""
+
+    left_out: list[LeftOutLabels]
+
+
+def imported_queue(stored: ImportedLabels) -> With:
+    """What an import made, as ImportedQueue shows it."""
+    return With(stored.queue, left_out=left_out_as_data(stored.left_out))
 
 
 class QueueInFull(Queue):

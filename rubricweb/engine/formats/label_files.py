@@ -1,28 +1,19 @@
-"""Labels by several raters as files: one label per line."""
+"""What a file of labels says: single labels, who gave them, and how a person says what its columns are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
 
-from rubricweb.engine.errors import FaultList, InvalidFile, InvalidText, join_place, nearest, shown
-from rubricweb.engine.formats.formulas import restored
-from rubricweb.engine.formats.records import (
-    MAX_FILE_BYTES,
-    PlacedRecord,
-    csv_records,
-    format_of,
-    jsonl_records,
-)
-from rubricweb.engine.parsers.plain_text import decode, unstorable
-from rubricweb.engine.rubric import MAX_NAME, Criterion, Rubric
-from rubricweb.engine.verdict import ALLOWED_VERDICTS, Label, Verdict
+from rubricweb.engine.rubric import MAX_NAME
+from rubricweb.engine.verdict import Label
 
-KEY_FIELDS = {"item_id": 200, "criterion": MAX_NAME, "rater": 120}
+MAX_KEYS = {"item_id": 200, "criterion": MAX_NAME, "rater": 120}
 """What names a label, with the characters each may have."""
 
-FIELDS = (*KEY_FIELDS, "verdict", "reason")
+FIELDS = ("item_id", "criterion", "rater", "verdict", "reason", "rater_kind")
+"""What a column can be; the columns of a wide file are those of criteria, raters or both as well."""
 
 RaterKind: TypeAlias = Literal["human", "machine", "settled"]
 """Who gave a label: a person, a program or model, or nobody in particular: a file's ground truth."""
@@ -38,6 +29,11 @@ RATER_KINDS: dict[str, RaterKind] = {
     "adjudication": "settled",
 }
 """What the column ``rater_kind`` may say; our exports of verdicts write human, machine, settled and judge."""
+
+Shape: TypeAlias = Literal["long", "criteria", "raters", "both"]
+"""One label a row; or a column for each criterion, for each rater, for each rater and criterion."""
+
+SHAPES: tuple[Shape, ...] = get_args(Shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,172 +53,75 @@ class LabelRecord:
     rater_kind: RaterKind = "human"
 
 
-def read_labels(
-    data: bytes,
-    *,
-    filename: str,
-    max_bytes: int = MAX_FILE_BYTES,
-    rubric: Rubric | None = None,
-    own_rubrics: Mapping[str, Rubric] | None = None,
-    rater_kind: RaterKind = "human",
-) -> tuple[LabelRecord, ...]:
-    """Read a CSV or JSONL file with item_id, criterion, rater, verdict and optionally reason, rater_kind.
+@dataclass(frozen=True, slots=True)
+class LabelChoices:
+    """What a person says of a file of labels; what is left out is recognised.
 
-    ``rater_kind`` is what the raters are where a line does not say so in its own column (see RATER_KINDS).
-    With a ``rubric`` (or ``own_rubrics`` by item id, which come first) the criterion has to be in it, and
-    the verdict column holds an option's label where that criterion is a choice; without one only verdicts
-    are taken. Further columns are ignored. Raises InvalidFile with all faults at once, each placed by line:
-    empty keys, unknown criteria and labels, two labels of one rater on the same criterion of the same item,
-    labels for a check, which nobody but the check answers.
+    ``columns`` says field by field which column to read it from, an empty text that it is not in the file. A
+    field is one of FIELDS, or what a header of a wide file would say: a criterion's name, a rater's name,
+    ``ann: polite``, ``polite reason``. ``unread`` are columns that are not looked at. ``values`` says which
+    answer a value stands for, for every criterion or, as ``polite: 2``, for one. ``rater`` gave the labels
+    where no column says who did; ``criterion`` is what they are about where none does. ``rater_kind`` is
+    what raters are where neither the file nor ``rater_kinds`` says so.
     """
-    try:
-        text = decode(data, max_bytes=max_bytes)
-    except InvalidText as error:
-        raise InvalidFile(error.faults) from None
-    faults = FaultList()
-    format = format_of(filename)
-    if format not in ("csv", "jsonl"):
-        faults.add("", f"a file named {filename!r}", "a name ending in .csv, .tsv, .jsonl or .ndjson")
-        faults.raise_as(InvalidFile)
-    if format == "csv":
-        records = _restored(csv_records(text, faults, InvalidFile))
-    else:
-        records = jsonl_records(text, faults)
-    lines_by_key: dict[tuple[str, ...], int] = {}
-    rubrics = _Rubrics(rubric, own_rubrics or {})
-    labels = tuple(
-        label
-        for record in records
-        if (label := _label(record, lines_by_key, rubrics, faults, rater_kind)) is not None
-    )
-    if not labels and not faults:
-        faults.add("", "no labels", f"lines with {', '.join(FIELDS)}")
-    faults.raise_as(InvalidFile)
-    return labels
+
+    shape: Shape | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
+    values: Mapping[str, str] = field(default_factory=dict)
+    rater: str = ""
+    criterion: str = ""
+    rater_kind: RaterKind = "human"
+    rater_kinds: Mapping[str, RaterKind] = field(default_factory=dict)
 
 
-def _restored(records: Iterator[PlacedRecord]) -> Iterator[PlacedRecord]:
-    for record in records:
-        cells = {name.casefold(): restored(cell) for name, cell in record.data.items()}
-        yield PlacedRecord(record.place, cells)
+@dataclass(frozen=True, slots=True)
+class LabelCell:
+    """A column that holds labels: of which criterion and rater, empty where the row says it; its reasons."""
+
+    column: str
+    criterion: str = ""
+    rater: str = ""
+    reason: str = ""
 
 
-class _Rubrics:
-    """The criteria in force for an item, by casefolded name; None when no rubric is known."""
+@dataclass(frozen=True, slots=True)
+class LabelColumns:
+    """What was recognised: the shape, the columns that name a label, and those that hold them."""
 
-    def __init__(self, rubric: Rubric | None, own: Mapping[str, Rubric]) -> None:
-        self._shared = None if rubric is None else _by_name(rubric)
-        self._own = own
-        self._read: dict[str, dict[str, Criterion]] = {}
+    shape: Shape
+    item_id: str
+    cells: tuple[LabelCell, ...]
+    criterion: str = ""
+    rater: str = ""
+    rater_kind: str = ""
 
-    def criteria(self, item_id: str) -> dict[str, Criterion] | None:
-        if item_id not in self._own:
-            return self._shared
-        if item_id not in self._read:
-            self._read[item_id] = _by_name(self._own[item_id])
-        return self._read[item_id]
+    @property
+    def used(self) -> frozenset[str]:
+        """Every column that is read."""
+        held = {name for cell in self.cells for name in (cell.column, cell.reason)}
+        return frozenset({self.item_id, self.criterion, self.rater, self.rater_kind, *held} - {""})
 
-
-def _by_name(rubric: Rubric) -> dict[str, Criterion]:
-    return {name.casefold(): criterion for name, criterion in zip(rubric.names, rubric.criteria, strict=True)}
-
-
-def _label(
-    record: PlacedRecord,
-    lines_by_key: dict[tuple[str, ...], int],
-    rubrics: _Rubrics,
-    faults: FaultList,
-    rater_kind: RaterKind,
-) -> LabelRecord | None:
-    line = int(record.place.removeprefix("line "))
-    keys = [_key(record, name, faults) for name in KEY_FIELDS]
-    verdict = _answer(record, keys[0], keys[1], rubrics, faults)
-    reason = _reason(record.data.get("reason"), join_place(record.place, "reason"), faults)
-    kind = _kind(record, rater_kind, faults)
-    if verdict is None or reason is None or kind is None:
-        return None
-    item_id, criterion, rater = keys
-    if item_id is None or criterion is None or rater is None:
-        return None
-    key = (item_id, criterion.casefold(), rater, kind)
-    if key in lines_by_key:
-        found = f"a second verdict by {rater!r} on {criterion!r} of {item_id!r} (as line {lines_by_key[key]})"
-        faults.add(record.place, found, "one verdict per item, criterion and rater")
-        return None
-    lines_by_key[key] = line
-    return LabelRecord(line, item_id, criterion, rater, verdict, reason, kind)
+    @property
+    def fields(self) -> dict[str, str]:
+        """Column → the field it is read as, in the words of ``LabelChoices.columns``."""
+        said = {
+            "item_id": self.item_id,
+            "criterion": self.criterion,
+            "rater": self.rater,
+            "rater_kind": self.rater_kind,
+        }
+        found = {column: field for field, column in said.items() if column}
+        for cell in self.cells:
+            about = "verdict" if self.shape == "long" else _said(cell, self.shape)
+            found[cell.column] = about
+            if cell.reason:
+                found[cell.reason] = "reason" if self.shape == "long" else f"{about} reason"
+        return found
 
 
-def _kind(record: PlacedRecord, otherwise: RaterKind, faults: FaultList) -> RaterKind | None:
-    value = record.data.get("rater_kind")
-    if value is None or value == "":
-        return otherwise
-    kind = RATER_KINDS.get(str(value).strip().casefold())
-    if kind is None:
-        faults.add(join_place(record.place, "rater_kind"), shown(value), ", ".join(RATER_KINDS))
-    return kind
-
-
-def _key(record: PlacedRecord, name: str, faults: FaultList) -> str | None:
-    value = record.data.get(name)
-    place = join_place(record.place, name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if value is None:
-        faults.add(place, "nothing", "a text")
-        return None
-    if not isinstance(value, str) or not value.strip():
-        faults.add(place, shown(value), "a text")
-        return None
-    text = value.strip()
-    limit = KEY_FIELDS[name]
-    if len(text) > limit or unstorable(text):
-        faults.add(place, unstorable(text) or f"{len(text):,} characters", f"a text of at most {limit}")
-        return None
-    return text
-
-
-def _answer(
-    record: PlacedRecord, item_id: str | None, name: str | None, rubrics: _Rubrics, faults: FaultList
-) -> Label | None:
-    """The label in the verdict column, as the criterion itself writes it."""
-    value, place = record.data.get("verdict"), join_place(record.place, "verdict")
-    criteria = None if item_id is None else rubrics.criteria(item_id)
-    if criteria is None:
-        return _verdict(value, place, faults)
-    if name is None:
-        return None
-    criterion = criteria.get(name.casefold())
-    if criterion is None:
-        names = [str(one.name) for one in criteria.values()]
-        faults.add(join_place(record.place, "criterion"), shown(name), nearest(name, names))
-        return None
-    if criterion.is_check:
-        faults.add(place, f"a label for the check {criterion.name}", "no line: a check answers for itself")
-        return None
-    if criterion.is_binary:
-        return _verdict(value, place, faults)
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    allowed = [option.label for option in criterion.options]
-    if isinstance(value, str) and value.strip().casefold() in map(str.casefold, allowed):
-        return allowed[criterion.find_option_by_label(value)]
-    faults.add(place, "nothing" if value is None else shown(value), ", ".join(allowed))
-    return None
-
-
-def _verdict(value: Any, place: str, faults: FaultList) -> Verdict | None:
-    try:
-        return Verdict.parse(value)
-    except (ValueError, AttributeError):  # what is no text has no strip()
-        faults.add(place, "nothing" if value is None else shown(value), ALLOWED_VERDICTS)
-        return None
-
-
-def _reason(value: Any, place: str, faults: FaultList) -> str | None:
-    if value is None:
-        return ""
-    if not isinstance(value, str) or unstorable(value):
-        faults.add(place, shown(value) if not isinstance(value, str) else str(unstorable(value)), "text")
-        return None
-    return value
+def _said(cell: LabelCell, shape: Shape) -> str:
+    """``polite``, ``ann``, ``ann: polite``: what a header would say of the column."""
+    if shape == "raters":
+        return cell.rater
+    return f"{cell.rater}: {cell.criterion}" if cell.rater else cell.criterion

@@ -7,6 +7,7 @@ from pathlib import Path
 from rubricweb.management.arguments.common import actions_of, positive, subcommand, team_and_person
 
 RATER_KINDS = ("human", "machine", "settled")
+SHAPES = ("long", "criteria", "raters", "both")
 
 
 def rubric(command: argparse.ArgumentParser) -> None:
@@ -125,16 +126,44 @@ def _version(text: str) -> int:
 def labels(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-labels`."""
     command.add_argument(
-        "file", type=Path, help="CSV or JSONL with item_id, criterion, rater, verdict, reason"
+        "file",
+        type=Path,
+        help="CSV, JSONL, JSON or Parquet: one label a row, or columns by criterion, rater or both",
     )
     command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset that was labelled")
     command.add_argument("--rubric", default="-", help="file, id:N, or - (default) for the items' own")
     command.add_argument("--name", default="", help="name of the queue they become (default: from the file)")
+    command.add_argument("--shape", choices=SHAPES, help="what the columns stand for (default: recognised)")
+    command.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="where item_id, criterion, rater, verdict, reason, a criterion or a rater is found",
+    )
+    command.add_argument(
+        "--value",
+        action="append",
+        default=[],
+        metavar="VALUE=ANSWER",
+        help="what a value stands for, as in good=MET, or for one criterion 'polite: 2=MET'",
+    )
+    command.add_argument(
+        "--rater", default="", metavar="NAME", help="who gave the labels where no column says so"
+    )
+    command.add_argument(
+        "--criterion", default="", metavar="NAME", help="what labels are about where no column says so"
+    )
     command.add_argument(
         "--rater-kind",
-        choices=RATER_KINDS,
-        default="human",
-        help="who gave the labels whose line has no rater_kind; machines count in no figure about people",
+        action="append",
+        default=[],
+        metavar="[RATER=]KIND",
+        help="who gave the labels whose line has no rater_kind, or what one rater is: "
+        f"{', '.join(RATER_KINDS)}; machines count in no figure about people",
+    )
+    command.add_argument(
+        "--strict", action="store_true", help="refuse the file for whatever does not fit, else left out"
     )
     command.add_argument(
         "--plan", action="store_true", help="say what the file would become, and by whom; store nothing"

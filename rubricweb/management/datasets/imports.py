@@ -1,12 +1,15 @@
 """`rubricweb import-…`: files into rubrics, datasets and labels."""
 
 import argparse
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from django.db import transaction
 
 from rubricweb import access
+from rubricweb.engine.formats.label_files import LabelChoices
+from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.named_files import read_file, stored_id
@@ -15,12 +18,18 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.teams import lookup
+from rubricweb.services import label_files
 from rubricweb.services.datasets import datasets, files
-from rubricweb.services.labels import LabelsPlan
-from rubricweb.services.reviews import reviews
+from rubricweb.services.label_files import LabelsPlan
 from rubricweb.templatetags.display import count
 
 ITEMS_OWN = "-"
+SHAPE_WORDS = {
+    "long": "one label a row",
+    "criteria": "a column for each criterion",
+    "raters": "a column for each rater",
+    "both": "a column for each rater and criterion",
+}
 
 
 def rubric(options: argparse.Namespace) -> int:
@@ -79,38 +88,74 @@ def labels(options: argparse.Namespace) -> int:
     data = read_file(options.file)
     labelled = lookup.dataset_called(who.team, options.dataset)
     said: list[str] = []
-    given = {"by": who.user, "data": data, "filename": options.file.name}
-    given |= {"queue_name": options.name, "rater_kind": options.rater_kind}
+    given = {"data": data, "filename": options.file.name, "strict": options.strict}
+    given |= {"queue_name": options.name, "choices": _choices(options)}
     with transaction.atomic():  # a rubric file is not kept when its labels are refused, or only looked at
         version = rubric_named(who, options.rubric, labelled, tell=said.append)
         if options.plan:
-            found = reviews.plan_labels(labelled, version, **given)
+            found = label_files.plan_labels(labelled, version, **given)
             transaction.set_rollback(True)
             return _print_plan(found, as_json=options.json)
-        queue = reviews.import_labels(labelled, version, **given)
+        stored = label_files.import_label_file(labelled, version, by=who.user, **given)
     for line in said:
         note(line)
-    note(f"Stored the labels as the closed queue {queue} (id:{queue.pk})")
+    note(f"Stored the labels as the closed queue {stored.queue} (id:{stored.queue.pk})")
+    _note_left_out(stored.left_out)
     if options.json:
-        from rubricweb.api.reviews.queue_schemas import Queue
+        from rubricweb.api.reviews.queue_schemas import ImportedQueue, imported_queue
 
-        print_shape(Queue, queue)
+        print_shape(ImportedQueue, imported_queue(stored))
     return 0
 
 
-def _print_plan(found: LabelsPlan, *, as_json: bool) -> int:
+def _choices(options: argparse.Namespace) -> LabelChoices:
+    """--rater-kind KIND is for everybody, RATER=KIND for one; the rest is as the API has it."""
+    kinds = [kind for kind in options.rater_kind if "=" not in kind]
+    if len(kinds) > 1:
+        raise Invalid("--rater-kind takes one kind for everybody, and RATER=KIND for single ones.")
+    return label_files.said_choices(
+        shape=options.shape,
+        columns=options.column,
+        values=options.value,
+        rater_kind=next(iter(kinds), None),
+        rater_kinds=[kind for kind in options.rater_kind if "=" in kind],
+        rater=options.rater,
+        criterion=options.criterion,
+    )
+
+
+def _note_left_out(left_out: Iterable[LeftOut]) -> None:
+    for group in left_out:
+        note(f"Left out: {group}")
+
+
+def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
     if as_json:
         from rubricweb.api.datasets.schemas import LabelsPlan as Shown
 
-        print_shape(Shown, found)
+        print_shape(Shown, label_files.plan_as_data(plan))
         return 0
+    reading = plan.reading
+    if reading.found is not None:
+        note(f"Recognised: {SHAPE_WORDS[reading.found.shape]}.")
+        columns = table(("column", "is"), ())
+        for column in reading.columns:
+            columns.add_row(column, reading.fields.get(column, "not read"))
+        terminal().print(columns)
     rows = table(("rater", "counts as"), ("labels",))
-    for one in found.raters:
+    for one in plan.raters:
         rows.add_row(one.name, one.rater_kind, count(one.labels))
     terminal().print(rows)
-    labels = counted(found.labels, "label")
-    items = counted(found.items, "item")
-    note(f"{labels} of {items} would become the closed queue {found.queue_name}. Nothing was stored.")
+    for value in reading.unknown_values:
+        allowed = ", ".join(value.allowed)
+        note(
+            f"{value.value!r} is no answer ({counted(value.labels, 'label')}). Say --value "
+            f"{shlex.quote(value.value + '=ANSWER')}, where ANSWER is one of {allowed}."
+        )
+    _note_left_out(reading.left_out)
+    labels = counted(plan.labels, "label")
+    items = counted(plan.items, "item")
+    note(f"{labels} of {items} would become the closed queue {plan.queue_name}. Nothing was stored.")
     return 0
 
 

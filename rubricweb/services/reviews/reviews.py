@@ -21,9 +21,8 @@ from rubricweb.models import (
     ReviewState,
 )
 from rubricweb.selectors.labels.rationale import incomplete, lacks_reason
+from rubricweb.services.label_files import import_labels as import_labels  # people's labels are reviews too
 from rubricweb.services.labels import allowed_answers, checked_label
-from rubricweb.services.labels import import_labels as import_labels  # people's labels are reviews too
-from rubricweb.services.labels import plan_labels as plan_labels
 from rubricweb.services.labels import require_rubric as require_rubric  # asked before runs as well
 from rubricweb.services.reviews import assignments, calibration, extra_raters
 from rubricweb.services.reviews.evidence import Span, checked_evidence

@@ -9,9 +9,6 @@ from django.utils.text import Truncator
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.datasets.files import ALIASES, Preview
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, RaterKind, RubricVersion, Team
-from rubricweb.selectors.rubrics import versions
-from rubricweb.web.shared.choices import offer_rows
 
 CELL_CHARACTERS = 280
 
@@ -112,43 +109,6 @@ class SplitForm(forms.Form):
     def refuse(self, error: Invalid | Conflict) -> None:
         place = error.faults[0].place if isinstance(error, Invalid) and error.faults else ""
         self.add_error(place if place in self.fields else None, str(error))
-
-
-class LabelsForm(forms.Form):
-    """Where a file of labels goes; `own` of the dataset's `items` bring their own rubric."""
-
-    rubric_version = forms.ModelChoiceField(
-        RubricVersion.objects.none(),
-        required=False,
-        empty_label="– none –",
-        help_text="Whose criteria the labels name; an item's own rubric goes first.",
-    )
-    queue_name = forms.CharField(
-        label="Name",
-        max_length=200,
-        required=False,
-        help_text="What these labels are called among the review queues. Defaults to the file name.",
-    )
-
-    rater_kind = forms.ChoiceField(
-        label="Who gave them",
-        required=False,
-        choices=[
-            (RaterKind.HUMAN, "people"),
-            (RaterKind.MACHINE, "a program or model"),
-            (RaterKind.SETTLED, "settled as ground truth"),
-        ],
-        help_text="For lines without a rater_kind of their own. Labels of programs and models are shown and "
-        "count in no figure about people.",
-    )
-
-    def __init__(self, data: Any, *, team: Team, dataset: Dataset, items: int, own: int) -> None:
-        super().__init__(data, initial={"rubric_version": dataset.rubric_version_id})
-        if items == own:
-            del self.fields["rubric_version"]
-            return
-        self.fields["rubric_version"].required = own == 0
-        offer_rows(self, "rubric_version", versions.published_versions(team))
 
 
 def cells(preview: Preview) -> list[list[str]]:

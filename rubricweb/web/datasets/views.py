@@ -1,6 +1,5 @@
 """Pages of the datasets room: lists, bringing files in, items one by one."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.contrib import messages
@@ -14,8 +13,8 @@ from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.datasets.files import Preview, preview
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge, Withheld
-from rubricweb.models import Dataset, Item, RaterKind, Role
+from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
+from rubricweb.models import Dataset, Item, Role
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
@@ -23,13 +22,11 @@ from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.rubrics import versions as rubric_selectors
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import raters, splits
-from rubricweb.services.reviews import reviews
 from rubricweb.services.shared import uploads
-from rubricweb.web.datasets.forms import LabelsForm, MappingForm, SplitForm, UploadForm, cells
+from rubricweb.web.datasets import kept_uploads
+from rubricweb.web.datasets.forms import MappingForm, SplitForm, UploadForm, cells
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded
 from rubricweb.web.shared.names import note_names
-
-UPLOADS_PER_SESSION = 3
 
 
 @team_page(Role.VIEWER)
@@ -144,7 +141,7 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
         except (Invalid, TooLarge) as error:
             refusal = error
         else:
-            upload_id = _keep(request, data, filename, form.cleaned_data.get("name", ""), dataset)
+            upload_id = kept_uploads.keep(request, data, filename, form.cleaned_data.get("name", ""), dataset)
             return redirect(f"{request.path}?upload={upload_id}")
     context = {"form": form, "refusal": refusal, "dataset": dataset}
     return render(
@@ -153,7 +150,7 @@ def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
 
 
 def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
-    known = _kept(request, upload_id, dataset, labels=False)
+    known = kept_uploads.kept(request, upload_id, dataset, labels=False)
     data, filename = uploads.kept(upload_id), known["filename"]
     beginning = _previewed(data, filename)
     form = MappingForm(
@@ -172,7 +169,7 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
         except Conflict as error:
             form.add_error("name" if dataset is None else None, str(error))
         else:
-            _forget(request, upload_id)
+            kept_uploads.forget(request, upload_id)
             messages.success(request, said)
             return redirect("dataset", request.team.slug, stored.pk)
     context = {
@@ -216,48 +213,6 @@ def _previewed(data: bytes, filename: str) -> Preview:
         raise Invalid(f"{filename} cannot be read.", error.faults) from error
 
 
-def _kept(request: TeamRequest, upload_id: str, dataset: Dataset | None, *, labels: bool) -> dict[str, Any]:
-    """What is known of a file, of items or of labels, that this browser session sent for this place."""
-    known: dict[str, Any] | None = request.session.get("uploads", {}).get(upload_id)
-    meant_for = (request.team.pk, dataset.pk if dataset else None, labels)
-    if known is None or (known["team"], known.get("dataset"), bool(known.get("labels"))) != meant_for:
-        raise NotFound("upload any more; choose the file again")
-    return known
-
-
-def _keep(
-    request: TeamRequest,
-    data: bytes,
-    filename: str,
-    name: str,
-    dataset: Dataset | None,
-    *,
-    labels: dict[str, Any] | None = None,
-) -> str:
-    """Keeps the file for this browser session, at the cost of its oldest one when there are too many."""
-    upload_id = uploads.keep(data)
-    kept = request.session.get("uploads", {})
-    for old in list(kept)[: max(0, len(kept) + 1 - UPLOADS_PER_SESSION)]:
-        uploads.drop(old)
-        del kept[old]
-    kept[upload_id] = {
-        "team": request.team.pk,
-        "dataset": dataset.pk if dataset else None,
-        "filename": filename[:200],
-        "name": name,
-        "labels": labels,
-    }
-    request.session["uploads"] = kept
-    return upload_id
-
-
-def _forget(request: TeamRequest, upload_id: str) -> None:
-    uploads.drop(upload_id)
-    request.session["uploads"] = {
-        other: what for other, what in request.session.get("uploads", {}).items() if other != upload_id
-    }
-
-
 @team_page(Role.EDITOR)
 @require_POST
 def rater_kind(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResponse:
@@ -269,78 +224,3 @@ def rater_kind(request: TeamRequest, dataset_id: int, rater_id: int) -> HttpResp
     except Conflict as error:
         messages.error(request, str(error))
     return redirect("dataset", request.team.slug, dataset.pk)
-
-
-# ── Importing labels ─────────────────────────────────────────────────────────────────────────────
-
-
-@team_page(Role.EDITOR)
-def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    """First the file, then (?upload=<id>) what it would become: labels as a closed review queue."""
-    dataset = access.access_dataset(request.team, dataset_id)
-    if "upload" in request.GET:
-        return _check_labels(request, request.GET["upload"], dataset)
-    items, own = selectors.own_rubric_counts(dataset)
-    form = LabelsForm(
-        request.POST if request.method == "POST" else None,
-        team=request.team,
-        dataset=dataset,
-        items=items,
-        own=own,
-    )
-    refusal: Invalid | TooLarge | Conflict | None = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            data, filename = uploaded(request)
-            version = form.cleaned_data.get("rubric_version")
-            choices = {
-                "queue_name": form.cleaned_data["queue_name"],
-                "rater_kind": form.cleaned_data["rater_kind"] or RaterKind.HUMAN,
-            }
-            plan = reviews.plan_labels(
-                dataset, version, by=request.user, data=data, filename=filename, **choices
-            )
-        except (Invalid, TooLarge) as error:
-            refusal = error
-        except Conflict as error:
-            form.add_error("queue_name", str(error))
-        else:
-            labels = {"version": version.pk if version else None, "choices": choices, "plan": asdict(plan)}
-            upload_id = _keep(request, data, filename, "", dataset, labels=labels)
-            return redirect(f"{request.path}?upload={upload_id}")
-    context = {"dataset": dataset, "form": form, "refusal": refusal}
-    return render(
-        request, "datasets/imports/labels.html", context, status=422 if refusal or form.errors else 200
-    )
-
-
-def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
-    """What the kept file would become, and the button that stores it."""
-    known = _kept(request, upload_id, dataset, labels=True)
-    labels = known["labels"]
-    refusal: Invalid | TooLarge | Conflict | None = None
-    if request.method == "POST":
-        version = access.access_version(request.team, labels["version"]) if labels["version"] else None
-        try:
-            queue = reviews.import_labels(
-                dataset,
-                version,
-                by=request.user,
-                data=uploads.kept(upload_id),
-                filename=known["filename"],
-                **labels["choices"],
-            )
-        except (Invalid, TooLarge, Conflict) as error:  # something changed since the file was looked at
-            refusal = error
-        else:
-            _forget(request, upload_id)
-            messages.success(request, f"Imported the labels as {queue.name}.")
-            return redirect("queue", request.team.slug, queue.pk)
-    context = {
-        "dataset": dataset,
-        "filename": known["filename"],
-        "plan": labels["plan"],
-        "machines": any(rater["rater_kind"] == RaterKind.MACHINE for rater in labels["plan"]["raters"]),
-        "refusal": refusal,
-    }
-    return render(request, "datasets/imports/labels_check.html", context, status=422 if refusal else 200)

@@ -119,18 +119,45 @@ def test_a_file_of_labels_is_looked_at_before_anything_is_stored(ed: ApiClient) 
     lines = "item_id,criterion,rater,verdict,rater_kind\n"
     lines += f"good,{name},kim,MET,\nbad,{name},kim,UNMET,\ngood,{name},gpt,MET,machine\n"
     seen = ed.send("POST", f"{address}/plan", files={"file": upload(lines, "first.csv")})
-    assert seen == {
-        "queue_name": "first",
-        "labels": 3,
-        "items": 2,
-        "raters": [
-            {"name": "gpt", "rater_kind": "machine", "labels": 1},
-            {"name": "kim", "rater_kind": "human", "labels": 2},
-        ],
-    }
+    assert (seen["queue_name"], seen["labels"], seen["items"], seen["criteria"]) == ("first", 3, 2, 1)
+    assert seen["raters"] == [
+        {"name": "gpt", "rater_kind": "machine", "labels": 1, "member": ""},
+        {"name": "kim", "rater_kind": "human", "labels": 2, "member": ""},
+    ]
+    assert (seen["shape"], [one["field"] for one in seen["columns"]]) == (
+        "long",
+        ["item_id", "criterion", "rater", "verdict", "rater_kind"],
+    )
+    assert (seen["left_out"], seen["unknown_values"], len(seen["first"])) == ([], [], 3)
     assert not Rater.objects.filter(name__in=["gpt", "kim"]).exists()
     assert not ReviewQueue.objects.exists()
     wrong = upload(lines + f"nobody,{name},kim,MET,\ngood,none,kim,MET,\n", "first.csv")
     refused = ed.refused(422, "POST", f"{address}/plan", files={"file": wrong})
     assert [fault["place"] for fault in refused["faults"]] == ["line 5: item_id", "line 6: criterion"]
     assert ed.send("POST", address, files={"file": upload(lines, "first.csv")})["name"] == "first"
+
+
+def test_labels_of_other_shapes_are_imported_in_part_where_that_is_asked_for(ed: ApiClient, world) -> None:
+    path = f"/datasets/{world.dataset.pk}/labels"
+    wide = "who,key,capital,concise,gpt: capital\nann,good,yes,fine,\nann,ugly,no,no,\n"
+
+    def form(**said: str) -> dict[str, object]:
+        return {"file": upload(wide, "wide.csv"), "rubric_version_id": world.version.pk, **said}
+
+    # Without being told otherwise, nothing is left out.
+    refused = ed.refused(422, "POST", path, files=form())
+    assert [fault["place"] for fault in refused["faults"]] == ["line 2: concise", "line 3: key"]
+    said = {"strict": "false", "columns": "=gpt: capital", "values": "fine=MET", "rater_kinds": "ann=machine"}
+    seen = ed.send("POST", f"{path}/plan", files=form(strict="false"))
+    assert [(one["value"], one["allowed"]) for one in seen["unknown_values"]] == [
+        ("fine", ["MET", "UNMET", "CANNOT_ASSESS"])
+    ]
+    stored = ed.send("POST", path, files=form(**said))
+    assert stored["left_out"] == [
+        {"why": "item", "rows": 1, "says": "1 row on 1 item that is not in this dataset: ugly"}
+    ]
+    assert Rater.objects.get(name="ann").kind == "machine"
+    wide = "a,b\n" + "1,2\n" * 50
+    (fault,) = ed.refused(422, "POST", path, files=form(strict="false"))["faults"]
+    assert "the columns a, b" in fault["found"]
+    assert ed.refused(422, "POST", path, files=form(columns="a"))["faults"][0]["place"] == "columns"

@@ -5,10 +5,10 @@ import json
 from django.utils import timezone
 
 from rubricweb.api.datasets.schemas import ImportedRater, LabelsPlan
-from rubricweb.api.reviews.queue_schemas import Queue
+from rubricweb.api.reviews.queue_schemas import ImportedQueue
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import JournalEntry, Rater, ReviewQueue
+from rubricweb.models import JournalEntry, Judgement, Rater, ReviewQueue
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -126,22 +126,47 @@ def test_a_file_of_labels_is_looked_at_without_storing_it(people: Cast, at_termi
     ed = at_terminal(people.ed)
     shown = ed(*asked)
     assert (shown.code, shown.out.split()[-3:]) == (0, ["gpt", "machine", "2"])
+    assert "Recognised: one label a row." in shown.err
     assert "2 labels of 2 items would become the closed queue labels. Nothing was stored." in shown.err
     planned = ed(*asked, "--json").out
     assert misfits(LabelsPlan, planned) == []
-    assert json.loads(planned) == {
-        "queue_name": "labels",
-        "labels": 2,
-        "items": 2,
-        "raters": [{"name": "gpt", "rater_kind": "machine", "labels": 2}],
-    }
+    plan = json.loads(planned)
+    assert (plan["labels"], plan["items"], plan["shape"]) == (2, 2, "long")
+    assert plan["raters"] == [{"name": "gpt", "rater_kind": "machine", "labels": 2, "member": ""}]
     assert not Rater.objects.filter(name__in=["gpt", "kim"]).exists()
     assert not JournalEntry.objects.filter(verb="imported labels").exists()
     # Without --plan it is stored, and told as the API tells it.
     stored = ed(*[one for one in asked if one != "--plan"], "--json")
     assert (stored.code, "Stored the labels as the closed queue labels" in stored.err) == (0, True)
     queue = ReviewQueue.objects.get(name="labels")
-    assert misfits(Queue, stored.out) == []
+    assert misfits(ImportedQueue, stored.out) == []
     answer = json.loads(stored.out)
-    assert answer["id"] == queue.pk
+    assert (answer["id"], answer["left_out"]) == (queue.pk, [])
     assert answer["dataset"] == {"id": dataset.pk, "name": dataset.name}
+
+
+def test_a_wide_file_of_labels_is_mapped_and_imported_in_part(people: Cast, at_terminal, tmp_path) -> None:
+    dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
+    path = tmp_path / "ratings.csv"
+    path.write_text("id,gpt: capital,kim: capital,c2,why\ngood,good,yes,,Short.\nugly,no,no,no,\n")
+    asked = ["import-labels", path, "--dataset", dataset.name, "--rubric", f"id:{version.pk}"]
+    ed = at_terminal(people.ed)
+    shown = ed(*asked, "--plan")
+    assert "Recognised: a column for each rater and criterion." in shown.err
+    assert "'good' is no answer (1 label). Say --value good=ANSWER" in " ".join(shown.err.split())
+    said = ["--column", "kim: concise=c2", "--column", "kim: capital reason=why", "--value", "good=MET"]
+    said += ["--rater-kind", "gpt=machine"]
+    refused = ed(*asked, *said, "--strict")
+    assert (refused.code, "line 3: id" in refused.err) == (1, True)
+    assert not ReviewQueue.objects.exists()
+    stored = ed(*asked, *said)
+    assert stored.code == 0
+    assert "Left out: 1 row on 1 item that is not in this dataset: ugly" in " ".join(stored.err.split())
+    given = Judgement.objects.filter(review__queue__name="ratings").order_by("review__rater__name")
+    assert list(given.values_list("review__rater__name", "review__rater__kind", "verdict", "reason")) == [
+        ("gpt", "machine", "MET", ""),
+        ("kim", "human", "MET", "Short."),
+    ]
+    path.write_text("alpha,beta\n" + "1,2\n" * 100)
+    unclear = ed(*asked)
+    assert (unclear.code, unclear.err.count("alpha")) == (1, 1)

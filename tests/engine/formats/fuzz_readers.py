@@ -28,8 +28,8 @@ from rubricweb.engine.formats.bundle.records import BundledAdjudication, Bundled
 from rubricweb.engine.formats.dataset_values import ALIASES, DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.files import preview, read_dataset
 from rubricweb.engine.formats.datasets.writers import write_dataset
-from rubricweb.engine.formats.label_files import read_labels
 from rubricweb.engine.formats.label_provenance import LabelProvenance
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.engine.formats.rubric_files import read_rubric, write_rubric
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict

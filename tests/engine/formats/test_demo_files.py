@@ -7,7 +7,8 @@ from itertools import combinations
 import pytest
 
 from rubricweb.engine.formats.datasets.files import DatasetFile, read_dataset
-from rubricweb.engine.formats.label_files import LabelRecord, read_labels
+from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict

@@ -11,8 +11,10 @@ from rubricweb.engine.formats.bundle.records import BundledJudgement, read_rows
 from rubricweb.engine.formats.dataset_values import ALIASES
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
-from rubricweb.engine.formats.label_files import read_labels
+from rubricweb.engine.formats.labels.exact import read_labels
+from rubricweb.engine.formats.labels.reading import read_label_table
 from rubricweb.engine.formats.rubric_files import read_rubric
+from rubricweb.engine.rubric import Rubric
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text()
 
@@ -27,6 +29,15 @@ RECOGNISED = {
     "events.jsonl": "openai-evals-log",
 }
 
+SHAPES_OF_LABELS = {"criteria.csv": ("criteria", 4), "raters.csv": ("raters", 4), "both.csv": ("both", 3)}
+WARMTH = [{"label": "Cold"}, {"label": "Warm", "value": 1}, {"label": "Cannot tell", "na": True}]
+LABELLED = Rubric.from_dict(
+    [
+        {"name": "polite", "requirement": "Is polite"},
+        {"name": "final_tone", "requirement": "How warm?", "options": WARMTH},
+    ]
+)
+
 
 @pytest.mark.parametrize("filename", EXAMPLES)
 def test_every_example_is_read(filename):
@@ -40,6 +51,9 @@ def test_every_example_is_read(filename):
         ]
     elif filename == "labels.csv":
         assert len(read_labels(data, filename=filename)) == 2
+    elif filename in SHAPES_OF_LABELS:
+        read = read_label_table(data, filename=filename, rubric=LABELLED, items={"r1"})
+        assert (read.found.shape, len(read.labels), read.left_out) == (*SHAPES_OF_LABELS[filename], ())
     elif filename == "judgements.jsonl":
         faults = FaultList()
         assert len(read_rows(BundledJudgement, data.decode(), filename, faults)) == 1
@@ -53,6 +67,7 @@ def test_every_example_is_read(filename):
 def test_there_is_an_example_of_everything():
     assert set(EXAMPLES) == {
         *RECOGNISED,
+        *SHAPES_OF_LABELS,
         "rubric.yaml",
         "replies.json",
         "items.jsonl",

@@ -3,7 +3,8 @@
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.label_files import LabelRecord, read_labels
+from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict
 
@@ -58,8 +59,8 @@ def test_jsonl_values_of_the_wrong_type_are_refused():
     assert faults(data, "x.jsonl") == [
         ("line 1: item_id", "true"),
         ("line 1: criterion", "an empty list"),
-        ("line 1: verdict", "1"),
         ("line 1: reason", "5"),
+        ("line 1: verdict", "1"),
     ]
 
 

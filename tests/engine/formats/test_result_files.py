@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rubricweb.engine.formats import FORMATS
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.formats.formulas import neutralised, restored
-from rubricweb.engine.formats.label_files import read_labels
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.engine.formats.result_files import (
     VERDICT_COLUMNS,
     DatasetHead,

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.formats.datasets.files import preview, read_dataset
-from rubricweb.engine.formats.label_files import read_labels
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Dataset, Item, Rater, Review, ReviewQueue, Run, Vote
 from rubricweb.selectors.adjudication import inbox

@@ -56,12 +56,13 @@ def open_source(
     needs: Iterable[str] = (),
     *,
     may_be_empty: bool = False,
+    translated: bool = True,
 ) -> Source:
     """Open a dataset file in the format its name says, or its content when the name does not.
 
     ``needs`` are keys a dataset object must have; where it ``may_be_empty``, one with ``rubric`` may leave
-    out ``items``. Raises InvalidFile for what is no such file at all; faults
-    inside go to ``faults``.
+    out ``items``. Other programs' files are translated unless records are wanted as they are. Raises
+    InvalidFile for what is no such file at all; faults inside go to ``faults``.
     """
     if is_parquet(data):
         return _parquet(data, max_bytes, faults)
@@ -77,13 +78,15 @@ def open_source(
     if format == "csv":
         return Source("csv", Header(), _restored(csv_records(text, faults, InvalidFile)), cells=True)
     if format == "jsonl":
-        return _records("jsonl", jsonl_records(text, faults), faults)
+        records = jsonl_records(text, faults)
+        return _records("jsonl", records, faults) if translated else Source("jsonl", Header(), records)
     try:
         whole = parse_json(text) if format == "json" else parse_yaml(text)
     except InvalidText as error:
         raise InvalidFile(error.faults) from None
     if isinstance(whole, list):
-        return _records(format, _listed(whole, faults), faults)
+        listed = _listed(whole, faults)
+        return _records(format, listed, faults) if translated else Source(format, Header(), listed)
     return _document(format, whole, faults, needs, may_be_empty)
 
 

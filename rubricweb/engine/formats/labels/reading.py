@@ -1,0 +1,391 @@
+"""Files of labels in the usual shapes, read against a rubric: what they say, and what is left out."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+from rubricweb.engine.errors import Fault, FaultList, InvalidFile, join_place, nearest, shown
+from rubricweb.engine.formats.datasets.sources import open_source
+from rubricweb.engine.formats.formulas import restored
+from rubricweb.engine.formats.label_files import (
+    FIELDS,
+    MAX_KEYS,
+    RATER_KINDS,
+    LabelCell,
+    LabelChoices,
+    LabelColumns,
+    LabelRecord,
+    RaterKind,
+)
+from rubricweb.engine.formats.labels.answers import Answers, allowed_labels, number_of, value_text
+from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, Problem
+from rubricweb.engine.formats.labels.recognition import Known, recognised
+from rubricweb.engine.formats.labels.rubrics import Rubrics
+from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
+from rubricweb.engine.parsers.plain_text import unstorable
+from rubricweb.engine.rubric import Criterion, Rubric
+from rubricweb.engine.verdict import ALLOWED_VERDICTS, Label, Verdict
+
+SAMPLE_ROWS = 2_000
+"""The columns of a file are those of so many first rows, and are recognised by what stands there."""
+SAMPLE_CHARACTERS = 200
+MAX_UNKNOWN = 100
+"""Different values without a meaning that are listed; the labels with further ones are left out."""
+
+BROKEN_FILE = "a broken row"
+"""What csv_records says of a row behind which nothing can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownValue:
+    """A value that is no answer to these criteria, how often it stands there, and what may be answered."""
+
+    value: str
+    labels: int
+    criteria: tuple[str, ...]
+    allowed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsReading:
+    """A file of labels as it would be imported.
+
+    ``found`` is None where the columns say nothing: then ``refused`` says so, once. ``refused`` also holds
+    contradictions; what is in there is never imported in part. ``faults`` (and ``more`` of them) are
+    everything that is left out, row by row, as a strict import refuses it; ``left_out`` is the same in groups
+    and ``left_out_rows`` at length. ``fields`` says of columns
+    what they are read as, or of some what they may be; ``examples`` has a first value of each.
+    """
+
+    columns: tuple[str, ...]
+    found: LabelColumns | None
+    labels: tuple[LabelRecord, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    left_out_rows: tuple[Fault, ...] = ()
+    unknown_values: tuple[UnknownValue, ...] = ()
+    refused: tuple[Fault, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    more: int = 0
+    fields: Mapping[str, str] = field(default_factory=dict)
+    examples: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_label_table(
+    data: bytes,
+    *,
+    filename: str,
+    choices: LabelChoices | None = None,
+    rubric: Rubric | None = None,
+    own_rubrics: Mapping[str, Rubric] | None = None,
+    items: Collection[str] | None = None,
+    exact: bool = False,
+    max_bytes: int = MAX_FILE_BYTES,
+) -> LabelsReading:
+    """Read a CSV, JSONL, JSON or Parquet file of labels in any of the shapes.
+
+    ``rubric`` (or ``own_rubrics`` by item id, which come first) has the criteria; without one only verdicts
+    of long files are taken. ``items`` are the ids there are, where that is known. ``exact`` takes answers
+    only as the criteria write them, not yes, pass or 1. Raises InvalidFile for what is no table at all.
+    """
+    choices = choices or LabelChoices()
+    unread = FaultList()
+    source = open_source(data, filename, max_bytes, unread, translated=False)
+    records = _restored(source.records) if source.format == "csv" else source.records
+    first = list(itertools.islice(records, SAMPLE_ROWS))
+    if not first:
+        if not unread:
+            unread.add("", "no labels", f"rows with {', '.join(FIELDS[:5])}")
+        unread.raise_as(InvalidFile)
+    rubrics = Rubrics(rubric, own_rubrics or {})
+    criteria = [pair for one in rubrics.every for pair in one.by_name.items()]
+    known = Known.of(criteria, choices, items)
+    columns = tuple(dict.fromkeys(str(key) for record in first for key in record.data))
+    unclear = FaultList()
+    sample = _sample(first, columns)
+    examples = {column: values[0] for column, values in sample.items() if values}
+    found, fields = recognised(sample, known, choices, unclear)
+    if found is None:
+        return LabelsReading(columns, None, (), refused=tuple(unclear), fields=fields, examples=examples)
+    reader = _Reader(found, rubrics, choices, items, PurePath(filename).stem, exact=exact)
+    for record in itertools.chain(first, records):
+        reader.take(record)
+    return replace(reader.reading(columns, unread), fields=fields, examples=examples)
+
+
+def _restored(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
+    for record in records:
+        cells = {name: restored(cell) if cell[0] == "'" else cell for name, cell in record.data.items()}
+        yield PlacedRecord(record.place, cells)
+
+
+def _sample(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, list[str]]:
+    """The first values of every column, as texts."""
+    values: dict[str, list[str]] = {column: [] for column in columns}
+    for record in first:
+        for column, value in record.data.items():
+            text = value_text(value)
+            if text:
+                values[str(column)].append(text[:SAMPLE_CHARACTERS])
+    return values
+
+
+@dataclass(slots=True)
+class _Said:
+    """A label as the file says it, before its value is read."""
+
+    place: str
+    column: str
+    item_id: str
+    criterion: str
+    rater: str
+    kind: RaterKind
+    value: Any
+    reason: str
+    known: Criterion | None
+    problems: list[Problem]
+
+
+class _Reader:
+    """Takes rows one after the other; values are read at the end, when all of a criterion's are known."""
+
+    def __init__(
+        self,
+        found: LabelColumns,
+        rubrics: Rubrics,
+        choices: LabelChoices,
+        items: Collection[str] | None,
+        stem: str,
+        *,
+        exact: bool,
+    ) -> None:
+        self._found, self._rubrics, self._choices, self._items = found, rubrics, choices, items
+        self._rater = (choices.rater.strip() or stem)[: MAX_KEYS["rater"]]
+        self._exact = exact
+        self._said: list[_Said] = []
+        # Keys and values come again and again; what was found to be one is not looked at twice.
+        self._keys: dict[str, dict[str, str]] = {field: {} for field in MAX_KEYS}
+        self._values: dict[int, set[str]] = {}
+        self._answers: dict[int, Answers] = {}
+        self._out = LeftOutRows()
+        self._refused = FaultList()
+        self._unknown: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
+
+    # ── First look: who said what about which item ───────────────────────────────────────────────
+
+    def take(self, record: PlacedRecord) -> None:
+        found = self._found
+        problems: list[Problem] = []
+        item_id = self._key(record, "item_id", found.item_id, "no_item", problems)
+        if item_id and self._items is not None and item_id not in self._items:
+            place = join_place(record.place, found.item_id)
+            fault = Fault(place, repr(item_id[:200]), "the id of an item in the dataset")
+            problems.append(Problem("item", fault, item_id[:200]))
+        named = ""
+        if found.criterion:
+            named = self._key(record, "criterion", found.criterion, "criterion", problems)
+        rater = self._rater
+        if found.rater:
+            rater = self._key(record, "rater", found.rater, "no_rater", problems)
+        kind = self._kind(record, rater, problems)
+        spoken = found.shape == "long"
+        cells = found.cells if spoken else [one for one in found.cells if _says(record.data.get(one.column))]
+        if not spoken and problems:
+            if cells:
+                self._out.add(problems)
+            return
+        for cell in cells:
+            about = cell.criterion or named
+            by = cell.rater or rater
+            here = kind if not cell.rater else self._kind_of(by, kind)
+            self._said.append(self._say(record, cell, (item_id, about, by), here, list(problems)))
+
+    def _say(
+        self,
+        record: PlacedRecord,
+        cell: LabelCell,
+        key: tuple[str, str, str],
+        kind: RaterKind,
+        problems: list[Problem],
+    ) -> _Said:
+        item_id, about, rater = key
+        criteria = self._rubrics.of(item_id)
+        known: Criterion | None = None
+        if criteria is not None and about:
+            own = criteria.find(about)
+            if own is None:
+                place = join_place(record.place, self._found.criterion or cell.column)
+                fault = Fault(place, shown(about), nearest(about, criteria.by_name))
+                problems.append(Problem("criterion", fault, about))
+            else:
+                about, known = own, criteria.by_name[own]
+        value = record.data.get(cell.column)
+        if known is not None:
+            self._values.setdefault(id(known), set()).add(value_text(value) or "")
+        reason = self._reason(record, cell.reason, problems)
+        return _Said(record.place, cell.column, item_id, about, rater, kind, value, reason, known, problems)
+
+    def _key(self, record: PlacedRecord, field: str, column: str, why: Any, problems: list[Problem]) -> str:
+        """What names a label, as text; empty with a problem where there is none."""
+        value = record.data.get(column)
+        good = self._keys[field].get(value) if type(value) is str else None
+        if good is not None:
+            return good
+        place = join_place(record.place, column)
+        text = None if isinstance(value, bool) else value_text(value)
+        if value is None or not text:
+            found = "nothing" if value is None else shown(value)
+            problems.append(Problem(why, Fault(place, found, "a text")))
+            return ""
+        limit = MAX_KEYS[field]
+        broken = unstorable(text)
+        if broken or len(text) > limit:
+            fault = Fault(place, broken or f"{len(text):,} characters", f"a text of at most {limit}")
+            problems.append(Problem("text", fault))
+        elif type(value) is str:
+            self._keys[field][value] = text
+        return text
+
+    def _kind(self, record: PlacedRecord, rater: str, problems: list[Problem]) -> RaterKind:
+        value = record.data.get(self._found.rater_kind) if self._found.rater_kind else None
+        if value is None or value == "":
+            return self._kind_of(rater, self._choices.rater_kind)
+        kind = RATER_KINDS.get(str(value).strip().casefold())
+        if kind is None:
+            place = join_place(record.place, self._found.rater_kind)
+            problems.append(Problem("kind", Fault(place, shown(value), ", ".join(RATER_KINDS)), str(value)))
+            return self._choices.rater_kind
+        return self._kind_of(rater, kind)
+
+    def _kind_of(self, rater: str, otherwise: RaterKind) -> RaterKind:
+        return self._choices.rater_kinds.get(rater, otherwise)
+
+    def _reason(self, record: PlacedRecord, column: str, problems: list[Problem]) -> str:
+        value = record.data.get(column) if column else None
+        if value is None:
+            return ""
+        if isinstance(value, str) and ((value.isascii() and "\0" not in value) or not unstorable(value)):
+            return value
+        found = str(unstorable(value)) if isinstance(value, str) else shown(value)
+        problems.append(Problem("text", Fault(join_place(record.place, column), found, "text")))
+        return ""
+
+    # ── Second look: what the values mean ────────────────────────────────────────────────────────
+
+    def reading(self, columns: tuple[str, ...], unread: FaultList) -> LabelsReading:
+        """Everything, once all rows were taken."""
+        labels: list[LabelRecord] = []
+        first: dict[tuple[str, str, str, str], tuple[str, Label]] = {}
+        for said in self._said:
+            answer = self._answer(said)
+            if said.problems or answer is None:
+                self._out.add(said.problems)
+                continue
+            key = (said.item_id, said.criterion.casefold(), said.rater, said.kind)
+            if key in first:
+                self._second(said, first[key][0], same=first[key][1] == answer)
+                continue
+            first[key] = (said.place, answer)
+            labels.append(
+                LabelRecord(*_line_and(said), verdict=answer, reason=said.reason, rater_kind=said.kind)
+            )
+        for fault in unread:
+            if fault.found.startswith(BROKEN_FILE):
+                self._refused.add(fault.place, fault.found, fault.allowed)
+        self._out.unread(unread, unread.total)
+        if not labels and not self._out.faults:
+            self._out.faults.add("", "no labels", f"rows with {', '.join(FIELDS[:5])}")
+        faults = sorted(self._out.faults, key=lambda fault: _number(fault.place))
+        return LabelsReading(
+            columns,
+            self._found,
+            tuple(labels),
+            self._out.groups(),
+            tuple(sorted(self._out.rows, key=lambda fault: _number(fault.place))),
+            self._unknown_values(),
+            tuple(self._refused),
+            tuple(faults),
+            self._out.faults.total - len(faults),
+        )
+
+    def _answer(self, said: _Said) -> Label | None:
+        """The answer, or None and a problem more."""
+        if said.known is None:
+            if self._rubrics.every and any(problem.why == "criterion" for problem in said.problems):
+                return None
+            return self._verdict(said, join_place(said.place, said.column))
+        if said.known.is_check:
+            place = join_place(said.place, said.column)
+            fault = Fault(
+                place, f"a label for the check {said.known.name}", "no line: a check answers for itself"
+            )
+            said.problems.append(Problem("check", fault, said.criterion))
+            return None
+        answers = self._answers.get(id(said.known))
+        if answers is None:
+            values = self._values.get(id(said.known), set())
+            numbers = {number for value in values if (number := number_of(value)) is not None}
+            answers = Answers(said.criterion, said.known, self._choices.values, numbers)
+            self._answers[id(said.known)] = answers
+        answer = answers.read(said.value, exact=self._exact)
+        if answer is None:
+            allowed = ALLOWED_VERDICTS if said.known.is_binary else ", ".join(allowed_labels(said.known))
+            self._no_answer(said, join_place(said.place, said.column), allowed)
+        return answer
+
+    def _verdict(self, said: _Said, place: str) -> Verdict | None:
+        """Without a rubric only verdicts are known."""
+        try:
+            return Verdict.parse(said.value)
+        except (ValueError, AttributeError):  # what is no text has no strip()
+            self._no_answer(said, place, ALLOWED_VERDICTS)
+            return None
+
+    def _no_answer(self, said: _Said, place: str, allowed: str) -> None:
+        if not _says(said.value):
+            found = "nothing" if said.value is None else shown(said.value)
+            said.problems.append(Problem("empty", Fault(place, found, allowed)))
+            return
+        text = value_text(said.value)
+        name = shown(said.value) if text is None else text[:SAMPLE_CHARACTERS]
+        if text is not None and said.known is not None and not said.problems:
+            key = (name, (*allowed_labels(said.known), "-" if said.known.weight < 0 else "+"))
+            if key in self._unknown or len(self._unknown) < MAX_UNKNOWN:
+                self._unknown.setdefault(key, Counter())[said.criterion] += 1
+        said.problems.append(Problem("value", Fault(place, shown(said.value), allowed), name))
+
+    def _second(self, said: _Said, place: str, *, same: bool) -> None:
+        """A label that is there already: again the same is left out, another one is a contradiction."""
+        found = f"a second verdict by {said.rater!r} on {said.criterion!r} of {said.item_id!r} (as {place})"
+        fault = Fault(said.place, found, "one verdict per item, criterion and rater")
+        self._out.add([Problem("twice", fault)])
+        if not same:
+            self._refused.add(fault.place, fault.found, fault.allowed)
+
+    def _unknown_values(self) -> tuple[UnknownValue, ...]:
+        found = [
+            UnknownValue(value, sum(criteria.values()), tuple(criteria), allowed[:-1])
+            for (value, allowed), criteria in self._unknown.items()
+        ]
+        return tuple(sorted(found, key=lambda one: -one.labels))
+
+
+def _says(value: Any) -> bool:
+    return not (value is None or (isinstance(value, str) and not value.strip()))
+
+
+def _line_and(said: _Said) -> tuple[int, str, str, str]:
+    return _number(said.place), said.item_id, said.criterion, said.rater
+
+
+def _number(place: str) -> int:
+    """The number of the line, or of the record, a place begins with."""
+    found = re.match(r"(?:line |items\[)(\d+)", place)
+    if found is None:
+        return 0
+    return int(found[1]) + (1 if place.startswith("items") else 0)

@@ -1,0 +1,329 @@
+"""Which columns of a table of labels say what: by their names, and by what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rubricweb.engine.errors import FaultList, nearest, shortened
+from rubricweb.engine.formats.label_files import (
+    FIELDS,
+    RATER_KINDS,
+    SHAPES,
+    LabelCell,
+    LabelChoices,
+    LabelColumns,
+)
+from rubricweb.engine.formats.labels.answers import GRADES, WORDS, allowed_labels
+from rubricweb.engine.formats.labels.headers import (
+    ALIASES,
+    OWN_NAMES,
+    RATER_WORDS,
+    CriterionNames,
+    Header,
+    plain,
+    rater_and_reason,
+    read_header,
+)
+from rubricweb.engine.rubric import Criterion
+from rubricweb.engine.verdict import Verdict
+
+COLUMNS_NAMED = 40
+_HALF, _MOST = 0.5, 0.8
+"""So many of a column's values must fit before they say what it is; most, where its name says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a file of labels is held against: criteria by name, every answer to them, the dataset's items."""
+
+    names: CriterionNames
+    answers: frozenset[str]
+    items: Collection[str] | None = None
+
+    @classmethod
+    def of(
+        cls, criteria: Iterable[tuple[str, Criterion]], choices: LabelChoices, items: Collection[str] | None
+    ) -> Known:
+        """Of named criteria, and of what a person said values stand for."""
+        named = [(name, one) for name, one in criteria if not one.is_check]
+        answers = {text.casefold() for text in (*WORDS, *GRADES, *Verdict, *choices.values)}
+        answers |= {value.partition(": ")[2].casefold() for value in choices.values if ": " in value}
+        for _, one in named:
+            answers |= {label.casefold() for label in allowed_labels(one)}
+            answers |= {f"{option.value:g}" for option in one.options}
+        return cls(CriterionNames(name for name, _ in named), frozenset(answers), items)
+
+    def is_item(self, text: str) -> bool:
+        return self.items is not None and text in self.items
+
+    def is_criterion(self, text: str) -> bool:
+        return self.names.find(text) is not None
+
+    def is_answer(self, text: str) -> bool:
+        return text.casefold() in self.answers
+
+
+def recognised(
+    sample: Mapping[str, Sequence[str]], known: Known, choices: LabelChoices, faults: FaultList
+) -> tuple[LabelColumns | None, dict[str, str]]:
+    """The columns of a table whose first values are ``sample``, and column by column the field it is read as.
+
+    What ``choices`` says goes first. Faults about a choice, and one for columns that do not say enough, go to
+    ``faults``; the columns are then None, and the fields those that could be told.
+    """
+    recogniser = _Recogniser(sample, known, choices)
+    _check(sample, known, choices, faults)
+    if faults:
+        return None, {}
+    found = recogniser.find()
+    if found is not None:
+        return found, found.fields
+    faults.add("", _columns_text(list(sample)), recogniser.missing())
+    return None, recogniser.guesses()
+
+
+def _columns_text(columns: list[str]) -> str:
+    more = f" and {len(columns) - COLUMNS_NAMED:,} more" if len(columns) > COLUMNS_NAMED else ""
+    return f"the columns {', '.join(shortened(name) for name in columns[:COLUMNS_NAMED])}{more}"
+
+
+def _check(
+    sample: Mapping[str, Sequence[str]], known: Known, choices: LabelChoices, faults: FaultList
+) -> None:
+    """Choices that name what the file or the rubric does not have."""
+    for field, column in choices.columns.items():
+        if column and column not in sample:
+            faults.add(f"columns.{field}", f"the column {column!r}", nearest(column, sample))
+    if choices.shape is not None and choices.shape not in SHAPES:
+        faults.add("shape", repr(choices.shape), nearest(choices.shape, SHAPES))
+    if choices.criterion and not known.is_criterion(choices.criterion):
+        faults.add("criterion", repr(choices.criterion), nearest(choices.criterion, known.names.names))
+    for value, answer in choices.values.items():
+        if answer.strip().casefold() not in known.answers:
+            faults.add(f"values.{value}", repr(answer), "an answer to one of the criteria")
+
+
+class _Recogniser:
+    """One table: the columns nobody has said anything of yet are free."""
+
+    def __init__(self, sample: Mapping[str, Sequence[str]], known: Known, choices: LabelChoices) -> None:
+        self._sample, self._known, self._choices = sample, known, choices
+        self._roles: dict[str, str] = {}
+        self._headers: dict[str, Header] = {}
+        for field, column in choices.columns.items():
+            role = plain(field).replace(" ", "_")
+            if role in FIELDS:
+                self._roles[role] = column
+            elif column:
+                self._headers[column] = read_header(field, known.names) or _rater_header(field)
+        taken = {*self._roles.values(), *self._headers, *choices.unread}
+        self._said = frozenset(self._headers)
+        self._free = [column for column in sample if column not in taken]
+        for column in self._free:
+            header = read_header(column, known.names)
+            if header is not None:
+                self._headers[column] = header
+
+    def missing(self) -> str:
+        """What no column says."""
+        if not self._item_id():
+            lacks = "the items' ids (item_id)"
+        elif self._criterion() and not self._verdict():
+            lacks = "the verdicts (verdict)"
+        elif self._choices.shape == "raters" or self._rater_cells() or self._verdict():
+            lacks = "the criterion the labels are about (criterion), or that criterion named"
+        else:
+            lacks = "the criterion and the verdict, or a column for each criterion or each rater"
+        return f"columns that say {lacks}; or FIELD=COLUMN for each, as in item_id=COLUMN"
+
+    def guesses(self) -> dict[str, str]:
+        """What can be told of single columns where it does not make a shape."""
+        told = {
+            "item_id": self._item_id(),
+            "criterion": self._criterion(),
+            "rater": self._rater(),
+            "verdict": self._verdict(),
+        }
+        return {column: field for field, column in told.items() if column}
+
+    def find(self) -> LabelColumns | None:
+        item_id = self._item_id()
+        if not item_id:
+            return None
+        # In this order: what could be taken for more than one shape is taken for the earlier one.
+        finders = {
+            "long": self._long,
+            "both": self._both,
+            "criteria": self._criteria,
+            "raters": self._raters,
+        }
+        if self._choices.shape is not None:
+            return finders[self._choices.shape](item_id)
+        if self._roles.get("verdict"):
+            return self._long(item_id)
+        if self._criterion() and (found := self._long(item_id)):
+            return found
+        for finder in (self._both, self._criteria, self._raters, self._long):
+            found = finder(item_id)
+            if found is not None:
+                return found
+        return None
+
+    # ── Shapes ───────────────────────────────────────────────────────────────────────────────────
+
+    def _long(self, item_id: str) -> LabelColumns | None:
+        verdict, criterion = self._verdict(), self._criterion()
+        if not verdict or not (criterion or self._one_criterion()):
+            return None
+        cell = LabelCell(verdict, "" if criterion else self._one_criterion(), reason=self._reason())
+        return LabelColumns("long", item_id, (cell,), criterion, self._rater(), self._kind())
+
+    def _criteria(self, item_id: str) -> LabelColumns | None:
+        cells = self._cells(lambda header: bool(header.criterion and not header.rater))
+        if not cells:
+            return None
+        return LabelColumns("criteria", item_id, cells, "", self._rater(), self._kind())
+
+    def _both(self, item_id: str) -> LabelColumns | None:
+        cells = self._cells(lambda header: bool(header.criterion and header.rater))
+        alone = self._cells(lambda header: bool(header.criterion and not header.rater))
+        if not cells or (self._choices.shape is None and len(alone) > len(cells)):
+            return None
+        by_row = "" if all(cell.rater for cell in cells) else self._rater()
+        return LabelColumns("both", item_id, cells, "", by_row, self._kind())
+
+    def _raters(self, item_id: str) -> LabelColumns | None:
+        criterion = self._criterion()
+        if not criterion and not self._one_criterion():
+            return None
+        cells = self._rater_cells()
+        if not cells:
+            return None
+        return LabelColumns("raters", item_id, cells, criterion, rater_kind=self._kind())
+
+    def _cells(self, wanted: Callable[[Header], bool]) -> tuple[LabelCell, ...]:
+        """Columns whose headers are wanted, and those a person said are about a criterion."""
+        headers = {
+            column: one
+            for column, one in self._headers.items()
+            if wanted(one) or (column in self._said and one.criterion)
+        }
+        reasons = {(one.criterion, one.rater): column for column, one in headers.items() if one.is_reason}
+        return tuple(
+            LabelCell(column, one.criterion, one.rater, reasons.get((one.criterion, one.rater), ""))
+            for column, one in headers.items()
+            if not one.is_reason
+        )
+
+    def _rater_cells(self) -> tuple[LabelCell, ...]:
+        """Columns called like raters; without any, those that hold answers throughout."""
+        said = {column: one for column, one in self._headers.items() if one.rater and not one.criterion}
+        free = [column for column in self._free if column not in self._taken()]
+        if not said:
+            named = [column for column in free if _is_rater_name(rater_and_reason(column)[0])]
+            answering = [column for column in free if self._share(column, self._known.is_answer) >= _MOST]
+            labels = named or (answering if len(answering) > 1 else [])
+            said = {column: _rater_header(column) for column in labels}
+        reasons = {one.rater: column for column, one in said.items() if one.is_reason}
+        for column in free:
+            rater, is_reason = rater_and_reason(column)
+            if is_reason:
+                reasons.setdefault(rater, column)
+        about = "" if self._criterion() else self._one_criterion()
+        return tuple(
+            LabelCell(column, about, one.rater, reasons.get(one.rater, ""))
+            for column, one in said.items()
+            if not one.is_reason
+        )
+
+    # ── Columns ──────────────────────────────────────────────────────────────────────────────────
+
+    def _taken(self) -> set[str]:
+        return {self._item_id(), self._criterion(), self._rater(), self._kind()} - {""}
+
+    def _one_criterion(self) -> str:
+        """The criterion everything is about where no column says it."""
+        names = self._known.names
+        if self._choices.criterion:
+            return names.find(self._choices.criterion) or ""
+        return names.names[0] if len(names.names) == 1 else ""
+
+    def _item_id(self) -> str:
+        if "item_id" in self._roles:
+            return self._roles["item_id"]
+        named = self._named("item_id")
+        shares = {column: self._share(column, self._known.is_item) for column in self._free}
+        fitting = [column for column in named if shares[column] >= _HALF]
+        if fitting:
+            return fitting[0]
+        best = max(shares, key=lambda column: shares[column], default="")
+        if best and shares[best] >= _HALF:
+            return best
+        return max(named, key=lambda column: shares[column], default="")
+
+    def _criterion(self) -> str:
+        if "criterion" in self._roles:
+            return self._roles["criterion"]
+        others = [column for column in self._free if column != self._item_id()]
+        shares = {column: self._share(column, self._known.is_criterion) for column in others}
+        best = max(shares, key=lambda column: shares[column], default="")
+        if best and shares[best] >= _HALF:
+            return best
+        own = [column for column in self._named("criterion") if plain(column) in OWN_NAMES["criterion"]]
+        return own[0] if own and own[0] != self._item_id() else ""
+
+    def _rater(self) -> str:
+        if "rater" in self._roles:
+            return self._roles["rater"]
+        others = {self._item_id(), self._criterion()}
+        return next((column for column in self._named("rater") if column not in others), "")
+
+    def _kind(self) -> str:
+        if "rater_kind" in self._roles:
+            return self._roles["rater_kind"]
+        named = [column for column in self._named("rater_kind") if column != "kind"]
+        by_content = [one for one in self._named("rater_kind") if self._share(one, _is_kind) >= _MOST]
+        return (named or by_content or ["rater_kind"])[0]
+
+    def _verdict(self) -> str:
+        if "verdict" in self._roles:
+            return self._roles["verdict"]
+        taken = self._taken()
+        free = [column for column in self._free if column not in taken]
+        shares = {column: self._share(column, self._known.is_answer) for column in free}
+        named = [column for column in self._named("verdict") if column in shares]
+        fitting = [column for column in named if shares[column] >= _HALF]
+        answering = [column for column in free if shares[column] >= _MOST]
+        return next(iter(fitting or named or (answering if len(answering) == 1 else [])), "")
+
+    def _reason(self) -> str:
+        if "reason" in self._roles:
+            return self._roles["reason"]
+        taken = {*self._taken(), self._verdict()}
+        return next((column for column in self._named("reason") if column not in taken), "reason")
+
+    def _named(self, role: str) -> list[str]:
+        """Free columns called like the role, the best name first."""
+        names = {name: place for place, name in enumerate(ALIASES[role])}
+        named = [column for column in self._free if plain(column) in names]
+        return sorted(named, key=lambda column: names[plain(column)])
+
+    def _share(self, column: str, fits: Callable[[str], bool]) -> float:
+        values = self._sample[column]
+        return sum(fits(value) for value in values) / len(values) if values else 0.0
+
+
+def _rater_header(text: str) -> Header:
+    rater, is_reason = rater_and_reason(text)
+    return Header(rater=rater, is_reason=is_reason)
+
+
+def _is_rater_name(name: str) -> bool:
+    """``rater_1``, ``Annotator B``: a word for raters and one more."""
+    words = plain(name).split()
+    return len(words) == 2 and words[0] in RATER_WORDS and words[1] != "id"
+
+
+def _is_kind(text: str) -> bool:
+    return text.casefold() in RATER_KINDS

@@ -1,0 +1,283 @@
+"""Files of labels: looked at, then stored as closed queues."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import PurePath
+from typing import Any
+
+from django.db import transaction
+
+from rubricweb import engine
+from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.formats.label_files import RATER_KINDS, SHAPES, LabelChoices, LabelRecord, RaterKind
+from rubricweb.engine.formats.labels.left_out import LeftOut
+from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
+from rubricweb.engine.formats.limited_reading import read_limited
+from rubricweb.engine.number_format import counted
+from rubricweb.errors import Invalid
+from rubricweb.models import Dataset, Item, ReviewQueue, RubricVersion, User
+from rubricweb.models import RaterKind as StoredKind
+from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
+from rubricweb.services.labels import require_rubric, resolve_labels, store_labels
+
+FIRST_LABELS = 10
+"""So many labels a plan shows as they would be read."""
+
+
+@dataclass(frozen=True)
+class RaterInFile:
+    """A rater of a file of labels: what they count as, how many labels they gave, which member they are."""
+
+    name: str
+    rater_kind: str
+    labels: int
+    member: str = ""
+
+
+@dataclass(frozen=True)
+class LabelsPlan:
+    """What a file of labels would become: a queue of this name, with `labels` on `items` by these raters."""
+
+    queue_name: str
+    labels: int
+    items: int
+    criteria: int
+    raters: tuple[RaterInFile, ...]
+    reading: LabelsReading
+
+
+@dataclass(frozen=True)
+class ImportedLabels:
+    """The queue that labels of a file became, and what of the file was left out."""
+
+    queue: ReviewQueue
+    left_out: tuple[LeftOut, ...]
+
+
+def import_labels(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    *,
+    rater_kind: str = StoredKind.HUMAN,
+    **given: Any,
+) -> ReviewQueue:
+    """`import_label_file` for whoever wants its queue and nothing else, such as a whole file or nothing."""
+    choices = LabelChoices(rater_kind=_known_kind(rater_kind))
+    return import_label_file(dataset, rubric_version, choices=choices, **given).queue
+
+
+def import_label_file(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    *,
+    by: User | None,
+    data: bytes,
+    filename: str,
+    queue_name: str = "",
+    choices: LabelChoices | None = None,
+    strict: bool = True,
+) -> ImportedLabels:
+    """Reads a file of labels, in any of the usual shapes, into a closed queue.
+
+    `choices` say what its columns, values and raters are. Raises Invalid where the columns say nothing and
+    for contradictions; for anything else that does not fit (unknown items, criteria or values, labels for
+    checks, labels that are there twice) when `strict`, with every fault. Otherwise that is left out, and the
+    journal says what.
+    """
+    queue_name = _queue_name(queue_name, filename)
+    reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
+    _refuse(reading, filename, strict=strict)
+    left_out = "; ".join(map(str, reading.left_out))[:2000]
+    queue = store_labels(
+        dataset,
+        rubric_version,
+        reading.labels,
+        by=by,
+        queue_name=queue_name,
+        filename=filename,
+        detail={"left_out": left_out} if left_out else {},
+    )
+    return ImportedLabels(queue, reading.left_out)
+
+
+def plan_labels(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    *,
+    data: bytes,
+    filename: str,
+    queue_name: str = "",
+    choices: LabelChoices | None = None,
+    strict: bool = True,
+) -> LabelsPlan:
+    """What `import_label_file` would store, refused as it would be; nothing stays."""
+    plan = look_at_labels(
+        dataset, rubric_version, data=data, filename=filename, queue_name=queue_name, choices=choices
+    )
+    _refuse(plan.reading, filename, strict=strict)
+    return plan
+
+
+def plan_as_data(plan: LabelsPlan) -> dict[str, Any]:
+    """The plan as API and command line tell it."""
+    reading = plan.reading
+    found = reading.found
+    return {
+        "queue_name": plan.queue_name,
+        "labels": plan.labels,
+        "items": plan.items,
+        "criteria": plan.criteria,
+        "raters": [asdict(one) for one in plan.raters],
+        "shape": found.shape if found else None,
+        "columns": [
+            {"column": column, "field": reading.fields.get(column, "")} for column in reading.columns
+        ],
+        "left_out": left_out_as_data(reading.left_out),
+        "unknown_values": [
+            {**asdict(one), "criteria": list(one.criteria), "allowed": list(one.allowed)}
+            for one in reading.unknown_values
+        ],
+        "first": [_label_as_data(label) for label in reading.labels[:FIRST_LABELS]],
+    }
+
+
+def left_out_as_data(left_out: Iterable[LeftOut]) -> list[dict[str, Any]]:
+    return [{"why": one.why, "rows": one.rows, "says": str(one)} for one in left_out]
+
+
+def _label_as_data(label: LabelRecord) -> dict[str, Any]:
+    said = asdict(label)
+    del said["line"]
+    return said | {"verdict": str(label.verdict)}
+
+
+@transaction.atomic
+def look_at_labels(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    *,
+    data: bytes,
+    filename: str,
+    queue_name: str = "",
+    choices: LabelChoices | None = None,
+) -> LabelsPlan:
+    """The same, whatever is wrong with the columns, rows and values: that stands in the plan's reading.
+
+    Raises Invalid for what is no table, Conflict for a queue name that is taken.
+    """
+    queue_name = _queue_name(queue_name, filename)
+    reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
+    per_rater = Counter((label.rater, label.rater_kind) for label in reading.labels)
+    members: dict[tuple[str, RaterKind], str] = {}
+    if reading.labels and not reading.refused:
+        # Raters are found as the import finds them, new ones are made; none of that stays.
+        mark = transaction.savepoint()
+        resolved = resolve_labels(dataset, rubric_version, reading.labels, queue_name)
+        members = {key: rater.user.username for key, rater in resolved.raters.items() if rater.user}
+        transaction.savepoint_rollback(mark)
+    return LabelsPlan(
+        queue_name,
+        len(reading.labels),
+        len({label.item_id for label in reading.labels}),
+        len({label.criterion for label in reading.labels}),
+        tuple(RaterInFile(*key, n, members.get(key, "")) for key, n in sorted(per_rater.items())),
+        reading,
+    )
+
+
+def said_choices(
+    *,
+    columns: Iterable[str] = (),
+    values: Iterable[str] = (),
+    rater_kinds: Iterable[str] = (),
+    **plain: Any,
+) -> LabelChoices:
+    """Choices as a command line and the API say them: FIELD=COLUMN, VALUE=ANSWER, RATER=KIND, and plainly.
+
+    =COLUMN is a column that is not read.
+    """
+    shape = plain.pop("shape", None) or None
+    if shape is not None and shape not in SHAPES:
+        raise Invalid.at("shape", repr(shape), ", ".join(SHAPES))
+    columns = list(columns)
+    unread = [text[1:].strip() for text in columns if text.startswith("=")]
+    plain["rater_kind"] = _known_kind(plain.pop("rater_kind", None) or StoredKind.HUMAN)
+    kinds = _pairs("rater_kinds", rater_kinds, "gpt-4=machine")
+    return LabelChoices(
+        shape=shape,
+        columns=_pairs("columns", [text for text in columns if text[:1] != "="], "item_id=example"),
+        unread=frozenset(unread),
+        # What people answer may hold "=", and so may what they wrote: an answer is one of ours.
+        values=_pairs("values", values, "good=MET", last=True),
+        rater_kinds={rater: _known_kind(kind) for rater, kind in kinds.items()},
+        **plain,
+    )
+
+
+def _pairs(field: str, said: Iterable[str], example: str, *, last: bool = False) -> dict[str, str]:
+    pairs = {}
+    for text in said:
+        left, equals, right = text.rpartition("=") if last else text.partition("=")
+        if not equals or not left.strip() or (last and not right.strip()):
+            raise Invalid.at(field, repr(text[:80]), f"two texts with = between them, as in {example}")
+        pairs[left.strip()] = right.strip()
+    return pairs
+
+
+def _queue_name(queue_name: str, filename: str) -> str:
+    return queue_name.strip()[:200] or PurePath(filename).stem[:200] or "Imported labels"
+
+
+def _with_settled(choices: LabelChoices | None) -> LabelChoices:
+    """Choices with who is settled by name."""
+    choices = choices or LabelChoices()
+    kinds: Mapping[str, RaterKind] = dict.fromkeys(SETTLED_RATERS, "settled")
+    return replace(choices, rater_kinds={**choices.rater_kinds, **kinds})
+
+
+def _known_kind(rater_kind: str) -> RaterKind:
+    found = RATER_KINDS.get(rater_kind)
+    if found is None:
+        raise Invalid.at("rater_kind", repr(rater_kind[:40]), ", ".join(StoredKind.values))
+    return found
+
+
+def _read(
+    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, choices: LabelChoices
+) -> LabelsReading:
+    require_rubric(dataset, version)
+    try:
+        return read_limited(
+            read_label_table,
+            data,
+            filename=filename,
+            choices=choices,
+            rubric=None if version is None else version.to_engine(),
+            own_rubrics=_own_rubrics(dataset),
+            items=frozenset(Item.objects.filter(dataset=dataset).values_list("key", flat=True)),
+        )
+    except InvalidFile as error:
+        raise Invalid(f"{filename} cannot be read; nothing was imported.", error.faults) from error
+
+
+def _refuse(reading: LabelsReading, filename: str, *, strict: bool) -> None:
+    """Raises what keeps this file from being imported."""
+    if reading.found is None:
+        said = f"{filename}: what its columns are is not clear, nothing was imported."
+        raise Invalid(said, reading.refused)
+    faults: tuple[Fault, ...] = reading.faults if strict or not reading.labels else reading.refused
+    if faults:
+        total = len(faults) + (reading.more if faults is reading.faults else 0)
+        raise Invalid(f"{filename}: {counted(total, 'fault')}, nothing was imported.", faults)
+
+
+def _own_rubrics(dataset: Dataset) -> dict[str, engine.Rubric]:
+    """Item key → the rubric that item brought along."""
+    rows = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
+    items: dict[int, list[str]] = defaultdict(list)
+    for key, version_id in rows.values_list("key", "rubric_version"):
+        items[version_id].append(key)
+    versions = RubricVersion.objects.filter(pk__in=items).prefetch_related("criteria")
+    rubrics = {version.pk: version.to_engine() for version in versions}
+    return {key: rubrics[version_id] for version_id, keys in items.items() for key in keys}

@@ -1,0 +1,158 @@
+"""Pages that bring labels in: a file, what it would become, and what of it is left out."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from rubricweb import access
+from rubricweb.engine.formats.label_files import RATER_KINDS
+from rubricweb.engine.formats.result_files import csv_line
+from rubricweb.errors import Conflict, Invalid, TooLarge
+from rubricweb.models import Dataset, RaterKind, Role, RubricVersion
+from rubricweb.selectors.datasets import items as selectors
+from rubricweb.selectors.rubrics import versions
+from rubricweb.services import label_files as services
+from rubricweb.services.label_files import FIRST_LABELS, LabelsPlan
+from rubricweb.services.shared import uploads
+from rubricweb.web.datasets import kept_uploads
+from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelsForm, SaidOfLabels
+from rubricweb.web.http import TeamRequest, team_page, uploaded
+
+
+@team_page(Role.EDITOR)
+def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """First the file, then (?upload=<id>) what it would become: labels as a closed review queue."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    if "upload" in request.GET:
+        return _check_labels(request, request.GET["upload"], dataset)
+    items, own = selectors.own_rubric_counts(dataset)
+    form = LabelsForm(
+        request.POST if request.method == "POST" else None,
+        team=request.team,
+        dataset=dataset,
+        items=items,
+        own=own,
+    )
+    refusal: Invalid | TooLarge | None = None
+    if request.method == "POST" and form.is_valid():
+        version = form.cleaned_data.get("rubric_version")
+        said = SaidOfLabels(
+            version.pk if version else None,
+            form.cleaned_data["queue_name"],
+            RATER_KINDS[form.cleaned_data["rater_kind"] or RaterKind.HUMAN],
+        )
+        try:
+            data, filename = uploaded(request)
+            _looked_at(dataset, version, data, filename, said)
+        except (Invalid, TooLarge) as error:
+            refusal = error
+        except Conflict as error:
+            form.add_error("queue_name", str(error))
+        else:
+            upload_id = kept_uploads.keep(request, data, filename, "", dataset, labels=asdict(said))
+            return redirect(f"{request.path}?upload={upload_id}")
+    context = {"dataset": dataset, "form": form, "refusal": refusal}
+    return render(
+        request, "datasets/imports/labels.html", context, status=422 if refusal or form.errors else 200
+    )
+
+
+def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
+    """What the kept file would become, ways to change that, and the button that stores it."""
+    known = kept_uploads.kept(request, upload_id, dataset, labels=True)
+    said, filename = SaidOfLabels(**known["labels"]), known["filename"]
+    version = access.access_version(request.team, said.version) if said.version else None
+    data = uploads.kept(upload_id)
+    refusal: Invalid | Conflict | None = None
+    try:
+        plan = _looked_at(dataset, version, data, filename, said)
+    except (Invalid, Conflict) as error:  # something changed since the file was sent
+        return render(
+            request, "datasets/imports/labels_gone.html", {"dataset": dataset, "refusal": error}, status=422
+        )
+    if "left_out" in request.GET:
+        return _left_out(plan, filename)
+    form = LabelColumnsForm(
+        request.POST if request.method == "POST" else None,
+        plan=plan,
+        said=said,
+        criteria=_criteria(dataset, version),
+    )
+    if request.method == "POST" and form.is_valid():
+        chosen = form.chosen()
+        if chosen != said or request.POST.get("action") == "preview":
+            return _previewed_again(request, upload_id, chosen, changed=chosen != said)
+        try:
+            stored = services.import_label_file(
+                dataset,
+                version,
+                by=request.user,
+                data=data,
+                filename=filename,
+                queue_name=said.queue_name,
+                choices=said.choices(),
+                strict=False,
+            )
+        except (Invalid, Conflict) as error:
+            refusal = error
+        else:
+            kept_uploads.forget(request, upload_id)
+            messages.success(request, f"Imported the labels as {stored.queue.name}.")
+            for group in stored.left_out:
+                messages.warning(request, f"Left out: {group}.")
+            return redirect("queue", request.team.slug, stored.queue.pk)
+    context = {
+        "dataset": dataset,
+        "filename": filename,
+        "upload": upload_id,
+        "plan": plan,
+        "first": plan.reading.labels[:FIRST_LABELS],
+        "form": form,
+        "machines": any(rater.rater_kind == RaterKind.MACHINE for rater in plan.raters),
+        "refusal": refusal,
+    }
+    status = 422 if refusal or form.errors else 200
+    return render(request, "datasets/imports/labels_check.html", context, status=status)
+
+
+def _looked_at(
+    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, said: SaidOfLabels
+) -> LabelsPlan:
+    return services.look_at_labels(
+        dataset, version, data=data, filename=filename, queue_name=said.queue_name, choices=said.choices()
+    )
+
+
+def _previewed_again(
+    request: TeamRequest, upload_id: str, chosen: SaidOfLabels, *, changed: bool
+) -> HttpResponse:
+    """What was chosen is kept; nothing is stored that nobody has seen."""
+    held = request.session["uploads"]
+    held[upload_id]["labels"] = asdict(chosen)
+    request.session["uploads"] = held
+    if changed:
+        messages.info(request, "The preview is new. Look at it, then import.")
+    return redirect(f"{request.path}?upload={upload_id}")
+
+
+def _left_out(plan: LabelsPlan, filename: str) -> HttpResponse:
+    """What is left out, row by row, as a file."""
+    rows: list[Any] = [("where", "found", "allowed")]
+    rows += [(fault.place, fault.found, fault.allowed) for fault in plan.reading.left_out_rows]
+    response = HttpResponse("".join(map(csv_line, rows)), content_type="text/csv; charset=utf-8")
+    stem = "".join(mark for mark in filename.rsplit(".", 1)[0] if mark.isalnum() or mark in "-_ ")[:100]
+    response["Content-Disposition"] = (
+        f'attachment; filename="{stem.encode("ascii", "ignore").decode()} left out.csv"'
+    )
+    return response
+
+
+def _criteria(dataset: Dataset, version: RubricVersion | None) -> list[str]:
+    """What people can label, for choosing by name; own rubrics of items are known by their names alone."""
+    if version is None:
+        return []
+    criteria = versions.version_with_criteria(version.pk).criteria.all()
+    return [criterion.name for criterion in criteria if criterion.kind != "check"]

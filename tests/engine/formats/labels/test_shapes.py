@@ -1,0 +1,183 @@
+"""Every usual shape of a file of labels gives the same labels; what stands in it says which it is."""
+
+import json
+
+import pytest
+
+from rubricweb.engine.errors import InvalidFile
+from rubricweb.engine.formats.label_files import LabelChoices
+from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_table
+from rubricweb.engine.rubric import Rubric
+
+RUBRIC = Rubric.from_dict(
+    [
+        {"name": "polite", "requirement": "Is polite"},
+        {
+            "name": "final_tone",
+            "requirement": "How warm?",
+            "options": [{"label": "Cold"}, {"label": "Warm", "value": 1}, {"label": "No tone", "na": True}],
+        },
+        {"name": "rude", "weight": -1, "requirement": "Is rude"},
+    ]
+)
+ONE = Rubric.from_dict([{"name": "polite", "requirement": "Is polite"}])
+ITEMS = {"r1", "r2", "r3"}
+
+
+def read(text: str, rubric: Rubric = RUBRIC, filename: str = "ratings.csv", **said: object) -> LabelsReading:
+    choices = LabelChoices(**said)
+    return read_label_table(text.encode(), filename=filename, rubric=rubric, items=ITEMS, choices=choices)
+
+
+def labels(reading: LabelsReading) -> list[tuple[str, str, str, str]]:
+    assert reading.refused == ()
+    return [(one.item_id, one.criterion, one.rater, str(one.verdict)) for one in reading.labels]
+
+
+EXPECTED = {
+    ("r1", "polite", "ann", "MET"),
+    ("r1", "final_tone", "ann", "Warm"),
+    ("r1", "polite", "ben", "UNMET"),
+    ("r2", "polite", "ann", "CANNOT_ASSESS"),
+    ("r2", "final_tone", "ben", "No tone"),
+}
+LONG = """example_id;Question;Annotator;Rating;Comment
+r1;polite;ann;yes;It greets.
+r1;Final tone;ann;warm;
+r1;POLITE;ben;no;
+r2;polite;ann;n/a;
+r2;final-tone;ben;N/A;
+"""
+CRITERIA = """id,worker,Polite,final tone,polite_comment
+r1,ann,True,WARM,It greets.
+r1,ben,0,,
+r2,ann,NA,,
+r2,ben,,not applicable,
+"""
+BOTH = """item,ann: polite,ann: final tone,polite_ben,final_tone.ben,ann: polite reason
+r1,pass,warm,fail,,It greets.
+r2,n/a,,,No tone,
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [(LONG, "long"), (CRITERIA, "criteria"), (BOTH, "both")],
+    ids=["long", "criteria", "both"],
+)
+def test_every_shape_gives_the_same_labels(text: str, shape: str) -> None:
+    reading = read(text)
+    assert reading.found.shape == shape
+    assert set(labels(reading)) == EXPECTED
+    assert {one.reason for one in reading.labels} == {"It greets.", ""}
+    assert (reading.left_out, reading.unknown_values) == ((), ())
+
+
+def test_a_column_per_rater_is_about_the_one_criterion_or_the_one_named() -> None:
+    text = "text_id,rater_1,rater_2,rater_2 reason\nr1,1,0,Curt.\nr2,,1,\n"
+    expected = [("r1", "polite", "rater_1", "MET"), ("r1", "polite", "rater_2", "UNMET")]
+    expected += [("r2", "polite", "rater_2", "MET")]
+    assert labels(read(text, ONE)) == expected
+    assert read(text, ONE).labels[1].reason == "Curt."
+    assert labels(read(text, criterion="Polite")) == expected
+    unclear = read(text)
+    assert unclear.found is None
+    assert "the criterion the labels are about" in unclear.refused[0].allowed
+    # Raters by their own names are known by what stands in their columns; and the row may say the criterion.
+    named = read("text_id,aspect,Ann,Ben\nr1,polite,yes,no\nr2,rude,no,no\n")
+    assert (named.found.shape, len(named.labels)) == ("raters", 4)
+    assert ("r2", "rude", "Ben", "UNMET") in labels(named)
+
+
+def test_columns_are_known_by_what_stands_in_them_whatever_they_are_called() -> None:
+    reading = read("a,b,c,rater\nr1,polite,yes,ann\nr3,final tone,cold,ann\nr2,rude,no,ann\n")
+    assert (reading.found.item_id, reading.found.criterion, reading.found.cells[0].column) == ("a", "b", "c")
+    assert len(reading.labels) == 3
+    # A name that fits does not win over a column that holds the items.
+    reading = read("id,text,polite\n1,r1,yes\n2,r2,no\n")
+    assert (reading.found.item_id, reading.found.shape) == ("text", "criteria")
+
+
+def test_a_person_says_what_columns_are() -> None:
+    text = "x,y,z,v\nr1,q1,ann,1\nr2,q1,ben,0\n"
+    assert read(text).found is None
+    columns = {"item_id": "x", "rater": "z", "verdict": "v", "criterion": ""}
+    assert len(labels(read(text, columns=columns, criterion="polite"))) == 2
+    wide = "x,acc,warmth,why\nr1,yes,Cold,It greets.\n"
+    said = {"polite": "acc", "final_tone": "warmth", "polite reason": "why"}
+    reading = read(wide, columns=said, rater="ann")
+    assert labels(reading) == [("r1", "polite", "ann", "MET"), ("r1", "final_tone", "ann", "Cold")]
+    assert reading.labels[0].reason == "It greets."
+    both = read("x,c1,c2\nr1,yes,no\n", columns={"ann: polite": "c1", "ben: polite": "c2"})
+    assert [one.rater for one in both.labels] == ["ann", "ben"]
+    raters = read(
+        "x,c1,c2\nr1,yes,no\n", shape="raters", columns={"ann": "c1", "ben": "c2"}, criterion="rude"
+    )
+    assert labels(raters) == [("r1", "rude", "ann", "MET"), ("r1", "rude", "ben", "UNMET")]
+
+
+def test_columns_that_say_nothing_are_named_once() -> None:
+    reading = read("alpha,beta\n" + "1,2\n" * 500)
+    (fault,) = reading.refused
+    assert "the columns alpha, beta" in fault.found
+    assert "item_id" in fault.allowed
+    assert reading.faults == ()
+
+
+def test_without_a_column_of_raters_the_file_is_the_rater_until_somebody_is_named() -> None:
+    assert read("id,polite\nr1,yes\n").labels[0].rater == "ratings"
+    assert read("id,polite\nr1,yes\n", rater="ann").labels[0].rater == "ann"
+
+
+def test_choices_that_do_not_fit_are_refused_at_their_place() -> None:
+    def place(**said: object) -> str:
+        return read(LONG, **said).refused[0].place
+
+    assert place(columns={"item_id": "nothing"}) == "columns.item_id"
+    assert place(values={"ok": "Splendid"}) == "values.ok"
+    assert place(criterion="unknown") == "criterion"
+    assert place(shape="square") == "shape"
+
+
+def test_json_lists_and_lines_are_read_like_tables() -> None:
+    rows = [
+        {"story_id": "r1", "category": "Polite", "expert_idx": 9, "binary_verdict": "Yes"},
+        {"story_id": "r2", "category": "Polite", "expert_idx": 9, "binary_verdict": False},
+    ]
+    expected = [("r1", "polite", "9", "MET"), ("r2", "polite", "9", "UNMET")]
+    assert labels(read(json.dumps(rows), filename="x.json")) == expected
+    assert labels(read("\n".join(map(json.dumps, rows)), filename="x.jsonl")) == expected
+
+
+def test_what_raters_are_stands_in_a_column_or_is_said() -> None:
+    text = "id,rater,kind,polite\nr1,ann,person,yes\nr1,gpt,model,no\nr2,gt,,no\n"
+    kinds = {"gt": "settled", "ann": "machine"}
+    assert [one.rater_kind for one in read(text).labels] == ["human", "machine", "human"]
+    assert [one.rater_kind for one in read(text, rater_kinds=kinds).labels] == [
+        "machine",
+        "machine",
+        "settled",
+    ]
+
+
+def test_our_own_wide_export_is_read_again() -> None:
+    odd = Rubric.from_dict([{"name": "rater", "requirement": "x"}, {"name": "polite", "requirement": "y"}])
+    text = "item_id,rater,rater_kind,run,rater (criterion),polite\nr1,ann,human,,MET,UNMET\n"
+    assert labels(read(text, odd)) == [("r1", "rater", "ann", "MET"), ("r1", "polite", "ann", "UNMET")]
+
+
+@pytest.mark.parametrize(
+    "text", ["\ufeff" + CRITERIA, CRITERIA.replace("\n", "\r\n"), CRITERIA.replace(",", "\t")]
+)
+def test_marks_line_ends_and_delimiters_change_nothing(text: str) -> None:
+    assert set(labels(read(text))) == EXPECTED
+
+
+def test_formulas_are_what_they_were_and_nul_is_refused() -> None:
+    reading = read("id,rater,polite,polite reason\nr1,'@ann,yes,'=1+1\n")
+    assert (reading.labels[0].rater, reading.labels[0].reason) == ("@ann", "=1+1")
+    with pytest.raises(InvalidFile, match="NUL"):
+        read("id,polite\nr1,yes\x00\n")
+    long = read(f"id,rater,polite\nr1,{'x' * 100_000},yes\nr2,ann,yes\n")
+    assert [str(group) for group in long.left_out] == ["1 row: a text that is too long or cannot be stored"]
+    assert len(long.labels) == 1

@@ -1,0 +1,110 @@
+"""The page that brings in labels of any shape: it shows what they would become, and takes corrections."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue
+from tests import factories
+from tests.factories import Cast
+
+WIDE = """id,annotator,Capital,concise,capital comment
+good,kim,yes,fine,clear
+bad,kim,no,,
+missing,kim,no,no,
+"""
+
+
+@pytest.fixture
+def dataset(people: Cast) -> Dataset:
+    return factories.dataset(people.team, people.ed)
+
+
+@pytest.fixture
+def ed(people: Cast, sign_in) -> Client:
+    return sign_in(people.ed)
+
+
+def send(ed: Client, people: Cast, dataset: Dataset, text: str, filename: str = "ratings.csv") -> str:
+    """The address of the preview of this file."""
+    version = dataset.team.rubrics.first() and dataset.team.rubrics.first().versions.first()
+    version = version or factories.version(people.team, people.ed)
+    form = {"file": SimpleUploadedFile(filename, text.encode()), "rubric_version": version.pk}
+    response = ed.post(reverse("labels_import", args=[people.team.slug, dataset.pk]), form)
+    assert response.status_code == 302, response.content.decode()
+    return response.url
+
+
+def test_a_wide_file_is_shown_as_it_would_be_read_and_nothing_is_stored(people, ed, dataset) -> None:
+    page = ed.get(send(ed, people, dataset, WIDE)).content.decode()
+    assert "2 labels on 2 items" in page.replace("\n", " ").replace("      ", " ")
+    assert '<option value="criteria" selected>A column for each criterion</option>' in page
+    assert '<option value="capital reason" selected>Reasons of capital</option>' in page
+    assert "1 row on 1 item that is not in this dataset: missing" in page
+    assert "1 label with 1 value that is no answer here: fine" in page
+    assert not ReviewQueue.objects.exists()
+    assert not Rater.objects.filter(name="kim").exists()
+
+
+def test_values_raters_and_columns_are_changed_and_looked_at_again_before_the_import(
+    people, ed, dataset
+) -> None:
+    address = send(ed, people, dataset, WIDE)
+    changed = {"value_0": "MET", "kind_0": "machine", "column_4": "", "action": "import"}
+    again = ed.post(address, changed, follow=True)
+    page = again.content.decode()
+    assert "The preview is new. Look at it, then import." in page
+    assert not ReviewQueue.objects.exists(), "what nobody has seen is not imported"
+    assert "no answer here" not in page
+    assert '<option value="" selected>– not read –</option>' in page
+    done = ed.post(address, {"action": "import"}, follow=True).content.decode()
+    assert "Left out: 1 row on 1 item that is not in this dataset: missing." in done
+    stored = Judgement.objects.filter(review__queue__name="ratings").order_by("pk")
+    assert {(row.verdict, row.reason) for row in stored} == {("MET", ""), ("UNMET", "")}
+    assert stored.count() == 3
+    assert Rater.objects.get(name="kim").kind == "machine"
+    entry = JournalEntry.objects.get(verb="imported labels")
+    assert entry.detail["left_out"] == "1 row on 1 item that is not in this dataset: missing"
+
+
+def test_columns_that_are_not_recognised_are_named_once_and_can_be_said(people, ed, dataset) -> None:
+    address = send(ed, people, dataset, "alpha,beta,gamma\nx,1,kim\ny,0,kim\n")
+    page = ed.get(address).content.decode()
+    assert page.count("the columns alpha, beta, gamma") == 1
+    assert 'value="import"' not in page
+    said = {"column_0": "item_id", "column_1": "verdict", "column_2": "rater", "criterion": "concise"}
+    page = ed.post(address, said | {"action": "preview"}, follow=True).content.decode()
+    assert "2 rows on 2 items that are not in this dataset: x, y" in page
+    assert '<option value="long" selected>' in page
+    twice = ed.post(address, {"column_0": "rater", "column_2": "rater"})
+    assert twice.status_code == 422
+    assert "alpha is that already." in twice.content.decode()
+
+
+def test_another_shape_recognises_the_columns_anew(people, ed, dataset) -> None:
+    address = send(ed, people, dataset, "id,capital,concise\ngood,yes,no\n")
+    page = ed.post(address, {"shape": "raters", "criterion": "", "action": "preview"}, follow=True)
+    assert "Say below what the columns are" in page.content.decode()
+    page = ed.post(address, {"criterion": "concise", "action": "preview"}, follow=True).content.decode()
+    assert '<option value="raters" selected>' in page
+
+
+def test_a_contradiction_keeps_the_file_out_and_says_where(people, ed, dataset) -> None:
+    address = send(ed, people, dataset, "id,rater,capital\ngood,kim,yes\ngood,kim,no\n")
+    page = ed.get(address).content.decode()
+    assert "line 3" in page
+    assert "a second verdict by" in page
+    assert 'value="import"' not in page
+    assert ed.post(address, {"action": "import"}).status_code == 422
+    assert not ReviewQueue.objects.exists()
+
+
+def test_what_is_left_out_is_a_file_row_by_row_without_formulas(people, ed, dataset) -> None:
+    address = send(ed, people, dataset, "id,rater,capital\n=1+1,kim,yes\ngood,kim,yes\n")
+    answer = ed.get(f"{address}&left_out=1")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="ratings left out.csv"'
+    lines = answer.content.decode().splitlines()
+    assert lines[0] == "where,found,allowed"
+    assert lines[1].startswith("line 2: id,")
+    assert not any(cell.startswith("=") for line in lines for cell in line.split(","))
