@@ -5,6 +5,7 @@ from rubricweb.models.comments import Comment, Notice, NoticeKind
 from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.journal import PRUNED, JournalEntry
 from rubricweb.models.judgements import Judgement, Vote, in_reviews
+from rubricweb.models.label_decisions import LabelDecision, LabelDecisionKind
 from rubricweb.models.queues import (
     Blind,
     Calibration,
@@ -91,6 +92,8 @@ __all__ = [
     "JudgeEndpoint",
     "JudgeSnapshot",
     "Judgement",
+    "LabelDecision",
+    "LabelDecisionKind",
     "Meaning",
     "MemberSnapshot",
     "Membership",

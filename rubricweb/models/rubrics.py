@@ -1,10 +1,13 @@
 """Rubrics people edit, and the frozen numbered versions everything else refers to."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 
 from rubricweb import engine
 from rubricweb.engine.rubric.criterion import KINDS, SCALE_TYPES
+from rubricweb.engine.rubric.identity import wording
 from rubricweb.models.teams import Team
 
 
@@ -77,12 +80,16 @@ class Meaning(models.Model):
     """A question of a rubric: the criteria of all versions whose labels count for each other.
 
     Criteria share one where nothing but names, groups, tags, weights or values of options was changed between
-    their versions: see `services.rubrics.meanings`.
+    their versions, or where an author decided that labels carry over: see `services.rubrics.meanings`.
+    Carried to other options, labels flow one way, from `source` through `option_map`.
     """
 
     rubric = models.ForeignKey(Rubric, on_delete=models.CASCADE, related_name="meanings")
     # The uid its criteria have.
     uid = models.CharField(max_length=120)
+    source = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="flows_into")
+    # Label of the source → the option it counts as here, null for one that does not count.
+    option_map = models.JSONField(null=True)
 
     class Meta:
         ordering = ["rubric_id", "pk"]
@@ -142,6 +149,27 @@ class Criterion(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def question(self) -> tuple[Any, ...]:
+        """Its wording: what those who answer it read, see `rubricweb.engine.rubric.identity`."""
+        return wording(
+            {
+                "requirement": self.requirement,
+                "guidance": self.guidance,
+                "met_example": self.met_example,
+                "unmet_example": self.unmet_example,
+                "scale_type": self.scale_type,
+                "options": self.options,
+                "check": self.check_name,
+                "params": self.params,
+            }
+        )
+
+    @property
+    def asks(self) -> tuple[Any, ...]:
+        """The same with the guidelines above it. Reads `version`."""
+        return (*self.question, " ".join(self.version.guidelines.split()))
 
     def to_engine(self) -> engine.Criterion:
         return engine.Criterion(

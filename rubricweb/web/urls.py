@@ -33,6 +33,7 @@ team_urls: list[URLPattern] = [
     path("rubrics/<int:rubric_id>/try/", editor.try_out, name="rubric_try"),
     path("rubrics/<int:rubric_id>/source/", editor.source, name="rubric_source"),
     path("rubrics/<int:rubric_id>/publish/", rubrics.publish, name="rubric_publish"),
+    path("rubrics/<int:rubric_id>/versions/<int:number>/labels/", rubrics.labels, name="rubric_labels"),
     path("rubrics/<int:rubric_id>/v<int:number>/", rubrics.version, name="rubric_version"),
     path("rubrics/<int:rubric_id>/v<int:number>/<str:format>", rubrics.download, name="rubric_download"),
     # Datasets

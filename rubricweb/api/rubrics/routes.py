@@ -15,8 +15,10 @@ from rubricweb.engine.checks import CHECKS
 from rubricweb.models import Role
 from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.rubrics import versions as selected
+from rubricweb.selectors.rubrics.label_changes import LabelChanges, changes_in_version
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.services.rubrics.label_decisions import decide
 
 rubrics = Room("rubrics")
 
@@ -88,8 +90,21 @@ def publish_rubric(
     A draft that equals the newest version gives that version back. Every fault of the draft is listed.
     """
     rubric = access.access_rubric(request.auth.team, rubric_id)
-    version = services.publish(rubric, by=request.auth.user, note=body.note)
+    decisions = {uid: one.chosen() for uid, one in body.label_decisions.items()}
+    version = services.publish(
+        rubric, by=request.auth.user, note=body.note, revision=body.revision, decisions=decisions
+    )
     return selected.version_with_criteria(version.pk)
+
+
+@rubrics.read("/rubrics/{int:rubric_id}/label-changes", Role.VIEWER, schemas.LabelChanges)
+def get_label_changes(request: TokenRequest, rubric_id: int) -> Any:
+    """What publishing the draft would ask in other words than its labels were given to.
+
+    Empty for a draft with faults and before the first version.
+    """
+    found = selected.draft_state(access.access_rubric(request.auth.team, rubric_id)).labels
+    return found or LabelChanges((), None)
 
 
 @rubrics.read("/rubrics/{int:rubric_id}/versions", Role.VIEWER, list_of(schemas.VersionInList))
@@ -104,6 +119,28 @@ def get_rubric_version(request: TokenRequest, version_id: int) -> Any:
     """A published version with its criteria."""
     version = access.access_version(request.auth.team, version_id)
     return selected.version_with_criteria(version.pk)
+
+
+@rubrics.read("/rubric-versions/{int:version_id}/label-changes", Role.VIEWER, schemas.LabelChanges)
+def get_version_label_changes(request: TokenRequest, version_id: int) -> Any:
+    """What a version asks in other words than those before it, with the decision about the labels of each."""
+    version = access.access_version(request.auth.team, version_id)
+    return changes_in_version(selected.version_with_criteria(version.pk))
+
+
+@rubrics.write(
+    "PUT", "/rubric-versions/{int:version_id}/label-decisions/{uid}", Role.EDITOR, schemas.LabelChange
+)
+def decide_about_labels(
+    request: TokenRequest, version_id: int, uid: str, body: schemas.LabelDecisionChange
+) -> Any:
+    """Decide what becomes of the labels of a reworded criterion, or of all others under new `guidelines`.
+
+    It takes the place of the current decision, which has to be the one you have `seen`; else the answer is
+    409. Pages and figures follow at once.
+    """
+    version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
+    return decide(version, uid, body.chosen(), by=request.auth.user, seen=body.seen)
 
 
 @rubrics.read("/rubric-versions/{int:version_id}/lint", Role.VIEWER, list_of(schemas.Finding))

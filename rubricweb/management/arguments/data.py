@@ -57,11 +57,47 @@ def rubrics(room: argparse.ArgumentParser) -> None:
     )
     shown.add_argument("version", type=_version, metavar="id:N", help="the version, as `versions` lists it")
     shown.add_argument("--json", action="store_true", help="as JSON (default YAML)")
+    labels = subcommand(
+        actions,
+        "labels",
+        "what a version asks in other words, and what becomes of the labels before",
+        "rubrics.labels",
+        "labels",
+    )
+    decided = subcommand(
+        actions,
+        "decide",
+        "carry labels to other words, or have them given again",
+        "rubrics.labels",
+        "decide_about",
+    )
+    for command in (labels, decided):
+        command.add_argument(
+            "version", type=_version, metavar="id:N", help="the version, as `versions` lists it"
+        )
+    decided.add_argument("criterion", metavar="CRITERION", help="its name or id, or guidelines: all others")
+    decided.add_argument("kind", choices=("carry", "label_again", "probe", "later"), help="what to do")
+    decided.add_argument(
+        "--option",
+        action="append",
+        type=_carried,
+        metavar="OLD=NEW",
+        help="carried, the labels OLD count as NEW; OLD= counts as nothing (where the options changed)",
+    )
+    decided.add_argument("--reason", default="", help="why, for those who read it later")
     _some(listed)
-    for command in (listed, versions):
+    for command in (listed, versions, labels, decided):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
-    for command in (listed, versions, shown):
+    for command in (listed, versions, shown, labels, decided):
         team_and_person(command)
+
+
+def _carried(text: str) -> tuple[str, str | None]:
+    """ "plain=fair" is ("plain", "fair"), "plain=" is ("plain", None)."""
+    old, equals, new = text.partition("=")
+    if not equals or not old.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not OLD=NEW, for example plain=fair")
+    return old.strip(), new.strip() or None
 
 
 def datasets(room: argparse.ArgumentParser) -> None:

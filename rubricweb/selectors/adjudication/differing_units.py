@@ -182,4 +182,4 @@ def units_of_cause(where: Scope, cause: str) -> set[Unit]:
         columns = ("judgement__item_id", "judgement__criterion_id", "judgement__item__dataset_id")
         rows += said.values_list(*columns)
     read = people.readings(where.queues, runs=where.runs)
-    return {(item_id, read[dataset_id](criterion_id)) for item_id, criterion_id, dataset_id in rows}
+    return {(item_id, read[dataset_id].criterion(criterion_id)) for item_id, criterion_id, dataset_id in rows}

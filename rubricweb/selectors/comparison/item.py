@@ -100,7 +100,7 @@ def item_comparison(
             evidence=quotes(one) if rater is not None else (),
         )
         voices = judges if rater is None or is_machine else people
-        voices[one.criterion_id if rater is None else read(one.criterion_id)].append(voice)
+        voices[one.criterion_id if rater is None else read.criterion(one.criterion_id)].append(voice)
     stands = decisions(queues, runs=[] if run is None else [run], items=[item.pk])
     rows = Adjudication.objects.select_related("decided_by").in_bulk(
         [decision.adjudication_id for decision in stands.values()]
@@ -112,7 +112,7 @@ def item_comparison(
         criteria=tuple(
             _voices(criterion, people[criterion.pk], judges[criterion.pk], decided.get(criterion.pk), names)
             for criterion in _criteria(item, run, queues, judgements)
-            if read(criterion.pk) == criterion.pk
+            if read.criterion(criterion.pk) == criterion.pk
         ),
     )
 

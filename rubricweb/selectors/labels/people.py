@@ -6,7 +6,7 @@ version.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -22,12 +22,26 @@ Unit = tuple[int, int]
 
 @dataclass(frozen=True)
 class Reading:
-    """For which criterion a label counts, by the criterion it was given to; others count for their own."""
+    """For which criterion a label counts, by the criterion it was given to; others count for their own.
+
+    Where an author carried labels to other options, `option_maps` has what each label counts as there.
+    """
 
     counts_for: Mapping[int, int] = field(default_factory=dict)
+    option_maps: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
 
-    def __call__(self, criterion_id: int) -> int:
-        return self.counts_for.get(criterion_id, criterion_id)
+    def criterion(self, given_to: int) -> int:
+        """The criterion for which labels that were given to this one count."""
+        return self.counts_for.get(given_to, given_to)
+
+    def label(self, given_to: int, label: str) -> tuple[int, str]:
+        """The criterion a label counts for, and as what; its own and itself where it is carried to
+        nothing.
+        """
+        options = self.option_maps.get(given_to)
+        if options is None:
+            return self.criterion(given_to), label
+        return (self.criterion(given_to), options[label]) if label in options else (given_to, label)
 
 
 class PersonLabel(NamedTuple):
@@ -67,40 +81,83 @@ def readings(
         for version_id, dataset_id in sorted(rows, key=lambda row: -(row[0] or 0)):
             wanted[dataset_id] += [] if version_id is None else [version_id]
     first = [] if version is None else [version]
-    meanings = _meanings({*first, *(version_id for several in wanted.values() for version_id in several)})
-    elsewhere = reading_of(first, meanings)
+    questions = _questions({*first, *(version_id for several in wanted.values() for version_id in several)})
+    elsewhere = reading_of(first, questions)
     found: dict[int, Reading] = defaultdict(lambda: elsewhere)
     for dataset_id, several in wanted.items():
-        found[dataset_id] = reading_of([*first, *several], meanings)
+        found[dataset_id] = reading_of([*first, *several], questions)
     return found
 
 
 def reading_by(version: int | None) -> Reading:
     """How labels are read by one version alone; None is an item's own rubric, which reads its own."""
-    return Reading() if version is None else reading_of([version], _meanings([version]))
+    return Reading() if version is None else reading_of([version], _questions([version]))
 
 
-def reading_of(versions: Sequence[int], meanings: Iterable[Mapping[int, int]]) -> Reading:
-    """Each label counts for the first of these versions that has its meaning."""
-    counts_for: dict[int, int] = {}
-    for of_version in meanings:
-        target = next((of_version[version] for version in versions if version in of_version), None)
-        if target is not None:
-            counts_for |= {pk: target for pk in of_version.values() if pk != target}
-    return Reading(counts_for)
-
-
-def _meanings(versions: Collection[int]) -> list[dict[int, int]]:
-    """Every meaning that one of these versions has, as version id → criterion id, in all versions. One
-    query.
+@dataclass
+class _Question:
+    """One meaning: version id → criterion id, and the meaning whose labels flow into it through
+    `option_map`.
     """
-    if not versions:
-        return []
-    members = Criterion.objects.filter(meaning__criteria__version__in=versions).order_by().distinct()
-    found: dict[int | None, dict[int, int]] = defaultdict(dict)
-    for pk, version_id, meaning_id in members.values_list("pk", "version_id", "meaning_id"):
-        found[meaning_id][version_id] = pk
-    return list(found.values())
+
+    source: int | None
+    option_map: Mapping[str, str | None] | None
+    members: dict[int, int] = field(default_factory=dict)
+
+
+def reading_of(versions: Sequence[int], questions: Mapping[int, _Question]) -> Reading:
+    """Each label counts for the first of these versions that has its meaning, or into which it flows."""
+    rank = {version: place for place, version in reversed(list(enumerate(versions)))}
+    best: dict[int, tuple[int, int, Mapping[str, str] | None]] = {}
+    for question in questions.values():
+        ranked = [(rank[version], pk) for version, pk in question.members.items() if version in rank]
+        if not ranked:
+            continue
+        place, target = min(ranked)
+        for members, options in _flows(question, questions):
+            for pk in members.values():
+                if pk not in best or place < best[pk][0]:
+                    best[pk] = (place, target, options)
+    moved = {pk: found for pk, found in best.items() if found[1] != pk}
+    return Reading(
+        {pk: target for pk, (_, target, _) in moved.items()},
+        {pk: options for pk, (_, _, options) in moved.items() if options is not None},
+    )
+
+
+def _flows(
+    question: _Question, questions: Mapping[int, _Question]
+) -> Iterator[tuple[Mapping[int, int], Mapping[str, str] | None]]:
+    """The criteria whose labels count for a question, its own first, with what each label counts as."""
+    options: Mapping[str, str] | None = None
+    yield question.members, options
+    # Maps only lead from older words to newer ones, so this comes to an end.
+    while question.source is not None and question.source in questions:
+        step = {old: new for old, new in (question.option_map or {}).items() if new is not None}
+        options = (
+            step if options is None else {old: options[new] for old, new in step.items() if new in options}
+        )
+        question = questions[question.source]
+        yield question.members, options
+
+
+def _questions(versions: Collection[int]) -> dict[int, _Question]:
+    """Every meaning that one of these versions has, and those that flow into it. One query, and one more for
+    each step of carried options.
+    """
+    found: dict[int, _Question] = {}
+    wanted = Criterion.objects.filter(version__in=versions, meaning__isnull=False).values("meaning")
+    rows = Criterion.objects.filter(meaning__in=wanted) if versions else Criterion.objects.none()
+    while True:
+        for pk, version_id, meaning_id, source, option_map in rows.order_by().values_list(
+            "pk", "version_id", "meaning_id", "meaning__source_id", "meaning__option_map"
+        ):
+            assert meaning_id is not None  # asked for
+            found.setdefault(meaning_id, _Question(source, option_map)).members[version_id] = pk
+        missing = {one.source for one in found.values() if one.source is not None} - set(found)
+        if not missing:
+            return found
+        rows = Criterion.objects.filter(meaning__in=missing)
 
 
 def people_labels(
@@ -131,15 +188,21 @@ def people_labels(
         rows = rows.annotate(at=Greatest("review__submitted_at", revised))
         said_columns += ["review__rater__name", "at"]
     kept: dict[Unit, dict[int, PersonLabel]] = defaultdict(dict)
-    for item_id, dataset_id, rater_id, *said in rows.values_list(
+    for item_id, dataset_id, rater_id, verdict, final, given_to, *rest in rows.values_list(
         "item_id", "review__queue__dataset_id", "review__rater_id", *said_columns
     ):
-        given_to = said[2]
-        counts_for = read[dataset_id](given_to)
+        reading = read[dataset_id]
+        counts_for, final_here = reading.label(given_to, final)
+        first_for, verdict_here = reading.label(given_to, verdict)
+        if first_for != counts_for:
+            # The first or the final label is an option that is carried to nothing: both stay as given.
+            counts_for, verdict_here, final_here = given_to, verdict, final
         of_unit = kept[item_id, counts_for]
         earlier = of_unit.get(rater_id)
         if earlier is None or given_to == counts_for or earlier.given_to != counts_for:
-            of_unit[rater_id] = PersonLabel(item_id, counts_for, rater_id, *said)
+            of_unit[rater_id] = PersonLabel(
+                item_id, counts_for, rater_id, verdict_here, final_here, given_to, *rest
+            )
     return [
         by_rater[rater_id]
         for _, by_rater in sorted(kept.items())
@@ -183,10 +246,11 @@ def decisions(
     )
     found: dict[Unit, Decision] = {}
     columns = ("item_id", "item__dataset_id", "pk", "verdict", "cause", "reason", "criterion_id")
-    for item_id, dataset_id, *decided in rows.order_by("decided_at", "pk").values_list(*columns):
-        decision = Decision(*decided)
-        unit = (item_id, read[dataset_id](decision.given_to))
-        earlier = found.get(unit)
-        if earlier is None or decision.given_to == unit[1] or earlier.given_to != unit[1]:
-            found[unit] = decision
+    for item_id, dataset_id, pk, verdict, cause, reason, given_to in rows.order_by(
+        "decided_at", "pk"
+    ).values_list(*columns):
+        counts_for, verdict_here = read[dataset_id].label(given_to, verdict)
+        earlier = found.get((item_id, counts_for))
+        if earlier is None or given_to == counts_for or earlier.given_to != counts_for:
+            found[item_id, counts_for] = Decision(pk, verdict_here, cause, reason, given_to)
     return found

@@ -53,8 +53,9 @@ def known_labels(queue: ReviewQueue, *, only_gold: bool = True) -> dict[Unit, st
     for rows in (settled.order_by("pk"), adjudicated.order_by("pk")):
         labels = rows.values_list("item_id", "criterion_id", "verdict")
         # Labels of the queue's own version come last, and count.
-        for item_id, criterion_id, label in sorted(labels, key=lambda row: read(row[1]) == row[1]):
-            known[item_id, read(criterion_id)] = str(label)
+        for item_id, given_to, label in sorted(labels, key=lambda row: read.criterion(row[1]) == row[1]):
+            criterion_id, known_label = read.label(given_to, str(label))
+            known[item_id, criterion_id] = known_label
     return known
 
 

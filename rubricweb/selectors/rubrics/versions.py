@@ -18,6 +18,7 @@ from rubricweb.engine.rubric.identity import with_ids
 from rubricweb.engine.scoring.weight_shares import weight_shares
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Rubric, RubricVersion, Run, Team
+from rubricweb.selectors.rubrics.label_changes import LabelChanges, changes_in_draft
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
 NO_ITEM = engine.Submission(
@@ -100,7 +101,8 @@ def next_number(rubric: Rubric) -> int:
 class DraftState:
     """How a draft stands: what keeps it from being published, and what publishing would change.
 
-    `content` is None while there are faults, `diff` also before the first version.
+    `content` is None while there are faults, `diff` also before the first version, and so are the `labels`
+    that were given to other words.
     """
 
     content: engine.Rubric | None
@@ -108,6 +110,7 @@ class DraftState:
     newest: RubricVersion | None
     diff: RubricDiff | None
     next_number: int
+    labels: LabelChanges | None
 
     @property
     def publishable(self) -> bool:
@@ -119,13 +122,14 @@ def draft_state(rubric: Rubric) -> DraftState:
     """The saved draft beside the newest version."""
     content, faults = checked_draft(rubric.draft)
     newest = _with_criteria().filter(rubric=rubric).order_by("-number").first()
-    diff = None
+    diff, labels = None, None
     if newest is not None and content is not None:
         before = newest.to_engine()
         content = with_ids(content, before)
         diff = rubric_diff(before, content)
+        labels = changes_in_draft(rubric, content)
     number = (newest.number or 0) + 1 if newest is not None else 1
-    return DraftState(content, faults, newest, diff, number)
+    return DraftState(content, faults, newest, diff, number, labels)
 
 
 def checked_draft(draft: Any) -> tuple[engine.Rubric | None, tuple[Fault, ...]]:

@@ -1,53 +1,100 @@
 """Which criteria of a rubric's versions are one question, so that labels of one count for the others."""
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from rubricweb.engine.rubric.identity import wording
-from rubricweb.models import Criterion, Meaning, Rubric
+from rubricweb.models import Criterion, LabelDecision, LabelDecisionKind, Meaning, Rubric
+
+
+@dataclass(eq=False)
+class Question:
+    """What some criteria of one uid ask; labels of `source` count for it through `option_map`."""
+
+    members: list[Criterion] = field(default_factory=list)
+    source: "Question | None" = None
+    option_map: Mapping[str, str | None] | None = None
+    meaning: Meaning | None = None
 
 
 def assign_meanings(rubric: Rubric) -> None:
     """Gives every criterion of the rubric's versions its meaning; those it has keep their rows.
 
     Versions are read oldest first. A criterion has the meaning of the last one with its uid whose question
-    and guidelines were the same; words that come back rejoin what they meant before. Any other begins a new
-    one.
+    and guidelines were the same; words that come back rejoin what they meant before. Other words have the
+    meaning of the words before where that was decided (see `LabelDecision`), else they begin a new one.
     """
     chains: dict[str, list[Criterion]] = defaultdict(list)
-    rows = Criterion.objects.filter(version__rubric=rubric).select_related("version")
+    rows = Criterion.objects.filter(version__rubric=rubric).select_related("version", "meaning")
     for row in rows.order_by("version__number", "position"):
         chains[row.uid].append(row)
+    current = LabelDecision.objects.filter(version__rubric=rubric, superseded_at=None)
+    decided = {(one.version_id, one.criterion_id): one for one in current}
     changed = []
     for uid, chain in chains.items():
-        for members in _questions(chain):
-            known = next((row.meaning_id for row in members if row.meaning_id is not None), None)
-            meaning_id = known or Meaning.objects.create(rubric=rubric, uid=uid).pk
-            for row in members:
-                if row.meaning_id != meaning_id:
-                    row.meaning_id = meaning_id
+        kept: set[int] = set()
+        for question in _questions(chain, decided):
+            meaning = _meaning(rubric, uid, question, kept)
+            for row in question.members:
+                if row.meaning_id != meaning.pk:
+                    row.meaning = meaning
                     changed.append(row)
     Criterion.objects.bulk_update(changed, ["meaning"], batch_size=500)
+    Meaning.objects.filter(rubric=rubric, criteria=None).delete()
 
 
-def _questions(chain: list[Criterion]) -> list[list[Criterion]]:
-    """The criteria of one uid, oldest first, by what they ask."""
-    asked: dict[str, list[Criterion]] = {}
+def _meaning(rubric: Rubric, uid: str, question: Question, kept: set[int]) -> Meaning:
+    """The row of a question: one its criteria have already and no other question took, else a new one."""
+    known = (
+        row.meaning for row in question.members if row.meaning is not None and row.meaning.pk not in kept
+    )
+    meaning = next(known, None) or Meaning(rubric=rubric, uid=uid)
+    source = question.source.meaning if question.source is not None else None
+    if meaning.pk is None or (meaning.source_id, meaning.option_map) != (
+        source and source.pk,
+        question.option_map,
+    ):
+        meaning.source, meaning.option_map = source, question.option_map
+        meaning.save()
+    kept.add(meaning.pk)
+    question.meaning = meaning
+    return meaning
+
+
+def _questions(
+    chain: list[Criterion], decided: Mapping[tuple[int, int | None], LabelDecision]
+) -> list[Question]:
+    """The criteria of one uid, oldest first, by what they ask; a question comes after its source."""
+    by_words: dict[str, Question] = {}
+    found: list[Question] = []
+    previous: tuple[Criterion, Question] | None = None
     for row in chain:
-        asked.setdefault(repr(asks(row)), []).append(row)
-    return list(asked.values())
+        words = repr(row.asks)
+        question = by_words.get(words)
+        if question is None:
+            question = _carried(row, previous, decided)
+            by_words[words] = question
+            if question not in found:
+                found.append(question)
+        question.members.append(row)
+        previous = row, question
+    return found
 
 
-def asks(row: Criterion) -> tuple[Any, ...]:
-    """What somebody who answers the criterion reads: its wording and the guidelines above it."""
-    entry = {
-        "requirement": row.requirement,
-        "guidance": row.guidance,
-        "met_example": row.met_example,
-        "unmet_example": row.unmet_example,
-        "scale_type": row.scale_type,
-        "options": row.options,
-        "check": row.check_name,
-        "params": row.params,
-    }
-    return (*wording(entry), " ".join(row.version.guidelines.split()))
+def _carried(
+    row: Criterion,
+    previous: tuple[Criterion, Question] | None,
+    decided: Mapping[tuple[int, int | None], LabelDecision],
+) -> Question:
+    """The question before where labels are carried from it as they are, else a new one."""
+    if previous is None:
+        return Question()
+    earlier, question = previous
+    own = decided.get((row.version_id, row.pk))
+    if own is None and row.question == earlier.question:
+        own = decided.get((row.version_id, None))
+    if own is None or own.kind != LabelDecisionKind.CARRY:
+        return Question()
+    if own.options is None:
+        return question
+    return Question(source=question, option_map=own.options)

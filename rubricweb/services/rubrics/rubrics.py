@@ -19,6 +19,7 @@ from rubricweb.engine.rubric.identity import matched_ids, with_ids
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
+from rubricweb.services.rubrics.label_decisions import Chosen, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
 from rubricweb.services.shared.journal import record
 
@@ -69,8 +70,17 @@ def _still_identified(entries: Any, rubric: Rubric) -> Any:
 
 
 @transaction.atomic
-def publish(rubric: Rubric, *, by: User | None, note: str = "", revision: int | None = None) -> RubricVersion:
+def publish(
+    rubric: Rubric,
+    *,
+    by: User | None,
+    note: str = "",
+    revision: int | None = None,
+    decisions: Mapping[str, Chosen] | None = None,
+) -> RubricVersion:
     """Freezes the draft as the next version. Raises Invalid with every fault of the draft.
+
+    `decisions` say what becomes of labels on criteria that are asked in other words, by uid; the others wait.
 
     `revision` is the draft somebody looked at before deciding; Conflict when it has changed since.
     Publishing a draft that equals the newest version gives that version back.
@@ -90,6 +100,7 @@ def publish(rubric: Rubric, *, by: User | None, note: str = "", revision: int | 
     assign_meanings(rubric)
     _keep_ids(rubric, content)
     record(rubric.team, by, "published", version)
+    decide_at_publication(version, decisions or {}, by=by)
     return version
 
 

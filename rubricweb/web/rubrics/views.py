@@ -3,20 +3,24 @@
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
 from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
-from rubricweb.models import Role
+from rubricweb.models import Role, Rubric
 from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.rubrics import versions as selectors
+from rubricweb.selectors.rubrics.label_changes import changes_in_version, label_decisions
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.services.rubrics.label_decisions import decide
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole_number
 from rubricweb.web.rubrics.forms import ImportForm, PublishForm, RubricForm, TitleForm
+from rubricweb.web.rubrics.label_choices import chosen, label_choices
 from rubricweb.web.rubrics.lint_notes import version_notes
 
 FORMATS: dict[str, str] = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
@@ -74,6 +78,8 @@ def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "runs": selectors.runs_with(rubric),
         "queues": selectors.queues_with(rubric),
         "todo": rubric_todo(rubric, viewer=request.user),
+        "decisions": label_decisions(rubric),
+        "waiting": changes_in_version(state.newest).waiting if state.newest else 0,
     }
     return render(request, "rubrics/rubric.html", context)
 
@@ -85,12 +91,20 @@ def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
 def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
     """A last look at what changes, then the next version."""
     rubric = access.access_rubric(request.team, rubric_id)
-    form = PublishForm(request.POST if request.method == "POST" else None)
+    posted = request.POST if request.method == "POST" else None
+    form = PublishForm(posted)
     refusal: Invalid | Conflict | None = None
     if request.method == "POST" and form.is_valid():
         seen = whole_number(request.POST.get("revision"), "The revision")
+        changes = selectors.draft_state(rubric).labels
         try:
-            version = services.publish(rubric, by=request.user, note=form.cleaned_data["note"], revision=seen)
+            version = services.publish(
+                rubric,
+                by=request.user,
+                note=form.cleaned_data["note"],
+                revision=seen,
+                decisions=chosen(label_choices(changes, posted)) if changes is not None else None,
+            )
         except (Invalid, Conflict) as error:
             refusal = error
         else:
@@ -103,15 +117,48 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "refusal": refusal,
         "state": state,
         "newest": state.newest.to_engine() if state.newest else None,
+        "rows": label_choices(state.labels, posted, _about_labels(refusal)) if state.labels else [],
+        "regrading": state.labels.regrading if state.labels else None,
     }
     return render(request, "rubrics/publish.html", context, status=422 if refusal or form.errors else 200)
+
+
+def _about_labels(refusal: Invalid | Conflict | None) -> Invalid | None:
+    return refusal if isinstance(refusal, Invalid) else None
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def labels(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
+    """Decides what becomes of the labels of one criterion that a version asks in other words."""
+    rubric = access.access_rubric(request.team, rubric_id)
+    version = selectors.numbered_version(rubric, number)
+    uid = request.POST.get("about", "")
+    seen = whole_number(request.POST["seen"], "The decision") if request.POST.get("seen") else None
+    rows = label_choices(changes_in_version(version), request.POST)
+    wanted = chosen(rows, all_of_them=True).get(uid)
+    try:
+        if wanted is None:
+            raise NotFound("criterion that this version asks in other words")
+        decide(version, uid, wanted, by=request.user, seen=seen)
+    except (Invalid, Conflict) as error:
+        return _version_page(request, rubric, number, refusal=error)
+    messages.success(request, "The decision is saved. Pages follow it at once.")
+    address = reverse("rubric_version", args=[request.team.slug, rubric.pk, number])
+    return redirect(f"{address}#labels")
 
 
 @team_page(Role.VIEWER)
 @require_safe
 def version(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
-    rubric = access.access_rubric(request.team, rubric_id)
+    return _version_page(request, access.access_rubric(request.team, rubric_id), number)
+
+
+def _version_page(
+    request: TeamRequest, rubric: Rubric, number: int, refusal: Invalid | Conflict | None = None
+) -> HttpResponse:
     version = selectors.numbered_version(rubric, number)
+    changes = changes_in_version(version)
     diff = selectors.changes_before(version)
     rules_changed = diff is not None and (diff.pass_rule_changed or diff.length_penalty_changed)
     previous = selectors.numbered_version(rubric, number - 1).to_engine() if rules_changed else None
@@ -129,8 +176,11 @@ def version(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
         "diff": diff,
         "runs": selectors.runs_with(rubric, version=version),
         "queues": selectors.queues_with(rubric, version=version),
+        "rows": label_choices(changes, request.POST if refusal else None, _about_labels(refusal)),
+        "regrading": changes.regrading,
+        "refusal": refusal,
     }
-    return render(request, "rubrics/version.html", context)
+    return render(request, "rubrics/version.html", context, status=422 if refusal else 200)
 
 
 @team_page(Role.VIEWER)

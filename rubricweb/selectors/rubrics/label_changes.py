@@ -1,0 +1,263 @@
+"""What people said under other words: which criteria a version or a draft asks anew, and what stands on the
+words before.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from rubricweb import engine
+from rubricweb.engine.rubric.identity import wording
+from rubricweb.models import (
+    Adjudication,
+    Criterion,
+    Judgement,
+    LabelDecision,
+    Rubric,
+    RubricVersion,
+    Run,
+    RunItem,
+    RunState,
+    RunTally,
+)
+
+GUIDELINES = "guidelines"
+"""In the place of an id: all criteria that were not reworded themselves, where the guidelines were."""
+
+
+@dataclass(frozen=True)
+class OptionCount:
+    """An option of the earlier words, and how many labels chose it."""
+
+    label: str
+    labels: int
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """One reworded criterion, or all others where the guidelines changed (`uid` GUIDELINES, no `previous`).
+
+    `labels` in `reviews` and `decisions` of adjudicators stand on the words before. Of a choice `earlier` are
+    its options then and `options` those it has now; labels are carried as they are where these are the same.
+    `decision` is the current one, None while the labels wait. `criterion` is None in a draft.
+    """
+
+    uid: str
+    name: str
+    criterion: Criterion | None
+    previous: Criterion | None
+    labels: int
+    reviews: int
+    decisions: int
+    earlier: tuple[OptionCount, ...] = ()
+    options: tuple[str, ...] = ()
+    may_carry: bool = True
+    decision: LabelDecision | None = None
+
+    @property
+    def needs_map(self) -> bool:
+        """Whether carrying has to say what each earlier option counts as."""
+        return self.may_carry and [one.label for one in self.earlier] != list(self.options)
+
+
+@dataclass(frozen=True)
+class Regrading:
+    """What asking a judge again comes to, by the newest ended run with the version before.
+
+    `calls` are at most so many; `cost_usd` is None where what that run's calls cost is not known. With
+    `everything` the grader asks all criteria at once, or the guidelines changed.
+    """
+
+    run: Run
+    calls: int
+    cost_usd: float | None
+    everything: bool
+
+
+@dataclass(frozen=True)
+class LabelChanges:
+    """All changes of one version or draft, in rubric order, the guidelines last; `regrading` is None without
+    a run.
+    """
+
+    changes: tuple[LabelChange, ...]
+    regrading: Regrading | None
+
+    @property
+    def waiting(self) -> int:
+        """How many changes with labels nothing was decided about."""
+        return sum(one.decision is None and bool(one.labels or one.decisions) for one in self.changes)
+
+    def about(self, uid: str) -> LabelChange | None:
+        return next((one for one in self.changes if one.uid == uid), None)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A criterion of the newer side."""
+
+    uid: str
+    name: str
+    question: tuple[Any, ...]
+    kind: str
+    options: tuple[str, ...]
+    row: Criterion | None
+
+
+def changes_in_draft(rubric: Rubric, content: engine.Rubric) -> LabelChanges:
+    """What publishing this content of the draft, its ids filled in, would ask in other words."""
+    asked = [
+        _Asked(
+            one.id or "",
+            one.name or "",
+            wording(one.to_dict()),
+            one.kind,
+            tuple(option.label for option in one.options),
+            None,
+        )
+        for one in content.criteria
+    ]
+    return _changes(asked, content.guidelines, RubricVersion.objects.filter(rubric=rubric), {})
+
+
+def changes_in_version(version: RubricVersion) -> LabelChanges:
+    """What a published version asked in other words than those before it. Reads `version.criteria`."""
+    if version.rubric_id is None:
+        return LabelChanges((), None)
+    asked = [
+        _Asked(row.uid, row.name, row.question, row.kind, tuple(one["label"] for one in row.options), row)
+        for row in sorted(version.criteria.all(), key=lambda one: one.position)
+    ]
+    current = LabelDecision.objects.filter(version=version, superseded_at=None).select_related("decided_by")
+    earlier = RubricVersion.objects.filter(rubric=version.rubric_id, number__lt=version.number)
+    return _changes(asked, version.guidelines, earlier, {one.criterion_id: one for one in current})
+
+
+DECISIONS_SHOWN = 50
+
+
+def label_decisions(rubric: Rubric) -> list[LabelDecision]:
+    """The newest decisions about labels of all versions, replaced ones too."""
+    rows = LabelDecision.objects.filter(version__rubric=rubric)
+    return list(rows.select_related("version", "criterion", "decided_by")[:DECISIONS_SHOWN])
+
+
+def _changes(
+    asked: Sequence[_Asked],
+    guidelines: str,
+    earlier: Any,
+    decided: Mapping[int | None, LabelDecision],
+) -> LabelChanges:
+    before: dict[str, list[Criterion]] = defaultdict(list)
+    rows = Criterion.objects.filter(version__in=earlier, uid__in=[one.uid for one in asked], kind__in=PEOPLE)
+    for row in rows.select_related("version").order_by("version__number"):
+        before[row.uid].append(row)
+    above = " ".join(guidelines.split())
+    reworded: list[tuple[_Asked, Criterion]] = []
+    under_guidelines: list[Criterion] = []
+    for one in asked:
+        chain = before[one.uid]
+        if not chain or any(row.asks == (*one.question, above) for row in chain):
+            continue
+        if chain[-1].question == one.question:
+            under_guidelines.append(chain[-1])
+        else:
+            reworded.append((one, chain[-1]))
+    previous = [row for _, row in reworded] + under_guidelines
+    counts = _counts({row.meaning_id for row in previous if row.meaning_id is not None})
+    changes = [
+        _change(one, row, counts, decided.get(one.row.pk) if one.row is not None else None)
+        for one, row in reworded
+    ]
+    if under_guidelines:
+        stands = [counts.get(row.meaning_id, _Counts()) for row in under_guidelines]
+        changes.append(
+            LabelChange(
+                uid=GUIDELINES,
+                name="",
+                criterion=None,
+                previous=None,
+                labels=sum(one.labels for one in stands),
+                reviews=max(one.reviews for one in stands),
+                decisions=sum(one.decisions for one in stands),
+                decision=decided.get(None),
+            )
+        )
+    return LabelChanges(tuple(changes), _regrading(previous, everything=bool(under_guidelines)))
+
+
+PEOPLE = ("binary", "choice")
+"""The kinds of criteria people answer."""
+
+
+@dataclass
+class _Counts:
+    labels: int = 0
+    reviews: int = 0
+    decisions: int = 0
+    chosen: dict[str, int] | None = None
+
+
+def _counts(meanings: Iterable[int]) -> dict[int | None, _Counts]:
+    """Meaning → what stands on it. Three queries."""
+    found: dict[int | None, _Counts] = defaultdict(_Counts)
+    given = Judgement.objects.in_reviews().filter(criterion__meaning__in=meanings, verdict__isnull=False)
+    for meaning, verdict, n in (
+        given.order_by().values("criterion__meaning", "verdict").annotate(n=Count("pk"))
+    ).values_list("criterion__meaning", "verdict", "n"):
+        found[meaning].labels += n
+        found[meaning].chosen = {**(found[meaning].chosen or {}), str(verdict): n}
+    reviews = given.order_by().values("criterion__meaning").annotate(n=Count("review", distinct=True))
+    for meaning, n in reviews.values_list("criterion__meaning", "n"):
+        found[meaning].reviews = n
+    decided = Adjudication.objects.filter(criterion__meaning__in=meanings).order_by()
+    for meaning, n in (
+        decided.values("criterion__meaning").annotate(n=Count("pk")).values_list("criterion__meaning", "n")
+    ):
+        found[meaning].decisions = n
+    return found
+
+
+def _change(
+    one: _Asked, previous: Criterion, counts: Mapping[int | None, _Counts], decision: LabelDecision | None
+) -> LabelChange:
+    stands = counts.get(previous.meaning_id, _Counts())
+    chosen = stands.chosen or {}
+    return LabelChange(
+        uid=one.uid,
+        name=one.name,
+        criterion=one.row,
+        previous=previous,
+        labels=stands.labels,
+        reviews=stands.reviews,
+        decisions=stands.decisions,
+        earlier=tuple(
+            OptionCount(option["label"], chosen.get(option["label"], 0)) for option in previous.options
+        ),
+        options=one.options,
+        may_carry=one.kind == previous.kind,
+        decision=decision,
+    )
+
+
+def _regrading(previous: Sequence[Criterion], *, everything: bool) -> Regrading | None:
+    """What asking again comes to; None where nothing was reworded or no run has ended with the words
+    before.
+    """
+    versions = {row.version_id for row in previous}
+    ended = Run.objects.filter(rubric_version__in=versions).exclude(state=RunState.RUNNING)
+    run = ended.select_related("dataset", "rubric_version").order_by("-created_at", "-pk").first()
+    if run is None:
+        return None
+    items = RunItem.objects.filter(run=run).count()
+    everything = everything or run.autograder != "per_criterion"
+    asked = Criterion.objects.filter(Q(version=run.rubric_version_id), kind__in=PEOPLE).count()
+    questions = len(previous) if not everything else asked if run.autograder == "per_criterion" else 1
+    votes = len(run.panel["members"]) * run.panel["repeats"] if run.panel is not None else 1
+    calls = items * questions * votes
+    tally = RunTally.objects.filter(run=run).aggregate(calls=Sum("calls"), cost=Sum("cost_usd"))
+    cost = calls * tally["cost"] / tally["calls"] if tally["calls"] and tally["cost"] else None
+    return Regrading(run, calls, cost, everything)

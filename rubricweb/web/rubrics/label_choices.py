@@ -1,0 +1,157 @@
+"""The choices about labels under other words, as the publish page and a version's page offer them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rubricweb.engine.rubric.diff import Segment, word_diff
+from rubricweb.errors import Invalid
+from rubricweb.models import LabelDecisionKind
+from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, LabelChanges
+from rubricweb.services.rubrics.label_decisions import KINDS, LATER, Chosen
+
+NOTHING = "-"
+"""The value of a select that carries an option to nothing."""
+
+EXPLAINED = (
+    (LATER, "Decide later", "They count for nothing under the new words until somebody decides."),
+    ("carry", "Carry", "The same question in other words: labels count for both."),
+    (
+        "label_again",
+        "Label again",
+        "Another question: people label it anew, and the labels before do not count.",
+    ),
+    ("probe", "Probe", "Not sure yet: have some of them labelled again under the new words, then decide."),
+)
+"""Each choice with its name and what it means."""
+
+
+@dataclass(frozen=True)
+class OptionChoice:
+    """What one earlier option counts as: the value of its select, "" while nothing is chosen."""
+
+    label: str
+    labels: int
+    name: str
+    value: str
+
+
+@dataclass
+class LabelChoice:
+    """One change with what is chosen for it; `prefix` begins the names of its controls."""
+
+    change: LabelChange
+    prefix: str
+    kind: str
+    reason: str
+    options: list[OptionChoice]
+    words: tuple[Segment, ...] = ()
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def seen(self) -> int | str:
+        """The id of the current decision, "" without one."""
+        return self.change.decision.pk if self.change.decision is not None else ""
+
+    @property
+    def decided_kind(self) -> str:
+        return next(name for kind, name, _ in EXPLAINED if kind == self._current)
+
+    @property
+    def _current(self) -> str:
+        return self.change.decision.kind if self.change.decision is not None else LATER
+
+    @property
+    def explained(self) -> list[tuple[str, str, str, bool]]:
+        """The choices there are: value, name, meaning, and whether it is the chosen one."""
+        return [
+            (kind, name, meaning, kind == self.kind)
+            for kind, name, meaning in EXPLAINED
+            if kind != LabelDecisionKind.CARRY or self.change.may_carry
+        ]
+
+    @property
+    def targets(self) -> list[tuple[str, str]]:
+        """Value and text of the options an earlier one can count as."""
+        return [(str(place), label) for place, label in enumerate(self.change.options)]
+
+
+def label_choices(
+    found: LabelChanges, posted: Mapping[str, str] | None = None, refusal: Invalid | None = None
+) -> list[LabelChoice]:
+    """A row for every change: as posted, else as it was decided; what was refused stands at its row."""
+    return [_choice(place, change, posted, refusal) for place, change in enumerate(found.changes)]
+
+
+def _choice(
+    place: int, change: LabelChange, posted: Mapping[str, str] | None, refusal: Invalid | None
+) -> LabelChoice:
+    prefix, decision = f"labels-{place}", change.decision
+    kind = decision.kind if decision is not None else LATER
+    reason = decision.reason if decision is not None else ""
+    carried = (decision.options if decision is not None else None) or {}
+    known = {label: str(number) for number, label in enumerate(change.options)}
+    values = {
+        one.label: known.get(carried[one.label] or "", NOTHING)
+        if one.label in carried
+        # An option that is still there is the likely one.
+        else known.get(one.label, "")
+        for one in change.earlier
+    }
+    if posted is not None and f"{prefix}-kind" in posted:
+        kind, reason = posted[f"{prefix}-kind"], posted.get(f"{prefix}-reason", "")
+        values = {
+            one.label: posted.get(f"{prefix}-option-{number}", "")
+            for number, one in enumerate(change.earlier)
+        }
+    own = f"decisions.{change.uid}"
+    faults = refusal.faults if refusal is not None else ()
+    return LabelChoice(
+        change=change,
+        prefix=prefix,
+        kind=kind if kind in KINDS else LATER,
+        reason=reason,
+        options=[
+            OptionChoice(one.label, one.labels, f"{prefix}-option-{number}", values[one.label])
+            for number, one in enumerate(change.earlier)
+        ],
+        words=_words(change),
+        errors=[
+            f"{fault.place.removeprefix(own).lstrip('.')}: found {fault.found}; allowed: {fault.allowed}."
+            for fault in faults
+            if fault.place == own or fault.place.startswith(f"{own}.")
+        ],
+    )
+
+
+def _words(change: LabelChange) -> tuple[Segment, ...]:
+    """What became of the requirement, where both are stored."""
+    if change.previous is None or change.criterion is None:
+        return ()
+    return word_diff(change.previous.requirement, change.criterion.requirement)
+
+
+def chosen(rows: Sequence[LabelChoice], *, all_of_them: bool = False) -> dict[str, Chosen]:
+    """What to decide, by uid; "decide later" is no decision unless `all_of_them` are asked for."""
+    return {
+        row.change.uid: Chosen(row.kind, dict(_option_map(row)) if _is_mapped(row) else None, row.reason)
+        for row in rows
+        if all_of_them or row.kind != LATER
+    }
+
+
+def _is_mapped(row: LabelChoice) -> bool:
+    return row.kind == LabelDecisionKind.CARRY and row.change.needs_map
+
+
+def _option_map(row: LabelChoice) -> Iterator[tuple[str, str | None]]:
+    targets = dict(row.targets)
+    for option in row.options:
+        if option.value == NOTHING:
+            yield option.label, None
+        elif option.value in targets:
+            yield option.label, targets[option.value]
+
+
+def name_of(change: LabelChange) -> str:
+    """How pages call what a change is about."""
+    return "all other criteria, under the new guidelines" if change.uid == GUIDELINES else change.name
