@@ -36,10 +36,9 @@ def labels(options: argparse.Namespace) -> int:
         rows.add_row(change.name or GUIDELINES, change.uid, said, by, *map(count, figures))
     terminal().print(rows)
     if found.regrading is not None:
-        cost = f" for about {usd(found.regrading.cost_usd)}" if found.regrading.cost_usd is not None else ""
-        note(
-            f"Grading again as {found.regrading.run} asks at most {count(found.regrading.calls)} questions{cost}."
-        )
+        again = found.regrading
+        cost = f" for about {usd(again.cost_usd)}" if again.cost_usd is not None else ""
+        note(f"Grading again as {again.run} asks at most {count(again.calls)} questions{cost}.")
     return 0
 
 

@@ -1,0 +1,113 @@
+"""Labels under other words through the API and at the terminal: the same object, the same refusals."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from rubricweb.api.rubrics.schemas import LabelChange
+from rubricweb.models import Dataset, ReviewQueue, RubricVersion, User
+from tests import factories
+from tests.api.client import ApiClient
+from tests.commands.terminal import Terminal, terminal_of
+from tests.factories import Cast
+from tests.selectors.labels.test_labels_across_versions import CRITERIA, counting, graded, label
+
+NAMES = {criterion["name"] for criterion in CRITERIA}
+
+
+@pytest.fixture
+def ed(people: Cast, as_member: Callable[[User], ApiClient]) -> ApiClient:
+    return as_member(people.ed)
+
+
+@pytest.fixture
+def at_terminal(people: Cast, capsys: pytest.CaptureFixture[str]) -> Callable[[User], Terminal]:
+    return lambda user: terminal_of(people.team, user, capsys)
+
+
+@pytest.fixture
+def first(people: Cast) -> RubricVersion:
+    return factories.version(people.team, people.ed, criteria=CRITERIA)
+
+
+@pytest.fixture
+def queue(people: Cast, first: RubricVersion) -> ReviewQueue:
+    dataset: Dataset = factories.dataset(people.team, people.ed)
+    return label(people, dataset, first, "first")
+
+
+def reworded(ed: ApiClient, first: RubricVersion) -> str:
+    """A draft that asks two criteria in other words; the path of the rubric."""
+    path = f"/rubrics/{first.rubric_id}"
+    draft = ed.get(path)["draft"]
+    draft["criteria"][0]["requirement"] = "Names Paris as the capital of France."
+    draft["criteria"][1]["requirement"] = "Is at most two short sentences."
+    ed.send("PUT", f"{path}/draft", {"revision": 0, "draft": draft})
+    return path
+
+
+def test_what_stands_on_the_words_before_is_said_and_decided_at_publication(
+    people: Cast, ed: ApiClient, first: RubricVersion, queue: ReviewQueue
+) -> None:
+    graded(people, queue.dataset, first)
+    path = reworded(ed, first)
+    found = ed.get(f"{path}/label-changes")
+    assert (found["waiting"], found["regrading_calls"]) == (2, 6)
+    capital, concise = found["changes"]
+    assert (capital["name"], capital["labels"], capital["criterion_id"]) == ("capital", 6, None)
+    stale = {"revision": 0, "label_decisions": {capital["uid"]: {"kind": "carry"}}}
+    ed.refused(409, "POST", f"{path}/publish", stale)
+    body = {"revision": 1, "label_decisions": {capital["uid"]: {"kind": "carry", "reason": "The same."}}}
+    version = ed.send("POST", f"{path}/publish", body)
+    second = RubricVersion.objects.get(pk=version["id"])
+    assert [one["uid"] for one in version["criteria"]] == list(first.criteria.values_list("uid", flat=True))
+    assert counting(queue, second) == NAMES - {"concise"}
+    decided = ed.get(f"/rubric-versions/{second.pk}/label-changes")
+    assert decided["waiting"] == 1
+    assert decided["changes"][0]["decision"]["kind"] == "carry"
+    assert decided["changes"][0]["decision"]["decided_by"] == "ed"
+    here = f"/rubric-versions/{second.pk}/label-decisions/{concise['uid']}"
+    done = ed.send("PUT", here, {"kind": "carry"})
+    assert done["decision"]["evidence"] == {"labels": 6, "reviews": 6, "decisions": 0}
+    ed.refused(409, "PUT", here, {"kind": "later"})
+    ed.send("PUT", here, {"kind": "later", "seen": done["decision"]["id"]})
+    assert counting(queue, second) == NAMES - {"concise"}
+
+
+def test_a_decision_about_what_was_not_reworded_is_refused_with_its_place(
+    ed: ApiClient, first: RubricVersion, queue: ReviewQueue
+) -> None:
+    path = reworded(ed, first)
+    third = first.criteria.get(name="wrong_country").uid
+    problem = ed.refused(422, "POST", f"{path}/publish", {"label_decisions": {third: {"kind": "carry"}}})
+    assert problem["faults"][0]["place"] == f"decisions.{third}"
+    assert len(ed.get(f"{path}/versions")["items"]) == 1
+
+
+def test_the_terminal_lists_and_decides_the_same(
+    people: Cast,
+    ed: ApiClient,
+    first: RubricVersion,
+    queue: ReviewQueue,
+    at_terminal: Callable[[User], Terminal],
+) -> None:
+    path = reworded(ed, first)
+    version = ed.send("POST", f"{path}/publish")
+    run = at_terminal(people.ed)
+    listed = run("rubrics", "labels", f"id:{version['id']}", "--json")
+    printed = [json.loads(line) for line in listed.out.splitlines()]
+    assert printed == ed.get(f"/rubric-versions/{version['id']}/label-changes")["changes"]
+    assert all(set(one) == set(LabelChange.model_fields) for one in printed)
+    table = run("rubrics", "labels", f"id:{version['id']}")
+    assert "waits" in table.out
+    done = run("rubrics", "decide", f"id:{version['id']}", "capital", "carry", "--reason", "The same.")
+    assert (done.code, done.err) == (0, "capital: carry, 6 labels.\n")
+    second = RubricVersion.objects.get(pk=version["id"])
+    assert counting(queue, second) == NAMES - {"concise"}
+    unknown = run("rubrics", "decide", f"id:{version['id']}", "wrong_country", "carry")
+    assert unknown.code != 0
+    assert "'wrong_country', which Capitals v2 does not ask in other words" in unknown.err
+    viewer = at_terminal(people.bob)("rubrics", "decide", f"id:{version['id']}", "concise", "carry")
+    assert viewer.code != 0
+    assert counting(queue, second) == NAMES - {"concise"}
