@@ -128,19 +128,15 @@ def get_version_label_changes(request: TokenRequest, version_id: int) -> Any:
     return changes_in_version(selected.version_with_criteria(version.pk))
 
 
-@rubrics.write(
-    "PUT", "/rubric-versions/{int:version_id}/label-decisions/{uid}", Role.EDITOR, schemas.LabelChange
-)
-def decide_about_labels(
-    request: TokenRequest, version_id: int, uid: str, body: schemas.LabelDecisionChange
-) -> Any:
+@rubrics.write("PUT", "/rubric-versions/{int:version_id}/label-decisions", Role.EDITOR, schemas.LabelChange)
+def decide_about_labels(request: TokenRequest, version_id: int, body: schemas.LabelDecisionChange) -> Any:
     """Decide what becomes of the labels of a reworded criterion, or of all others under new `guidelines`.
 
     It takes the place of the current decision, which has to be the one you have `seen`; else the answer is
     409. Pages and figures follow at once.
     """
     version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
-    return decide(version, uid, body.chosen(), by=request.auth.user, seen=body.seen)
+    return decide(version, body.uid, body.chosen(), by=request.auth.user, seen=body.seen)
 
 
 @rubrics.read("/rubric-versions/{int:version_id}/lint", Role.VIEWER, list_of(schemas.Finding))

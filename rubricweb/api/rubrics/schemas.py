@@ -156,6 +156,7 @@ class LabelDecisionInput(Input):
 
 
 class LabelDecisionChange(LabelDecisionInput):
+    uid: Annotated[str, Field(description="Of the reworded criterion, or `guidelines`.")]
     seen: Annotated[
         int | None, Field(description="The id of the decision this one replaces; another one is a conflict.")
     ] = None

@@ -256,7 +256,7 @@ def _regrading(previous: Sequence[Criterion], *, everything: bool) -> Regrading 
     everything = everything or run.autograder != "per_criterion"
     asked = Criterion.objects.filter(Q(version=run.rubric_version_id), kind__in=PEOPLE).count()
     questions = len(previous) if not everything else asked if run.autograder == "per_criterion" else 1
-    votes = len(run.panel["members"]) * run.panel["repeats"] if run.panel is not None else 1
+    votes = sum(run.panel.votes_per_criterion) if run.panel is not None else 1
     calls = items * questions * votes
     tally = RunTally.objects.filter(run=run).aggregate(calls=Sum("calls"), cost=Sum("cost_usd"))
     cost = calls * tally["cost"] / tally["calls"] if tally["calls"] and tally["cost"] else None

@@ -67,11 +67,11 @@ def test_what_stands_on_the_words_before_is_said_and_decided_at_publication(
     assert decided["waiting"] == 1
     assert decided["changes"][0]["decision"]["kind"] == "carry"
     assert decided["changes"][0]["decision"]["decided_by"] == "ed"
-    here = f"/rubric-versions/{second.pk}/label-decisions/{concise['uid']}"
-    done = ed.send("PUT", here, {"kind": "carry"})
+    here, about = f"/rubric-versions/{second.pk}/label-decisions", {"uid": concise["uid"]}
+    done = ed.send("PUT", here, about | {"kind": "carry"})
     assert done["decision"]["evidence"] == {"labels": 6, "reviews": 6, "decisions": 0}
-    ed.refused(409, "PUT", here, {"kind": "later"})
-    ed.send("PUT", here, {"kind": "later", "seen": done["decision"]["id"]})
+    ed.refused(409, "PUT", here, about | {"kind": "later"})
+    ed.send("PUT", here, about | {"kind": "later", "seen": done["decision"]["id"]})
     assert counting(queue, second) == NAMES - {"concise"}
 
 
