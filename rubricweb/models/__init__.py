@@ -5,7 +5,6 @@ from rubricweb.models.comments import Comment, Notice, NoticeKind
 from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.journal import PRUNED, JournalEntry
 from rubricweb.models.judgements import Judgement, Vote, in_reviews
-from rubricweb.models.label_decisions import LabelDecision, LabelDecisionKind
 from rubricweb.models.queues import (
     Blind,
     Calibration,
@@ -21,7 +20,14 @@ from rubricweb.models.queues import (
     Stratum,
 )
 from rubricweb.models.reviews import Review, ReviewState
-from rubricweb.models.rubrics import Criterion, Meaning, Rubric, RubricVersion
+from rubricweb.models.rubrics import (
+    Criterion,
+    LabelDecision,
+    LabelDecisionKind,
+    Meaning,
+    Rubric,
+    RubricVersion,
+)
 from rubricweb.models.runs import (
     FULLY_JUDGED,
     UNENDED,

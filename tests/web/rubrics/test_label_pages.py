@@ -63,7 +63,7 @@ def test_publishing_shows_what_stands_on_the_words_before_and_takes_the_choice(
     page = text(ed.get(url(people, "rubric_publish", rubric.pk)))
     assert "Labels of “capital” 6 labels in 6 reviews were given to the words before." in page
     assert "asks at most 3 questions" in page
-    assert "the answers to all other criteria are reused" in page
+    assert "The answers to all other criteria are reused." in page
     rubric.refresh_from_db()
     answer = ed.post(
         url(people, "rubric_publish", rubric.pk),
