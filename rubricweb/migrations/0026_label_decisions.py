@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0024_criteria_identified"),
+        ("rubricweb", "0025_queues_of_some_criteria"),
     ]
 
     operations = [
