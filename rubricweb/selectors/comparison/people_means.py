@@ -1,7 +1,7 @@
 """What people would say on average of all items of a run, where the labelled ones allow to tell."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from rubricweb.engine.agreement import (
@@ -49,7 +49,7 @@ class PeopleEstimate:
     labelled: Figure
     judged_labelled: Figure
     judged: Figure
-    samples: Samples
+    samples: Samples = field(compare=False)
     left_out: int = 0
     needed: LabelsNeeded | None = None
 

@@ -64,7 +64,7 @@ def reasons(
     for reason in wanted:
         for units in _units(dataset, run, reason):
             for item_id, criterion_id in units:
-                if asked and criterion_id is not None and read(criterion_id) not in asked:
+                if asked and criterion_id is not None and read.criterion(criterion_id) not in asked:
                     continue
                 held = found[item_id][reason]
                 if criterion_id is not None:
