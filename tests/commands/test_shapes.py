@@ -58,6 +58,7 @@ ELSEWHERE = {
     *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
     *("endpoints test", "judge test"),
+    *("rubrics labels", "rubrics decide"),  # tests/api/rubrics/test_label_decisions.py
 }
 # In shapes of their own: no operation answers the same, or it answers less than the terminal tells.
 OTHERWISE = {

@@ -4,7 +4,8 @@ import argparse
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.printed import moment, print_json, table, terminal
+from rubricweb.management.terminal.printed import moment, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role, RubricVersion
 from rubricweb.selectors.rubrics import versions as selected
@@ -17,8 +18,10 @@ def labels(options: argparse.Namespace) -> int:
     """The criteria a version asks in other words, what stands on the words before, and what was decided."""
     found = changes_in_version(_version(options, Role.VIEWER))
     if options.json:
+        from rubricweb.api.rubrics.schemas import LabelChange as Shape
+
         for change in found.changes:
-            print_json(_plain(change))
+            print_shape(Shape, change)
         return 0
     if not found.changes:
         note("The version asks nothing in other words: labels of the versions before count.")
@@ -51,7 +54,9 @@ def decide_about(options: argparse.Namespace) -> int:
     who = acting(options, Role.EDITOR)
     done = decide(version, change.uid, Chosen(options.kind, carried, options.reason), by=who.user, seen=seen)
     if options.json:
-        print_json(_plain(done))
+        from rubricweb.api.rubrics.schemas import LabelChange as Shape
+
+        print_shape(Shape, done)
     else:
         note(f"{done.name or GUIDELINES}: {options.kind.replace('_', ' ')}, {count(done.labels)} labels.")
     return 0
@@ -70,32 +75,3 @@ def _called(version: RubricVersion, name: str) -> LabelChange:
             return change
     names = ", ".join(change.name or GUIDELINES for change in found) or "none: nothing was reworded"
     raise Invalid.at("CRITERION", f"{name!r}, which {version} does not ask in other words", names)
-
-
-def _plain(change: LabelChange) -> dict[str, object]:
-    """The change as `GET /rubric-versions/{id}/label-changes` answers it."""
-    decision = change.decision
-    return {
-        "uid": change.uid,
-        "name": change.name,
-        "criterion_id": change.criterion.pk if change.criterion is not None else None,
-        "previous_id": change.previous.pk if change.previous is not None else None,
-        "labels": change.labels,
-        "reviews": change.reviews,
-        "adjudications": change.decisions,
-        "may_carry": change.may_carry,
-        "needs_options": change.needs_map,
-        "earlier": [{"label": one.label, "labels": one.labels} for one in change.earlier],
-        "options": list(change.options),
-        "decision": None
-        if decision is None
-        else {
-            "id": decision.pk,
-            "kind": decision.kind,
-            "options": decision.options,
-            "reason": decision.reason,
-            "evidence": decision.evidence,
-            "decided_by": decision.decided_by.username if decision.decided_by else None,
-            "decided_at": decision.decided_at.isoformat(),
-        },
-    }

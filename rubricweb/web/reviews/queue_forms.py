@@ -243,6 +243,8 @@ class NewQueue(SourceForm):
         if len(rows) < 2:
             return []
         ticked = {str(row.pk) for row in rows}
+        # An address may name one: what is to be labelled again under other words.
+        ticked = ticked & {str(self.initial.get("criteria"))} or ticked
         if self["criteria_of"].value() == str(version.pk):
             ticked = set(self["criteria"].value())
         return _by_group(OfferedCriterion(row, str(row.pk) in ticked) for row in rows)

@@ -69,6 +69,7 @@ PRESET = (
     "kind",
     "source_run",
     "size",
+    "criteria",
 )
 """What the address of a new queue may choose beforehand."""
 

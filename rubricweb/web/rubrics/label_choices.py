@@ -9,6 +9,9 @@ from rubricweb.models import LabelDecisionKind
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, LabelChanges
 from rubricweb.services.rubrics.label_decisions import KINDS, LATER, Chosen
 
+PROBED = 12
+"""So many items a probe begins with."""
+
 NOTHING = "-"
 """The value of a select that carries an option to nothing."""
 
@@ -51,6 +54,17 @@ class LabelChoice:
     def seen(self) -> int | str:
         """The id of the current decision, "" without one."""
         return self.change.decision.pk if self.change.decision is not None else ""
+
+    @property
+    def asks_people_again(self) -> bool:
+        """Whether it was decided to have the criterion labelled anew, all of it or some."""
+        return self._current in (LabelDecisionKind.LABEL_AGAIN, LabelDecisionKind.PROBE)
+
+    @property
+    def queue_query(self) -> str:
+        """What the address of a new queue says about it: this criterion, and for a probe a random sample."""
+        criterion = f"&criteria={self.change.criterion.pk}" if self.change.criterion is not None else ""
+        return criterion + (f"&kind=sample&size={PROBED}" * (self._current == LabelDecisionKind.PROBE))
 
     @property
     def decided_kind(self) -> str:
