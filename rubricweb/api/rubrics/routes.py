@@ -121,6 +121,20 @@ def get_rubric_version(request: TokenRequest, version_id: int) -> Any:
     return selected.version_with_criteria(version.pk)
 
 
+@rubrics.write("POST", "/rubric-versions/{int:version_id}/restore", Role.EDITOR, schemas.Rubric)
+def restore_rubric_version(request: TokenRequest, version_id: int, body: schemas.Restoration) -> Any:
+    """Put a version into its rubric's draft, in place of what is there. Publish it to use it."""
+    version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
+    return services.restore(version, by=request.auth.user, revision=body.revision)
+
+
+@rubrics.write("POST", "/rubric-versions/{int:version_id}/copy", Role.EDITOR, schemas.Rubric, status=201)
+def copy_rubric_version(request: TokenRequest, version_id: int, body: schemas.CopiedRubric) -> Any:
+    """Start a rubric of its own from a version. Its criteria keep their ids; labels and runs stay behind."""
+    version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
+    return services.copy(version, by=request.auth.user, title=body.title)
+
+
 @rubrics.read("/rubric-versions/{int:version_id}/label-changes", Role.VIEWER, schemas.LabelChanges)
 def get_version_label_changes(request: TokenRequest, version_id: int) -> Any:
     """What a version asks in other words than those before it, with the decision about the labels of each."""

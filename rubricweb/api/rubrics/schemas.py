@@ -140,6 +140,16 @@ class DraftSave(Input):
     draft: Draft
 
 
+class Restoration(Input):
+    revision: Annotated[
+        int, Field(ge=0, description="The `draft_revision` that is replaced; a newer one is a conflict.")
+    ]
+
+
+class CopiedRubric(Input):
+    title: Annotated[str, Field(max_length=200, description="Empty: the version's title and (copy).")] = ""
+
+
 class LabelDecisionInput(Input):
     """What becomes of labels that were given to other words; `later` takes a decision back.
 

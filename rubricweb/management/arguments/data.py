@@ -85,6 +85,18 @@ def rubrics(room: argparse.ArgumentParser) -> None:
         help="carried, the labels OLD count as NEW; OLD= counts as nothing (where the options changed)",
     )
     decided.add_argument("--reason", default="", help="why, for those who read it later")
+    restored = subcommand(
+        actions, "restore", "put a version into the draft of its rubric", "rubrics.rubrics", "restore"
+    )
+    copied = subcommand(
+        actions, "copy", "start a rubric of its own from a version", "rubrics.rubrics", "copy"
+    )
+    copied.add_argument("--title", default="", help="its title (default: that of the version, with (copy))")
+    for command in (restored, copied):
+        command.add_argument(
+            "version", type=_version, metavar="id:N", help="the version, as `versions` lists it"
+        )
+        team_and_person(command)
     _some(listed)
     for command in (listed, versions, labels, decided):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")

@@ -12,6 +12,7 @@ from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
 from rubricweb.selectors.rubrics import versions as selected
 from rubricweb.selectors.teams import lookup
+from rubricweb.services.rubrics import rubrics as services
 from rubricweb.templatetags.display import count
 
 
@@ -74,4 +75,23 @@ def show(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
     version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
     print_file([write_rubric(version.to_engine(), "json" if options.json else "yaml")])
+    return 0
+
+
+def restore(options: argparse.Namespace) -> int:
+    """Puts a version into the draft of its rubric."""
+    who = acting(options, Role.EDITOR)
+    version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
+    assert version.rubric is not None  # published
+    rubric = services.restore(version, by=who.user, revision=version.rubric.draft_revision)
+    note(f"The draft of {rubric} is version {version.number} again.")
+    return 0
+
+
+def copy(options: argparse.Namespace) -> int:
+    """Starts a rubric of its own from a version."""
+    who = acting(options, Role.EDITOR)
+    version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
+    made = services.copy(version, by=who.user, title=options.title)
+    note(f"{made} is rubric {made.pk}, a draft yet.")
     return 0

@@ -113,6 +113,43 @@ def _keep_ids(rubric: Rubric, content: engine.Rubric) -> None:
         rubric.save(update_fields=["draft"])
 
 
+@transaction.atomic
+def restore(version: RubricVersion, *, by: User | None, revision: int) -> Rubric:
+    """Puts a published version into its rubric's draft, in place of what is there; publishing it is a step of
+    its own.
+
+    `revision` is the draft somebody looked at; Conflict when it was saved since.
+    """
+    rubric = _rubric_of(version)
+    restored = save_draft(rubric, draft=_as_written(version), revision=revision)
+    record(rubric.team, by, "restored", version)
+    return restored
+
+
+@transaction.atomic
+def copy(version: RubricVersion, *, by: User | None, title: str = "") -> Rubric:
+    """A new rubric whose draft is this version. Its criteria keep their ids, and share no labels with it.
+
+    Without a title it is called like the version, with (copy) behind it.
+    """
+    original = _rubric_of(version)
+    title = title.strip() or f"{version.title[: MAX_TITLE - 7]} (copy)"
+    made = create_rubric(original.team, by=by, title=title, draft=_as_written(version))
+    record(original.team, by, "copied", version, to=made.title)
+    return made
+
+
+def _rubric_of(version: RubricVersion) -> Rubric:
+    if version.rubric is None:
+        raise Invalid("The rubric came with an item: it has no draft and no other versions.")
+    return version.rubric
+
+
+def _as_written(version: RubricVersion) -> dict[str, Any]:
+    """A version as a draft holds it, ids included."""
+    return as_draft(version.to_engine().to_dict())
+
+
 def checked(draft: Mapping[str, Any]) -> engine.Rubric:
     """The draft as the engine's rubric. Raises Invalid with every fault and its place."""
     try:

@@ -148,6 +148,34 @@ def labels(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
     return redirect(f"{address}#labels")
 
 
+@team_page(Role.EDITOR)
+@require_POST
+def restore(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
+    """Puts a version into the draft, in place of what is there."""
+    rubric = access.access_rubric(request.team, rubric_id)
+    version = selectors.numbered_version(rubric, number)
+    # Without one, whatever the draft holds was not looked at: it is a conflict.
+    seen = whole_number(request.POST.get("revision"), "The revision")
+    try:
+        services.restore(version, by=request.user, revision=-1 if seen is None else seen)
+    except Conflict as error:
+        return _version_page(request, rubric, number, refusal=error)
+    messages.success(request, f"The draft is version {number} again. Publish it to use it.")
+    return redirect("rubric_edit", request.team.slug, rubric.pk)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def copy(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
+    """Starts a rubric of its own from a version."""
+    rubric = access.access_rubric(request.team, rubric_id)
+    made = services.copy(selectors.numbered_version(rubric, number), by=request.user)
+    messages.success(
+        request, f"{made.title} is a rubric of its own: labels and runs stay with {rubric.title}."
+    )
+    return redirect("rubric_edit", request.team.slug, made.pk)
+
+
 @team_page(Role.VIEWER)
 @require_safe
 def version(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
