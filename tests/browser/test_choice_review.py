@@ -210,11 +210,11 @@ def test_on_a_phone_tables_of_people_and_judge_read_as_rows(
         (f"compare/{asked}", "Agreement by criterion"),
         (f"compare/{asked}", "Agreement on options by criterion"),
         (f"adjudication/{asked}", "To decide"),
-        (f"review/{queue.pk}/agreement/", "Raters"),
+        (f"review/{queue.pk}/agreement/", "Raters, table"),
         ("", "Pass rate by criterion, people and judge"),
         ("rubrics/", "Rubrics"),
         (f"datasets/{queue.dataset.pk}/", "Items"),
-        ("settings/members/", "Members"),
+        ("settings/members/", "Members, table"),
     ):
         open_as(people.alice, f"/t/capitals/{path}")
         expect(page.locator(f'.table-wrap[aria-label="{table}"]')).to_be_visible()

@@ -16,7 +16,8 @@ from tests.browser.conftest import Open
 from tests.web.test_access import PERSONAL, address
 from tests.worlds.furnished import Furnished, furnish_teams
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+# Long: some fifty pages, each looked at twice, take a minute and a half.
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.django_db(transaction=True)]
 
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "preload": False}
 

@@ -256,7 +256,7 @@ def test_who_lost_their_place_is_told(
     Review.objects.filter(pk=review.pk).update(holds_place=False)
     queue.queue_items.filter(item=review.item).update(room=0)  # somebody else has it
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # what also comes every 30 s
-    expect(page.locator("[data-review-place]")).to_contain_text("free again for others")
+    expect(page.locator("[data-review-place]")).to_contain_text("offered to others again")
     queue.queue_items.filter(item=review.item).update(room=1)
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(page.locator("[data-review-place]")).to_be_hidden()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubricweb.models import Criterion
+from rubricweb.models import CascadeSnapshot, Criterion
 from rubricweb.templatetags.answers import answer_chip, label_words, shown_options, steps_apart, value_chip
 from rubricweb.templatetags.run_words import escalation_words, rule_words
 
@@ -97,7 +97,6 @@ def test_rules_of_votes_in_words() -> None:
 
 
 def test_when_a_cascade_goes_on_in_words() -> None:
-    assert escalation_words({"escalate_on": ["error", "low_confidence"], "min_confidence": 0.8}) == (
-        "error, confidence below 0.8"
-    )
-    assert "confidence" not in escalation_words({"escalate_on": None, "min_confidence": None})
+    unsure = CascadeSnapshot((1, 1), ("error", "low_confidence"), 0.8)
+    assert escalation_words(unsure) == "error, confidence below 0.8"
+    assert "confidence" not in escalation_words(CascadeSnapshot((1, 1), None, None))

@@ -142,7 +142,7 @@ class DraftSave(Input):
 
 class Restoration(Input):
     revision: Annotated[
-        int, Field(ge=0, description="The `draft_revision` that is replaced; a newer one is a conflict.")
+        int, Field(ge=0, description="The `draft_revision` it replaces; a newer is a conflict.")
     ]
 
 
@@ -167,9 +167,7 @@ class LabelDecisionInput(Input):
 
 class LabelDecisionChange(LabelDecisionInput):
     uid: Annotated[str, Field(description="Of the reworded criterion, or `guidelines`.")]
-    seen: Annotated[
-        int | None, Field(description="The id of the decision this one replaces; another one is a conflict.")
-    ] = None
+    seen: Annotated[int | None, Field(description="The decision it replaces; another is a conflict.")] = None
 
 
 class Publication(Input):
