@@ -12,7 +12,7 @@ from rubricweb.judges.base import JudgeError
 from rubricweb.models import BatchJob, Run, RunItem, RunMode, RunState, RunTally
 from rubricweb.services.datasets import datasets
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.labels import import_labels
+from rubricweb.services.label_files import import_labels
 from rubricweb.services.runs import events
 from rubricweb.services.runs import lifecycle as services
 from tests import factories
