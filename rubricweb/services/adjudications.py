@@ -77,18 +77,18 @@ def adjudicate(
 
 @transaction.atomic
 def _store(decision: Adjudication, *, by: User, seen: datetime | None) -> Adjudication:
-    """Takes the place of the decision there is, if it may; the one that stands then."""
-    earlier = (
-        Adjudication.objects.filter(item=decision.item, criterion=decision.criterion)
-        .select_for_update()
-        .first()
-    )
+    """Takes the place of the decision there is, if it may; the one that stands then.
+
+    One that was made on other words with the same meaning stays with them.
+    """
+    earlier = _standing(decision.item, decision.criterion)
     if earlier is not None:
         if earlier.decided_by_id != by.pk and not _knew(earlier, seen):
             raise _meanwhile(earlier, decision)
         if _is_the_same(earlier, decision):
             return earlier
-        decision.pk = earlier.pk
+        if earlier.criterion_id == decision.criterion_id:
+            decision.pk = earlier.pk
     decision.save()
     record(
         decision.item.dataset.team,
@@ -101,6 +101,14 @@ def _store(decision: Adjudication, *, by: User, seen: datetime | None) -> Adjudi
     )
     forget_waiting(decision.item.dataset.team, by)
     return decision
+
+
+def _standing(item: Item, criterion: Criterion) -> Adjudication | None:
+    """The decision that stands on a unit, on whichever words with its meaning it was made; locked."""
+    found = decisions([], version=criterion.version_id, items=[item.pk]).get((item.pk, criterion.pk))
+    if found is None:
+        return None
+    return Adjudication.objects.filter(pk=found.adjudication_id).select_for_update().first()
 
 
 def _is_the_same(earlier: Adjudication, decision: Adjudication) -> bool:
@@ -130,10 +138,7 @@ def withdraw(item: Item, criterion: Criterion, *, by: User, seen: datetime | Non
     Another person's decision is only taken back by who has `seen` it; else Conflict.
     """
     require_visible(by, item)
-    standing = decisions([], version=criterion.version_id, items=[item.pk]).get((item.pk, criterion.pk))
-    if standing is None:
-        return
-    decided = Adjudication.objects.filter(pk=standing.adjudication_id).select_for_update().first()
+    decided = _standing(item, criterion)
     if decided is None:
         return
     if decided.decided_by_id != by.pk and not _knew(decided, seen):

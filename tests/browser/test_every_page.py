@@ -46,7 +46,7 @@ def world() -> Furnished:
 
 def reader(pattern: URLPattern, world: Furnished) -> User:
     """An editor, from whom nothing is hidden; the owner where a page is theirs alone."""
-    owners = pattern.callback.role > Role.EDITOR  # type: ignore[attr-defined]
+    owners = pattern.callback.role > Role.EDITOR  # type: ignore[attr-defined]  # team_page gives it
     personal = any(name in str(pattern.pattern) for name in PERSONAL)
     return world.people.alice if owners or personal else world.people.ed
 
@@ -76,7 +76,7 @@ def test_axe_finds_nothing_on_any_page_and_nothing_sticks_out(
         page.set_viewport_size({"width": 1280, "height": 800})
         open_as(person, path)
         for scheme, options in (("light", {"preload": False}), ("dark", CONTRAST)):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # of the Literal
             for one in axe.run(page, options=options).response["violations"]:
                 found.append((path, scheme, one["id"], [node["html"][:200] for node in one["nodes"]]))
         page.set_viewport_size({"width": 360, "height": 740})

@@ -103,7 +103,8 @@ def get_label_changes(request: TokenRequest, rubric_id: int) -> Any:
 
     Empty for a draft with faults and before the first version.
     """
-    found = selected.draft_state(access.access_rubric(request.auth.team, rubric_id)).labels
+    rubric = access.access_rubric(request.auth.team, rubric_id)
+    found = selected.draft_state(rubric, viewer=request.auth.user).labels
     return found or LabelChanges((), None)
 
 
@@ -139,7 +140,7 @@ def copy_rubric_version(request: TokenRequest, version_id: int, body: schemas.Co
 def get_version_label_changes(request: TokenRequest, version_id: int) -> Any:
     """What a version asks in other words than those before it, with the decision about the labels of each."""
     version = access.access_version(request.auth.team, version_id)
-    return changes_in_version(selected.version_with_criteria(version.pk))
+    return changes_in_version(selected.version_with_criteria(version.pk), viewer=request.auth.user)
 
 
 @rubrics.write("PUT", "/rubric-versions/{int:version_id}/label-decisions", Role.EDITOR, schemas.LabelChange)

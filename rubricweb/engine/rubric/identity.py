@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rubricweb.engine.rubric.reading import new_id
@@ -41,13 +41,14 @@ def matched_ids(criteria: Sequence[Entry], earlier: Sequence[Entry]) -> list[str
     found: list[str | None] = [entry.get("id") or None for entry in criteria]
     free = [entry for entry in earlier if entry.get("id") and entry["id"] not in found]
     for key in (wording, _given_name):
+        known: dict[str, list[Entry]] = {}
+        for entry in free:
+            known.setdefault(repr(key(entry)), []).append(entry)
         for place, entry in enumerate(criteria):
-            if found[place] is not None:
-                continue
-            partner = _partner(key, entry, free)
-            if partner is not None:
-                found[place] = partner["id"]
-                free.remove(partner)
+            partners = known.get(repr(key(entry))) if key(entry) is not None else None
+            if found[place] is None and partners:
+                found[place] = partners.pop(0)["id"]
+        free = [entry for entry in free if entry["id"] not in found]
     return found
 
 
@@ -60,11 +61,6 @@ def with_ids(content: Rubric, earlier: Rubric | None) -> Rubric:
         for criterion, own in zip(content.criteria, ids, strict=True)
     ]
     return content.model_copy(update={"criteria": tuple(criteria)})
-
-
-def _partner(key: Callable[[Entry], Any], entry: Entry, free: Sequence[Entry]) -> Entry | None:
-    wanted = key(entry)
-    return None if wanted is None else next((one for one in free if key(one) == wanted), None)
 
 
 def _given_name(entry: Entry) -> str | None:

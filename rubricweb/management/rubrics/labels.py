@@ -6,7 +6,7 @@ from rubricweb import access
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.printed import moment, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import acting, note
+from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role, RubricVersion
 from rubricweb.selectors.rubrics import versions as selected
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, changes_in_version
@@ -16,7 +16,8 @@ from rubricweb.templatetags.display import count, usd
 
 def labels(options: argparse.Namespace) -> int:
     """The criteria a version asks in other words, what stands on the words before, and what was decided."""
-    found = changes_in_version(_version(options, Role.VIEWER))
+    who = acting(options, Role.VIEWER)
+    found = changes_in_version(_version(who, options), viewer=who.user)
     if options.json:
         from rubricweb.api.rubrics.schemas import LabelChange as Shape
 
@@ -47,11 +48,11 @@ def labels(options: argparse.Namespace) -> int:
 
 def decide_about(options: argparse.Namespace) -> int:
     """Decides about the labels of one criterion, in place of the decision there is."""
-    version = _version(options, Role.EDITOR)
+    who = acting(options, Role.EDITOR)
+    version = _version(who, options)
     change = _called(version, options.criterion)
     seen = change.decision.pk if change.decision is not None else None
     carried = dict(options.option) if options.option else None
-    who = acting(options, Role.EDITOR)
     done = decide(version, change.uid, Chosen(options.kind, carried, options.reason), by=who.user, seen=seen)
     if options.json:
         from rubricweb.api.rubrics.schemas import LabelChange as Shape
@@ -62,14 +63,13 @@ def decide_about(options: argparse.Namespace) -> int:
     return 0
 
 
-def _version(options: argparse.Namespace, role: Role) -> RubricVersion:
-    who = acting(options, role)
+def _version(who: Who, options: argparse.Namespace) -> RubricVersion:
     return selected.version_with_criteria(access.access_version(who.team, options.version).pk)
 
 
 def _called(version: RubricVersion, name: str) -> LabelChange:
     """The change about a criterion by name or id. Raises Invalid, naming those there are."""
-    found = changes_in_version(version).changes
+    found = changes_in_version(version, viewer=None).changes
     for change in found:
         if name == change.uid or (change.name and name.casefold() == change.name.casefold()):
             return change

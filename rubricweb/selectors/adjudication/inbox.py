@@ -31,7 +31,7 @@ from rubricweb.selectors.adjudication.differing_units import KINDS as KINDS
 from rubricweb.selectors.adjudication.differing_units import Scope as Scope
 from rubricweb.selectors.adjudication.differing_units import scope as scope
 from rubricweb.selectors.blinding import hidden_items, hidden_of
-from rubricweb.selectors.labels.people import Unit, decisions
+from rubricweb.selectors.labels.people import Unit, decided_rows, decisions
 from rubricweb.selectors.shared.pages import NOT_OURS, number_cursor, numbers_in
 
 PAGE_SIZE = 50
@@ -195,17 +195,14 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
         judge_labels(where).filter(item__in=items).order_by("run_id", "pk").values_list(*UNIT, "verdict")
     ):
         judged[item_id, criterion_id].append(label)
-    decided = decisions(where.queues, runs=where.runs, items=items)
-    adjudications = Adjudication.objects.select_related("criterion", "decided_by").in_bulk(
-        [decision.adjudication_id for decision in decided.values()]
-    )
+    decided = decided_rows(decisions(where.queues, runs=where.runs, items=items))
     return [
         replace(
             row,
             item_key=keys[row.item_id],
             votes=tuple(votes[unit].most_common()),
             judged=tuple(judged[unit]),
-            decided=adjudications[decided[unit].adjudication_id] if unit in decided else None,
+            decided=decided.get(unit),
         )
         for row in rows
         for unit in [(row.item_id, row.criterion.pk)]

@@ -20,7 +20,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
 from rubricweb.selectors.labels.ground_truth import people_first
-from rubricweb.selectors.labels.people import decisions, people_labels
+from rubricweb.selectors.labels.people import PersonLabel, decided_rows, decisions, people_labels
 from rubricweb.selectors.labels.provenance import Provenance, provenances
 from rubricweb.selectors.reviews.reviews import Quote, quotes
 
@@ -77,16 +77,17 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
     runs = runs_beside(item.dataset.team, queues)
     said = Judgement.objects.filter(item=item, criterion=criterion)
     version = criterion.version_id
-    labels = people_labels(queues, version=version, items=[item.pk])
-    given = Judgement.objects.select_related("review__rater", "revision").in_bulk(
-        [label.judgement_id for label in labels if label.criterion_id == criterion.pk]
-    )
-    rows = sorted(given.values(), key=lambda row: (row.review.rater_id if row.review else 0, row.pk))
+    unit = (item.pk, criterion.pk)
+    labels = [
+        label
+        for label in people_labels(queues, version=version, items=[item.pk], detailed=True)
+        if label.unit == unit
+    ]
+    rows = Judgement.objects.select_related("revision").in_bulk([label.judgement_id for label in labels])
     letters = aliases(item)
     people = [
-        _person(row, row.review.rater.name if names else letters[row.review.rater_id])
-        for row in rows
-        if row.review is not None
+        _person(rows[label.judgement_id], label, label.rater if names else letters[label.rater_id])
+        for label in labels
     ]
     judged = list(said.filter(run__in=runs).order_by("run_id", "repeat", "pk"))
     votes = Counter(
@@ -110,14 +111,9 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
                 votes=made_of if len(made_of) > 1 else (),
             )
         )
-    unit = (item.pk, criterion.pk)
     found = provenances(queues, items=[item.pk], version=version).get(unit)
-    decided = decisions(queues, version=version, items=[item.pk]).get(unit)
-    decision = (
-        Adjudication.objects.select_related("criterion", "decided_by").get(pk=decided.adjudication_id)
-        if decided
-        else None
-    )
+    decided = decisions(queues, version=version, items=[item.pk])
+    decision = decided_rows({unit: decided[unit]})[unit] if unit in decided else None
     return UnitToDecide(
         item=item,
         criterion=criterion,
@@ -155,15 +151,16 @@ def _letters(place: int) -> str:
     return (_letters(more - 1) if more else "") + chr(ord("A") + last)
 
 
-def _person(row: Judgement, name: str) -> UnitVoice:
+def _person(row: Judgement, label: PersonLabel, name: str) -> UnitVoice:
+    """What a rater said, in their judgement, with the label as it is read here."""
     revision = getattr(row, "revision", None)
     changed = revision is not None and revision.choice == Choice.CHANGE
     return UnitVoice(
         name=name,
         is_judge=False,
-        verdict=revision.verdict if revision is not None else row.verdict,
+        verdict=label.final,
         reason=row.reason,
-        initial=row.verdict if changed else None,
+        initial=label.verdict if changed else None,
         later=revision.reason if revision is not None else "",
         unclear=revision is not None and revision.choice == Choice.UNCLEAR,
         evidence=quotes(row),

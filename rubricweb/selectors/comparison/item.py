@@ -21,7 +21,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.labels.people import decisions, readings
+from rubricweb.selectors.labels.people import decided_rows, decisions, people_labels, readings
 from rubricweb.selectors.reviews.reveals import RevealedVoice
 from rubricweb.selectors.reviews.reviews import quotes
 
@@ -76,7 +76,13 @@ def item_comparison(
         .select_related("review__rater", "criterion", "revision")
         .order_by("review__rater_id", "judge", "repeat", "pk")
     )
-    read = readings(queues, runs=[] if run is None else [run])[item.dataset_id]
+    runs = [] if run is None else [run]
+    read = readings(queues, runs=runs)[item.dataset_id]
+    # Of a rater's labels on one unit only the one that counts has a voice.
+    counting = {
+        (label.criterion_id, label.rater_id): label.judgement_id
+        for label in people_labels(queues, runs=runs, items=[item.pk])
+    }
     letters = aliases(item)
     people: dict[int, list[RevealedVoice]] = defaultdict(list)
     judges: dict[int, list[RevealedVoice]] = defaultdict(list)
@@ -88,11 +94,17 @@ def item_comparison(
         else:
             name = letters[rater.pk] if rater.kind == RaterKind.HUMAN and not names else rater.name
         revision = getattr(one, "revision", None)
-        changed = revision.verdict if revision is not None and revision.verdict != one.verdict else None
+        counts_for, verdict, final = one.criterion_id, one.verdict, None
+        if rater is not None and one.verdict is not None:
+            said_last = revision.verdict if revision is not None else one.verdict
+            counts_for, verdict, final = read.labels(one.criterion_id, one.verdict, said_last)
+            if counting.get((counts_for, rater.pk), one.pk) != one.pk:
+                continue
+        changed = final if final != verdict else None
         voice = RevealedVoice(
             name,
             rater is None or is_machine,
-            one.verdict,
+            verdict,
             one.reason,
             one.error_kind or "",
             one.value,
@@ -100,19 +112,16 @@ def item_comparison(
             evidence=quotes(one) if rater is not None else (),
         )
         voices = judges if rater is None or is_machine else people
-        voices[one.criterion_id if rater is None else read.criterion(one.criterion_id)].append(voice)
-    stands = decisions(queues, runs=[] if run is None else [run], items=[item.pk])
-    rows = Adjudication.objects.select_related("decided_by").in_bulk(
-        [decision.adjudication_id for decision in stands.values()]
-    )
-    decided = {unit[1]: rows[decision.adjudication_id] for unit, decision in stands.items()}
+        voices[counts_for].append(voice)
+    stands = decided_rows(decisions(queues, runs=runs, items=[item.pk]))
+    decided = {unit[1]: row for unit, row in stands.items()}
     return ItemComparison(
         item=item,
         submission=item.to_engine(),
         criteria=tuple(
             _voices(criterion, people[criterion.pk], judges[criterion.pk], decided.get(criterion.pk), names)
             for criterion in _criteria(item, run, queues, judgements)
-            if read.criterion(criterion.pk) == criterion.pk
+            if read.criterion(criterion.pk) == criterion.pk or people[criterion.pk] or judges[criterion.pk]
         ),
     )
 

@@ -43,6 +43,16 @@ class Reading:
             return self.criterion(given_to), label
         return (self.criterion(given_to), options[label]) if label in options else (given_to, label)
 
+    def labels(self, given_to: int, verdict: str, final: str) -> tuple[int, str, str]:
+        """The criterion a first and a final label count for, and as what; both stay as they were given where
+        one of them is carried to nothing.
+        """
+        counts_for, final_here = self.label(given_to, final)
+        first_for, verdict_here = self.label(given_to, verdict)
+        return (
+            (counts_for, verdict_here, final_here) if first_for == counts_for else (given_to, verdict, final)
+        )
+
 
 class PersonLabel(NamedTuple):
     """One rater's label on one unit: `verdict` before anything was revealed to them, `final` after it.
@@ -191,12 +201,7 @@ def people_labels(
     for item_id, dataset_id, rater_id, verdict, final, given_to, *rest in rows.values_list(
         "item_id", "review__queue__dataset_id", "review__rater_id", *said_columns
     ):
-        reading = read[dataset_id]
-        counts_for, final_here = reading.label(given_to, final)
-        first_for, verdict_here = reading.label(given_to, verdict)
-        if first_for != counts_for:
-            # The first or the final label is an option that is carried to nothing: both stay as given.
-            counts_for, verdict_here, final_here = given_to, verdict, final
+        counts_for, verdict_here, final_here = read[dataset_id].labels(given_to, verdict, final)
         of_unit = kept[item_id, counts_for]
         earlier = of_unit.get(rater_id)
         if earlier is None or given_to == counts_for or earlier.given_to != counts_for:
@@ -253,4 +258,15 @@ def decisions(
         earlier = found.get((item_id, counts_for))
         if earlier is None or given_to == counts_for or earlier.given_to != counts_for:
             found[item_id, counts_for] = Decision(pk, verdict_here, cause, reason, given_to)
+    return found
+
+
+def decided_rows(decided: Mapping[Unit, Decision]) -> dict[Unit, Adjudication]:
+    """The rows of these decisions, each with its label as it is read: to be shown, never saved. One query."""
+    rows = Adjudication.objects.select_related("criterion", "decided_by").in_bulk(
+        [decision.adjudication_id for decision in decided.values()]
+    )
+    found = {unit: rows[decision.adjudication_id] for unit, decision in decided.items()}
+    for unit, row in found.items():
+        row.verdict = decided[unit].verdict
     return found

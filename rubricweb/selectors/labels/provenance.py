@@ -10,7 +10,7 @@ from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Run, Us
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues
 from rubricweb.selectors.labels.ground_truth import people_first
-from rubricweb.selectors.labels.people import Unit, decisions, people_labels
+from rubricweb.selectors.labels.people import Unit, decided_rows, decisions, people_labels
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,10 @@ def provenances(
         assert one.at is not None  # submitted labels have a time
         said[one.unit].append(SaidLabel(one.rater, False, one.final))
         last[one.unit] = max(one.at, last.get(one.unit, one.at))
-    decided = decisions(queues, runs=runs, version=version, items=items)
-    rows = Adjudication.objects.select_related("decided_by").in_bulk(
-        [decision.adjudication_id for decision in decided.values()]
-    )
-    decisions_by_unit = {unit: rows[decision.adjudication_id] for unit, decision in decided.items()}
+    decided = decided_rows(decisions(queues, runs=runs, version=version, items=items))
     found = {}
     for unit, labels in said.items():
-        decision = decisions_by_unit.get(unit)
+        decision = decided.get(unit)
         found[unit] = (
             _by_vote(labels, last[unit]) if decision is None else _by_decision(decision, tuple(labels))
         )

@@ -3,17 +3,18 @@ words before.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from rubricweb import engine
 from rubricweb.engine.rubric.identity import wording
 from rubricweb.models import (
     Adjudication,
     Criterion,
+    Item,
     Judgement,
     LabelDecision,
     Rubric,
@@ -22,7 +23,9 @@ from rubricweb.models import (
     RunItem,
     RunState,
     RunTally,
+    User,
 )
+from rubricweb.selectors.blinding import hidden_items
 
 GUIDELINES = "guidelines"
 """In the place of an id: all criteria that were not reworded themselves, where the guidelines were."""
@@ -80,11 +83,12 @@ class Regrading:
 @dataclass(frozen=True)
 class LabelChanges:
     """All changes of one version or draft, in rubric order, the guidelines last; `regrading` is None without
-    a run.
+    a run. `leaves_out`: what is said of items the viewer is still to review blind is not counted.
     """
 
     changes: tuple[LabelChange, ...]
     regrading: Regrading | None
+    leaves_out: bool = False
 
     @property
     def waiting(self) -> int:
@@ -107,8 +111,11 @@ class _Asked:
     row: Criterion | None
 
 
-def changes_in_draft(rubric: Rubric, content: engine.Rubric) -> LabelChanges:
-    """What publishing this content of the draft, its ids filled in, would ask in other words."""
+def changes_in_draft(rubric: Rubric, content: engine.Rubric, *, viewer: User) -> LabelChanges:
+    """What publishing this content of the draft, its ids filled in, would ask in other words.
+
+    What others said of items the viewer is still to review blind is counted nowhere.
+    """
     asked = [
         _Asked(
             one.id or "",
@@ -120,12 +127,17 @@ def changes_in_draft(rubric: Rubric, content: engine.Rubric) -> LabelChanges:
         )
         for one in content.criteria
     ]
-    return _changes(asked, content.guidelines, RubricVersion.objects.filter(rubric=rubric), {})
+    hidden = hidden_items(viewer, rubric.team)
+    return _changes(asked, content.guidelines, RubricVersion.objects.filter(rubric=rubric), {}, hidden)
 
 
-def changes_in_version(version: RubricVersion) -> LabelChanges:
-    """What a published version asked in other words than those before it. Reads `version.criteria`."""
-    if version.rubric_id is None:
+def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelChanges:
+    """What a published version asked in other words than those before it. Reads `version.criteria`.
+
+    What others said of items the `viewer` is still to review blind is counted nowhere; with None, for what is
+    shown to nobody, everything is.
+    """
+    if version.rubric is None:
         return LabelChanges((), None)
     asked = [
         _Asked(row.uid, row.name, row.question, row.kind, tuple(one["label"] for one in row.options), row)
@@ -133,7 +145,8 @@ def changes_in_version(version: RubricVersion) -> LabelChanges:
     ]
     current = LabelDecision.objects.filter(version=version, superseded_at=None).select_related("decided_by")
     earlier = RubricVersion.objects.filter(rubric=version.rubric_id, number__lt=version.number)
-    return _changes(asked, version.guidelines, earlier, {one.criterion_id: one for one in current})
+    hidden = Item.objects.none() if viewer is None else hidden_items(viewer, version.rubric.team)
+    return _changes(asked, version.guidelines, earlier, {one.criterion_id: one for one in current}, hidden)
 
 
 DECISIONS_SHOWN = 50
@@ -148,8 +161,9 @@ def label_decisions(rubric: Rubric) -> list[LabelDecision]:
 def _changes(
     asked: Sequence[_Asked],
     guidelines: str,
-    earlier: Any,
+    earlier: QuerySet[RubricVersion],
     decided: Mapping[int | None, LabelDecision],
+    hidden: QuerySet[Item, Any],
 ) -> LabelChanges:
     before: dict[str, list[Criterion]] = defaultdict(list)
     rows = Criterion.objects.filter(version__in=earlier, uid__in=[one.uid for one in asked], kind__in=PEOPLE)
@@ -167,7 +181,7 @@ def _changes(
         else:
             reworded.append((one, chain[-1]))
     previous = [row for _, row in reworded] + under_guidelines
-    counts = _counts({row.meaning_id for row in previous if row.meaning_id is not None})
+    counts = _counts({row.meaning_id for row in previous if row.meaning_id is not None}, hidden)
     changes = [
         _change(one, row, counts, decided.get(one.row.pk) if one.row is not None else None)
         for one, row in reworded
@@ -186,7 +200,8 @@ def _changes(
                 decision=decided.get(None),
             )
         )
-    return LabelChanges(tuple(changes), _regrading(previous, everything=bool(under_guidelines)))
+    regrading = _regrading(previous, everything=bool(under_guidelines))
+    return LabelChanges(tuple(changes), regrading, leaves_out=bool(changes) and hidden.exists())
 
 
 PEOPLE = ("binary", "choice")
@@ -201,10 +216,11 @@ class _Counts:
     chosen: dict[str, int] | None = None
 
 
-def _counts(meanings: Iterable[int]) -> dict[int | None, _Counts]:
-    """Meaning → what stands on it. Three queries."""
+def _counts(meanings: Collection[int], hidden: QuerySet[Item, Any]) -> dict[int | None, _Counts]:
+    """Meaning → what stands on it, `hidden` items left out. Three queries."""
     found: dict[int | None, _Counts] = defaultdict(_Counts)
     given = Judgement.objects.in_reviews().filter(criterion__meaning__in=meanings, verdict__isnull=False)
+    given = given.exclude(item__in=hidden)
     for meaning, verdict, n in (
         given.order_by().values("criterion__meaning", "verdict").annotate(n=Count("pk"))
     ).values_list("criterion__meaning", "verdict", "n"):
@@ -213,7 +229,7 @@ def _counts(meanings: Iterable[int]) -> dict[int | None, _Counts]:
     reviews = given.order_by().values("criterion__meaning").annotate(n=Count("review", distinct=True))
     for meaning, n in reviews.values_list("criterion__meaning", "n"):
         found[meaning].reviews = n
-    decided = Adjudication.objects.filter(criterion__meaning__in=meanings).order_by()
+    decided = Adjudication.objects.filter(criterion__meaning__in=meanings).exclude(item__in=hidden).order_by()
     for meaning, n in (
         decided.values("criterion__meaning").annotate(n=Count("pk")).values_list("criterion__meaning", "n")
     ):
@@ -254,8 +270,9 @@ def _regrading(previous: Sequence[Criterion], *, everything: bool) -> Regrading 
         return None
     items = RunItem.objects.filter(run=run).count()
     everything = everything or run.autograder != "per_criterion"
-    asked = Criterion.objects.filter(Q(version=run.rubric_version_id), kind__in=PEOPLE).count()
-    questions = len(previous) if not everything else asked if run.autograder == "per_criterion" else 1
+    asked = Criterion.objects.filter(version=run.rubric_version_id, kind__in=PEOPLE).count()
+    by_criterion = asked if everything else len(previous)
+    questions = by_criterion if run.autograder == "per_criterion" else 1
     votes = sum(run.panel.votes_per_criterion) if run.panel is not None else 1
     calls = items * questions * votes
     tally = RunTally.objects.filter(run=run).aggregate(calls=Sum("calls"), cost=Sum("cost_usd"))

@@ -17,7 +17,7 @@ from rubricweb.engine.rubric.diff import RubricDiff, rubric_diff
 from rubricweb.engine.rubric.identity import with_ids
 from rubricweb.engine.scoring.weight_shares import weight_shares
 from rubricweb.errors import NotFound
-from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Rubric, RubricVersion, Run, Team
+from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Rubric, RubricVersion, Run, Team, User
 from rubricweb.selectors.rubrics.label_changes import LabelChanges, changes_in_draft
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -118,7 +118,7 @@ class DraftState:
         return self.content is not None and (self.diff is None or bool(self.diff))
 
 
-def draft_state(rubric: Rubric) -> DraftState:
+def draft_state(rubric: Rubric, *, viewer: User) -> DraftState:
     """The saved draft beside the newest version."""
     content, faults = checked_draft(rubric.draft)
     newest = _with_criteria().filter(rubric=rubric).order_by("-number").first()
@@ -127,7 +127,7 @@ def draft_state(rubric: Rubric) -> DraftState:
         before = newest.to_engine()
         content = with_ids(content, before)
         diff = rubric_diff(before, content)
-        labels = changes_in_draft(rubric, content)
+        labels = changes_in_draft(rubric, content, viewer=viewer)
     number = (newest.number or 0) + 1 if newest is not None else 1
     return DraftState(content, faults, newest, diff, number, labels)
 

@@ -49,7 +49,7 @@ def decide(
     if version.rubric is None:
         raise Invalid("The rubric came with an item: it has no other versions.")
     Rubric.objects.select_for_update().get(pk=version.rubric.pk)
-    change = _change(changes_in_version(version), uid)
+    change = _change(changes_in_version(version, viewer=None), uid)
     current = change.decision
     if (current.pk if current is not None else None) != seen:
         raise Conflict(
@@ -57,13 +57,13 @@ def decide(
         )
     _store(version, change, chosen, by=by)
     assign_meanings(version.rubric)
-    return _change(changes_in_version(version), uid)
+    return _change(changes_in_version(version, viewer=by), uid)
 
 
 def decide_at_publication(version: RubricVersion, chosen: Mapping[str, Chosen], *, by: User | None) -> None:
     """The first decisions about a version that was published in the same transaction, by uid."""
     assert version.rubric is not None  # it was published
-    found = changes_in_version(version)
+    found = changes_in_version(version, viewer=None)
     for uid, one in chosen.items():
         _store(version, _change(found, uid), one, by=by)
     if chosen:
@@ -126,9 +126,9 @@ def _checked(change: LabelChange, chosen: Chosen) -> dict[str, Any] | None:
 
 
 def _option_map(change: LabelChange, given: Mapping[str, str | None], place: str) -> dict[str, Any]:
-    earlier = {one.label: one for one in change.earlier}
+    earlier = [one.label for one in change.earlier]
     faults = [
-        Fault(f"{place}.options.{old}", "no option of the earlier words", nearest(old, tuple(earlier)))
+        Fault(f"{place}.options.{old}", "no option of the earlier words", nearest(old, earlier))
         for old in given
         if old not in earlier
     ]
@@ -139,9 +139,7 @@ def _option_map(change: LabelChange, given: Mapping[str, str | None], place: str
     ]
     allowed = f"one of {', '.join(change.options)}, or null where they do not count"
     faults += [
-        Fault(f"{place}.options.{label}", f"nothing, for {one.labels:,} labels", allowed)
-        for label, one in earlier.items()
-        if label not in given and one.labels
+        Fault(f"{place}.options.{label}", "nothing", allowed) for label in earlier if label not in given
     ]
     if faults:
         raise Invalid("Labels cannot be carried to these options.", faults)

@@ -92,6 +92,8 @@ def publish(
     newest = rubric.versions.prefetch_related("criteria").order_by("-number").first()
     content = with_ids(checked(rubric.draft), None if newest is None else newest.to_engine())
     if newest is not None and newest.to_engine() == content:
+        if decisions:
+            raise Conflict(f"The draft is published already, as {newest}: decide about labels there.")
         return newest
     last = rubric.versions.aggregate(last=Max("number"))["last"] or 0
     [version] = store_versions(

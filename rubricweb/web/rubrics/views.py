@@ -68,7 +68,7 @@ def import_file(request: TeamRequest) -> HttpResponse:
 @require_safe
 def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
     rubric = access.access_rubric(request.team, rubric_id)
-    state = selectors.draft_state(rubric)
+    state = selectors.draft_state(rubric, viewer=request.user)
     context = {
         "rubric": rubric,
         "state": state,
@@ -79,7 +79,7 @@ def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "queues": selectors.queues_with(rubric),
         "todo": rubric_todo(rubric, viewer=request.user),
         "decisions": label_decisions(rubric),
-        "waiting": changes_in_version(state.newest).waiting if state.newest else 0,
+        "waiting": changes_in_version(state.newest, viewer=request.user).waiting if state.newest else 0,
     }
     return render(request, "rubrics/rubric.html", context)
 
@@ -96,8 +96,12 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
     refusal: Invalid | Conflict | None = None
     if request.method == "POST" and form.is_valid():
         seen = whole_number(request.POST.get("revision"), "The revision")
-        changes = selectors.draft_state(rubric).labels
+        changes = selectors.draft_state(rubric, viewer=request.user).labels
         try:
+            if "labels-0-kind" in request.POST and (changes is None or not changes.changes):
+                raise Conflict(
+                    "Somebody published this draft meanwhile. Decide about labels on the version's page."
+                )
             version = services.publish(
                 rubric,
                 by=request.user,
@@ -110,7 +114,7 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
         else:
             messages.success(request, f"Published as version {version.number}. It can no longer change.")
             return redirect("rubric", request.team.slug, rubric.pk)
-    state = selectors.draft_state(rubric)
+    state = selectors.draft_state(rubric, viewer=request.user)
     context = {
         "rubric": rubric,
         "form": form,
@@ -118,7 +122,7 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "state": state,
         "newest": state.newest.to_engine() if state.newest else None,
         "rows": label_choices(state.labels, posted, _about_labels(refusal)) if state.labels else [],
-        "regrading": state.labels.regrading if state.labels else None,
+        "label_changes": state.labels,
     }
     return render(request, "rubrics/publish.html", context, status=422 if refusal or form.errors else 200)
 
@@ -135,7 +139,7 @@ def labels(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
     version = selectors.numbered_version(rubric, number)
     uid = request.POST.get("about", "")
     seen = whole_number(request.POST["seen"], "The decision") if request.POST.get("seen") else None
-    rows = label_choices(changes_in_version(version), request.POST)
+    rows = label_choices(changes_in_version(version, viewer=request.user), request.POST)
     wanted = chosen(rows, all_of_them=True).get(uid)
     try:
         if wanted is None:
@@ -186,7 +190,7 @@ def _version_page(
     request: TeamRequest, rubric: Rubric, number: int, refusal: Invalid | Conflict | None = None
 ) -> HttpResponse:
     version = selectors.numbered_version(rubric, number)
-    changes = changes_in_version(version)
+    changes = changes_in_version(version, viewer=request.user)
     diff = selectors.changes_before(version)
     rules_changed = diff is not None and (diff.pass_rule_changed or diff.length_penalty_changed)
     previous = selectors.numbered_version(rubric, number - 1).to_engine() if rules_changed else None
@@ -205,7 +209,7 @@ def _version_page(
         "runs": selectors.runs_with(rubric, version=version),
         "queues": selectors.queues_with(rubric, version=version),
         "rows": label_choices(changes, request.POST if refusal else None, _about_labels(refusal)),
-        "regrading": changes.regrading,
+        "label_changes": changes,
         "refusal": refusal,
     }
     return render(request, "rubrics/version.html", context, status=422 if refusal else 200)

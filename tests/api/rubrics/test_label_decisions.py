@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from rubricweb.api.rubrics.schemas import LabelChange
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, User
@@ -11,9 +13,7 @@ from tests import factories
 from tests.api.client import ApiClient
 from tests.commands.terminal import Terminal, terminal_of
 from tests.factories import Cast
-from tests.selectors.labels.test_labels_across_versions import CRITERIA, counting, graded, label
-
-NAMES = {criterion["name"] for criterion in CRITERIA}
+from tests.worlds.versions import CRITERIA, NAMES, counting, graded, label
 
 
 @pytest.fixture
@@ -111,3 +111,35 @@ def test_the_terminal_lists_and_decides_the_same(
     viewer = at_terminal(people.bob)("rubrics", "decide", f"id:{version['id']}", "concise", "carry")
     assert viewer.code != 0
     assert counting(queue, second) == NAMES - {"concise"}
+
+
+def test_who_is_still_to_review_blind_learns_of_no_label(
+    people: Cast,
+    sign_in: Callable[..., Client],
+    as_member: Callable[[User], ApiClient],
+    ed: ApiClient,
+    first: RubricVersion,
+    queue: ReviewQueue,
+) -> None:
+    path = reworded(ed, first)
+    raters = [people.ed]
+    factories.queue(people.team, people.alice, dataset=queue.dataset, rubric_version=first, raters=raters)
+
+    def page(user: User, name: str, *args: object) -> str:
+        address = reverse(name, args=[people.team.slug, first.rubric_id, *args])
+        return " ".join(sign_in(user).get(address).content.decode().split())
+
+    seen = page(people.ed, "rubric_publish")
+    assert "Labels of items you are still to review blind are not counted here." in seen
+    assert "No labels you may know of were given to the words before." in seen
+    assert "6 labels" not in seen
+    assert "6 labels" in page(people.alice, "rubric_publish")
+    assert {one["labels"] for one in ed.get(f"{path}/label-changes")["changes"]} == {0}
+    version = ed.send("POST", f"{path}/publish")
+    assert "6 labels" not in page(people.ed, "rubric_version", 2)
+    here = f"/rubric-versions/{version['id']}"
+    [capital, _] = ed.get(f"{here}/label-changes")["changes"]
+    assert (capital["labels"], capital["reviews"]) == (0, 0)
+    done = ed.send("PUT", f"{here}/label-decisions", {"uid": capital["uid"], "kind": "probe"})
+    assert (done["labels"], done["reviews"]) == (0, 0)
+    assert as_member(people.alice).get(f"{here}/label-changes")["changes"][0]["labels"] == 6

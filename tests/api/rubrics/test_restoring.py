@@ -13,7 +13,7 @@ from tests import factories
 from tests.api.client import ApiClient
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast
-from tests.selectors.labels.test_labels_across_versions import changed, counting, label, said
+from tests.worlds.versions import changed, counting, label, said
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """`rubricweb endpoints reencrypt`: a new SECRET_KEY takes over from an old one."""
 
 import json
+from typing import Any
 
 import pytest
 from django.test import override_settings
@@ -18,9 +19,9 @@ OLD, NEW = "old-" + "o" * 40, "new-" + "n" * 40
 ROTATING = {"SECRET_KEY": NEW, "SECRET_KEY_FALLBACKS": [OLD]}
 
 
-def added(people: Cast, name: str, team: Team | None = None, **secrets: object) -> JudgeEndpoint:
-    said = {"base_url": "http://127.0.0.1:9/v1", "model": "m-1", **secrets}
-    return endpoints.add_endpoint(team or people.team, by=people.alice, name=name, **said)  # type: ignore[arg-type]
+def added(people: Cast, name: str, team: Team | None = None, **secrets: Any) -> JudgeEndpoint:
+    said: dict[str, Any] = {"base_url": "http://127.0.0.1:9/v1", "model": "m-1", **secrets}
+    return endpoints.add_endpoint(team or people.team, by=people.alice, name=name, **said)
 
 
 @pytest.fixture

@@ -1,12 +1,9 @@
 """Labels outlive new versions of their rubric: they count where the question stayed the same, only there."""
 
-import json
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import pytest
 
-from rubricweb.models import Criterion, Dataset, ReviewQueue, Rubric, RubricVersion, Run
+from rubricweb.errors import Conflict
+from rubricweb.models import Criterion, Dataset, RubricVersion
 from rubricweb.selectors.comparison.comparison import compare
 from rubricweb.selectors.comparison.item import item_comparison
 from rubricweb.selectors.exports import exports
@@ -16,44 +13,10 @@ from rubricweb.selectors.labels.label_evidence import label_evidence
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.selectors.rubrics.versions import changes_before
 from rubricweb.services import adjudications
-from rubricweb.services.reviews import reviews
 from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
-from tests.judging import InProcessJudge, grade
-
-TONE: dict[str, Any] = {
-    "name": "tone",
-    "weight": 4,
-    "requirement": "How friendly is it?",
-    "options": [
-        {"label": "rude", "value": 0},
-        {"label": "plain", "value": 0.5},
-        {"label": "warm", "value": 1},
-    ],
-}
-CRITERIA = [*factories.CRITERIA, TONE]
-NAMES = [criterion["name"] for criterion in CRITERIA]
-
-Change = Callable[[dict[str, Any]], dict[str, Any]]
-
-
-def changed(rubric: Rubric, change: Change, *, position: int = 0, **head: Any) -> RubricVersion:
-    """The next version: one criterion of the draft changed, and what else is said of the whole rubric."""
-    rubric.refresh_from_db()
-    criteria = list(rubric.draft["criteria"])
-    criteria[position] = change(dict(criteria[position]))
-    draft = {**rubric.draft, **head, "criteria": criteria}
-    rubrics.save_draft(rubric, draft=draft, revision=rubric.draft_revision)
-    return rubrics.publish(rubric, by=None)
-
-
-def same(criterion: dict[str, Any]) -> dict[str, Any]:
-    return criterion
-
-
-def said(**fields: Any) -> Change:
-    return lambda criterion: {**criterion, **fields}
+from tests.worlds.versions import CRITERIA, NAMES, TONE, Change, changed, counting, graded, label, said, same
 
 
 @pytest.fixture
@@ -64,36 +27,6 @@ def first(people: Cast) -> RubricVersion:
 @pytest.fixture
 def dataset(people: Cast) -> Dataset:
     return factories.dataset(people.team, people.ed)
-
-
-def label(
-    people: Cast, dataset: Dataset, version: RubricVersion, name: str, verdicts: Mapping[str, str] = {}
-) -> ReviewQueue:
-    """Everything labelled by ann and ben under a version: MET and plain, or what `verdicts` say."""
-    lines = [
-        {"item_id": item, "criterion": one.name, "rater": rater, "verdict": verdicts.get(one.name, default)}
-        for item in ("good", "bad", "empty-ish")
-        for one in version.criteria.all()
-        for default in ["plain" if one.kind == "choice" else "MET"]
-        for rater in ("ann", "ben")
-    ]
-    data = "\n".join(map(json.dumps, lines)).encode()
-    return reviews.import_labels(
-        dataset, version, by=people.ed, data=data, filename="labels.jsonl", queue_name=name
-    )
-
-
-def graded(people: Cast, dataset: Dataset, version: RubricVersion) -> Run:
-    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
-    return grade(run, InProcessJudge(lambda requirement, response: "MET"))
-
-
-def counting(queue: ReviewQueue, version: RubricVersion) -> set[str]:
-    """The names, in this version, of the criteria for which the queue's labels count."""
-    own = dict(version.criteria.values_list("pk", "name"))
-    return {
-        own[criterion_id] for _, criterion_id in labels([queue], version=version.pk) if criterion_id in own
-    }
 
 
 KEEPING: dict[str, tuple[int, Change]] = {
@@ -144,7 +77,7 @@ def test_labels_count_for_a_version_that_asks_the_same(
     assert counting(queue, second) == set(second.criteria.values_list("name", flat=True))
     # Both ways: labels of the second version count for the first.
     later = label(people, dataset, second, "second")
-    assert counting(later, first) == set(NAMES)
+    assert counting(later, first) == NAMES
 
 
 @pytest.mark.parametrize("change", LOSING)
@@ -155,13 +88,13 @@ def test_labels_of_a_question_that_was_changed_wait_and_all_others_count(
     position, how = LOSING[change]
     assert first.rubric is not None
     second = changed(first.rubric, how, position=position)
-    assert counting(queue, second) == set(NAMES) - {NAMES[position]}
-    assert counting(queue, first) == set(NAMES)
+    assert counting(queue, second) == NAMES - {CRITERIA[position]["name"]}
+    assert counting(queue, first) == NAMES
     # The words of before come back: so do their labels, over the version between.
     before = first.to_engine().criteria[position].to_dict()
     third = changed(second.rubric, lambda one: before, position=position)  # type: ignore[arg-type]  # it has one
     assert third.number == 3
-    assert counting(queue, third) == set(NAMES)
+    assert counting(queue, third) == NAMES
 
 
 def test_other_guidelines_are_another_question_for_every_criterion(
@@ -172,7 +105,7 @@ def test_other_guidelines_are_another_question_for_every_criterion(
     second = changed(first.rubric, same, guidelines="Judge the last sentence only.")
     assert counting(queue, second) == set()
     third = changed(first.rubric, same, guidelines="")
-    assert counting(queue, third) == set(NAMES)
+    assert counting(queue, third) == NAMES
 
 
 def test_criteria_stay_the_same_ones_when_they_are_moved_and_reworded_at_once(first: RubricVersion) -> None:
@@ -273,6 +206,9 @@ def test_decisions_survive_with_the_words_they_were_made_on(
     shown = item_comparison(item, graded(people, dataset, second), [queue], viewer=people.rae)
     # Once each, the reworded one under both wordings.
     assert sorted(row.criterion.name for row in shown.criteria) == sorted([*NAMES, "capital"])
+    # It is somebody's decision for the newer words too: another is only made beside it by who knew of it.
+    with pytest.raises(Conflict, match="Somebody else has decided UNMET"):
+        adjudications.adjudicate(item, kept, by=people.ed, verdict="MET", cause="judge_wrong")
     # Taken back where it is read by the newer words, it is gone for the older ones too.
     adjudications.withdraw(item, kept, by=people.rae)
     assert ground_truth([queue], version=first.pk)[item.pk, concise.pk].verdict == "MET"

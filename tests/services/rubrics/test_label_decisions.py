@@ -14,6 +14,8 @@ from rubricweb.models import (
     ReviewQueue,
     RubricVersion,
 )
+from rubricweb.selectors.adjudication.units import unit_to_decide
+from rubricweb.selectors.comparison.item import item_comparison
 from rubricweb.selectors.labels.ground_truth import ground_truth, labels
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, changes_in_draft, changes_in_version
 from rubricweb.selectors.rubrics.versions import draft_state
@@ -22,8 +24,9 @@ from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import Chosen, decide
 from tests import factories
 from tests.factories import Cast
-from tests.selectors.labels.test_labels_across_versions import (
+from tests.worlds.versions import (
     CRITERIA,
+    NAMES,
     changed,
     counting,
     graded,
@@ -31,8 +34,6 @@ from tests.selectors.labels.test_labels_across_versions import (
     said,
     same,
 )
-
-NAMES = {criterion["name"] for criterion in CRITERIA}
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_carried_labels_count_both_ways_and_a_revision_takes_them_back(
 ) -> None:
     second = reworded(first, "Names Paris as the capital of France.")
     capital = uid(first, "capital")
-    [change] = changes_in_version(second).changes
+    [change] = changes_in_version(second, viewer=people.ed).changes
     assert (change.uid, change.labels, change.reviews, change.decision) == (capital, 6, 6, None)
     assert counting(queue, second) == NAMES - {"capital"}
     decide(second, capital, Chosen("carry", reason="The same question."), by=people.ed)
@@ -78,7 +79,7 @@ def test_carried_labels_count_both_ways_and_a_revision_takes_them_back(
     # A third version that leaves it alone follows.
     third = reworded(second, "Is at most two short sentences long.", position=1)
     assert counting(queue, third) == NAMES - {"concise"}
-    current = changes_in_version(second).changes[0].decision
+    current = changes_in_version(second, viewer=people.ed).changes[0].decision
     assert current is not None
     assert (current.kind, current.evidence) == ("carry", {"labels": 6, "reviews": 6, "decisions": 0})
     decide(second, capital, Chosen("label_again"), by=people.alice, seen=current.pk)
@@ -90,9 +91,9 @@ def test_carried_labels_count_both_ways_and_a_revision_takes_them_back(
         capital,
         Chosen("later"),
         by=people.alice,
-        seen=changes_in_version(second).changes[0].decision.pk,
+        seen=changes_in_version(second, viewer=people.ed).changes[0].decision.pk,
     )  # type: ignore[union-attr]  # there is one
-    assert changes_in_version(second).waiting == 1
+    assert changes_in_version(second, viewer=people.ed).waiting == 1
     assert [(one.kind, one.superseded_at is None) for one in LabelDecision.objects.order_by("pk")] == [
         ("carry", False),
         ("label_again", False),
@@ -113,9 +114,9 @@ def test_words_that_return_and_decisions_three_versions_deep(
     decide(second, capital, Chosen("carry"), by=people.ed)
     assert counting(queue, third) == NAMES
     fourth = reworded(third, "Names Paris as the capital.")
-    assert changes_in_version(fourth).changes == ()
+    assert changes_in_version(fourth, viewer=people.ed).changes == ()
     assert Meaning.objects.filter(uid=capital).count() == 1
-    current = changes_in_version(second).changes[0].decision
+    current = changes_in_version(second, viewer=people.ed).changes[0].decision
     assert current is not None
     decide(second, capital, Chosen("probe"), by=people.ed, seen=current.pk)
     # The fourth has the words of the first; the third is between two other questions.
@@ -139,7 +140,7 @@ def test_options_are_mapped_one_way_and_maps_compose(
     )
     assert first.rubric is not None
     second = changed(first.rubric, said(options=options("bad", "fair", "kind")), position=3)
-    [change] = changes_in_version(second).changes
+    [change] = changes_in_version(second, viewer=people.ed).changes
     assert change.needs_map
     assert [(one.label, one.labels) for one in change.earlier] == [("rude", 0), ("plain", 0), ("warm", 6)]
     with pytest.raises(Invalid) as refusal:
@@ -147,11 +148,28 @@ def test_options_are_mapped_one_way_and_maps_compose(
     assert [(fault.place, fault.found) for fault in refusal.value.faults] == [
         (f"decisions.{tone}.options.cold", "no option of the earlier words"),
         (f"decisions.{tone}.options.warm", "'lovely', no option any more"),
+        (f"decisions.{tone}.options.rude", "nothing"),
+        (f"decisions.{tone}.options.plain", "nothing"),
     ]
     decide(second, tone, Chosen("carry", {"warm": "kind", "plain": "fair", "rude": None}), by=people.ed)
     criterion = second.criteria.get(name="tone")
     assert set(labels([queue], version=second.pk)[item.pk, criterion.pk].values()) == {"kind"}
     assert ground_truth([queue], version=second.pk)[item.pk, criterion.pk].verdict == "fair"
+    # Pages show the labels as they are read: two who said warm, and the decision for plain.
+    [row] = [
+        row
+        for row in item_comparison(item, graded(people, dataset, second), [queue], viewer=people.rae).criteria
+        if row.criterion == criterion
+    ]
+    assert ([voice.verdict for voice in row.people], row.stands, row.most) == (
+        ["kind", "kind"],
+        "fair",
+        "kind",
+    )
+    unit = unit_to_decide(item, criterion, viewer=people.rae)
+    assert ({voice.verdict for voice in unit.people}, unit.most) == ({"kind"}, "kind")
+    assert unit.decision is not None
+    assert unit.decision.verdict == "fair"
     later = label(people, dataset, second, "second", {"tone": "fair"})
     # Never back.
     assert counting(later, first) == NAMES - {"tone"}
@@ -171,7 +189,7 @@ def test_guidelines_are_one_decision_for_all_that_was_not_reworded(
     second = changed(
         first.rubric, said(requirement="Names Paris as the capital of France."), guidelines="Be strict."
     )
-    found = changes_in_version(second)
+    found = changes_in_version(second, viewer=people.ed)
     assert [(one.uid, one.labels) for one in found.changes] == [(uid(first, "capital"), 6), (GUIDELINES, 18)]
     decide(second, GUIDELINES, Chosen("carry"), by=people.ed)
     assert counting(queue, second) == NAMES - {"capital"}
@@ -189,9 +207,9 @@ def test_decisions_are_taken_with_the_publication_or_none_of_it_is(
     criteria = list(rubric.draft["criteria"])
     criteria[0] = {**criteria[0], "requirement": "Names Paris as the capital of France."}
     rubrics.save_draft(rubric, draft={**rubric.draft, "criteria": criteria}, revision=rubric.draft_revision)
-    content = draft_state(rubric).content
+    content = draft_state(rubric, viewer=people.ed).content
     assert content is not None
-    found = changes_in_draft(rubric, content)
+    found = changes_in_draft(rubric, content, viewer=people.ed)
     assert [(one.name, one.labels, one.criterion) for one in found.changes] == [("capital", 6, None)]
     assert found.regrading is not None
     # Three items, one question each.
@@ -240,11 +258,25 @@ def test_a_decision_somebody_else_made_meanwhile_is_not_overwritten_unseen(
     assert LabelDecision.objects.get().kind == "carry"
 
 
-def test_a_version_that_rewords_nothing_asks_for_no_decision(first: RubricVersion) -> None:
+def test_a_version_that_rewords_nothing_asks_for_no_decision(people: Cast, first: RubricVersion) -> None:
     assert first.rubric is not None
     second = changed(first.rubric, said(weight=3, name="city"))
     third = changed(first.rubric, same, title="Another title")
-    assert [changes_in_version(one).changes for one in (first, second, third)] == [(), (), ()]
+    assert [changes_in_version(one, viewer=people.ed).changes for one in (first, second, third)] == [
+        (),
+        (),
+        (),
+    ]
     assert (
         Criterion.objects.filter(version__in=[first, second, third]).values("meaning").distinct().count() == 4
     )
+
+
+def test_choices_for_a_draft_that_was_published_meanwhile_are_not_lost_unsaid(
+    people: Cast, first: RubricVersion
+) -> None:
+    second = reworded(first, "Names Paris as the capital of France.")
+    assert second.rubric is not None
+    with pytest.raises(Conflict, match="published already, as Capitals v2"):
+        rubrics.publish(second.rubric, by=people.ed, decisions={uid(first, "capital"): Chosen("carry")})
+    assert rubrics.publish(second.rubric, by=people.ed) == second

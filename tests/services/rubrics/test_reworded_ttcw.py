@@ -66,7 +66,7 @@ def test_one_reworded_criterion_costs_its_own_labels_and_calls_alone(people: Cas
     second = RubricVersion.objects.prefetch_related("criteria").get(
         pk=rubrics.publish(rubric, by=people.ed).pk
     )
-    found = changes_in_version(second)
+    found = changes_in_version(second, viewer=people.ed)
     [change] = found.changes
     assert (change.labels, change.reviews) == (108, 108)
     assert found.regrading is not None
@@ -81,7 +81,7 @@ def test_one_reworded_criterion_costs_its_own_labels_and_calls_alone(people: Cas
 
     decide(second, change.uid, Chosen("carry"), by=people.ed)
     assert units(people, after) == (504, 0)
-    current = changes_in_version(second).changes[0].decision
+    current = changes_in_version(second, viewer=people.ed).changes[0].decision
     assert current is not None
     decide(second, change.uid, Chosen("label_again"), by=people.ed, seen=current.pk)
     assert units(people, after) == (468, 36)

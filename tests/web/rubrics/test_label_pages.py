@@ -12,9 +12,8 @@ from rubricweb.models import Dataset, LabelDecision, ReviewQueue, RubricVersion
 from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
-from tests.selectors.labels.test_labels_across_versions import CRITERIA, counting, graded, label
+from tests.worlds.versions import CRITERIA, NAMES, counting, graded, label
 
-NAMES = {criterion["name"] for criterion in CRITERIA}
 REWORDED = "Names Paris as the capital of France."
 KINDER = [{"label": "bad", "value": 0}, {"label": "fair", "value": 0.5}, {"label": "kind", "value": 1}]
 
@@ -74,7 +73,7 @@ def test_publishing_shows_what_stands_on_the_words_before_and_takes_the_choice(
     assert counting(queue, second) == NAMES
     rubric_page = text(ed.get(url(people, "rubric", rubric.pk)))
     assert "Decisions about labels" in rubric_page
-    assert "v2 capital carry Only a comma. 6 labels, 0 adjudications Ed" in rubric_page
+    assert "v2 capital carry Only a comma. 6 Ed" in rubric_page
 
 
 def test_options_are_mapped_one_by_one_and_nothing_typed_is_lost(
@@ -94,7 +93,7 @@ def test_options_are_mapped_one_by_one_and_nothing_typed_is_lost(
     refused = ed.post(url(people, "rubric_publish", rubric.pk), posted)
     assert refused.status_code == 422
     page = refused.content.decode()
-    assert "options.plain: found nothing, for 6 labels" in text(refused)
+    assert "options.plain: found nothing" in text(refused)
     assert 'value="New names."' in page
     assert 'value="Kinder words"' in page
     assert re.search(r'value="carry" checked', page)
