@@ -43,6 +43,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("agreement",): (Role.VIEWER, "{queue}"),
     ("runs", "list"): (Role.VIEWER, ""),
     ("runs", "show"): (Role.VIEWER, "{run}"),
+    ("runs", "log"): (Role.VIEWER, "{run}"),
     ("runs", "watch"): (Role.VIEWER, "{run}"),
     ("runs", "pause"): (Role.EDITOR, "{run}"),
     ("runs", "resume"): (Role.EDITOR, "{run}"),

@@ -66,12 +66,12 @@ def test_what_is_watched_and_listed_steers_no_terminal(ed: Terminal, people: Cas
     assert not controls(watched.out + watched.err + listed.out + ed("runs", "show", run.pk).out)
 
 
-@pytest.mark.parametrize("command", [("runs", "watch"), ("runs", "show")])
+@pytest.mark.parametrize("command", [("runs", "list"), ("runs", "show")])
 def test_json_keeps_every_character_and_sends_none_of_them(
     ed: Terminal, people: Cast, run: Run, command: tuple[str, ...]
 ) -> None:
     lifecycle.cancel_run(run, by=people.ed, now=run.created_at)
-    ended = ed(*command, run.pk, "--json")
+    ended = ed(*command, *[run.pk] * (command == ("runs", "show")), "--json")
     assert json.loads(ended.out)["name"] == NAME
     assert not controls(ended.out)
 
@@ -93,7 +93,7 @@ def test_a_file_has_every_character_and_a_terminal_none(installation: Installati
     (tmp_path / "odd.json").write_text(json.dumps(rubric))
     stored = installation.run("import-rubric", tmp_path / "odd.json")
     [version] = re.findall(r"\(id:(\d+)\)", stored.stderr)
-    command = ("rubrics", "show", f"id:{version}", "--json")
+    command = ("rubrics", "show", f"id:{version}", "--format", "json")
     written = json.loads(installation.run(*command).stdout)
     assert written["criteria"][0]["requirement"] == f"Says {NAME}"
     seen = at_a_terminal(installation, *command)

@@ -12,6 +12,8 @@ from rubricweb.api.reviews import calibration_schemas as calibration
 from rubricweb.api.reviews import comment_schemas as comments
 from rubricweb.api.reviews import queue_schemas as queues
 from rubricweb.api.rubrics import schemas as rubrics
+from rubricweb.api.runs import schemas as runs
+from rubricweb.api.runs import watching_schemas as watching
 from rubricweb.api.runs.diff import schemas as diff
 from rubricweb.api.spending import schemas as spending
 from rubricweb.api.teams import schemas as teams
@@ -25,14 +27,21 @@ from tests.worlds.furnished import Furnished
 PRINTED = {
     "rubrics list": (rubrics.RubricInList, True),
     "rubrics versions {rubric}": (rubrics.VersionInList, True),
+    "rubrics show {version}": (rubrics.RubricVersion, False),
     "datasets list": (datasets.DatasetInList, True),
     "datasets items {dataset_name}": (datasets.ItemInList, True),
+    "runs list": (runs.Run, True),
+    "runs show {run}": (runs.RunInFull, False),
+    "runs log {run}": (watching.RunEvent, True),
+    "runs watch {run}": (watching.Progress, True),
+    "judge list": (runs.PricedJudge, True),
     "queues list": (queues.QueueInList, True),
     "queues show {queue}": (queues.QueueInFull, False),
     "queues edit {queue} --hold 5": (queues.QueueInFull, False),
     "gold show {queue}": (calibration.Gold, False),
     "gold rules {queue} --first 0": (calibration.Gold, False),
     "agreement {queue}": (agreement.AgreementBoard, False),
+    "adjudication truth {item}": (adjudication.GroundTruthOfItem, False),
     f"adjudication show {UNIT}": (adjudication.Unit, False),
     f"adjudication decide {UNIT} MET --cause judge_wrong": (adjudication.Adjudication, False),
     f"adjudication withdraw {UNIT}": (adjudication.Unit, False),
@@ -47,6 +56,8 @@ PRINTED = {
     "prices list": (spending.PriceLine, True),
     "spending show": (spending.Spending, False),
     "retention show": (spending.Retention, False),
+    "members list": (teams.Member, True),
+    "members role bob viewer": (teams.Member, True),
     "members invitations": (teams.Invitation, True),
     "members invite somebody-new@example.org --hand-over": (teams.HandedInvitation, False),
     "journal": (teams.JournalEntry, True),
@@ -58,14 +69,14 @@ ELSEWHERE = {
     *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
     *("endpoints test", "judge test"),
+    "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
     *("rubrics labels", "rubrics decide"),  # tests/api/rubrics/test_label_decisions.py
 }
-# In shapes of their own: no operation answers the same, or it answers less than the terminal tells.
+# In shapes of their own, because no operation answers the same.
 OTHERWISE = {
-    *("runs list", "runs show", "runs watch"),  # progress and log in one
-    *("datasets split", "judge list", "members list", "members role"),  # more than the API tells
-    "adjudication truth",  # names only where they are asked for
-    *("rubrics show", "lint", "tokens list", "tokens new", "endpoints reencrypt"),  # no operation
+    *("tokens list", "tokens new"),  # a token can neither make nor list tokens
+    "endpoints reencrypt",  # for who runs the server, about all teams
+    "lint",  # the API's findings, and beside them the review by a judge, which no operation asks for
 }
 
 

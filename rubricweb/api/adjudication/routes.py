@@ -137,19 +137,16 @@ def accept_agreed(request: TokenRequest, queue_id: int) -> Any:
 
 
 @adjudication.read("/items/{int:item_id}/ground-truth", Role.VIEWER, schemas.GroundTruthOfItem)
-def get_ground_truth(request: TokenRequest, item_id: int) -> Any:
+def get_ground_truth(request: TokenRequest, item_id: int, asked: Query[schemas.GroundTruthQuery]) -> Any:
     """What stands for every labelled criterion of an item: by which rule, from which labels, by whom, when.
 
     Withheld (403) while you are still to review the item blind.
     """
     item = access.access_item(request.auth.team, item_id)
-    rows = item_provenance(item, viewer=request.auth.user)
-    return {
-        "item_id": item.pk,
-        "criteria": [
-            With(found, criterion=criterion, decided_by=found.decided_by or None) for criterion, found in rows
-        ],
-    }
+    found = item_provenance(item, viewer=request.auth.user)
+    if asked.names:
+        services.note_names_shown(item, by=request.auth.user)
+    return schemas.ground_truth_of_item(item, found, names=asked.names)
 
 
 @adjudication.read("/rubrics/{int:rubric_id}/work", Role.VIEWER, schemas.RubricWork)

@@ -1,5 +1,6 @@
 """Shapes of the inbox of adjudication, its units, decisions and where ground truth comes from."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -13,8 +14,10 @@ from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, Input, OneOf, Username, With
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.ground_truth import RULES
-from rubricweb.models import Cause
+from rubricweb.models import Cause, Item
+from rubricweb.models import Criterion as StoredCriterion
 from rubricweb.selectors.adjudication.inbox import KINDS
+from rubricweb.selectors.labels.provenance import Provenance
 from rubricweb.selectors.labels.provenance import SaidLabel as ShownSaidLabel
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.rubrics.todo import CriterionWork as ShownCriterionWork
@@ -99,6 +102,10 @@ class UnitQuery(BaseModel):
     ] = False
 
 
+class GroundTruthQuery(BaseModel):
+    names: Annotated[bool, Field(description="Who said what; written down in the journal.")] = False
+
+
 class UnitVoice(Schema):
     """What one rater said. `initial` is a person's first label where they changed it after the reveal.
 
@@ -176,6 +183,7 @@ class Accepted(Schema):
 
 
 class SaidLabel(Shape[ShownSaidLabel]):
+    rater: Annotated[str | None, Field(description="Null unless names are asked for.")]
     verdict: Answered
     effect: EffectOrNone
 
@@ -203,12 +211,28 @@ class GroundTruth(Schema):
 
     @staticmethod
     def resolve_labels(row: Any) -> list[With]:
-        return [With(one, effect=label_effect(row.criterion, one.verdict)) for one in row.labels]
+        return [
+            With(one, rater=one.rater if row.names else None, effect=label_effect(row.criterion, one.verdict))
+            for one in row.labels
+        ]
 
 
 class GroundTruthOfItem(Schema):
     item_id: int
     criteria: list[GroundTruth]
+
+
+def ground_truth_of_item(
+    item: Item, found: Iterable[tuple[StoredCriterion, Provenance]], *, names: bool
+) -> dict[str, Any]:
+    """What stands for an item, for the schema `GroundTruthOfItem`; raters by name only with `names`."""
+    return {
+        "item_id": item.pk,
+        "criteria": [
+            With(one, criterion=criterion, decided_by=one.decided_by or None, names=names)
+            for criterion, one in found
+        ],
+    }
 
 
 class CauseCount(Schema):

@@ -9,10 +9,9 @@ from rubricweb.api import uploads
 from rubricweb.api.datasets import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
-from rubricweb.api.schemas import With, list_of
-from rubricweb.models import Dataset, Role, RubricVersion, Team, User
+from rubricweb.api.schemas import list_of
+from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
-from rubricweb.selectors.exports.exports import withheld_from
 from rubricweb.services.datasets import datasets as services
 from rubricweb.services.datasets import raters, splits
 
@@ -38,7 +37,7 @@ def import_dataset(request: TokenRequest, file: File[UploadedFile], name: Form[s
     dataset = services.import_dataset(
         request.auth.team, by=request.auth.user, data=data, filename=filename, name=name
     )
-    return _in_full(dataset, request.auth.user)
+    return schemas.dataset_in_full(dataset, request.auth.user)
 
 
 @datasets.write("POST", "/datasets/{int:dataset_id}/items", Role.EDITOR, schemas.AddedItems, status=201)
@@ -51,20 +50,13 @@ def add_items(request: TokenRequest, dataset_id: int, file: File[UploadedFile]) 
     dataset = access.access_dataset(request.auth.team, dataset_id)
     data, filename = uploads.read(file)
     added = services.add_items(dataset, by=request.auth.user, data=data, filename=filename)
-    return {"items": added, "dataset": _in_full(dataset, request.auth.user)}
+    return {"items": added, "dataset": schemas.dataset_in_full(dataset, request.auth.user)}
 
 
 @datasets.read("/datasets/{int:dataset_id}", Role.VIEWER, schemas.Dataset)
 def get_dataset(request: TokenRequest, dataset_id: int) -> Any:
     """A dataset."""
-    return _in_full(access.access_dataset(request.auth.team, dataset_id), request.auth.user)
-
-
-def _in_full(dataset: Dataset, viewer: User) -> With:
-    """The counts of labels in a split's report are withheld like the labels themselves."""
-    items, own = selected.own_rubric_counts(dataset)
-    report = None if withheld_from(viewer, dataset) else dataset.split_report
-    return With(dataset, item_count=items, own_rubric_count=own, split_report=report)
+    return schemas.dataset_in_full(access.access_dataset(request.auth.team, dataset_id), request.auth.user)
 
 
 @datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))
@@ -123,7 +115,7 @@ def split_dataset(request: TokenRequest, dataset_id: int, body: schemas.NewSplit
         seed=body.seed,
         queues=access.access_queues(team, body.queue_ids),
     )
-    return {"dev": _in_full(made.dev, request.auth.user), "test": _in_full(made.test, request.auth.user)}
+    return schemas.halves(made, request.auth.user)
 
 
 def version_or_own(team: Team, version_id: int | None, dataset: Dataset) -> RubricVersion | None:

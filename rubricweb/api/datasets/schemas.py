@@ -8,15 +8,18 @@ from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import VersionReference
-from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username
+from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username, With
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
-from rubricweb.models import RaterKind
+from rubricweb.models import Dataset as StoredDataset
+from rubricweb.models import RaterKind, User
 from rubricweb.models.datasets import SEALS
-from rubricweb.selectors.datasets.items import ITEM_ORDERS
+from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
 from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
+from rubricweb.selectors.exports.exports import withheld_from
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
+from rubricweb.services.datasets.splits import Split as MadeSplit
 from rubricweb.services.label_files import RaterInFile as ShownRaterInFile
 
 Sealed = Annotated[
@@ -123,6 +126,13 @@ class Dataset(Schema):
         return row.seal or None
 
 
+def dataset_in_full(dataset: StoredDataset, viewer: User) -> With:
+    """The counts of labels in a split's report are withheld like the labels themselves."""
+    items, own = own_rubric_counts(dataset)
+    report = None if withheld_from(viewer, dataset) else dataset.split_report
+    return With(dataset, item_count=items, own_rubric_count=own, split_report=report)
+
+
 class RaterInFile(Shape[ShownRaterInFile]):
     rater_kind: RaterKindName
     member: Annotated[str, Field(description="The user name of the member this is, or empty.")]
@@ -185,6 +195,11 @@ class NewSplit(Input):
 class Split(Schema):
     dev: Dataset
     test: Dataset
+
+
+def halves(made: MadeSplit, viewer: User) -> dict[str, With]:
+    """The two datasets of a split, for the schema `Split`."""
+    return {"dev": dataset_in_full(made.dev, viewer), "test": dataset_in_full(made.test, viewer)}
 
 
 class AddedItems(Schema):

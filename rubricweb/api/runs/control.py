@@ -8,7 +8,7 @@ from rubricweb import access, tasks
 from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.runs import control_schemas as schemas
-from rubricweb.api.runs.routes import shown
+from rubricweb.api.runs.answers import one_run
 from rubricweb.api.runs.schemas import Run
 from rubricweb.models import Role
 from rubricweb.services.runs import lifecycle as services
@@ -31,7 +31,7 @@ def pause_run(
     services.pause_run(
         run, by=request.auth.user, now=timezone.now(), finish_in_flight=body.in_flight == "finish"
     )
-    return shown(run, request.auth.user)
+    return one_run(run, request.auth.user)
 
 
 @run_control.write("POST", "/runs/{int:run_id}/cancel", Role.EDITOR, Run)
@@ -48,7 +48,7 @@ def cancel_run(
     services.cancel_run(
         run, by=request.auth.user, now=timezone.now(), finish_in_flight=body.in_flight == "finish"
     )
-    return shown(run, request.auth.user)
+    return one_run(run, request.auth.user)
 
 
 @run_control.write("POST", "/runs/{int:run_id}/resume", Role.EDITOR, schemas.ResumedRun)
@@ -77,7 +77,7 @@ def resume_run(
         return run, items
 
     run, items = once(request, key, body, resume)
-    return {"items": items, "run": shown(run, request.auth.user)}
+    return {"items": items, "run": one_run(run, request.auth.user)}
 
 
 @run_control.write("POST", "/runs/{int:run_id}/extend", Role.EDITOR, schemas.ExtendedRun)
@@ -93,7 +93,7 @@ def extend_run(request: TokenRequest, run_id: int, key: IdempotencyKey = None) -
         return run, services.extend_run(run, by=request.auth.user, enqueue=tasks.notify)
 
     run, items = once(request, key, None, extend)
-    return {"items": items, "run": shown(run, request.auth.user)}
+    return {"items": items, "run": one_run(run, request.auth.user)}
 
 
 @run_control.write("PUT", "/runs/{int:run_id}/budget", Role.EDITOR, Run)
@@ -104,4 +104,4 @@ def set_budget(request: TokenRequest, run_id: int, body: schemas.Budget) -> Any:
     """
     run = access.access_run(request.auth.team, run_id)
     services.set_budget(run, by=request.auth.user, budget_usd=body.budget_usd)
-    return shown(run, request.auth.user)
+    return one_run(run, request.auth.user)

@@ -10,17 +10,14 @@ from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
 from rubricweb.api.runs import schemas
+from rubricweb.api.runs.answers import one_run, run_in_full, run_in_list
 from rubricweb.api.runs.launch_schemas import NewRun
 from rubricweb.api.runs.options import run_options
 from rubricweb.api.schemas import With, list_of
 from rubricweb.errors import NotFound
-from rubricweb.models import Role, Run, User
-from rubricweb.selectors.blinding import is_withheld
-from rubricweb.selectors.runs import errors, progress, reports, results, votes
+from rubricweb.models import Role
 from rubricweb.selectors.runs import listing as selected
-from rubricweb.selectors.runs.group_means import no_groups
-from rubricweb.selectors.shared.clock import database_now
-from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
+from rubricweb.selectors.runs import reports, results
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import lifecycle as services
 from rubricweb.services.shared.idempotency import Done
@@ -36,18 +33,7 @@ def list_judges(request: TokenRequest) -> Any:
     trying rubricweb without a key.
     """
     judges = endpoints.judges_of(request.auth.team)
-    rows = [
-        {
-            "id": judge_id,
-            "name": judge.name,
-            "model": judge.model,
-            "input_usd_per_million": judge.input_usd_per_million,
-            "cached_input_usd_per_million": judge.cached_input_usd_per_million,
-            "output_usd_per_million": judge.output_usd_per_million,
-            "price_source": judge.price_source,
-        }
-        for judge_id, judge in judges.items()
-    ]
+    rows = [With(judge, id=judge_id) for judge_id, judge in judges.items()]
     return {"items": rows, "next_cursor": None}
 
 
@@ -63,22 +49,7 @@ def list_runs(request: TokenRequest, asked: Query[schemas.RunQuery]) -> Any:
         cursor=asked.cursor,
         size=asked.limit,
     )
-    rows = [
-        With(row.run, summary=row.summary, withheld=row.withheld, stop_reason=row.stop_reason)
-        for row in page.rows
-    ]
-    return {"items": rows, "next_cursor": page.next_cursor}
-
-
-def shown(run: Run, viewer: User) -> With:
-    """A run with its summary, unless it holds figures this person must not see yet."""
-    withheld = is_withheld(run, viewer)
-    return With(
-        run,
-        summary=None if withheld else getattr(run, "summary", None),
-        withheld=withheld,
-        stop_reason=stop_reason(run, withheld=is_withheld_run(run, viewer)),
-    )
+    return {"items": [run_in_list(row) for row in page.rows], "next_cursor": page.next_cursor}
 
 
 @runs.write("POST", "/runs", Role.EDITOR, schemas.Run, status=201)
@@ -106,29 +77,13 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
         return run, 0
 
     run, _ = once(request, key, body, start)
-    return shown(run, request.auth.user)
+    return one_run(run, request.auth.user)
 
 
 @runs.read("/runs/{int:run_id}", Role.VIEWER, schemas.RunInFull)
 def get_run(request: TokenRequest, run_id: int) -> Any:
     """A run: how far it is, what came out, what went wrong."""
-    run, viewer = access.access_run(request.auth.team, run_id), request.auth.user
-    result = results.result(run, viewer=viewer)
-    return With(
-        shown(run, viewer),
-        progress=progress.progress(run, viewer=viewer, now=database_now()),
-        score=result.mean,
-        coverage=result.coverage,
-        error_classes=errors.error_classes(run, viewer=viewer),
-        criteria=result.rates,
-        pass_rate=result.passed,
-        fully_judged=result.fully_judged,
-        errored=result.errored,
-        groups=result.groups,
-        no_groups=no_groups(run),
-        votes=votes.run_votes(run, viewer=viewer),
-        hidden_items=result.hidden,
-    )
+    return run_in_full(access.access_run(request.auth.team, run_id), request.auth.user)
 
 
 @runs.read("/runs/{int:run_id}/items", Role.VIEWER, list_of(schemas.RunItem))

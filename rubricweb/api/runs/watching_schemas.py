@@ -71,6 +71,7 @@ class Progress(Schema):
     waiting: Annotated[
         str, OneOf(["", *WAITING]), Field(description="What it waits for; empty while it goes on.")
     ]
+    stop_reason: Annotated[str, Field(description="Why it stopped before everything was graded.")]
     start_command: Annotated[str, Field(description="What starts a worker, while none is running.")]
     poll_seconds: Annotated[
         int | None, Field(description="How soon to ask again; null once nothing changes any more.")

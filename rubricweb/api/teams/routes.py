@@ -40,7 +40,7 @@ def change_me(request: TokenRequest, body: schemas.OwnChoices) -> Any:
 def get_team(request: TokenRequest) -> Any:
     """The token's team and its members."""
     team = request.auth.team
-    return With(team, members=selected.members(team))
+    return With(team, members=schemas.members_in_team(selected.members(team), viewer=request.auth.user))
 
 
 @teams.read("/invitations", Role.OWNER, list_of(schemas.Invitation))

@@ -1,5 +1,6 @@
 """Shapes of teams, tokens and the journal."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -7,9 +8,10 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas import Input, OneOf, Username
-from rubricweb.models import Role
+from rubricweb.api.schemas import Input, OneOf, Username, With
+from rubricweb.models import Role, User
 from rubricweb.selectors.teams.members import KINDS
+from rubricweb.selectors.teams.members import Member as MemberRow
 
 
 class Team(Schema):
@@ -23,7 +25,9 @@ class Member(Schema):
 
     username: str
     name: str
+    email: Annotated[str | None, Field(description="Null unless you are an owner.")]
     role: Annotated[str, Field(examples=["annotator"])]
+    never_signed_in: bool
 
     @staticmethod
     def resolve_username(row: Any) -> str:
@@ -36,6 +40,17 @@ class Member(Schema):
     @staticmethod
     def resolve_role(row: Any) -> str:
         return str(row.membership.get_role_display())
+
+    @staticmethod
+    def resolve_email(row: Any) -> str | None:
+        return row.membership.user.email if row.shows_email else None
+
+
+def members_in_team(found: Iterable[MemberRow], *, viewer: User) -> list[With]:
+    """The members of a team, for the schema `Member`; addresses for owners only."""
+    found = list(found)
+    owner = any(one.membership.user == viewer and one.membership.role == Role.OWNER for one in found)
+    return [With(one, shows_email=owner) for one in found]
 
 
 class NewLink(Input):

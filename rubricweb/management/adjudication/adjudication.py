@@ -8,14 +8,14 @@ from typing import Any
 from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.printed import facts, moment, print_json, say, table, terminal
+from rubricweb.management.terminal.printed import facts, moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
 from rubricweb.selectors.adjudication import inbox as selected
 from rubricweb.selectors.adjudication.units import UnitToDecide, UnitVoice, unit_to_decide
 from rubricweb.selectors.labels.adjudications import criterion_for
-from rubricweb.selectors.labels.provenance import Provenance, item_provenance
+from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import adjudications as services
@@ -133,8 +133,10 @@ def truth(options: argparse.Namespace) -> int:
     if options.names:
         services.note_names_shown(item, by=who.user)
     if options.json:
-        for criterion, found in rows:
-            print_json(_truth_as_json(item, criterion, found, names=options.names))
+        from rubricweb.api.adjudication import schemas
+
+        answer = schemas.ground_truth_of_item(item, rows, names=options.names)
+        print_shape(schemas.GroundTruthOfItem, answer)
         return 0
     if not rows:
         note(f"Nobody has labelled {item} yet.")
@@ -274,27 +276,3 @@ def _print_unit_shape(unit: UnitToDecide) -> None:
     from rubricweb.api.adjudication import schemas
 
     print_shape(schemas.Unit, unit)
-
-
-def _criterion_as_json(criterion: Criterion) -> dict[str, Any]:
-    return {"id": criterion.pk, "name": criterion.name, "weight": criterion.weight}
-
-
-def _truth_as_json(item: Item, criterion: Criterion, found: Provenance, *, names: bool) -> dict[str, Any]:
-    """A line of `GET /items/{id}/ground-truth`, without who said what where names are not asked for."""
-    return {
-        "item_id": item.pk,
-        "criterion": _criterion_as_json(criterion),
-        "verdict": found.verdict,
-        "effect": label_effect(criterion, found.verdict),
-        "rule": found.rule,
-        "decided_by": found.decided_by or None,
-        "decided_at": found.decided_at.isoformat() if found.decided_at else None,
-        "cause": found.cause,
-        "reason": found.reason,
-        "labels": [
-            {"rater": one.rater if names else None, "is_judge": one.is_judge, "verdict": one.verdict}
-            | {"effect": label_effect(criterion, one.verdict)}
-            for one in found.labels
-        ],
-    }

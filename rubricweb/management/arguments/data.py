@@ -56,7 +56,9 @@ def rubrics(room: argparse.ArgumentParser) -> None:
         actions, "show", "a version as the file import-rubric reads", "rubrics.rubrics", "show"
     )
     shown.add_argument("version", type=_version, metavar="id:N", help="the version, as `versions` lists it")
-    shown.add_argument("--json", action="store_true", help="as JSON (default YAML)")
+    form = shown.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the file (default yaml)")
+    form.add_argument("--json", action="store_true", help="print JSON: the version as the API answers it")
     labels = subcommand(
         actions,
         "labels",

@@ -146,6 +146,9 @@ def runs(room: argparse.ArgumentParser) -> None:
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     shown = action("show", "one run, with what went wrong and its log")
     shown.add_argument("--json", action="store_true", help="print JSON")
+    logged = action("log", "what was decided in a run, by whom or why, newest first", "show_log")
+    logged.add_argument("--limit", type=positive, default=20, metavar="N", help="how many lines (default 20)")
+    logged.add_argument("--json", action="store_true", help="print a JSON object a line")
     watched = action("watch", "follow a run until it has ended; Ctrl+C only stops the watching")
     watched.epilog = "exit codes: 0 finished, 1 cancelled or failed, 130 stopped by Ctrl+C"
     watched.add_argument("--json", action="store_true", help="print a JSON object a line at every change")

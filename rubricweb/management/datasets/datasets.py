@@ -5,7 +5,7 @@ import argparse
 from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.management.terminal.paging import first
-from rubricweb.management.terminal.printed import moment, print_json, say, table, terminal
+from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Role
@@ -73,16 +73,16 @@ def split(options: argparse.Namespace) -> int:
     who, dataset = _dataset(options, Role.EDITOR)
     queues = [lookup.queue_called(who.team, name) for name in options.queue]
     made = splits.split_dataset(dataset, n_dev=options.dev, by=who.user, seed=options.seed, queues=queues)
-    halves = (made.dev, made.test)
     if options.json:
-        for half in halves:
-            print_json(
-                {"id": half.pk, "name": half.name, "sealed_as": half.sealed_as, "seal": half.seal}
-                | {"item_count": selected.own_rubric_counts(half)[0]}
-            )
+        from rubricweb.api.datasets.schemas import Split, halves
+
+        print_shape(Split, halves(made, who.user))
         return 0
     return say(
-        *(f"{half.sealed_as}: {half} (id:{half.pk}), {_items(half)}, seal {half.seal}" for half in halves),
+        *(
+            f"{half.sealed_as}: {half} (id:{half.pk}), {_items(half)}, seal {half.seal}"
+            for half in (made.dev, made.test)
+        ),
         f"Their shares of a label differ by {percent(made.report.largest_difference, 1)} at most.",
     )
 

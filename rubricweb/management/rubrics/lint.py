@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rubricweb import engine
 from rubricweb.engine.autograders import PerCriterionGenerateFn, PerCriterionGrader
-from rubricweb.engine.lint import Finding, lint
+from rubricweb.engine.lint import RULES, Finding, lint
 from rubricweb.engine.meta_review import meta_review
 from rubricweb.engine.number_format import number, share
 from rubricweb.errors import Invalid
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     findings = lint(rubric)
     review = _review(rubric, options.model) if options.review else None
     if options.json:
-        found: dict[str, Any] = {"findings": [asdict(finding) for finding in findings]}
+        found: dict[str, Any] = {"findings": [_as_json(finding) for finding in findings]}
         if review is not None:
             found["review"] = review.model_dump(mode="json")
         print_json(found, indent=2)
@@ -68,6 +68,12 @@ def _review(rubric: engine.Rubric, model: str) -> engine.EvaluationReport:
     # Its answer has the shape the grader asks for, which no type says.
     judge = cast(PerCriterionGenerateFn, partial(default_per_criterion_generate_fn, **named))
     return asyncio.run(meta_review(rubric, PerCriterionGrader(judge)))
+
+
+def _as_json(finding: Finding) -> dict[str, Any]:
+    """A finding as the API answers it; without its schema, which is not there where only the library is."""
+    rule = RULES[finding.rule]
+    return asdict(finding) | {"title": rule.title, "explanation": rule.explanation, "reads": rule.reads}
 
 
 def _print_findings(console: Terminal, rubric: engine.Rubric, findings: Sequence[Finding]) -> None:

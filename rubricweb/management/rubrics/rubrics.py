@@ -71,10 +71,15 @@ def stored_rubric(options: argparse.Namespace, version_id: int) -> Rubric:
 
 
 def show(options: argparse.Namespace) -> int:
-    """A published version as the file `import-rubric` reads."""
+    """A published version as the file `import-rubric` reads, or as the API answers it."""
     who = acting(options, Role.VIEWER)
     version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
-    print_file([write_rubric(version.to_engine(), "json" if options.json else "yaml")])
+    if options.json:
+        from rubricweb.api.rubrics.schemas import RubricVersion
+
+        print_shape(RubricVersion, version)
+    else:
+        print_file([write_rubric(version.to_engine(), options.format)])
     return 0
 
 

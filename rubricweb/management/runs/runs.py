@@ -1,8 +1,6 @@
 """`rubricweb runs`: which runs there are, one of them, and what may be done to it, at the terminal."""
 
 import argparse
-from dataclasses import asdict
-from typing import Any
 
 from django.utils import timezone
 
@@ -12,7 +10,8 @@ from rubricweb.engine.number_format import counted, text_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import watching
 from rubricweb.management.terminal.paging import first
-from rubricweb.management.terminal.printed import Table, facts, print_json, say, terminal
+from rubricweb.management.terminal.printed import Table, facts, say, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.datasets.new_items import new_item_count
@@ -21,7 +20,6 @@ from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import log, results
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs.errors import ERROR_KINDS
-from rubricweb.selectors.runs.group_means import as_stored, no_groups
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
@@ -48,8 +46,11 @@ def list_runs(options: argparse.Namespace) -> int:
         ),
     )
     if options.json:
+        from rubricweb.api.runs.answers import run_in_list
+        from rubricweb.api.runs.schemas import Run as Shown
+
         for row in page.rows:
-            print_json(_row(row))
+            print_shape(Shown, run_in_list(row))
         return 0
     table = Table()
     table.add_column("id", justify="right", no_wrap=True)
@@ -88,47 +89,20 @@ def _cells(row: selected.RunRow) -> list[str]:
     return [str(run.pk), str(run), run.state, graded, *figures, started]
 
 
-def _row(row: selected.RunRow) -> dict[str, Any]:
-    summary = row.summary
-    return {
-        "id": row.run.pk,
-        "name": str(row.run),
-        "state": row.run.state,
-        "dataset": {"id": row.run.dataset_id, "name": row.run.dataset.name},
-        "judge": row.run.judge.name,
-        "created_at": row.run.created_at.isoformat(),
-        "graded": row.graded,
-        "items": row.items,
-        "withheld": row.withheld,
-        "score": summary and summary.score_mean,
-        "scored": summary and summary.scored,
-        "fully_judged": summary and summary.fully_judged,
-        "coverage": summary and summary.coverage,
-        "errors": summary and summary.errors,
-        "cost_usd": summary and summary.cost_usd,
-        "lost_at_most_usd": summary and summary.lost_at_most_usd,
-    }
-
-
 def show(options: argparse.Namespace) -> int:
     """One run: how far it is, what it cost, what went wrong, its log."""
     who = acting(options, Role.VIEWER)
     run = access.access_run(who.team, options.run)
+    if options.json:
+        from rubricweb.api.runs.answers import run_in_full
+        from rubricweb.api.runs.schemas import RunInFull
+
+        print_shape(RunInFull, run_in_full(run, who.user))
+        return 0
     progress = run_progress.progress(run, viewer=who.user, now=database_now())
     errors = run_errors.error_classes(run, viewer=who.user)
     events = log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
     result = results.result(run, viewer=who.user)
-    if options.json:
-        answer = watching.as_json(run, progress)
-        answer["score"] = asdict(result.mean)
-        answer["fully_judged"], answer["errored"] = result.fully_judged, result.errored
-        answer["groups"], answer["no_groups"] = as_stored(result.groups), no_groups(run)
-        answer["error_classes"] = [
-            {"kind": one.kind, "count": one.count, "example": one.example} for one in errors
-        ]
-        answer["log"] = [watching.event_as_json(event) for event in events]
-        print_json(answer)
-        return 0
     rows: list[tuple[str, str]] = [
         ("run", f"{run.pk}, {run}, {run.state}"),
         ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
@@ -160,6 +134,25 @@ def _group(figure: Figure) -> str:
     if figure.value is None:
         return "undefined: every answer abstained"
     return f"{text_of(figure)} of {figure.n} items"
+
+
+def show_log(options: argparse.Namespace) -> int:
+    """What was decided in a run, by whom or why, newest first."""
+    who = acting(options, Role.VIEWER)
+    run = access.access_run(who.team, options.run)
+    found = first(
+        options.limit, lambda cursor, size: log.run_log(run, viewer=who.user, cursor=cursor, size=size)
+    )
+    if options.json:
+        from rubricweb.api.runs.watching_schemas import RunEvent
+
+        for event in found.rows:
+            print_shape(RunEvent, event)
+    else:
+        say(*map(watching.event_line, found.rows))
+    if found.more:
+        note(f"There are more; --limit {options.limit * 2} shows them.")
+    return 0
 
 
 def watch(options: argparse.Namespace) -> int:

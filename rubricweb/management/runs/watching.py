@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
 
 from django.db import Error as DatabaseError
@@ -15,7 +14,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rubricweb.management.terminal.printed import print_json, say, terminal
+from rubricweb.management.terminal.printed import say, terminal
+from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import note
 from rubricweb.models import Run, RunEvent, RunState, User
 from rubricweb.selectors.runs.log import run_log
@@ -26,7 +26,7 @@ from rubricweb.templatetags.display import count, duration, percent, usd
 
 ENDED = (RunState.FINISHED, RunState.CANCELLED, RunState.FAILED)
 # Differ at every look, though nothing has happened.
-RESTLESS = ("calls_per_second", "seconds_left", "workers", "in_flight", "working", "held_usd")
+RESTLESS = {"calls_per_second", "seconds_left", "workers", "in_flight", "working", "held_usd"}
 LOG_SHOWN = 8
 # A database that is away is waited for this long.
 PATIENCE_SECONDS = 60.0
@@ -86,17 +86,18 @@ def _display(viewer: User, as_json: bool) -> Iterator[Show]:
 
 
 class _JsonLines:
-    """A JSON object a line, whenever something has changed."""
+    """How far the run is as the API answers it, a JSON object a line, whenever something has changed."""
 
     def __init__(self) -> None:
         self._last: Any = None
 
     def show(self, run: Run, seen: Progress) -> None:
-        answer = as_json(run, seen)
-        steady = {name: value for name, value in answer.items() if name not in RESTLESS}
+        from rubricweb.api.runs.watching_schemas import Progress as Shown
+
+        steady = Shown.model_validate(seen).model_dump(exclude=RESTLESS)
         if steady != self._last:
             self._last = steady
-            print_json(answer)
+            print_shape(Shown, seen)
             sys.stdout.flush()
 
 
@@ -202,22 +203,3 @@ def _spent(seen: Progress) -> str:
 def event_line(event: RunEvent) -> str:
     times = f" × {event.count:,}" if event.count > 1 else ""
     return f"{event.latest_at.astimezone():%H:%M:%S}  {event.kind:<10}  {event.message}{times}"
-
-
-def as_json(run: Run, seen: Progress) -> dict[str, Any]:
-    """Everything about a run's progress as plain data."""
-    plain = {name: _plain(value) for name, value in vars(seen).items()}
-    return {"run": run.pk, "name": str(run)} | plain | {"start_command": seen.start_command}
-
-
-def event_as_json(event: RunEvent) -> dict[str, Any]:
-    names = ("kind", "message", "count", "created_at", "latest_at")
-    return {name: _plain(getattr(event, name)) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, tuple):
-        return [{name: _plain(part) for name, part in vars(one).items()} for one in value]
-    return value

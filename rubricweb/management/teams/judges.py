@@ -6,10 +6,10 @@ from django.utils import timezone
 
 from rubricweb.engine.number_format import counted, money
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.management.terminal.printed import print_json, table, terminal
+from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
-from rubricweb.models import JudgeSnapshot, Role
+from rubricweb.models import Role
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 
@@ -17,8 +17,11 @@ from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 def list_judges(options: argparse.Namespace) -> int:
     judges = endpoints.judges_of(acting(options, Role.VIEWER).team)
     if options.json:
-        found = [JudgeSnapshot.of(judge_id, config).as_json() for judge_id, config in judges.items()]
-        print_json(found, indent=2)
+        from rubricweb.api.runs.schemas import PricedJudge
+        from rubricweb.api.schemas import With
+
+        for judge_id, config in judges.items():
+            print_shape(PricedJudge, With(config, id=judge_id))
         return 0
     if not judges:
         note("No judge: set OPENAI_API_KEY, or let an owner add one: rubricweb endpoints add --help")

@@ -1,13 +1,13 @@
 """`rubricweb members`: who is in a team and what they may do, at the terminal."""
 
 import argparse
-from typing import Any
+from collections.abc import Iterable
 
 from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.printed import print_json, say, table, terminal
+from rubricweb.management.terminal.printed import say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Membership, Role
@@ -24,10 +24,7 @@ def list_members(options: argparse.Namespace) -> int:
     found = selected.members(who.team)
     owner = any(one.membership.user == who.user and one.membership.role == Role.OWNER for one in found)
     if options.json:
-        # More than GET /team tells: owners see addresses here, and everybody who has not come yet.
-        for one in found:
-            row = _as_json(one.membership) | {"never_signed_in": one.never_signed_in}
-            print_json(row if owner else {name: row[name] for name in row if name != "email"})
+        _print_members(found, who)
         return 0
     rows = table(("person", "user name", "role", *["e-mail"] * owner, "signed in"))
     for one in found:
@@ -89,7 +86,7 @@ def change_role(options: argparse.Namespace) -> int:
     who, membership = _member(options)
     services.change_role(membership, Role[options.role.upper()], by=who.user)
     if options.json:
-        print_json(_as_json(membership))
+        _print_members([one for one in selected.members(who.team) if one.membership == membership], who)
         return 0
     return say(f"{_named(membership)} is now {membership.get_role_display()} in {who.team}.")
 
@@ -152,11 +149,8 @@ def _named(membership: Membership) -> str:
     return str(person) if str(person) == person.username else f"{person} ({person.username})"
 
 
-def _as_json(membership: Membership) -> dict[str, Any]:
-    person = membership.user
-    return {
-        "username": person.username,
-        "name": str(person),
-        "email": person.email,
-        "role": membership.get_role_display(),
-    }
+def _print_members(found: Iterable[selected.Member], who: Who) -> None:
+    from rubricweb.api.teams.schemas import Member, members_in_team
+
+    for row in members_in_team(found, viewer=who.user):
+        print_shape(Member, row)

@@ -108,7 +108,12 @@ def test_ground_truth_says_where_it_comes_from(people: Cast, as_member, labelled
     item = labelled.dataset.items.get(key="bad")
     [row] = bob.get(f"/items/{item.pk}/ground-truth")["criteria"]
     assert (row["verdict"], row["rule"], row["decided_by"], row["cause"]) == ("UNMET", "unanimous", None, "")
+    # Who said what is told to those who ask for it, which is written down.
+    assert [one["rater"] for one in row["labels"]] == [None, None]
+    assert not JournalEntry.objects.filter(verb="looked at the names on").exists()
+    [row] = bob.get(f"/items/{item.pk}/ground-truth?names=true")["criteria"]
     assert [one["rater"] for one in row["labels"]] == ["x", "y"]
+    assert JournalEntry.objects.get(verb="looked at the names on").actor == people.bob
 
 
 def test_what_all_agree_on_is_accepted_at_once(people: Cast, as_member, labelled: World) -> None:

@@ -7,7 +7,7 @@ import time_machine
 from django.test import Client
 from django.utils import timezone
 
-from rubricweb.models import ApiToken, Role
+from rubricweb.models import ApiToken, Role, User
 from rubricweb.services.teams import teams
 from tests.api.client import ApiClient
 from tests.factories import Cast
@@ -44,6 +44,7 @@ def test_a_token_that_may_only_read_chooses_nothing(people: Cast, token) -> None
 
 
 def test_the_team_lists_its_members_with_their_roles(people: Cast, as_member) -> None:
+    User.objects.filter(pk=people.rae.pk).update(email="rae@example.org")
     members = as_member(people.bob).get("/team")["members"]
     assert [(member["username"], member["role"]) for member in members] == [
         ("alice", "owner"),
@@ -52,6 +53,9 @@ def test_the_team_lists_its_members_with_their_roles(people: Cast, as_member) ->
         ("ann", "annotator"),
         ("bob", "viewer"),
     ]
+    # Addresses are for owners alone.
+    assert {member["email"] for member in members} == {None}
+    assert as_member(people.alice).get("/team")["members"][2]["email"] == "rae@example.org"
 
 
 @pytest.mark.parametrize("secret", [None, "rw_made-up", "", "x" * 5000])

@@ -124,10 +124,8 @@ def test_what_all_say_is_counted_and_accepted_at_once(place: Place, at_terminal)
     assert json.loads(rae("adjudication", "agreed", place.queue.name, "--json").out)["units"] == 2
     assert rae("adjudication", "accept", place.queue.name).out.startswith("2 units of ")
     assert json.loads(rae("adjudication", "accept", place.queue.name, "--json").out) == {"accepted": 0}
-    rows = {
-        row["criterion"]["name"]: row
-        for row in map(json.loads, rae("adjudication", "truth", "good", "--json").out.splitlines())
-    }
+    stands = json.loads(rae("adjudication", "truth", "good", "--json").out)
+    rows = {row["criterion"]["name"]: row for row in stands["criteria"]}
     assert (rows["capital"]["verdict"], rows["capital"]["rule"]) == ("MET", "unanimous")
     assert rows["concise"]["verdict"] is None
     assert {label["rater"] for row in rows.values() for label in row["labels"]} == {None}

@@ -4,7 +4,7 @@ import json
 
 from django.utils import timezone
 
-from rubricweb.api.datasets.schemas import ImportedRater, LabelsPlan
+from rubricweb.api.datasets.schemas import ImportedRater, LabelsPlan, Split
 from rubricweb.api.reviews.queue_schemas import ImportedQueue
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
@@ -70,9 +70,9 @@ def test_a_labelled_dataset_is_split_in_two_sealed_halves(people: Cast, at_termi
             reviews.save_verdict(review, criterion.pk, verdict=Verdict.MET)
         reviews.submit(review, now=timezone.now())
     ed = at_terminal(people.ed)
-    dev, test = map(
-        json.loads, ed("datasets", "split", dataset.name, "--dev", "1", "--json").out.splitlines()
-    )
+    printed = ed("datasets", "split", dataset.name, "--dev", "1", "--json").out
+    assert misfits(Split, printed) == []
+    dev, test = (json.loads(printed)[half] for half in ("dev", "test"))
     assert [(half["sealed_as"], half["item_count"]) for half in (dev, test)] == [("dev", 1), ("test", 2)]
     assert dev["seal"] != test["seal"]
     listed = ed("datasets", "list").out

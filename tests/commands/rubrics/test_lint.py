@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from rubricweb.api.rubrics.schemas import Finding
 from rubricweb.judges.offline.script import Say, Script
 from rubricweb.judges.offline.server import running_server
+from tests.commands.shapes import misfits
 from tests.installation import Installation
 
 ERROR_REWARDED = "- {name: wrong, weight: 5, requirement: Contains a factual error.}\n"
@@ -38,7 +40,9 @@ def test_a_stored_rubric_is_linted_by_its_number(installation: Installation, rub
     assert imported.returncode == 0, imported.stderr
     [[number]] = installation.query("SELECT max(id) FROM rubricweb_rubricversion")
     found = json.loads(installation.run("lint", f"id:{number}", "--json").stdout)
-    assert [finding["rule"] for finding in found["findings"]] == ["weight_sign_mismatch"]
+    [finding] = found["findings"]
+    assert finding["rule"] == "weight_sign_mismatch"
+    assert misfits(Finding, json.dumps(finding)) == []
 
 
 def test_a_judge_reviews_the_rubric_against_the_rubric_about_rubrics(

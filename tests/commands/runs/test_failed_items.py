@@ -82,8 +82,9 @@ def test_the_list_of_runs_says_how_many_items_are_fully_judged(people: Cast, at_
     run = failing_run(people)
     terminal = at_terminal(people.bob)
     [row] = [json.loads(line) for line in terminal("runs", "list", "--json").out.splitlines()]
-    assert row["score"] == pytest.approx(20 / 33)
-    assert (row["items"], row["scored"], row["fully_judged"], row["errors"]) == (None, 3, 3, 4)
+    summary = row["summary"]
+    assert summary["score"]["value"] == pytest.approx(20 / 33)
+    assert (summary["items"], summary["scored"], summary["fully_judged"], summary["errors"]) == (4, 3, 3, 4)
     assert "3 of 4" in terminal("runs", "list").out
     assert run.pk == row["id"]
 

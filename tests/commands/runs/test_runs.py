@@ -56,7 +56,8 @@ def test_runs_are_listed_a_line_each(installation: Installation, trial: Trial) -
     assert line.split()[0] == str(trial.run)
     [row] = map(json.loads, installation.run("runs", "list", "--json").stdout.splitlines())
     # Every item had two questions, one of which failed.
-    assert (row["id"], row["state"], row["errors"], row["withheld"]) == (trial.run, "finished", 4, False)
+    assert (row["id"], row["state"], row["withheld"]) == (trial.run, "finished", False)
+    assert row["summary"]["errors"] == 4
 
 
 def test_one_run_is_shown_with_its_errors_and_its_log(installation: Installation, trial: Trial) -> None:
@@ -66,17 +67,22 @@ def test_one_run_is_shown_with_its_errors_and_its_log(installation: Installation
     assert "bad_request" in shown.stdout
     assert "Every item is graded." in shown.stdout
     answer = json.loads(installation.run("runs", "show", str(trial.run), "--json").stdout)
-    assert (answer["state"], answer["graded"], answer["verdicts"], answer["errors"]) == ("finished", 4, 4, 4)
+    progress = answer["progress"]
+    assert (answer["id"], answer["state"], progress["graded"]) == (trial.run, "finished", 4)
+    assert (progress["verdicts"], progress["errors"]) == (4, 4)
     [error] = answer["error_classes"]
     assert (error["kind"], error["count"]) == ("bad_request", 4)
-    assert {"started", "finished"} <= {event["kind"] for event in answer["log"]}
+    logged = installation.run("runs", "log", str(trial.run), "--json").stdout
+    assert {"started", "finished"} <= {json.loads(line)["kind"] for line in logged.splitlines()}
+    short = installation.run("runs", "log", str(trial.run), "--limit", "1")
+    assert (len(short.stdout.splitlines()), "--limit 2" in short.stderr) == (1, True)
 
 
 def test_watching_an_ended_run_says_so_by_its_exit_code(installation: Installation, trial: Trial) -> None:
     watched = installation.run("runs", "watch", str(trial.run), "--json")
     assert watched.returncode == 0
     [line] = map(json.loads, watched.stdout.splitlines())
-    assert (line["run"], line["state"], line["graded"]) == (trial.run, "finished", 4)
+    assert (line["state"], line["graded"], line["stop_reason"]) == ("finished", 4, "")
 
 
 def test_a_run_is_retried_paused_and_cancelled_while_somebody_watches(

@@ -22,7 +22,8 @@ def test_a_judge_that_answers_is_listed_and_tested(installation: Installation) -
         listed = installation.run("judge", "list", "--json", **around)
         tested = installation.run("judge", "test", "m-1", "--json", **around)
         told = installation.run("judge", "test", "environment", **around)
-    assert [row["id"] for row in json.loads(listed.stdout)] == ["environment"]
+    [row] = map(json.loads, listed.stdout.splitlines())
+    assert (row["id"], row["model"]) == ("environment", "m-1")
     assert misfits(Trial, tested.stdout) == []
     trial = json.loads(tested.stdout)
     assert (tested.returncode, trial["works"], trial["verdict"], trial["error"]) == (0, True, "MET", None)

@@ -1,0 +1,47 @@
+"""What stands beside a run where it is answered with, as the schemas of runs read it."""
+
+from rubricweb.api.schemas import With
+from rubricweb.models import Run, User
+from rubricweb.selectors.blinding import is_withheld
+from rubricweb.selectors.runs import errors, results, votes
+from rubricweb.selectors.runs.group_means import no_groups
+from rubricweb.selectors.runs.listing import RunRow
+from rubricweb.selectors.runs.progress import progress
+from rubricweb.selectors.shared.clock import database_now
+from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
+
+
+def run_in_list(row: RunRow) -> With:
+    """A row of the list of runs, for the schema `Run`."""
+    return With(row.run, summary=row.summary, withheld=row.withheld, stop_reason=row.stop_reason)
+
+
+def one_run(run: Run, viewer: User) -> With:
+    """A run with its summary, unless it holds figures this person must not see yet; for the schema `Run`."""
+    withheld = is_withheld(run, viewer)
+    return With(
+        run,
+        summary=None if withheld else getattr(run, "summary", None),
+        withheld=withheld,
+        stop_reason=stop_reason(run, withheld=is_withheld_run(run, viewer)),
+    )
+
+
+def run_in_full(run: Run, viewer: User) -> With:
+    """A run with everything counted up to now, for the schema `RunInFull`."""
+    result = results.result(run, viewer=viewer)
+    return With(
+        one_run(run, viewer),
+        progress=progress(run, viewer=viewer, now=database_now()),
+        score=result.mean,
+        coverage=result.coverage,
+        error_classes=errors.error_classes(run, viewer=viewer),
+        criteria=result.rates,
+        pass_rate=result.passed,
+        fully_judged=result.fully_judged,
+        errored=result.errored,
+        groups=result.groups,
+        no_groups=no_groups(run),
+        votes=votes.run_votes(run, viewer=viewer),
+        hidden_items=result.hidden,
+    )
