@@ -10,7 +10,7 @@ from rubricweb.web.datasets import label_files
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import views as judges
-from rubricweb.web.reviews import calibration, comments, queues, reveals
+from rubricweb.web.reviews import calibration, comments, queues, reveals, selected
 from rubricweb.web.reviews import views as reviews
 from rubricweb.web.rubrics import editor
 from rubricweb.web.rubrics import views as rubrics
@@ -46,6 +46,7 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/labels/", label_files.import_labels, name="labels_import"),
     path("datasets/<int:dataset_id>/raters/<int:rater_id>/", datasets.rater_kind, name="rater_kind"),
     path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
+    path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
     path("items/<int:item_id>/", datasets.item, name="item"),
     # Comments
     path("items/<int:item_id>/comments/", comments.comments, name="comments"),
@@ -63,6 +64,7 @@ team_urls: list[URLPattern] = [
     path("runs/<int:run_id>/cancel/", control.cancel, name="run_cancel"),
     path("runs/<int:run_id>/extend/", control.extend, name="run_extend"),
     path("runs/<int:run_id>/budget/", control.budget, name="run_budget"),
+    path("runs/<int:run_id>/selection/", runs.select, name="run_selection"),
     path("runs/<int:run_id>/items/<int:item_id>/", runs.item, name="run_item"),
     path("runs/<int:run_id>/items/<int:item_id>/calls/<int:call_id>/", calls.call, name="run_call"),
     path("runs/<int:run_id>/against/", diff.choose, name="run_against"),
@@ -75,6 +77,7 @@ team_urls: list[URLPattern] = [
     # Review
     path("review/", queues.queues, name="queues"),
     path("review/new/", queues.new_queue, name="queue_new"),
+    path("review/selection/", selected.selection_queue, name="selection_queue"),
     path("review/<int:queue_id>/", queues.queue, name="queue"),
     path("review/<int:queue_id>/agreement/", agreement_board.board, name="queue_agreement"),
     path("review/<int:queue_id>/next/", queues.next_item, name="review_next"),
@@ -116,6 +119,7 @@ team_urls: list[URLPattern] = [
     ),
     # Adjudicate
     path("adjudication/", views.inbox, name="adjudication"),
+    path("adjudication/selection/", views.select, name="adjudication_selection"),
     path(
         "adjudication/items/<int:item_id>/criteria/<int:criterion_id>/",
         views.unit,

@@ -1,6 +1,7 @@
 """What arguments of several commands share: how a command is named, and how numbers are read."""
 
 import argparse
+import sys
 from pathlib import Path
 
 
@@ -32,6 +33,45 @@ def team_and_person(command: argparse.ArgumentParser) -> None:
     """Which team, and in whose name."""
     command.add_argument("--team", default="", metavar="SLUG", help="the team (default: the only one)")
     command.add_argument("--user", default="", help="who does it (default: the team's first owner)")
+
+
+def item_names(command: argparse.ArgumentParser, what: str = "this item") -> None:
+    """Items by key or id, one by one or a file of them, as one list in `options.item`."""
+    command.add_argument(
+        "--item", action="append", default=[], metavar="ITEM", help=f"{what}: id:N|KEY; several times"
+    )
+    command.add_argument(
+        "--items-from",
+        dest="item",
+        action=_LinesOfFile,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="the items a file names, one a line; - is what is piped in",
+    )
+
+
+class _LinesOfFile(argparse.Action):
+    """Adds the lines of a file that are not empty to a list."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        options: argparse.Namespace,
+        value: object,
+        option: str | None = None,
+    ) -> None:
+        path = str(value)
+        try:
+            text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            why = (
+                error.strerror.lower() if isinstance(error, OSError) and error.strerror else "not UTF-8 text"
+            )
+            raise argparse.ArgumentError(self, f"{path} cannot be read: {why}") from error
+        names = [line.strip() for line in text.splitlines() if line.strip()]
+        if not names:
+            raise argparse.ArgumentError(self, f"{path} names no item; one a line is expected")
+        setattr(options, self.dest, [*getattr(options, self.dest), *names])
 
 
 def positive(text: str) -> int:

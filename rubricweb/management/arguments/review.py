@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rubricweb.management.arguments.common import (
     actions_of,
+    item_names,
     positive,
     share_or_none,
     subcommand,
@@ -97,9 +98,7 @@ def queues(room: argparse.ArgumentParser) -> None:
 def _chosen_items(command: argparse.ArgumentParser) -> None:
     command.add_argument("--search", default="", metavar="TEXT", help="items with this text")
     command.add_argument("--metadata", default="", metavar="KEY=VALUE", help="items with this metadata")
-    command.add_argument(
-        "--item", action="append", default=[], metavar="ITEM", help="this item: id:N|KEY; several times"
-    )
+    item_names(command)
     command.add_argument(
         "--from-run", type=positive, metavar="RUN", help="what this run's judge is unsure of"
     )
@@ -135,9 +134,7 @@ def gold(room: argparse.ArgumentParser) -> None:
     marked.add_argument("--at-random", type=positive, metavar="N", help="draw so many")
     unmarked = action("unmark", "make gold items like the others")
     for command in (marked, unmarked):
-        command.add_argument(
-            "--item", action="append", default=[], metavar="ITEM", help="id:N|KEY; several times"
-        )
+        item_names(command)
     rules = action("rules", "how raters are calibrated; what is not named stays")
     rules.add_argument(
         "--first",

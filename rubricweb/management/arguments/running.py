@@ -8,6 +8,7 @@ from rubricweb.management.arguments.common import (
     actions_of,
     dollars,
     dollars_or_none,
+    item_names,
     positive,
     positive_or_none,
     repeats,
@@ -118,6 +119,7 @@ def grade(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--sample", type=positive, metavar="N", help="grade N items only, spread over the dataset"
     )
+    item_names(command, "grade this item only")
     command.add_argument(
         "--min-score", type=float, metavar="X", help="exit 100 when the mean score is below X"
     )
@@ -164,9 +166,7 @@ def runs(room: argparse.ArgumentParser) -> None:
     again.add_argument(
         "--kind", action="append", default=[], metavar="KIND", help="only this kind of error; several times"
     )
-    again.add_argument(
-        "--item", action="append", default=[], metavar="ITEM", help="only this item: id:N|KEY; several times"
-    )
+    item_names(again, "only this item")
     action("extend", "take in items that came into the dataset since")
     action("budget", "change what a run may cost").add_argument(
         "budget", type=dollars_or_none, metavar="USD", help="US dollars, or none for no cap of its own"

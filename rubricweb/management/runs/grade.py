@@ -83,10 +83,13 @@ def _check(options: argparse.Namespace) -> None:
         raise Invalid("--vote settles several votes: give several --judge, or --repeats.")
     if options.plan and options.resume is not None:
         raise Invalid("--plan is for a run that is to be started; --resume goes on with one that was.")
-    if options.resume is not None and (options.no_cap or options.no_cache or options.sample):
+    starting = options.no_cap or options.no_cache or options.sample or options.item
+    if options.resume is not None and starting:
         raise Invalid(
-            "--no-cap, --no-cache and --sample are for a run that is to be started, not for --resume."
+            "--no-cap, --no-cache, --sample and --item are for a run that is to be started, not for --resume."
         )
+    if options.sample and options.item:
+        raise Invalid("--sample and --item both choose the items; give one of them.")
     if options.output and options.output.suffix not in OUTPUT_FORMATS:
         raise Invalid(f"{options.output} must end in {' or '.join(OUTPUT_FORMATS)}.")
 
@@ -139,6 +142,7 @@ def _run_options(
     rubric_version: RubricVersion | None,
 ) -> RunOptions:
     items = Item.objects.filter(dataset=dataset)
+    named = lookup.items_called(dataset, options.item) if options.item else None
     return replace(
         _judges(options, who, stack, dataset, rubric_version),
         few_shot_from=_examples(options, who),
@@ -148,7 +152,7 @@ def _run_options(
         on_error=options.on_error,
         name=options.name,
         use_cache=not options.no_cache,
-        item_ids=spread_ids(items, options.sample) if options.sample else None,
+        item_ids=spread_ids(items, options.sample) if options.sample else named,
     )
 
 

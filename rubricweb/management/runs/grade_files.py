@@ -25,7 +25,7 @@ ITEMS_OWN = "-"
 WRITERS = {".csv": verdicts_csv, ".jsonl": verdicts_jsonl}
 # Options that mean something to a stored run alone, by their names among the arguments.
 STORED_ONLY = (
-    *("judge", "repeats", "vote", "cascade", "examples", "plan", "budget", "resume", "sample"),
+    *("judge", "repeats", "vote", "cascade", "examples", "plan", "budget", "resume", "sample", "item"),
     *("team", "user"),
 )
 

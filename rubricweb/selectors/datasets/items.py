@@ -54,6 +54,12 @@ def items(
     return keyset_page(matching(rows, search=search), order=ITEM_ORDERS[order], cursor=cursor, size=size)
 
 
+def matching_ids(dataset: Dataset, *, search: str = "", most: int) -> list[int]:
+    """The ids of the items that `items` lists, in their order, the first `most`."""
+    rows = matching(Item.objects.filter(dataset=dataset), search=search).order_by("position")
+    return list(rows.values_list("pk", flat=True)[:most])
+
+
 def matching(rows: QuerySet[Item], *, search: str = "", metadata: str = "") -> QuerySet[Item]:
     """Items with this text in key, description or submission, and this "key=value" in their metadata.
 

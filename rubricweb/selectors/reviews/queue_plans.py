@@ -1,9 +1,11 @@
-"""What a queue would come to before it is opened: items, reviews, answers, hours."""
+"""What a queue would come to before it is opened or extended: items, reviews, answers, hours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricweb.models import Criterion, Dataset, Item, RubricVersion, User
+from django.db.models import Count
+
+from rubricweb.models import Criterion, Dataset, Item, QueueItem, QueueState, ReviewQueue, RubricVersion, User
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
 from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
 from rubricweb.selectors.reviews.review_pace import team_pace
@@ -64,3 +66,26 @@ def _asked(dataset: Dataset, version: RubricVersion | None, limit: Sequence[Crit
     if version is None or Item.objects.filter(dataset=dataset, rubric_version__isnull=False).exists():
         return None
     return Criterion.objects.filter(version=version).exclude(kind="check").count()
+
+
+@dataclass(frozen=True)
+class GrowingQueue:
+    """A queue that takes more items; of the selected ones `new` are not in it yet, of `total`."""
+
+    queue: ReviewQueue
+    new: int
+    total: int
+
+    @property
+    def reviews(self) -> int:
+        """How many reviews the new items ask for."""
+        return self.new * self.queue.raters_per_item
+
+
+def growing_queues(dataset_id: int, item_ids: Sequence[int]) -> list[GrowingQueue]:
+    """The queues over the dataset that take more items, newest first, with what these items add to each."""
+    rows = ReviewQueue.objects.filter(dataset=dataset_id, imported=False).exclude(state=QueueState.CLOSED)
+    queues = list(rows.select_related("rubric_version").order_by("-created_at", "-pk"))
+    there = QueueItem.objects.filter(queue__in=queues, item__in=item_ids).order_by().values("queue")
+    already = dict(there.annotate(n=Count("pk")).values_list("queue", "n"))
+    return [GrowingQueue(each, len(item_ids) - already.get(each.pk, 0), len(item_ids)) for each in queues]

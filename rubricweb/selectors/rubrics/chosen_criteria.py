@@ -37,3 +37,10 @@ def chosen_criteria(version: RubricVersion | None, asked: Sequence[int | str]) -
     if faults:
         raise Invalid(f"These are not criteria of {version} that people can be asked about.", faults)
     return () if len(found) == len(answered) else tuple(row for row in answered if row.pk in found)
+
+
+def version_of(criterion_ids: Sequence[int]) -> RubricVersion | None:
+    """The published version all these criteria are of; None for criteria of several, or of an item's own."""
+    versions = RubricVersion.objects.filter(criteria__in=criterion_ids, rubric__isnull=False).distinct()
+    found = list(versions[:2])
+    return found[0] if len(found) == 1 else None

@@ -295,12 +295,22 @@ def run_items(
 
     By score those alone are ranked that have one and no error; `errored_items` has the others.
     """
+    return keyset_page(_listed(run, viewer, order), order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)
+
+
+def listed_ids(run: Run, *, viewer: User, order: str, most: int) -> list[int]:
+    """The ids of the items that `run_items` lists, in its order, the first `most`."""
+    rows = _listed(run, viewer, order).order_by(*RUN_ITEM_ORDERS[order])
+    return list(rows.values_list("item_id", flat=True)[:most])
+
+
+def _listed(run: Run, viewer: User, order: str) -> QuerySet[RunItem]:
     if order not in RUN_ITEM_ORDERS:
         raise Invalid(f"Items of a run cannot be sorted by {order!r}. Allowed: {', '.join(RUN_ITEM_ORDERS)}.")
     rows = _without_bodies(run, viewer)
     if order.lstrip("-") == "score":
         rows = rows.filter(FULLY_JUDGED, score__isnull=False)
-    return keyset_page(rows, order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)
+    return rows
 
 
 def errored_items(run: Run, *, viewer: User, most: int = 5) -> list[RunItem]:

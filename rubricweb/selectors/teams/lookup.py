@@ -22,6 +22,7 @@ from rubricweb.selectors.teams import addresses
 
 SHOWN = 20
 """How many of those there are a refusal lists."""
+AT_ONCE = 5000
 
 
 def every_team() -> list[Team]:
@@ -96,17 +97,22 @@ def rubric_called(team: Team, name: str) -> Rubric:
 
 
 def items_called(dataset: Dataset, names: Sequence[str]) -> list[int]:
-    """The ids of items by their keys or as id:N. Raises Invalid naming the first that is not there."""
-    found = []
-    for name in names:
-        rows = Item.objects.filter(dataset=dataset)
-        number = name.removeprefix("id:")
-        by_id = name.startswith("id:") and _is_number(number)
-        item = rows.filter(pk=int(number)).first() if by_id else rows.filter(key=name).first()
-        if item is None:
+    """The ids of items by their keys or as id:N, in that order. Raises Invalid naming the first that is not
+    there.
+    """
+    numbers = {name: int(name[3:]) for name in names if name.startswith("id:") and _is_number(name[3:])}
+    keys = [name for name in names if name not in numbers]
+    rows = Item.objects.filter(dataset=dataset)
+    found: dict[str | int, int] = {}
+    for begin in range(0, len(names), AT_ONCE):
+        found |= rows.filter(key__in=keys[begin : begin + AT_ONCE]).values_list("key", "pk")
+        some = list(numbers.values())[begin : begin + AT_ONCE]
+        found |= {pk: pk for pk in rows.filter(pk__in=some).values_list("pk", flat=True)}
+    ids = [found.get(numbers.get(name, name)) for name in names]
+    for name, pk in zip(names, ids, strict=True):
+        if pk is None:
             raise Invalid(f"There is no item {name!r} in {dataset}; allowed: its key, or id:N.")
-        found.append(item.pk)
-    return found
+    return [pk for pk in ids if pk is not None]
 
 
 def queue_called(team: Team, name: str) -> ReviewQueue:

@@ -31,6 +31,7 @@ from rubricweb.web.adjudication.forms import (
 )
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import note_names
+from rubricweb.web.shared.selections import selected_units, use
 
 
 @team_page(Role.VIEWER)
@@ -54,9 +55,27 @@ def inbox(request: TeamRequest) -> HttpResponse:
         "cell_criterion": _cell_criterion(where, asked),
         "undo": _undo(request, asked),
         "may_adjudicate": request.membership.role >= Role.REVIEWER,
+        "may_edit": request.membership.role >= Role.EDITOR,
     }
     part = request.htmx and not request.htmx.boosted
     return render(request, f"adjudication/{'_' if part else ''}inbox.html", context)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def select(request: TeamRequest) -> HttpResponse:
+    """Goes on with the ticked units, or with the whole list, to what is to be done with their items."""
+    asked, where = _asked(request)
+    units = selected_units(request.POST)
+    if request.POST.get("all") == "1":
+        units = [(row.item_id, row.criterion.pk) for row in _rows(where, asked)]
+    return use(
+        request,
+        [item_id for item_id, _ in units],
+        criterion_ids=[criterion_id for _, criterion_id in units],
+        back=f"{reverse('adjudication', args=[request.team.slug])}?{asked.here}",
+        run_id=asked.run_id,
+    )
 
 
 @team_page(Role.VIEWER, post=Role.REVIEWER)

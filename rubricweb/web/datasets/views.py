@@ -5,6 +5,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -27,6 +29,7 @@ from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, SplitForm, UploadForm, cells
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded
 from rubricweb.web.shared.names import note_names
+from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
 
 
 @team_page(Role.VIEWER)
@@ -50,6 +53,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         "page": selectors.items(dataset, search=search, order=order, cursor=request.GET.get("cursor")),
         "search": search,
         "order": order,
+        "may_edit": request.membership.role >= Role.EDITOR,
     }
     if request.htmx:
         return render(request, "datasets/_items.html", context)
@@ -59,6 +63,19 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     if dataset.split_report:
         context["may_see_labels"] = not exports.withheld_from(request.user, dataset)
     return render(request, "datasets/dataset.html", context)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """Goes on with the ticked items, or with all that match the search, to what is to be done with them."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    search = searched(request.POST)
+    chosen = selected_items(request.POST)
+    if request.POST.get("all") == "1":
+        chosen = selectors.matching_ids(dataset, search=search, most=SELECTED_MAX + 1)
+    back = reverse("dataset", args=[request.team.slug, dataset.pk])
+    return use(request, chosen, back=f"{back}?{urlencode({'q': search})}" if search else back)
 
 
 @team_page(Role.VIEWER)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.text import capfirst
 
 from rubricweb.models import (
     Blind,
@@ -24,15 +25,16 @@ from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.informative import REASONS
 from rubricweb.selectors.reviews.queue_sources import ALL, KINDS, SEEDS, Source
 from rubricweb.services.reviews.queues import QueueRequest
-from rubricweb.web.shared.choices import RowChoices, offer_rows
+from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 from rubricweb.web.shared.refused_forms import RefusableForm
+from rubricweb.web.shared.selections import Selection
 
 SHORT = {"class": "input--short"}
 SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
 
 
 class SourceForm(RefusableForm):
-    """Which items: a kind, and what each kind needs to be told."""
+    """Which items: a kind, and what each kind needs to be told. A `selection` is a kind of its own."""
 
     places = {"source": "kind"}
 
@@ -78,10 +80,13 @@ class SourceForm(RefusableForm):
         help_text="The name of a criterion; needs the run.",
     )
 
-    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, team: Team, selection: Selection | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.choices = selectors.queue_choices(team)
+        self.selection = selection
         offer_rows(self, "source_run", self.choices.runs, _run_label)
+        if selection is not None:
+            offer(self, "kind", [("items", capfirst(str(selection))), *SOURCE_KINDS])
 
     def clean_kind(self) -> str:
         return self.cleaned_data["kind"] or ALL
@@ -94,6 +99,7 @@ class SourceForm(RefusableForm):
         of_run = kind == "run" or (kind == "sample" and data["strata_criterion"])
         return Source(
             kind=kind,
+            item_ids=self.selection.item_ids if self.selection and kind == "items" else (),
             search="" if kind == ALL else data["search"].strip(),
             metadata="" if kind == ALL else data["metadata"].strip(),
             run=data["source_run"] if of_run else None,
@@ -243,8 +249,8 @@ class NewQueue(SourceForm):
         if len(rows) < 2:
             return []
         ticked = {str(row.pk) for row in rows}
-        # An address may name one: what is to be labelled again under other words.
-        ticked = ticked & {str(self.initial.get("criteria"))} or ticked
+        # An address may name some: what is to be labelled again under other words, or selected units.
+        ticked = ticked & set(map(str, self.initial.get("criteria", ()))) or ticked
         if self["criteria_of"].value() == str(version.pk):
             ticked = set(self["criteria"].value())
         return _by_group(OfferedCriterion(row, str(row.pk) in ticked) for row in rows)

@@ -1,6 +1,7 @@
 """Pages of queues: which there are, one of them, what changes it, and the way to the next item."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.forms import Form
@@ -16,11 +17,13 @@ from rubricweb.models import ReviewQueue, Role
 from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.calibration import Stage, my_calibration
 from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan
+from rubricweb.selectors.rubrics.chosen_criteria import version_of
 from rubricweb.services.reviews import queue_changes as changes
 from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.reviews import words
 from rubricweb.web.reviews.queue_forms import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueTexts
+from rubricweb.web.shared.selections import Selection, selection
 
 
 @team_page(Role.VIEWER)
@@ -40,14 +43,14 @@ def new_queue(request: TeamRequest) -> HttpResponse:
     """Asks for everything on one page; the button *Preview workload* only counts. To htmx the page answers
     with the criteria of the rubric that is chosen.
     """
+    selected = selection(request)
     if request.method != "POST":
-        chosen = {name: request.GET[name] for name in PRESET if name in request.GET}
-        form = NewQueue(team=request.team, initial=chosen)
+        form = NewQueue(team=request.team, initial=_preset(request, selected), selection=selected)
         if request.htmx and not request.htmx.boosted:
             return render(request, "reviews/queues/_criteria.html", {"form": form})
         return _new_queue_page(request, form)
     planning = request.POST.get("action") == "plan"
-    form = NewQueue(request.POST, team=request.team, planning=planning)
+    form = NewQueue(request.POST, team=request.team, planning=planning, selection=selected)
     if not form.is_valid():
         return _new_queue_page(request, form, status=422)
     try:
@@ -72,6 +75,18 @@ PRESET = (
     "criteria",
 )
 """What the address of a new queue may choose beforehand."""
+
+
+def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
+    """What the form holds at first: what the address says, and a selection's dataset and criteria."""
+    asked: dict[str, Any] = {name: request.GET[name] for name in PRESET if name in request.GET}
+    if "criteria" in request.GET:
+        asked["criteria"] = request.GET.getlist("criteria")
+    if selected is None:
+        return asked
+    preset = {"dataset": selected.dataset_id, "kind": "items", "criteria": selected.criterion_ids}
+    version = version_of(selected.criterion_ids)
+    return preset | ({"rubric_version": version.pk} if version else {}) | asked
 
 
 def _new_queue_page(
@@ -158,7 +173,7 @@ def people(request: TeamRequest, queue_id: int) -> HttpResponse:
 def extend(request: TeamRequest, queue_id: int) -> HttpResponse:
     """More items, as the form chooses them."""
     found = access.access_queue(request.team, queue_id)
-    form = ExtendQueue(request.POST, team=request.team)
+    form = ExtendQueue(request.POST, team=request.team, selection=selection(request))
 
     def change() -> str:
         added = changes.extend_queue(found, by=request.user, source=form.source)

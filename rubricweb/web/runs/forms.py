@@ -1,6 +1,7 @@
 """What people send from the pages of the runs room."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import RubricVersion, RunMode, Team, User
+from rubricweb.models import Item, RubricVersion, RunMode, Team, User
 from rubricweb.selectors.runs.errors import ERROR_KINDS
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
@@ -26,6 +27,7 @@ from rubricweb.templatetags.display import usd
 from rubricweb.templatetags.run_words import autograder_line, autograder_title
 from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
 from rubricweb.web.shared.choices import offer, offer_rows
+from rubricweb.web.shared.selections import Selection
 
 ABSTENTION_WORDS = {
     "skip": "left out of the score",
@@ -41,7 +43,10 @@ ERROR_WORDS = {
 
 
 class NewRun(VotingFields):
-    """A new run; what the service would refuse is shown beside the field it is about."""
+    """A new run; what the service would refuse is shown beside the field it is about.
+
+    With a `selection` it grades those items alone: its dataset is the only one offered.
+    """
 
     dataset = DatasetChoice(queryset=None, empty_label="Choose…")
     rubric_version: "forms.ModelChoiceField[RubricVersion]" = forms.ModelChoiceField(
@@ -116,11 +121,15 @@ class NewRun(VotingFields):
     COSTS = ("budget_usd", "no_cap", "use_cache", "batch")
     SCORING = ("abstention", "on_error", "normalize", "option_seed")
 
-    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, team: Team, selection: Selection | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.team = team
+        self.team, self.selection = team, selection
         choices = plans.run_choices(team)
         self.judges = endpoints.judges_of(team)
+        if selection is not None:
+            choices = replace(choices, datasets=choices.datasets.filter(pk=selection.dataset_id))
+            self.initial["dataset"] = selection.dataset_id
+            self.fields["dataset"].help_text = f"Only {selection} of it will be graded."
         offer_rows(self, "dataset", choices.datasets)
         offer_rows(self, "rubric_version", choices.versions)
         offer(
@@ -201,6 +210,7 @@ class NewRun(VotingFields):
             use_cache=chosen["use_cache"] or not chosen["sent"],
             mode=RunMode.BATCH if chosen["batch"] else RunMode.LIVE,
             name=chosen["name"],
+            item_ids=self.selection.item_ids if self.selection else None,
         )
 
     def plan(self) -> plans.Plan | None:
@@ -213,7 +223,11 @@ class NewRun(VotingFields):
         if filled.get("dataset") is None or "autograder" not in filled or "rubric_version" not in filled:
             return None
         return plans.plan(
-            filled["dataset"], filled["rubric_version"], filled["autograder"], votes=self._votes()
+            filled["dataset"],
+            filled["rubric_version"],
+            filled["autograder"],
+            votes=self._votes(),
+            items=Item.objects.filter(pk__in=self.selection.item_ids) if self.selection else None,
         )
 
     def say_what_lacks_a_rubric(self, plan: plans.Plan) -> None:
@@ -229,7 +243,7 @@ class NewRun(VotingFields):
 
     def forecast(self, viewer: User, now: datetime) -> tuple[Forecast | None, str]:
         """What it would cost and take, or why that cannot be said; both empty while it is not filled in."""
-        typed = self if self.is_bound else NewRun(self._typed(), team=self.team)
+        typed = self if self.is_bound else NewRun(self._typed(), team=self.team, selection=self.selection)
         if not typed.is_valid():
             return None, ""
         try:

@@ -20,6 +20,7 @@ from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 from rubricweb.web.runs import words
 from rubricweb.web.runs.forms import NewRun
 from rubricweb.web.runs.run_again import TRIAL, filled_in, left_out
+from rubricweb.web.shared.selections import selection
 
 LISTS = ("further", "escalate_on")
 TRIAL_ITEMS = 3
@@ -37,10 +38,11 @@ def new(request: TeamRequest) -> HttpResponse:
         form, again = _opened(request)
         template = "runs/_plan.html" if request.htmx else "runs/new.html"
         return render(request, template, _launch(request, form, again))
+    selected = selection(request)
     if "count" in request.POST:
-        form = NewRun(team=request.team, initial=_typed(request.POST))
+        form = NewRun(team=request.team, selection=selected, initial=_typed(request.POST))
         return render(request, "runs/new.html", _launch(request, form))
-    form = NewRun(request.POST, team=request.team)
+    form = NewRun(request.POST, team=request.team, selection=selected)
     if form.is_valid():
         try:
             run = _start(request, form, trial="try" in request.POST)
@@ -54,15 +56,16 @@ def new(request: TeamRequest) -> HttpResponse:
 
 def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
     """The form as the address wants it, and the run it is filled in for."""
-    asked = request.GET
+    asked, selected = request.GET, selection(request)
     if asked.get("sent"):
-        return NewRun(asked, team=request.team), None
+        return NewRun(asked, team=request.team, selection=selected), None
     run_id = whole_number(asked.get("again"), "The run")
     if run_id is None:
-        return NewRun(team=request.team, initial=_typed(asked)), None
+        return NewRun(team=request.team, selection=selected, initial=_typed(asked)), None
     run = access.access_run(request.team, run_id)
     judges = list(endpoints.judges_of(request.team))
-    return NewRun(team=request.team, initial=filled_in(run, judges) | _typed(asked)), run
+    initial = filled_in(run, judges) | _typed(asked)
+    return NewRun(team=request.team, selection=selected, initial=initial), run
 
 
 def _typed(data: QueryDict) -> dict[str, Any]:
@@ -79,9 +82,12 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
     """The run the form asks for; the one it has just started where the button was pressed twice."""
     chosen, options = form.cleaned_data, form.options()
     if trial:
+        items = Item.objects.filter(dataset=chosen["dataset"])
+        if options.item_ids is not None:
+            items = items.filter(pk__in=options.item_ids)
         options = replace(
             options,
-            item_ids=spread_ids(Item.objects.filter(dataset=chosen["dataset"]), TRIAL_ITEMS),
+            item_ids=spread_ids(items, TRIAL_ITEMS),
             name=f"{TRIAL}: {chosen['name'] or chosen['dataset']}",
         )
 

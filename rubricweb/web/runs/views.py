@@ -5,8 +5,9 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.text import capfirst
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import trigger_client_event
 
@@ -28,6 +29,7 @@ from rubricweb.services.runs import panels
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.runs import words
 from rubricweb.web.runs.run_again import TRIAL
+from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
 
 # htmx takes this status as: show it, and stop asking.
 STOP_POLLING = 286
@@ -131,6 +133,19 @@ def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
         "trial": run.name.startswith(TRIAL),
         "labelled": labelled_queues(run.dataset_id, team=request.team).exists(),
     }
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def select(request: TeamRequest, run_id: int) -> HttpResponse:
+    """Goes on with the ticked items, or with all that the list has, to what is to be done with them."""
+    found = access.access_run(request.team, run_id)
+    order = request.POST.get("sort", "score")
+    chosen = selected_items(request.POST)
+    if request.POST.get("all") == "1":
+        chosen = results.listed_ids(found, viewer=request.user, order=order, most=SELECTED_MAX + 1)
+    back = reverse("run", args=[request.team.slug, found.pk])
+    return use(request, chosen, back=f"{back}?{urlencode({'sort': order})}#items", run_id=found.pk)
 
 
 def _results(request: TeamRequest, run: Run) -> dict[str, Any]:

@@ -130,3 +130,30 @@ def test_a_queue_about_some_criteria(furnished: Installation, tmp_path: Path) ->
     assert listed["criteria"] == row["criteria"]
     refused = furnished.run(*wanted, "--criterion", "tone", "--criterion", "speed", "--plan")
     assert (refused.returncode, "criteria[1]" in refused.stderr) == (1, True), refused.stderr
+
+
+def test_items_are_named_in_a_file_one_a_line(furnished: Installation, tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    item = furnished.number("SELECT id FROM rubricweb_item WHERE key = 'item-3'")
+    names.write_text(f"item-1\n\nid:{item}\n")
+    version = furnished.number("SELECT id FROM rubricweb_rubricversion")
+    wanted = ("queues", "new", "Named", "--dataset", "answers", "--rubric", f"id:{version}", "--everyone")
+    planned = said(furnished, *wanted, "--items-from", names, "--item", "item-0", "--plan")
+    assert "3 items, 3 reviews" in planned
+    assert "is open with 2 items" in said(furnished, *wanted, "--items-from", names)
+    names.write_text("item-1\nitem-9\n")
+    unknown = furnished.run("queues", "extend", "Named", "--items-from", names)
+    assert (unknown.returncode, "There is no item 'item-9' in answers" in unknown.stderr) == (1, True)
+    names.write_text("\n")
+    nothing = furnished.run("queues", "extend", "Named", "--items-from", names)
+    assert (nothing.returncode, "names no item" in nothing.stderr) == (2, True)
+    lacking = furnished.run("queues", "extend", "Named", "--items-from", tmp_path / "lacking.txt")
+    assert (lacking.returncode, "cannot be read: no such file" in lacking.stderr) == (2, True)
+
+
+def test_named_items_alone_are_graded(furnished: Installation, tmp_path: Path) -> None:
+    version = furnished.number("SELECT id FROM rubricweb_rubricversion")
+    said(furnished, "grade", f"id:{version}", "id:1", "--item", "item-1", "--item", "item-2")
+    assert furnished.number("SELECT count(*) FROM rubricweb_runitem") == 2
+    both = furnished.run("grade", f"id:{version}", "id:1", "--item", "item-1", "--sample", 1)
+    assert (both.returncode, "give one of them" in both.stderr) == (1, True)
