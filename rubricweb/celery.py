@@ -92,9 +92,9 @@ def _begin(**_: Any) -> None:
 def _arrive(sender: Any, **_: Any) -> None:
     if not _heartbeats:
         from rubricweb import tasks
-        from rubricweb.services.grading.workers.registry import Heartbeat
+        from rubricweb.services.grading.workers.registry import WorkerHeartbeat
 
-        _heartbeats.append(Heartbeat(sender.controller.concurrency, tasks.reap, tasks.notify_tidying))
+        _heartbeats.append(WorkerHeartbeat(sender.controller.concurrency, tasks.reap, tasks.notify_tidying))
 
 
 @worker_shutting_down.connect

@@ -67,7 +67,7 @@ def list_of(row: type[Schema]) -> type[Schema]:
     return create_model(name, __base__=Schema, items=(list[row], ...), next_cursor=(NextCursor, ...))  # type: ignore[valid-type]  # a class made here
 
 
-class With:
+class WithFields:
     """A row and what was counted beside it, for a schema that shows both as one."""
 
     def __init__(self, row: Any, **beside: Any) -> None:

@@ -125,7 +125,7 @@ def _refuse(*lines: str) -> int:
     return 1
 
 
-class Parser(argparse.ArgumentParser):
+class TerminalArgumentParser(argparse.ArgumentParser):
     """One whose refusals, which repeat the arguments, steer no terminal."""
 
     def error(self, message: str) -> NoReturn:
@@ -135,7 +135,7 @@ class Parser(argparse.ArgumentParser):
 # Long because it is one table of commands.
 def parser() -> argparse.ArgumentParser:
     """Every sub-command with its arguments; nothing here needs Django, so `--help` is quick."""
-    root: argparse.ArgumentParser = Parser(
+    root: argparse.ArgumentParser = TerminalArgumentParser(
         prog="rubricweb",
         usage="rubricweb COMMAND [ARGUMENTS …]\n       rubricweb COMMAND --help",
         description=DESCRIPTION,

@@ -1,6 +1,6 @@
 """Every table, importable from one place."""
 
-from rubricweb.models.adjudications import Adjudication, Cause, Choice, Revision
+from rubricweb.models.adjudications import Adjudication, Cause, Revision, RevisionChoice
 from rubricweb.models.comments import Comment, Notice, NoticeKind
 from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.journal import PRUNED, JournalEntry
@@ -82,7 +82,6 @@ __all__ = [
     "Calibration",
     "CascadeSnapshot",
     "Cause",
-    "Choice",
     "Comment",
     "Criterion",
     "Dataset",
@@ -118,6 +117,7 @@ __all__ = [
     "ReviewQueue",
     "ReviewState",
     "Revision",
+    "RevisionChoice",
     "Role",
     "Rubric",
     "RubricVersion",

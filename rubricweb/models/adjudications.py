@@ -10,7 +10,7 @@ from rubricweb.models.rubrics import Criterion
 from rubricweb.models.runs import Run
 
 
-class Choice(models.TextChoices):
+class RevisionChoice(models.TextChoices):
     """What a person does with their own verdict once they see the others'."""
 
     KEEP = "keep", "keep"
@@ -25,7 +25,7 @@ class Revision(models.Model):
     """
 
     judgement = models.OneToOneField(Judgement, on_delete=models.CASCADE, related_name="revision")
-    choice = models.CharField(max_length=10, choices=Choice.choices)
+    choice = models.CharField(max_length=10, choices=RevisionChoice.choices)
     # The final label: the initial one unless it was changed.
     verdict = models.CharField(max_length=200)
     reason = models.TextField(blank=True)
@@ -36,7 +36,9 @@ class Revision(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(choice__in=Choice.values), name="revision_choice"),
+            models.CheckConstraint(
+                condition=models.Q(choice__in=RevisionChoice.values), name="revision_choice"
+            ),
             models.CheckConstraint(
                 condition=~models.Q(choice="change") | ~models.Q(reason=""),
                 name="revision_gives_a_reason",

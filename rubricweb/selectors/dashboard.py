@@ -30,7 +30,7 @@ from rubricweb.selectors.runs.group_means import GroupMean
 from rubricweb.selectors.runs.listing import RunFilters, RunRow, run_filters, runs
 from rubricweb.selectors.runs.results import groups_shown
 from rubricweb.selectors.score_series import Point, Series, finished_runs, in_time, newest_series, series_of
-from rubricweb.selectors.shared.lacking import Lacking
+from rubricweb.selectors.shared.unavailable import Unavailable
 
 RUNNING_SHOWN = 5
 
@@ -70,8 +70,8 @@ class Dashboard:
 
     `series` are drawn, of the `choices` there are; `chosen` is the one asked for, else that of the newest run
     that is no try, and `newest` its newest point. `agreement` is the newest such run over what people
-    labelled, beside them, `lacking` why it has no κ. `submissions` counts scored items over all ended runs
-    but those withheld from the viewer, `waiting` the viewer's open reviews. `pass_rates`
+    labelled, beside them, `unavailable` why it has no κ. `submissions` counts scored items over all ended
+    runs but those withheld from the viewer, `waiting` the viewer's open reviews. `pass_rates`
     and `groups` are those of `rated`: the newest run people's labels can be held against, else the newest.
     """
 
@@ -79,7 +79,7 @@ class Dashboard:
     choices: tuple[Series, ...]
     chosen: Series | None
     agreement: Overview | None
-    lacking: Lacking | None
+    unavailable: Unavailable | None
     rated: Run | None
     pass_rates: tuple[PassRate, ...]
     groups: tuple[GroupMean, ...]
@@ -135,7 +135,7 @@ def dashboard(
         choices=choices,
         chosen=chosen,
         agreement=agreement,
-        lacking=agreement.lacking if agreement else nothing_over_labels(wanted, team, dataset_id),
+        unavailable=agreement.unavailable if agreement else nothing_over_labels(wanted, team, dataset_id),
         rated=rated,
         pass_rates=_pass_rates(rated, viewer, agreement.rates if agreement else {}) if rated else (),
         groups=groups_shown(rated, viewer=viewer) if rated else (),

@@ -22,7 +22,7 @@ from rubricweb.models import (
 from rubricweb.selectors.adjudication.inbox import agreed
 from rubricweb.selectors.adjudication.waiting import forget_waiting
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
+from rubricweb.selectors.labels.adjudications import judge_runs_for_queues, labelling_queues
 from rubricweb.selectors.labels.people import Unit, decisions, people_labels
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews.reviews import REASON_MAX
@@ -170,7 +170,7 @@ def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
     Each keeps its labels, gets no cause, and stands as unanimous. See selectors.adjudication.inbox.agreed.
     """
     units = agreed(queue, by)
-    runs = runs_beside(queue.team, [queue])
+    runs = judge_runs_for_queues(queue.team, [queue])
     for start in range(0, len(units), ACCEPTED_AT_ONCE):
         chunk = units[start : start + ACCEPTED_AT_ONCE]
         labels = _labels_of({unit.item_id for unit in chunk}, [queue], runs)
@@ -196,7 +196,7 @@ def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
 def _labels(item: Item, criterion: Criterion) -> list[dict[str, object]]:
     """Everybody's label as it is now: people's final ones, and those of the judges beside them."""
     queues = labelling_queues(item)
-    runs = runs_beside(item.dataset.team, queues)
+    runs = judge_runs_for_queues(item.dataset.team, queues)
     return _labels_of({item.pk}, queues, runs, version=criterion.version_id)[item.pk, criterion.pk]
 
 

@@ -68,9 +68,9 @@ def export(
     withheld = selected.withheld_items(viewer, dataset)
     if withheld.everything:
         raise Withheld(withheld.why)
-    lacking = None if sources else selected.lacking(dataset, what=what)
-    if lacking is not None:
-        raise Invalid(f"{lacking.why} {lacking.next_step}")
+    unavailable = None if sources else selected.unavailable(dataset, what=what)
+    if unavailable is not None:
+        raise Invalid(f"{unavailable.why} {unavailable.next_step}")
     chunks: Iterator[str] | Iterator[bytes]
     if what == "ground_truth":
         chunks = _ground_truth(format, dataset, queues, run, withheld)

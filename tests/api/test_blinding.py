@@ -225,7 +225,7 @@ def test_submitting_reveals_this_item_and_no_other(people: Cast, as_member, blin
     reveal = alice.get(f"/reviews/{draft['id']}/reveal")
     for row in reveal["criteria"]:
         assert row["mine"] == "MET"
-        said = {(voice["is_judge"], voice["reason"]) for voice in row["others"]}
+        said = {(answer["is_judge"], answer["reason"]) for answer in row["others"]}
         assert said == {(True, JUDGE_SAYS), (False, PEER_SAYS)}
         assert (row["decided"], row["by_adjudication"], row["disagrees"]) == ("MET", True, True)
     report = alice.get(f"/runs/{blind.run.pk}/items/{draft['item']['id']}")

@@ -70,7 +70,7 @@ def test_the_inbox_a_decision_and_ground_truth_say_it_too(people: Cast, as_membe
     decided = rae.send("PUT", address, {"verdict": "UNMET", "cause": "judge_wrong", "reason": "No insult."})
     assert (decided["verdict"], decided["effect"]) == ("UNMET", "helped")
     unit = rae.get(address)
-    assert sorted((one["is_judge"], one["effect"]) for one in unit["voices"]) == [
+    assert sorted((one["is_judge"], one["effect"]) for one in unit["answers"]) == [
         (False, "helped"),
         (False, "hurt"),
         (True, "hurt"),

@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from rubricweb.judges.offline.script import Fail, Hang, Rule, Say, Script
+from rubricweb.judges.offline.script import Fail, Hang, Say, Script, ScriptRule
 from rubricweb.judges.pool import ask_all, ask_one
 from tests.waiting import wait_for
 
@@ -48,14 +48,14 @@ def test_questions_are_read_no_further_than_twice_the_concurrency_ahead(serve, c
 
 
 def test_one_failure_costs_one_question(serve, config, question):
-    script = Script(rules=[Rule([Fail(404)], submission="bad")])
+    script = Script(rules=[ScriptRule([Fail(404)], submission="bad")])
     questions = [question(n, submission="a bad one" if n == 3 else "Paris") for n in range(8)]
     errors = {reply.key: reply.error for reply in ask_all(config(serve(script)), questions)}
     assert {key for key, error in errors.items() if error} == {3}
 
 
 def test_closing_the_generator_cancels_what_is_outstanding(serve, config, question, met):
-    script = Script(rules=[Rule([Say(met)], submission="quick"), Rule([Hang(3600)])])
+    script = Script(rules=[ScriptRule([Say(met)], submission="quick"), ScriptRule([Hang(3600)])])
     replies = ask_all(
         config(serve(script), concurrency=4),
         [question("quick", submission="quick"), *(question(n, submission="slow") for n in range(20))],
@@ -68,7 +68,7 @@ def test_closing_the_generator_cancels_what_is_outstanding(serve, config, questi
 
 
 def test_stop_ends_promptly_and_asking_again_continues(serve, config, question, met):
-    script = Script(rules=[Rule([Say(met)], submission="quick"), Rule([Hang(3600)])])
+    script = Script(rules=[ScriptRule([Say(met)], submission="quick"), ScriptRule([Hang(3600)])])
     stop = threading.Event()
     read = []
 

@@ -33,7 +33,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.runs import budgets, events
 from rubricweb.services.runs import lifecycle as runs
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
@@ -84,7 +84,7 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
         return JudgeError("timeout", "late") if name == "large" else said(name, requirement, response)
 
     def planned(**options: Any) -> Run:  # those of `factories.run`
-        cascade = Panel([Member(small), Member(large, stage=1)])
+        cascade = Panel([PanelMember(small), PanelMember(large, stage=1)])
         options = {"judge_id": "", "panel": cascade, **options}
         return factories.run(team, ed, dataset=dataset, rubric_version=version, **options)
 

@@ -8,7 +8,7 @@ from rubricweb import access
 from rubricweb.api.adjudication import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import cut
-from rubricweb.api.schemas import With, list_of
+from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.errors import Invalid
 from rubricweb.models import Role
 from rubricweb.selectors.adjudication import inbox as selected
@@ -168,4 +168,4 @@ def get_revision_rates(request: TokenRequest, run_id: int, asked: Query[schemas.
     team = request.auth.team
     run = access.access_run(team, run_id)
     queues = queues_to_compare(run, access.access_queues(team, asked.queue))
-    return With(revision_rates(run, queues, viewer=request.auth.user), run_id=run.pk)
+    return WithFields(revision_rates(run, queues, viewer=request.auth.user), run_id=run.pk)

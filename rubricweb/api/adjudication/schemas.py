@@ -11,7 +11,7 @@ from rubricweb.api.comparison.schemas import Vote, counted
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.reviews.schemas import Quote
 from rubricweb.api.rubrics.schemas import Criterion
-from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, Input, OneOf, Username, With
+from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, Input, OneOf, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.ground_truth import RULES
 from rubricweb.models import Cause, Item
@@ -106,7 +106,7 @@ class GroundTruthQuery(BaseModel):
     names: Annotated[bool, Field(description="Who said what; written down in the journal.")] = False
 
 
-class UnitVoice(Schema):
+class UnitAnswer(Schema):
     """What one rater said. `initial` is a person's first label where they changed it after the reveal.
 
     `later` is why they changed, `unclear` whether they found the rubric so. `votes` are the answers a judge's
@@ -131,7 +131,7 @@ class Unit(Schema):
 
     item_id: int
     criterion: Criterion
-    voices: list[UnitVoice]
+    answers: list[UnitAnswer]
     most: Answered | None
     decision: Adjudication | None
 
@@ -140,14 +140,14 @@ class Unit(Schema):
         return int(row.item.pk)
 
     @staticmethod
-    def resolve_voices(row: Any) -> list[With]:
+    def resolve_answers(row: Any) -> list[WithFields]:
         return [
-            With(
+            WithFields(
                 one,
                 effect=label_effect(row.criterion, one.verdict),
                 votes=counted(row.criterion, one.votes),
             )
-            for one in row.voices
+            for one in row.answers
         ]
 
 
@@ -210,9 +210,11 @@ class GroundTruth(Schema):
         return label_effect(row.criterion, row.verdict)
 
     @staticmethod
-    def resolve_labels(row: Any) -> list[With]:
+    def resolve_labels(row: Any) -> list[WithFields]:
         return [
-            With(one, rater=one.rater if row.names else None, effect=label_effect(row.criterion, one.verdict))
+            WithFields(
+                one, rater=one.rater if row.names else None, effect=label_effect(row.criterion, one.verdict)
+            )
             for one in row.labels
         ]
 
@@ -229,7 +231,7 @@ def ground_truth_of_item(
     return {
         "item_id": item.pk,
         "criteria": [
-            With(one, criterion=criterion, decided_by=one.decided_by or None, names=names)
+            WithFields(one, criterion=criterion, decided_by=one.decided_by or None, names=names)
             for criterion, one in found
         ],
     }

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BaseModel, Field
 
-from rubricweb.api.comparison.schemas import HumanCeiling, Lacking
+from rubricweb.api.comparison.schemas import HumanCeiling, Unavailable
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Figure, Id
 from rubricweb.api.shapes import Shape
@@ -116,8 +116,8 @@ class AgreementBoard(Schema):
     mine_waits: bool
     resamples: int
     too_few_below: int
-    lacking: Annotated[
-        Lacking | None, Field(description="Why there is no agreement yet; null where there is.")
+    unavailable: Annotated[
+        Unavailable | None, Field(description="Why there is no agreement yet; null where there is.")
     ]
 
     @staticmethod

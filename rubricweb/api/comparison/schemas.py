@@ -21,7 +21,7 @@ from rubricweb.engine.agreement.scores.scores import ScoreAgreement as ShownScor
 from rubricweb.selectors.comparison.members import MemberComparison
 from rubricweb.selectors.labels.stored_answers import label_effect
 from rubricweb.selectors.reviews.sampling import DESCRIBED
-from rubricweb.selectors.shared.lacking import CODES
+from rubricweb.selectors.shared.unavailable import CODES
 
 Queues = Annotated[
     list[Id],
@@ -177,7 +177,7 @@ class SampleAsked(Schema):
         return {"kind": "sample", "size": asked.size}
 
 
-class Lacking(Schema):
+class Unavailable(Schema):
     """Why there is nothing, and what to do next, a sentence each.
 
     `queue_id` is where to go on labelling, `sample` the queue to open, where that is what to do; `command` is
@@ -226,10 +226,10 @@ class MeanScore(Schema):
     """The mean score that people would give to all items, from a random sample of labels and the judge.
 
     `these` tells of the `population`, `like_these` of cases like them. Both are null where the labelled items
-    are no random sample: `lacking` says why, and which queue would allow an estimate. People's answers are
-    the means of raters, a tie is ½. `labelled` and `judged_labelled` are the plain means of people and judge
-    over the items people labelled and tell of no others; `judged` is the judge's over all `items`. `left_out`
-    are labelled items that are no part of the random sample.
+    are no random sample: `unavailable` says why, and which queue would allow an estimate. People's answers
+    are the means of raters, a tie is ½. `labelled` and `judged_labelled` are the plain means of people and
+    judge over the items people labelled and tell of no others; `judged` is the judge's over all `items`.
+    `left_out` are labelled items that are no part of the random sample.
     """
 
     items: int
@@ -237,7 +237,7 @@ class MeanScore(Schema):
     is_census: Annotated[bool, Field(description="Whether people were asked about every item.")]
     these: PeopleMean | None
     like_these: PeopleMean | None
-    lacking: Lacking | None
+    unavailable: Unavailable | None
     labelled: Figure
     judged_labelled: Figure
     judged: Figure
@@ -346,8 +346,8 @@ class Comparison(Schema):
     adjudicated: int
     hidden_items: int
     on_other_versions: int
-    lacking: Annotated[
-        Lacking | None, Field(description="Why no unit has an answer of both sides; null where one has.")
+    unavailable: Annotated[
+        Unavailable | None, Field(description="Why no unit has an answer of both sides; null where one has.")
     ]
     describes: Annotated[
         Described | None,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import VersionReference
-from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username, With
+from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
@@ -126,11 +126,11 @@ class Dataset(Schema):
         return row.seal or None
 
 
-def dataset_in_full(dataset: StoredDataset, viewer: User) -> With:
+def dataset_in_full(dataset: StoredDataset, viewer: User) -> WithFields:
     """The counts of labels in a split's report are withheld like the labels themselves."""
     items, own = own_rubric_counts(dataset)
     report = None if withheld_from(viewer, dataset) else dataset.split_report
-    return With(dataset, item_count=items, own_rubric_count=own, split_report=report)
+    return WithFields(dataset, item_count=items, own_rubric_count=own, split_report=report)
 
 
 class RaterInFile(Shape[ShownRaterInFile]):
@@ -197,7 +197,7 @@ class Split(Schema):
     test: Dataset
 
 
-def halves(made: MadeSplit, viewer: User) -> dict[str, With]:
+def halves(made: MadeSplit, viewer: User) -> dict[str, WithFields]:
     """The two datasets of a split, for the schema `Split`."""
     return {"dev": dataset_in_full(made.dev, viewer), "test": dataset_in_full(made.test, viewer)}
 

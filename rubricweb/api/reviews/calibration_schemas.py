@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rubricweb.api.schemas import Answered, Id, Input, OneOf, Share
 from rubricweb.models import ReviewQueue
-from rubricweb.selectors.reviews.calibration import GoldOverview, Stage
+from rubricweb.selectors.reviews.calibration import CalibrationStage, GoldOverview
 
 Asked = Annotated[float | None, Field(gt=0, le=1, description="0 to 1; null asks for nothing.")]
 
@@ -63,7 +63,7 @@ class GoldAccuracy(Schema):
 class RaterCalibration(Schema):
     id: int
     name: str
-    stage: Annotated[str, OneOf([stage.value for stage in Stage])]
+    stage: Annotated[str, OneOf([stage.value for stage in CalibrationStage])]
     calibration: Calibration | None
     accuracy: GoldAccuracy
     withheld: Annotated[
@@ -99,7 +99,7 @@ class KnownAnswer(Schema):
 class MyCalibration(Schema):
     """`answers` are empty until the round is over; `withheld` items are hidden by another blind queue."""
 
-    stage: Annotated[str, OneOf([stage.value for stage in Stage])]
+    stage: Annotated[str, OneOf([stage.value for stage in CalibrationStage])]
     size: Annotated[int, Field(description="How many items the round has; 0 after it.")]
     submitted: int
     pass_mark: float | None

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from rubricweb.api.schemas import Answered, Id, Input, Named, OneOf, Username
 from rubricweb.api.shapes import Shape
 from rubricweb.models import NoticeKind
-from rubricweb.selectors.teams.notices import MailWish as ShownMailWish
+from rubricweb.selectors.teams.notices import MailSettings as ShownMailWish
 
 Text = Annotated[
     str,

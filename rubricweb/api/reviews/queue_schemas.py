@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rubricweb.api.datasets.schemas import LeftOutLabels
 from rubricweb.api.rubrics.schemas import VersionReference
-from rubricweb.api.schemas import Id, Input, Named, OneOf, With
+from rubricweb.api.schemas import Id, Input, Named, OneOf, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.models import Blind, Order, QueueState, Rationale, ReviewQueue, User
 from rubricweb.selectors.reviews import queues as selected
@@ -235,9 +235,11 @@ class QueueInList(Queue):
     ]
 
 
-def in_list(row: selected.QueueRow) -> With:
+def in_list(row: selected.QueueRow) -> WithFields:
     """A queue with how far it is, as QueueInList shows it."""
-    return With(row.queue, i_rate=row.i_rate, progress=row.progress, my_seconds_left=row.my_seconds_left)
+    return WithFields(
+        row.queue, i_rate=row.i_rate, progress=row.progress, my_seconds_left=row.my_seconds_left
+    )
 
 
 class RaterProgress(Schema):
@@ -283,9 +285,9 @@ class ImportedQueue(Queue):
     left_out: list[LeftOutLabels]
 
 
-def imported_queue(stored: ImportedLabels) -> With:
+def imported_queue(stored: ImportedLabels) -> WithFields:
     """What an import made, as ImportedQueue shows it."""
-    return With(stored.queue, left_out=left_out_as_data(stored.left_out))
+    return WithFields(stored.queue, left_out=left_out_as_data(stored.left_out))
 
 
 class QueueInFull(Queue):
@@ -302,10 +304,10 @@ class QueueInFull(Queue):
     ]
 
 
-def in_full(queue: ReviewQueue, viewer: User) -> With:
+def in_full(queue: ReviewQueue, viewer: User) -> WithFields:
     """A queue with all that stands around it, as QueueInFull shows it."""
     progress = selected.queue_progress(queue, viewer)
-    return With(
+    return WithFields(
         queue,
         progress=progress,
         pace=selected.queue_pace(queue, progress, viewer),

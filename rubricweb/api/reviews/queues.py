@@ -10,7 +10,7 @@ from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, cut
 from rubricweb.api.reviews import queue_schemas as schemas
-from rubricweb.api.schemas import With, list_of
+from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.engine.errors import Fault, shown
 from rubricweb.errors import Invalid
 from rubricweb.models import ReviewQueue, Role, Team, User
@@ -29,10 +29,10 @@ def list_queues(request: TokenRequest, asked: Query[ListQuery]) -> Any:
     """The team's review queues, open ones first, newest first."""
     rows = selected.queues(request.auth.team, request.auth.user)
     shown_rows = [schemas.in_list(row) for row in rows]
-    return cut(sorted(shown_rows, key=_queue_place), asked, key=_queue_place)
+    return cut(sorted(shown_rows, key=_queue_sort_key), asked, key=_queue_sort_key)
 
 
-def _queue_place(queue: ReviewQueue | With) -> tuple[int, int]:
+def _queue_sort_key(queue: ReviewQueue | WithFields) -> tuple[int, int]:
     """Open ones first, then paused ones, then newest first, as numbers a cursor can hold."""
     return (selected.STATES.index(queue.state), -queue.pk)
 

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from rubricweb.api.reviews.schemas import Measured, Quote
 from rubricweb.api.rubrics.schemas import Criterion
-from rubricweb.api.schemas import Answered, EffectOrNone, Input, OneOf, With
-from rubricweb.models import Choice
+from rubricweb.api.schemas import Answered, EffectOrNone, Input, OneOf, WithFields
+from rubricweb.models import RevisionChoice
 from rubricweb.selectors.labels.stored_answers import label_effect
 
 
-class Voice(Schema):
+class RevealedAnswer(Schema):
     """What one other rater said: a judge when `is_judge`, a person otherwise.
 
     `changed_to` is a person's final label where they changed theirs. `value` is what a check found in the
@@ -35,7 +35,7 @@ class Voice(Schema):
 class Revision(Schema):
     """What you said after the reveal. `verdict` is your final label; your judgement keeps the initial one."""
 
-    choice: Annotated[str, OneOf(Choice.values)]
+    choice: Annotated[str, OneOf(RevisionChoice.values)]
     verdict: Answered
     effect: EffectOrNone
     reason: str
@@ -55,7 +55,7 @@ class RevealedCriterion(Schema):
     my_reason: str
     my_evidence: list[Quote]
     revision: Revision | None
-    others: list[Voice]
+    others: list[RevealedAnswer]
     decided: Answered | None
     decided_effect: EffectOrNone
     by_adjudication: bool
@@ -72,15 +72,15 @@ class RevealedCriterion(Schema):
         return label_effect(row.criterion, row.decided)
 
     @staticmethod
-    def resolve_revision(row: Any) -> With | None:
+    def resolve_revision(row: Any) -> WithFields | None:
         if row.revision is None:
             return None
-        return With(row.revision, effect=label_effect(row.criterion, row.revision.verdict))
+        return WithFields(row.revision, effect=label_effect(row.criterion, row.revision.verdict))
 
     @staticmethod
-    def resolve_others(row: Any) -> list[With]:
+    def resolve_others(row: Any) -> list[WithFields]:
         return [
-            With(
+            WithFields(
                 one,
                 effect=label_effect(row.criterion, one.verdict, one.value),
                 changed_effect=label_effect(row.criterion, one.changed_to),
@@ -97,6 +97,6 @@ class Reveal(Schema):
 class NewRevision(Input):
     """`verdict` and `reason` are needed to change; `unclear` says that the rubric is and keeps your label."""
 
-    choice: Annotated[str, OneOf(Choice.values)]
+    choice: Annotated[str, OneOf(RevisionChoice.values)]
     verdict: Answered | None = None
     reason: Annotated[str, Field(max_length=10_000)] = ""

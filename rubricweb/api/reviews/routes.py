@@ -8,7 +8,7 @@ from ninja.responses import Status
 from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.reviews import schemas
-from rubricweb.api.schemas import With
+from rubricweb.api.schemas import WithFields
 from rubricweb.models import Review, Role
 from rubricweb.selectors.reviews import reviews as selected
 from rubricweb.services.reviews import assignments, prefetch, queues
@@ -48,8 +48,8 @@ def _mine(request: TokenRequest, review_id: int) -> Review:
     return selected.review_for(request.auth.team, review_id, request.auth.user)
 
 
-def _in_full(review: Review) -> With:
-    return With(review, criteria=selected.questions(review))
+def _in_full(review: Review) -> WithFields:
+    return WithFields(review, criteria=selected.questions(review))
 
 
 @reviews.write("PATCH", "/reviews/{int:review_id}", Role.ANNOTATOR, schemas.Review)

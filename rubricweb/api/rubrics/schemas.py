@@ -15,7 +15,7 @@ from rubricweb.engine.rubric.rules import COUNTS
 from rubricweb.models import LabelDecisionKind
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 from rubricweb.services.rubrics.label_decisions import KINDS as KINDS_OF_DECISIONS
-from rubricweb.services.rubrics.label_decisions import REASON_MAX, Chosen
+from rubricweb.services.rubrics.label_decisions import REASON_MAX, NewLabelDecision
 
 
 class RubricQuery(ListQuery):
@@ -161,8 +161,8 @@ class LabelDecisionInput(Input):
     options: dict[str, str | None] | None = None
     reason: Annotated[str, Field(max_length=REASON_MAX)] = ""
 
-    def chosen(self) -> Chosen:
-        return Chosen(self.kind, self.options, self.reason)
+    def chosen(self) -> NewLabelDecision:
+        return NewLabelDecision(self.kind, self.options, self.reason)
 
 
 class LabelDecisionChange(LabelDecisionInput):

@@ -1,6 +1,6 @@
 """What stands beside a run where it is answered with, as the schemas of runs read it."""
 
-from rubricweb.api.schemas import With
+from rubricweb.api.schemas import WithFields
 from rubricweb.models import Run, User
 from rubricweb.selectors.blinding import is_withheld
 from rubricweb.selectors.runs import errors, results, votes
@@ -11,15 +11,15 @@ from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
 
 
-def run_in_list(row: RunRow) -> With:
+def run_in_list(row: RunRow) -> WithFields:
     """A row of the list of runs, for the schema `Run`."""
-    return With(row.run, summary=row.summary, withheld=row.withheld, stop_reason=row.stop_reason)
+    return WithFields(row.run, summary=row.summary, withheld=row.withheld, stop_reason=row.stop_reason)
 
 
-def one_run(run: Run, viewer: User) -> With:
+def one_run(run: Run, viewer: User) -> WithFields:
     """A run with its summary, unless it holds figures this person must not see yet; for the schema `Run`."""
     withheld = is_withheld(run, viewer)
-    return With(
+    return WithFields(
         run,
         summary=None if withheld else getattr(run, "summary", None),
         withheld=withheld,
@@ -27,10 +27,10 @@ def one_run(run: Run, viewer: User) -> With:
     )
 
 
-def run_in_full(run: Run, viewer: User) -> With:
+def run_in_full(run: Run, viewer: User) -> WithFields:
     """A run with everything counted up to now, for the schema `RunInFull`."""
     result = results.result(run, viewer=viewer)
-    return With(
+    return WithFields(
         one_run(run, viewer),
         progress=progress(run, viewer=viewer, now=database_now()),
         score=result.mean,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rubricweb.api.runs.schemas import JudgeError
 from rubricweb.api.shapes import Shape
-from rubricweb.selectors.runs.calls import Message as ShownMessage
+from rubricweb.selectors.runs.calls import CallMessage as ShownMessage
 
 
 class Message(Shape[ShownMessage]):

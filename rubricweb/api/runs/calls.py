@@ -8,7 +8,7 @@ from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.runs import call_schemas as schemas
-from rubricweb.api.schemas import With, list_of
+from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.models import Role
 from rubricweb.selectors.runs import calls as selected
 
@@ -25,7 +25,7 @@ def list_calls(request: TokenRequest, run_id: int, item_id: int, asked: Query[Li
     item = access.access_item(request.auth.team, item_id)
     page = selected.calls_in_full(run, item, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)
     rows = [
-        With(
+        WithFields(
             one.call,
             judge=one.judge,
             request=one.request,

@@ -6,7 +6,7 @@ from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, Team
 from rubricweb.selectors.runs.planning.samples import spread_ids
 from rubricweb.services.runs.few_shot import FewShot
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.runs.starting import RunOptions
 
 
@@ -40,7 +40,7 @@ def _item_ids(dataset: Dataset, body: schemas.NewRun) -> list[int] | None:
 def _panel(asked: schemas.NewPanel | None) -> Panel | None:
     if asked is None:
         return None
-    members = [Member(one.judge, one.weight, one.stage, one.name) for one in asked.members]
+    members = [PanelMember(one.judge, one.weight, one.stage, one.name) for one in asked.members]
     return Panel(
         members,
         rule=asked.rule,

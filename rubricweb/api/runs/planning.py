@@ -9,7 +9,7 @@ from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.runs import launch_schemas as schemas
 from rubricweb.api.runs.options import run_options
-from rubricweb.api.schemas import With
+from rubricweb.api.schemas import WithFields
 from rubricweb.models import Role
 from rubricweb.services.runs import planning as services
 
@@ -33,7 +33,7 @@ def plan_run(request: TokenRequest, body: schemas.NewRun) -> Any:
         now=timezone.now(),
         options=run_options(team, dataset, body),
     )
-    return With(
+    return WithFields(
         made.forecast,
         own_rubrics=made.plan.own,
         criteria_fewest=made.plan.fewest,

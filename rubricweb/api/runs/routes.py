@@ -13,7 +13,7 @@ from rubricweb.api.runs import schemas
 from rubricweb.api.runs.answers import one_run, run_in_full, run_in_list
 from rubricweb.api.runs.launch_schemas import NewRun
 from rubricweb.api.runs.options import run_options
-from rubricweb.api.schemas import With, list_of
+from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.errors import NotFound
 from rubricweb.models import Role
 from rubricweb.selectors.runs import listing as selected
@@ -33,7 +33,7 @@ def list_judges(request: TokenRequest) -> Any:
     trying rubricweb without a key.
     """
     judges = endpoints.judges_of(request.auth.team)
-    rows = [With(judge, id=judge_id) for judge_id, judge in judges.items()]
+    rows = [WithFields(judge, id=judge_id) for judge_id, judge in judges.items()]
     return {"items": rows, "next_cursor": None}
 
 
@@ -109,7 +109,7 @@ def get_report(request: TokenRequest, run_id: int, item_id: int) -> Any:
     if report is None:
         raise NotFound("item in this run")
     verdicts = [
-        With(
+        WithFields(
             one.judgement,
             value=one.value,
             votes=one.votes,
@@ -121,4 +121,4 @@ def get_report(request: TokenRequest, run_id: int, item_id: int) -> Any:
         for one in report.criteria
         if one.judgement is not None
     ]
-    return With(report.row, verdicts=verdicts, groups=report.groups)
+    return WithFields(report.row, verdicts=verdicts, groups=report.groups)

@@ -11,7 +11,7 @@ from pydantic import Field
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion, VersionReference
 from rubricweb.api.runs.watching_schemas import Progress
-from rubricweb.api.schemas import Figure, Id, Named, OneOf, Share, Username, With
+from rubricweb.api.schemas import Figure, Id, Named, OneOf, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine import agreement
 from rubricweb.engine.panels.vote_rules import VOTE_RULES
@@ -19,7 +19,7 @@ from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.engine.scoring.effect import Effect
 from rubricweb.models import MemberSnapshot, RunMode, RunState
 from rubricweb.selectors.runs.criterion_counts import OptionShare as ShownOptionShare
-from rubricweb.selectors.runs.errors import Example
+from rubricweb.selectors.runs.errors import ErrorExample as ShownErrorExample
 from rubricweb.selectors.runs.group_means import GroupMean as ShownGroupMean
 from rubricweb.selectors.runs.results import RUN_ITEM_ORDERS
 from rubricweb.selectors.runs.votes import JudgeVotes as ShownJudgeVotes
@@ -169,7 +169,7 @@ class Run(Schema):
     ]
 
 
-class ErrorExample(Shape[Example]):
+class ErrorExample(Shape[ShownErrorExample]):
     """The newest error of a kind: what was said instead of an answer, about which criterion of which item."""
 
     criterion: Annotated[str, Field(description="Empty where a holistic judge failed the item as a whole.")]
@@ -232,8 +232,8 @@ class RunVotes(Shape[ShownRunVotes]):
     criteria: list[CriterionVotes]
 
     @staticmethod
-    def resolve_criteria(row: Any) -> list[With]:
-        return [With(agreement, criterion=criterion) for criterion, agreement in row.criteria]
+    def resolve_criteria(row: Any) -> list[WithFields]:
+        return [WithFields(agreement, criterion=criterion) for criterion, agreement in row.criteria]
 
 
 class RunInFull(Run):

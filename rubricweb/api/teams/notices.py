@@ -45,11 +45,11 @@ def read_notices(request: TokenRequest, body: schemas.ReadNotices) -> Any:
 @notices.read("/notices/mail", Role.VIEWER, schemas.MailWish)
 def get_notice_mail(request: TokenRequest) -> Any:
     """Whether you get unread notices by e-mail."""
-    return selected.mail_wish(request.auth.user, configured=settings.SENDS_MAIL)
+    return selected.mail_settings(request.auth.user, configured=settings.SENDS_MAIL)
 
 
 @notices.write("PUT", "/notices/mail", Role.VIEWER, schemas.MailWish)
 def set_notice_mail(request: TokenRequest, body: schemas.MailChoice) -> Any:
     """Switch mails about unread notices on or off, for all your teams."""
     services.want_mail(request.auth.user, body.wanted, now=timezone.now())
-    return selected.mail_wish(request.auth.user, configured=settings.SENDS_MAIL)
+    return selected.mail_settings(request.auth.user, configured=settings.SENDS_MAIL)

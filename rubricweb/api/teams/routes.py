@@ -9,7 +9,7 @@ from ninja import Query
 from ninja.responses import Status
 
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.schemas import With, list_of
+from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.api.teams import schemas
 from rubricweb.models import Role
 from rubricweb.selectors.teams import invitations as open_invitations
@@ -40,7 +40,7 @@ def change_me(request: TokenRequest, body: schemas.OwnChoices) -> Any:
 def get_team(request: TokenRequest) -> Any:
     """The token's team and its members."""
     team = request.auth.team
-    return With(team, members=schemas.members_in_team(selected.members(team), viewer=request.auth.user))
+    return WithFields(team, members=schemas.members_in_team(selected.members(team), viewer=request.auth.user))
 
 
 @teams.read("/invitations", Role.OWNER, list_of(schemas.Invitation))
@@ -68,7 +68,7 @@ def invite(request: TokenRequest, body: schemas.NewInvitation) -> Any:
         name=body.name,
         hand_over=body.hand_over,
     )
-    return Status(201, With(invited.invitation, link=invited.link))
+    return Status(201, WithFields(invited.invitation, link=invited.link))
 
 
 @teams.write("POST", "/invitations/{int:invitation_id}/link", Role.OWNER, schemas.HandedInvitation)
@@ -77,7 +77,7 @@ def renew_invitation(request: TokenRequest, invitation_id: int, body: schemas.Ne
     now = timezone.now()
     found = open_invitations.invitation_for(request.auth.team, invitation_id, now=now)
     invited = services.renew(found, by=request.auth.user, now=now, link=_link, hand_over=body.hand_over)
-    return With(invited.invitation, link=invited.link)
+    return WithFields(invited.invitation, link=invited.link)
 
 
 @teams.write("DELETE", "/invitations/{int:invitation_id}", Role.OWNER, None, status=204)

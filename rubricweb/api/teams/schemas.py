@@ -8,10 +8,10 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas import Input, OneOf, Username, With
+from rubricweb.api.schemas import Input, OneOf, Username, WithFields
 from rubricweb.models import Role, User
 from rubricweb.selectors.teams.members import KINDS
-from rubricweb.selectors.teams.members import Member as MemberRow
+from rubricweb.selectors.teams.members import TeamMember as MemberRow
 
 
 class Team(Schema):
@@ -46,11 +46,11 @@ class Member(Schema):
         return row.membership.user.email if row.shows_email else None
 
 
-def members_in_team(found: Iterable[MemberRow], *, viewer: User) -> list[With]:
+def members_in_team(found: Iterable[MemberRow], *, viewer: User) -> list[WithFields]:
     """The members of a team, for the schema `Member`; addresses for owners only."""
     found = list(found)
     owner = any(one.membership.user == viewer and one.membership.role == Role.OWNER for one in found)
-    return [With(one, shows_email=owner) for one in found]
+    return [WithFields(one, shows_email=owner) for one in found]
 
 
 class NewLink(Input):

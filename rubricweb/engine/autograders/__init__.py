@@ -13,7 +13,7 @@ from rubricweb.engine.autograders.examples.few_shot import (
     Candidate,
     Example,
     Examples,
-    Overlap,
+    ExamplesOverlap,
     draw_examples,
 )
 from rubricweb.engine.autograders.generate import (
@@ -52,12 +52,12 @@ __all__ = [
     "CriterionEvaluation",
     "Example",
     "Examples",
+    "ExamplesOverlap",
     "GenerateFn",
     "Member",
     "OneShotGenerateFn",
     "OneShotOutput",
     "Overall",
-    "Overlap",
     "PanelGrader",
     "PerCriterionGenerateFn",
     "PerCriterionGrader",

@@ -149,7 +149,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class DatasetHeader:
     """What a file says once for all its items."""
 
     name: str = ""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
-from rubricweb.engine.lint.base import Example, Hit, Rule, Sight, criteria
+from rubricweb.engine.lint.base import Hit, Rule, RuleExample, Sight, criteria
 from rubricweb.engine.lint.draft import DraftCriterion
 from rubricweb.engine.lint.language import NEGATING, stem, words
 
@@ -139,10 +139,10 @@ def _near_pairs(
     """Pairs of long enough requirements with that share in common, at most MOST_PAIRS, found over bit sets:
     it runs while one types. Requirements after the first MOST_STEMS words are left out.
     """
-    return islice(_pairs_alike(all_criteria, share, ignoring), MOST_PAIRS)
+    return islice(_similar_pairs(all_criteria, share, ignoring), MOST_PAIRS)
 
 
-def _pairs_alike(
+def _similar_pairs(
     all_criteria: Sequence[DraftCriterion], share: float, ignoring: frozenset[str]
 ) -> Iterator[tuple[DraftCriterion, DraftCriterion]]:
     bits: dict[str, int] = {}
@@ -247,13 +247,13 @@ MIRRORED_CRITERIA = Rule(
     ),
     severity="hint",
     find=_mirrored,
-    triggers=Example(
+    triggers=RuleExample(
         (
             {"requirement": "Mentions the risk of bleeding after surgery.", "weight": 5},
             {"requirement": "Fails to mention the risk of bleeding after surgery.", "weight": -5},
         )
     ),
-    passes=Example(
+    passes=RuleExample(
         (
             {"requirement": "Mentions the risk of bleeding after surgery.", "weight": 5},
             {"requirement": "Fails to mention who should be called first.", "weight": -5},

@@ -56,7 +56,7 @@ class CriterionEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class RuleExample:
     """What a rule is shown to explain itself: criteria as in a rubric file, and labels for a data rule."""
 
     criteria: tuple[Mapping[str, Any], ...]
@@ -95,8 +95,8 @@ class Rule:
     explanation: str
     severity: Severity
     find: Callable[[Sight], Iterable[Hit]]
-    triggers: Example
-    passes: Example
+    triggers: RuleExample
+    passes: RuleExample
     reads: Literal["text", "data"] = "text"
 
     def findings(self, sight: Sight) -> list[Finding]:
@@ -115,6 +115,8 @@ class Rule:
         ]
 
 
-def criteria(*entries: str | Mapping[str, Any]) -> Example:
+def criteria(*entries: str | Mapping[str, Any]) -> RuleExample:
     """An example made of criteria; a bare text is the requirement of a criterion of weight 1."""
-    return Example(tuple({"requirement": entry} if isinstance(entry, str) else entry for entry in entries))
+    return RuleExample(
+        tuple({"requirement": entry} if isinstance(entry, str) else entry for entry in entries)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from rubricweb.engine.lint.base import CriterionEvidence, Example, Hit, Rule, Sight
+from rubricweb.engine.lint.base import CriterionEvidence, Hit, Rule, RuleExample, Sight
 from rubricweb.engine.lint.draft import DraftCriterion
 from rubricweb.engine.verdict import Verdict
 
@@ -109,7 +109,7 @@ def _shown(
     alpha: float | None = None,
     judge_higher: int = 0,
     judge_lower: int = 0,
-) -> Example:
+) -> RuleExample:
     evidence = CriterionEvidence(
         criterion=0,
         items=20,
@@ -119,7 +119,7 @@ def _shown(
         judge_higher=judge_higher,
         judge_lower=judge_lower,
     )
-    return Example(({"requirement": "Names the capital."},), (evidence,))
+    return RuleExample(({"requirement": "Names the capital."},), (evidence,))
 
 
 NEVER_VARIES = Rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rubricweb.engine.lint.base import Example, Hit, Rule, Sight, criteria
+from rubricweb.engine.lint.base import Hit, Rule, RuleExample, Sight, criteria
 from rubricweb.engine.lint.language import BAD_ACT, BAD_QUALITY, ERROR_NOUN, SUBJECT
 from rubricweb.engine.scoring.weight_shares import weight_shares
 
@@ -160,14 +160,14 @@ DOMINANT_CRITERION = Rule(
     severity="warning",
     find=_dominant,
     # 10 of 16 is 62.5 %; in the other, 5 of 10 is exactly half.
-    triggers=Example(
+    triggers=RuleExample(
         (
             {"requirement": "Names the capital.", "weight": 10},
             {"requirement": "Names the river.", "weight": 3},
             {"requirement": "Insults the reader.", "weight": -3},
         )
     ),
-    passes=Example(
+    passes=RuleExample(
         (
             {"requirement": "Names the capital.", "weight": 5},
             {"requirement": "Names the river.", "weight": 3},

@@ -59,7 +59,7 @@ def most_weight(ballots: Ballots) -> int:
     return ballots.minimising(i for i, w in enumerate(ballots.weights) if w == max(ballots.weights))
 
 
-def one_voice(ballots: Ballots) -> int:
+def unanimous(ballots: Ballots) -> int:
     """What every vote says; without unanimity the score-minimising side of what was said.
 
     MET MET → MET. MET UNMET → UNMET when the weight is positive or 0, MET when it is negative: praise needs
@@ -105,7 +105,7 @@ VOTE_RULES: Final[Mapping[Scale, Mapping[str, VoteRule]]] = {
     "binary": {
         "majority": most_votes,
         "weighted": most_weight,
-        "unanimous": one_voice,
+        "unanimous": unanimous,
         "any": any_met,
     },
     "ordinal": {
@@ -119,7 +119,7 @@ VOTE_RULES: Final[Mapping[Scale, Mapping[str, VoteRule]]] = {
     "nominal": {
         "mode": most_votes,
         "weighted_mode": most_weight,
-        "unanimous": one_voice,
+        "unanimous": unanimous,
     },
 }
 """The rules by the scale they settle and the name they are stored under."""

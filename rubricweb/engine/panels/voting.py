@@ -26,8 +26,8 @@ __all__ = [
     "DEFAULT_RULES",
     "VOTE_RULES",
     "Scale",
-    "Tally",
     "Vote",
+    "VoteTally",
     "flip_share",
     "labels_of",
     "rule_for",
@@ -41,7 +41,7 @@ ABSTAINED: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class VoteTally:
     """What the votes on one criterion add up to.
 
     ``answer`` is the final verdict or option, None exactly when ``error`` says why there is none.
@@ -58,7 +58,7 @@ class Tally:
 
 def tally(
     criterion: Criterion, votes: Sequence[Vote], rule: str | None = None, *, quorum: float = 0.0
-) -> Tally:
+) -> VoteTally:
     """Settle the votes on one criterion by ``rule``; None is the criterion's own, else the scale's default.
 
     ``quorum``: share (0 to 1) of the votes that must have come, abstaining ones included, for there to be a
@@ -78,12 +78,12 @@ def tally(
     flips = _flips([(vote.judge, stand) for vote, _, stand in standpoints])
     error = _shortfall(criterion, votes, quorum)
     if error is not None:
-        return Tally(None, None, flips, error)
+        return VoteTally(None, None, flips, error)
     final = _winner(criterion, [(vote, stand) for vote, _, stand in standpoints], name)
     backing = [(vote, answer) for vote, answer, stand in standpoints if stand == final]
     voices = sum(stand != ABSTAINED for _, _, stand in standpoints) if final != ABSTAINED else len(cast)
     answer = _answer(criterion, final, backing, voices, name)
-    return Tally(answer, len(backing) / voices, flips)
+    return VoteTally(answer, len(backing) / voices, flips)
 
 
 def flip_share(criterion: Criterion, votes: Sequence[Vote]) -> float | None:

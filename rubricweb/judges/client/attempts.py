@@ -21,15 +21,15 @@ from rubricweb.judges.client.completions import (
     BROKE_DOWN,
     CUT_OFF,
     DECLINED,
-    Choice,
     Completion,
-    Usage,
+    CompletionChoice,
+    CompletionUsage,
     read_completion,
     split_thinking,
 )
 from rubricweb.judges.client.confidence import with_confidence
 from rubricweb.judges.client.failures import (
-    Failure,
+    AttemptFailure,
     looks_like_refusal,
     provider_message,
     quoted,
@@ -64,7 +64,7 @@ class Endpoint(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ErrorResponse:
     """An answer with an error status: `body` is a JSON object, or a text."""
 
     status: int
@@ -73,7 +73,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AttemptContext:
     """What one question is asked with. `jitter` returns a number in [0, 1) that spreads the pauses."""
 
     endpoint: Endpoint
@@ -86,7 +86,7 @@ class Asked:
 class Attempts:
     """One question in progress at one model: what was tried, what it cost, and the best reply so far."""
 
-    def __init__(self, asked: Asked, config: JudgeConfig, question: Question) -> None:
+    def __init__(self, asked: AttemptContext, config: JudgeConfig, question: Question) -> None:
         self._asked = asked
         self._capabilities = asked.capabilities
         self._cancellation = asked.cancellation
@@ -133,14 +133,14 @@ class Attempts:
                 return self._failed(STOPPED)
         raise AssertionError("JudgeConfig.max_attempts is at least 1")
 
-    async def _attempt(self) -> Reading | Failure:
+    async def _attempt(self) -> Reading | AttemptFailure:
         """One counted attempt; stepping down the ladder and giving up parameters happen inside it."""
         first = self._rung
         while True:
             if self._cancellation.is_cancelled:
-                return Failure(STOPPED, again=False)
+                return AttemptFailure(STOPPED, again=False)
             outcome = await self._send()
-            if not isinstance(outcome, Refusal):
+            if not isinstance(outcome, ErrorResponse):
                 return outcome
             if not self._adapts(outcome):
                 if self._failed_above:
@@ -148,7 +148,7 @@ class Attempts:
                     self._rung = first
                 return status_failure(outcome.status, outcome.body, outcome.headers, self._config.secrets)
 
-    def _adapts(self, refusal: Refusal) -> bool:
+    def _adapts(self, refusal: ErrorResponse) -> bool:
         """Change the form of the question to one this endpoint may accept; False when there is none."""
         status, body = refusal.status, self._body or {}
         refused = status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -176,7 +176,7 @@ class Attempts:
         self._rung += 1
         self._log.append(f"asked as {RUNGS[self._rung]} after HTTP {status} to {RUNGS[self._rung - 1]}")
 
-    async def _send(self) -> Reading | Failure | Refusal:
+    async def _send(self) -> Reading | AttemptFailure | ErrorResponse:
         """What one request brought: a reading, the HTTP refusal, or what kept an answer from coming."""
         config = self._config
         self._body = request_body(
@@ -194,9 +194,9 @@ class Attempts:
                 permit = await self._asked.limiter.acquire(guessed_tokens(config, body), self._cancellation)
         except TimeoutError:
             message = f"HTTP 429, and no other turn within {config.max_wait_seconds:g} s"
-            return Failure(JudgeError("rate_limited", message), again=False)
+            return AttemptFailure(JudgeError("rate_limited", message), again=False)
         if permit is None:
-            return Failure(STOPPED, again=False)
+            return AttemptFailure(STOPPED, again=False)
         self._requests += 1
         sent_at = time.monotonic()
         self._started = self._started or sent_at
@@ -209,25 +209,25 @@ class Attempts:
                     answer = await self._asked.endpoint.post(config, body)
             latency, status = time.monotonic() - sent_at, answer.status
             if status >= 300:
-                return Refusal(status, answer.headers, error_body(answer.body))
+                return ErrorResponse(status, answer.headers, error_body(answer.body))
             completion = read_completion(answer.body)
             if completion is not None and completion.usage is not None:
                 used = completion.usage.total
             outcome = self._read(completion, answer.body)
-            if isinstance(outcome, Failure) and outcome.error.kind == "rate_limited":
+            if isinstance(outcome, AttemptFailure) and outcome.error.kind == "rate_limited":
                 status = HTTPStatus.TOO_MANY_REQUESTS  # a gateway said so inside a 200
             return outcome
         except TimeoutError:
             if self._cancellation.is_cancelled:
                 self._broken_off = True
-                return Failure(STOPPED, again=False)
+                return AttemptFailure(STOPPED, again=False)
             message = f"no answer within {config.timeout_seconds:g} s"
-            return Failure(JudgeError("timeout", message), again=True)
+            return AttemptFailure(JudgeError("timeout", message), again=True)
         except NoAnswer as error:
             message = f"{urlsplit(config.base_url).netloc}: {quoted(str(error))}"
-            return Failure(JudgeError("connection", message), again=True)
+            return AttemptFailure(JudgeError("connection", message), again=True)
         except BlockedAddress as error:
-            return Failure(JudgeError("blocked_address", str(error)), again=False)
+            return AttemptFailure(JudgeError("blocked_address", str(error)), again=False)
         finally:
             if status == HTTPStatus.TOO_MANY_REQUESTS:
                 self._throttled += 1
@@ -239,7 +239,7 @@ class Attempts:
                 latency_seconds=time.monotonic() - sent_at if answer is None else latency,
             )
 
-    def _read(self, completion: Completion | None, body: bytes) -> Reading | Failure:
+    def _read(self, completion: Completion | None, body: bytes) -> Reading | AttemptFailure:
         """What a 200 says: a full reading, or why it is not one."""
         if completion is None:
             return _unreadable("the endpoint's answer is not a JSON object")
@@ -250,7 +250,7 @@ class Attempts:
             return self._error_in_200(body)
         if choice.finish in BROKE_DOWN:
             error = JudgeError("server_error", "the endpoint failed while it was answering")
-            return Failure(error, again=True)
+            return AttemptFailure(error, again=True)
         if not self._prose:
             self._capabilities.learn(
                 self._rung, refused=self._refused_above, failed=self._failed_above, now=time.monotonic()
@@ -262,9 +262,9 @@ class Attempts:
         self._text = _kept(text or choice.message.refusal or "")
         if choice.finish in DECLINED or choice.message.refusal:
             said = f": {quoted(self._text)}" if self._text else ""
-            return Failure(JudgeError("refused", f"the model declined to answer{said}"), again=False)
+            return AttemptFailure(JudgeError("refused", f"the model declined to answer{said}"), again=False)
         if choice.finish in CUT_OFF:
-            return Failure(JudgeError("truncated", self._how_truncated(completion.usage)), again=False)
+            return AttemptFailure(JudgeError("truncated", self._how_truncated(completion.usage)), again=False)
         self._spell_out_schema = True  # should this reply not do, say in words what was wanted
         if not text.strip():
             self._text = ""
@@ -274,13 +274,15 @@ class Attempts:
             return _unreadable(f"the reply is {len(text):,} characters long; {allowed}")
         return self._read_text(choice, content, start)
 
-    def _read_text(self, choice: Choice, content: str, start: int) -> Reading | Failure:
+    def _read_text(self, choice: CompletionChoice, content: str, start: int) -> Reading | AttemptFailure:
         try:
             reading = self._question.read(self._text)
         except UnreadableReply as error:
             if looks_like_refusal(self._text):
                 said = f"the model declined to answer: {quoted(self._text)}"
-                return Failure(JudgeError("refused", said), again=True)  # in words, so it may be a slip
+                return AttemptFailure(
+                    JudgeError("refused", said), again=True
+                )  # in words, so it may be a slip
             return _unreadable(quoted(error.detail))
         except (ValueError, RecursionError) as error:
             return _unreadable(quoted(f"{type(error).__name__}: {error}"))
@@ -291,9 +293,9 @@ class Attempts:
             return reading
         if self._partial is None or len(reading.missing) < len(self._partial[0].missing):
             self._partial = reading, self._text, self._reasoning
-        return Failure(_missing(reading), again=True)
+        return AttemptFailure(_missing(reading), again=True)
 
-    def _error_in_200(self, body: bytes) -> Failure:
+    def _error_in_200(self, body: bytes) -> AttemptFailure:
         """Some gateways answer 200 with an error inside, its code in place of the status."""
         found = error_body(body)
         answer: Mapping[str, Any] = found if isinstance(found, dict) else {}
@@ -308,7 +310,7 @@ class Attempts:
         said = provider_message(answer, self._config.secrets) if error else ""
         return _unreadable("the endpoint's answer holds no message" + (f": {said}" if said else ""))
 
-    def _how_truncated(self, usage: Usage | None) -> str:
+    def _how_truncated(self, usage: CompletionUsage | None) -> str:
         limit = "the output token limit"
         if self._config.max_output_tokens is not None:
             limit += f" of {self._config.max_output_tokens}"
@@ -317,7 +319,7 @@ class Attempts:
             return f"{limit} was used up by thinking, before the reply began"
         return f"the reply was cut off at {limit}"
 
-    def _pause_seconds(self, attempt: int, failure: Failure) -> float:
+    def _pause_seconds(self, attempt: int, failure: AttemptFailure) -> float:
         """What the endpoint asked for, capped; otherwise exponential, its upper half at random."""
         config = self._config
         if failure.after_seconds is not None:
@@ -326,7 +328,7 @@ class Attempts:
         ceiling = min(config.backoff_seconds * 2.0 ** (attempt - 1), BACKOFF_CAP_SECONDS)
         return ceiling * (0.5 + 0.5 * self._asked.jitter())
 
-    def _count_tokens(self, usage: Usage | None) -> None:
+    def _count_tokens(self, usage: CompletionUsage | None) -> None:
         if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
             return
         self._prompt_tokens = _sum(self._prompt_tokens, usage.prompt_tokens)
@@ -411,8 +413,8 @@ def _kept(text: str) -> str:
     return shortened(text, MAX_REPLY_CHARACTERS)
 
 
-def _unreadable(message: str) -> Failure:
-    return Failure(JudgeError("unreadable_reply", message), again=True)
+def _unreadable(message: str) -> AttemptFailure:
+    return AttemptFailure(JudgeError("unreadable_reply", message), again=True)
 
 
 def _missing(reading: Reading) -> JudgeError:

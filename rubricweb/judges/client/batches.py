@@ -25,7 +25,7 @@ from openai.types import Batch
 from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
-from rubricweb.judges.client.attempts import Asked, Attempts
+from rubricweb.judges.client.attempts import AttemptContext, Attempts
 from rubricweb.judges.client.failures import provider_message, quoted
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities
 from rubricweb.judges.client.request_body import is_prose, request_body
@@ -78,7 +78,7 @@ class BatchState:
 
 
 @dataclass(frozen=True)
-class Answers:
+class BatchAnswers:
     """What a batch brought: answers by custom id, and the ids of which its files say that there is no answer.
 
     `unreadable` is what of the files could not be read, in words; "" for nothing.
@@ -147,7 +147,7 @@ async def cancel(config: JudgeConfig, batch_id: str) -> BatchState:
         return _state(await client.batches.cancel(batch_id))
 
 
-async def answers(config: JudgeConfig, state: BatchState) -> Answers:
+async def answers(config: JudgeConfig, state: BatchState) -> BatchAnswers:
     """What was answered. A file that is gone, breaks off or holds something else is told, not raised."""
     said: dict[str, HttpAnswer | None] = {}
     faults: list[str] = []
@@ -175,7 +175,7 @@ async def answers(config: JudgeConfig, state: BatchState) -> Answers:
                     faults.append(f"{unreadable:,} of {read:,} lines are no answers")
     if state.state == "completed" and not lines and not faults:
         faults.append("there is nothing in it")
-    return Answers(
+    return BatchAnswers(
         by_id={name: answer for name, answer in said.items() if answer is not None},
         unanswered=frozenset(name for name, answer in said.items() if answer is None),
         unreadable="; ".join(faults),
@@ -220,7 +220,9 @@ async def replayed(
         if custom_id not in answered:
             continue
         recorded = _Recorded(answered[custom_id])
-        asked = Asked(recorded, capabilities, FixedLimiter(1, config.model), Cancellation(0.0), random.random)
+        asked = AttemptContext(
+            recorded, capabilities, FixedLimiter(1, config.model), Cancellation(0.0), random.random
+        )
         yield replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
 
 

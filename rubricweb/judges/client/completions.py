@@ -85,7 +85,7 @@ class _TextPart(_Part):
     text: Text = None
 
 
-class Message(_Part):
+class CompletionMessage(_Part):
     """What the model said, in whole or in parts, and where providers put what it thought before."""
 
     content: Annotated[
@@ -105,10 +105,10 @@ class Message(_Part):
         return "".join(part.text or "" for part in self.content or ())
 
 
-class Choice(_Part):
+class CompletionChoice(_Part):
     """One answer, and why it ended there."""
 
-    message: Annotated[Message | None, _OrNone] = None
+    message: Annotated[CompletionMessage | None, _OrNone] = None
     finish_reason: Text = None
     logprobs: Annotated[_Logprobs | None, _OrNone] = None
 
@@ -126,7 +126,7 @@ class _CompletionDetails(_Part):
     reasoning_tokens: Count = None
 
 
-class Usage(_Part):
+class CompletionUsage(_Part):
     """What was used, in tokens."""
 
     prompt_tokens: Count = None
@@ -161,11 +161,13 @@ class Completion(_Part):
     """A chat completion. Without `choices` it is none: some gateways answer 200 with an error inside."""
 
     model: Text = None
-    choices: Annotated[Annotated[list[Choice], Field(max_length=MOST_CHOICES)] | None, _OrNone] = None
-    usage: Annotated[Usage | None, _OrNone] = None
+    choices: Annotated[Annotated[list[CompletionChoice], Field(max_length=MOST_CHOICES)] | None, _OrNone] = (
+        None
+    )
+    usage: Annotated[CompletionUsage | None, _OrNone] = None
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> CompletionChoice | None:
         """The first choice that holds a message; None when there is none."""
         first = self.choices[0] if self.choices else None
         return first if first is not None and first.message is not None else None

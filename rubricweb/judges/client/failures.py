@@ -16,7 +16,7 @@ MAX_QUOTED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class AttemptFailure:
     """A failed attempt. `again`: another may help; `after_seconds`: the pause the endpoint asked for."""
 
     error: JudgeError
@@ -24,7 +24,9 @@ class Failure:
     after_seconds: float | None = None
 
 
-def status_failure(status: int, body: object, headers: Mapping[str, str], secrets: Sequence[str]) -> Failure:
+def status_failure(
+    status: int, body: object, headers: Mapping[str, str], secrets: Sequence[str]
+) -> AttemptFailure:
     """Judge an HTTP error status by the retry rules: 408, 409, 425, 429 and 5xx are tried again, no other is.
 
     A 429 that says the quota is used up is final: no pause brings it back.
@@ -36,7 +38,7 @@ def status_failure(status: int, body: object, headers: Mapping[str, str], secret
     if status == HTTPStatus.BAD_REQUEST and code in _REFUSAL_CODES:
         kind = "refused"
     if 300 <= status < 400:
-        return Failure(
+        return AttemptFailure(
             JudgeError(
                 "blocked_address", f"the endpoint redirects (HTTP {status}); redirects are not followed"
             ),
@@ -44,7 +46,7 @@ def status_failure(status: int, body: object, headers: Mapping[str, str], secret
         )
     said = provider_message(body, secrets)
     message = f"HTTP {status} {_phrase(status)}".rstrip() + (f": {said}" if said else "")
-    return Failure(JudgeError(kind, message), again, retry_after(headers) if again else None)
+    return AttemptFailure(JudgeError(kind, message), again, retry_after(headers) if again else None)
 
 
 FALLBACK_KINDS = frozenset(

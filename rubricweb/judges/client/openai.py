@@ -22,7 +22,7 @@ from openai import AsyncOpenAI, Omit
 from rubricweb.judges.base import JudgeConfig, Question, Reply
 from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.addresses import check_url
-from rubricweb.judges.client.attempts import Asked, Attempts, fallen_back
+from rubricweb.judges.client.attempts import AttemptContext, Attempts, fallen_back
 from rubricweb.judges.client.attempts import Jitter as Jitter
 from rubricweb.judges.client.failures import FALLBACK_KINDS
 from rubricweb.judges.client.reply_formats import EndpointCapabilities
@@ -106,7 +106,9 @@ class JudgeClient:
             known = self._models[config.model] = _Known(
                 config, EndpointCapabilities.load(self._load_capabilities(config))
             )
-        asked = Asked(self._endpoint, known.capabilities, self._limiter_of(config), cancellation, jitter)
+        asked = AttemptContext(
+            self._endpoint, known.capabilities, self._limiter_of(config), cancellation, jitter
+        )
         return Attempts(asked, config, question)
 
 

@@ -20,9 +20,9 @@ from rubricweb.engine.datasets import RubricDataset
 from rubricweb.engine.report import EvaluationReport, GradingError
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
+from rubricweb.judges.evaluation.cached_grader import with_reply_cache
 from rubricweb.judges.evaluation.experiment import Experiment, opened
 from rubricweb.judges.evaluation.fingerprints import grader_digest, item_key
-from rubricweb.judges.evaluation.replies import remembering
 from rubricweb.judges.evaluation.results import EvalResult, EvalTimingStats, ItemResult
 from rubricweb.judges.usage import Usage, counted
 
@@ -70,7 +70,7 @@ async def evaluate(  # noqa: PLR0913  # scripts written for autorubric call it w
     tasks = _tasks_of(dataset, digest)
     started, clock = datetime.now(UTC), time.perf_counter()
     with opened(folder, Path(cache) if cache else None) if folder else nullcontext() as experiment:
-        asking = remembering(grader, experiment.replies, judge, look=resume) if experiment else grader
+        asking = with_reply_cache(grader, experiment.replies, judge, look=resume) if experiment else grader
         run = _Run(asking, tasks, experiment, fail_fast)
         results = await run.results(max_concurrent_items or len(tasks) or 1, show_progress, resume=resume)
     graded = [one.duration_seconds for one in results if not one.resumed]

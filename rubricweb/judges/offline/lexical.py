@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricweb.judges.offline.questions import Asked, AskedCriterion, AskedOption
+from rubricweb.judges.offline.questions import AskedCriterion, AskedOption, ParsedPrompt
 from rubricweb.judges.offline.words import content_words, is_number, sentences, stem, stems, tokens
 
 MODEL = "offline-lexical"
@@ -59,7 +59,7 @@ _ENOUGH_OF_ONE, _ENOUGH_OF_EVERY = 0.55, 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class WordMatch:
     """A verdict, or an option where there are some, and the words it rests on."""
 
     verdict: str
@@ -80,7 +80,7 @@ class Finding:
         return 0.0 if self.option.na else self.option.value or 0.0
 
 
-def answer(asked: Asked) -> str:
+def answer(asked: ParsedPrompt) -> str:
     """The reply in the form asked for: JSON of one of our schemas, or prose led by Yes or No."""
     findings = [judge_criterion(criterion, asked) for criterion in asked.criteria]
     first = findings[0]
@@ -95,7 +95,7 @@ def answer(asked: Asked) -> str:
     return json.dumps(first.answer, ensure_ascii=False)
 
 
-def judge_criterion(criterion: AskedCriterion, asked: Asked) -> Finding:
+def judge_criterion(criterion: AskedCriterion, asked: ParsedPrompt) -> WordMatch:
     """Whether the response has the words that the criterion asks for.
 
     MET means present, for negative criteria too; those need more of the words, close together. An empty
@@ -106,10 +106,10 @@ def judge_criterion(criterion: AskedCriterion, asked: Asked) -> Finding:
     enough = _ENOUGH_FOR_AN_ERROR if criterion.negative else _ENOUGH
     verdict = CANNOT_ASSESS if share is None else MET if share >= enough else UNMET
     option = _chosen(criterion.options, share, asked.response) if criterion.options else None
-    return Finding(verdict, reason, option)
+    return WordMatch(verdict, reason, option)
 
 
-def _looked_for(criterion: AskedCriterion, asked: Asked) -> tuple[float | None, str]:
+def _looked_for(criterion: AskedCriterion, asked: ParsedPrompt) -> tuple[float | None, str]:
     """The share in [0, 1] of what counts that is there, None when nothing can be looked for; why."""
     requirement = criterion.requirement
     # "Does not contain" says where to look; any other negation turns the share round.
@@ -133,7 +133,7 @@ def _looked_for(criterion: AskedCriterion, asked: Asked) -> tuple[float | None, 
     return (1 - share, f"asked for absence, {reason}") if negated else (share, reason)
 
 
-def _source(requirement: str, asked: Asked) -> list[str] | None:
+def _source(requirement: str, asked: ParsedPrompt) -> list[str] | None:
     """The statements of the reference, or the questions of the prompt, when the criterion speaks of them.
 
     Of "Visible: a map. Action: none." only the part counts that the criterion calls by its label.
@@ -221,7 +221,7 @@ def _ranked(options: Sequence[AskedOption]) -> list[AskedOption]:
     return sorted(options, key=lambda option: (worth(option), option.label))
 
 
-def _overall(criteria: Sequence[AskedCriterion], findings: Sequence[Finding]) -> dict[str, object]:
+def _overall(criteria: Sequence[AskedCriterion], findings: Sequence[WordMatch]) -> dict[str, object]:
     pairs = list(zip(criteria, findings, strict=True))
     reached = sum(criterion.weight * found.worth for criterion, found in pairs)
     positive = sum(criterion.weight for criterion in criteria if criterion.weight > 0)

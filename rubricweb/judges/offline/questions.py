@@ -32,7 +32,7 @@ class AskedCriterion:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedPrompt:
     """Everything a judge's prompt holds. Absent blocks are empty texts; `response` is the part to judge."""
 
     form: Form
@@ -64,7 +64,7 @@ class NotAQuestion(ValueError):
     """A chat request that holds no criteria in our tags."""
 
 
-def read_request(body: Mapping[str, Any]) -> Asked:
+def read_request(body: Mapping[str, Any]) -> ParsedPrompt:
     """Read a chat completions request body. Raises NotAQuestion when no criterion is tagged in it."""
     messages = body.get("messages")
     if not isinstance(messages, list):
@@ -76,7 +76,7 @@ def read_request(body: Mapping[str, Any]) -> Asked:
     if not criteria:
         raise NotAQuestion("no <criterion> in the user message; this judge answers rubric prompts only")
     response = _block(user, "response")
-    return Asked(
+    return ParsedPrompt(
         form=_form(body, system, user),
         criteria=criteria,
         query=_block(user, "query"),

@@ -112,7 +112,7 @@ Answerer: TypeAlias = Callable[[Request], Action]
 
 
 @dataclass(slots=True)
-class Rule:
+class ScriptRule:
     """Actions for the requests whose submission and requirement contain these texts ("" fits all)."""
 
     actions: Sequence[Action]
@@ -146,7 +146,7 @@ class Script:
     def __init__(
         self,
         *actions: Action | Answerer,
-        rules: Iterable[Rule] = (),
+        rules: Iterable[ScriptRule] = (),
         recordings: Iterable[Recording] = (),
         refused_rungs: Mapping[str, int] | None = None,
     ) -> None:
@@ -231,7 +231,7 @@ def read_script(data: Mapping[str, Any]) -> Script:
         return Script(
             *(_action(action) for action in data.get("actions", ())),
             rules=[
-                Rule(
+                ScriptRule(
                     [_action(action) for action in rule["actions"]],
                     rule.get("submission", ""),
                     rule.get("requirement", ""),

@@ -11,7 +11,7 @@ from dataclasses import fields
 from rubricweb.judges.rate_limit.headers import Window
 from rubricweb.judges.rate_limit.knobs import Knobs
 from rubricweb.judges.rate_limit.learning import Notes, forgiven, learn
-from rubricweb.judges.rate_limit.record import HeaderLimit, Lease, Record, Report
+from rubricweb.judges.rate_limit.record import HeaderLimit, Lease, ProcessReport, Record
 
 HORIZON_SECONDS = 0.5
 """How far ahead turns are handed out, beyond a process's next one."""
@@ -31,7 +31,7 @@ RESERVE_SHARE = 0.05
 """Of an allowance that refills so much is left: requests overtake each other on their way."""
 
 
-def settle(record: Record, report: Report, now: float, knobs: Knobs) -> Lease:
+def settle(record: Record, report: ProcessReport, now: float, knobs: Knobs) -> Lease:
     """Take a report into the record, which is changed, and say what the reporter may send."""
     notes: Notes = []
     if record.seen and abs(now - record.seen) > MEMORY_SECONDS:
@@ -60,7 +60,7 @@ def _forget(record: Record) -> None:
         setattr(record, entry.name, getattr(fresh, entry.name))
 
 
-def _hear(record: Record, report: Report, now: float, share: float) -> None:
+def _hear(record: Record, report: ProcessReport, now: float, share: float) -> None:
     """Take in what the last answer's headers said, less what is in flight and not counted there yet."""
     if report.allowance is not None:
         out = sum(out for _, out in record.workers.values())
@@ -111,7 +111,7 @@ def _opens_at(header: HeaderLimit | None, now: float) -> float:
     return min(header.ends_at + 0.05, now + LONGEST_TURN_SECONDS)
 
 
-def _request_rate(record: Record, report: Report, now: float, share: float) -> float | None:
+def _request_rate(record: Record, report: ProcessReport, now: float, share: float) -> float | None:
     configured = report.requests_per_minute
     rates = [
         record.rate,
@@ -121,7 +121,7 @@ def _request_rate(record: Record, report: Report, now: float, share: float) -> f
     return min((rate for rate in rates if rate is not None), default=None)
 
 
-def _token_rate(record: Record, report: Report, now: float, share: float) -> float | None:
+def _token_rate(record: Record, report: ProcessReport, now: float, share: float) -> float | None:
     """Of a configured limit the largest request is kept back: it may begin in one minute and count in the
     next.
     """
@@ -131,7 +131,9 @@ def _token_rate(record: Record, report: Report, now: float, share: float) -> flo
     return min((rate for rate in rates if rate is not None), default=None)
 
 
-def _lease(record: Record, report: Report, now: float, knobs: Knobs, notes: Notes, concurrency: int) -> Lease:
+def _lease(
+    record: Record, report: ProcessReport, now: float, knobs: Knobs, notes: Notes, concurrency: int
+) -> Lease:
     """What the reporter may send until it reports again."""
     rate = _request_rate(record, report, now, knobs.used_share)
     token_rate = _token_rate(record, report, now, knobs.used_share)
@@ -169,7 +171,7 @@ def _lease(record: Record, report: Report, now: float, knobs: Knobs, notes: Note
 
 
 def _spaced(
-    record: Record, report: Report, now: float, rate: float | None, token_rate: float | None
+    record: Record, report: ProcessReport, now: float, rate: float | None, token_rate: float | None
 ) -> list[float]:
     """Turns at even distances after the last that was handed out, to whomever: at least the next one.
 

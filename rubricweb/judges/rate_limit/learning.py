@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.record import Record, Report
+from rubricweb.judges.rate_limit.record import ProcessReport, Record
 
 MEASURED_SECONDS = 60.0
 """The pace is measured over at most so long: limits count by the minute."""
@@ -37,7 +37,7 @@ UNSETTLED_QUIET = 250.0
 Notes = list[tuple[str, str]]
 
 
-def learn(record: Record, report: Report, now: float, knobs: Knobs, notes: Notes) -> None:
+def learn(record: Record, report: ProcessReport, now: float, knobs: Knobs, notes: Notes) -> None:
     """Take what came of a process's requests into the record."""
     record.allowed += report.sent - report.refused - report.stale
     if now - record.since > MEASURED_SECONDS:
@@ -60,7 +60,7 @@ def per_minute(rate: float) -> str:
     return f"{each_minute:.0f} requests per minute" if each_minute >= 10 else f"{each_minute:.1f} per minute"
 
 
-def _weigh(record: Record, report: Report, now: float, knobs: Knobs, notes: Notes) -> None:
+def _weigh(record: Record, report: ProcessReport, now: float, knobs: Knobs, notes: Notes) -> None:
     """Is it a run of refusals, a share of them, or nothing?"""
     refused, count = report.refused, report.answered + report.refused
     together = record.run + refused - forgiven(record, knobs) * report.answered
@@ -92,7 +92,7 @@ def _weigh(record: Record, report: Report, now: float, knobs: Knobs, notes: Note
         record.rate *= 1 + min(3 * knobs.growth * (record.quiet / 100) ** 2 * report.answered / 100, 0.5)
 
 
-def _stop(record: Record, report: Report, now: float, knobs: Knobs, notes: Notes) -> None:
+def _stop(record: Record, report: ProcessReport, now: float, knobs: Knobs, notes: Notes) -> None:
     """The limit is exceeded: nobody sends but one request at a time."""
     at = "429" if record.rate is None else f"429 at {per_minute(record.rate)}"
     notes.append(("throttled", f"{at}: stopped, trying one request at a time until one is answered"))
@@ -102,14 +102,14 @@ def _stop(record: Record, report: Report, now: float, knobs: Knobs, notes: Notes
     _wait(record, report, now, notes)
 
 
-def _wait(record: Record, report: Report, now: float, notes: Notes) -> None:
+def _wait(record: Record, report: ProcessReport, now: float, notes: Notes) -> None:
     asked = report.wait_seconds
     record.paused_until = max(record.paused_until, now + (record.pause if asked is None else asked + 0.05))
     if asked is not None and asked >= 1:
         notes.append(("throttled", f"waiting {asked:.0f} s as the endpoint asked"))
 
 
-def _follow_try(record: Record, report: Report, now: float, knobs: Knobs, notes: Notes) -> None:
+def _follow_try(record: Record, report: ProcessReport, now: float, knobs: Knobs, notes: Notes) -> None:
     """While stopped: was the one request that is out let through?"""
     if report.epoch == record.epoch and report.refused:
         record.epoch += 1

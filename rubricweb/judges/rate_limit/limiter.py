@@ -19,7 +19,7 @@ from rubricweb.judges.rate_limit.concurrency import Concurrency
 from rubricweb.judges.rate_limit.configured import ConfiguredLimits
 from rubricweb.judges.rate_limit.headers import allowance, asked_to_wait
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.record import Lease, Report
+from rubricweb.judges.rate_limit.record import Lease, ProcessReport
 from rubricweb.judges.rate_limit.store import Store, endpoint_key
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class RateLimiter:
         self._turns: deque[float] = deque()
         self._again_at = 0.0
         # What the next report will tell
-        self._report = Report(worker)
+        self._report = ProcessReport(worker)
         self._is_urgent = False
         self._reported_at = 0.0
         self._wait_until = 0.0
@@ -321,10 +321,10 @@ class RateLimiter:
             self._exchanging = None
         self._advance()
 
-    def _take_report(self, now: float) -> Report:
+    def _take_report(self, now: float) -> ProcessReport:
         """The report so far, completed; the next one begins."""
         report = self._report
-        self._report = Report(
+        self._report = ProcessReport(
             report.worker, mean_tokens=report.mean_tokens, largest_tokens=report.largest_tokens
         )
         if (seconds := now - self._reported_at) > 0.02:

@@ -22,7 +22,7 @@ DECISIONS_KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RateLimitEvent:
     """Something that was decided about the pace, for a log that people read.
 
     `number` counts the decisions of this process from 1. `kind` is "throttled" or "paced". `at` is seconds
@@ -52,7 +52,7 @@ class RateLimiters:
         self._store = store or OwnStore(self._knobs)
         self._worker = worker or f"{socket.gethostname()}:{os.getpid()}"
         self._limiters: dict[tuple[str, str | None, str], RateLimiter] = {}
-        self._decisions: deque[Decision] = deque(maxlen=DECISIONS_KEPT)
+        self._decisions: deque[RateLimitEvent] = deque(maxlen=DECISIONS_KEPT)
         self._numbers = itertools.count(1)
 
     def of(self, config: JudgeConfig) -> RateLimiter:
@@ -69,7 +69,7 @@ class RateLimiters:
         """What every limiter does now, by (base_url, model)."""
         return {(url, model): limiter.state() for (url, _, model), limiter in list(self._limiters.items())}
 
-    def decisions(self, after: int = 0) -> list[Decision]:
+    def decisions(self, after: int = 0) -> list[RateLimitEvent]:
         """The decisions numbered higher than `after`, oldest first; the last 500 are kept."""
         return [decision for decision in list(self._decisions) if decision.number > after]
 
@@ -80,6 +80,8 @@ class RateLimiters:
         self._store.close()
 
     def _note(self, config: JudgeConfig, kind: str, words: str) -> None:
-        decision = Decision(next(self._numbers), time.time(), config.base_url, config.model, kind, words)
+        decision = RateLimitEvent(
+            next(self._numbers), time.time(), config.base_url, config.model, kind, words
+        )
         self._decisions.append(decision)
         log.info("%s: %s", config.model, words)

@@ -11,7 +11,7 @@ _VERSION = 2
 
 
 @dataclass(slots=True)
-class Report:
+class ProcessReport:
     """What one process tells of its requests since its last report, and what it wants.
 
     `epoch` is that of the last lease. `wanted` requests could be sent soon, which would use about

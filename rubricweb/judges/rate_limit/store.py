@@ -12,7 +12,7 @@ from typing import Protocol
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.rate_limit.bucket import settle
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.record import Lease, Record, Report
+from rubricweb.judges.rate_limit.record import Lease, ProcessReport, Record
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Store(Protocol):
     sharing: str
     pause_seconds: float
 
-    async def exchange(self, key: str, report: Report) -> Lease:
+    async def exchange(self, key: str, report: ProcessReport) -> Lease:
         """Settle a report with the record of this endpoint, atomically. Never blocks the event loop.
 
         Raises StoreAway.
@@ -56,7 +56,7 @@ class OwnStore:
         self._now = now
         self.records: dict[str, Record] = {}
 
-    async def exchange(self, key: str, report: Report) -> Lease:
+    async def exchange(self, key: str, report: ProcessReport) -> Lease:
         """See `Store.exchange`."""
         return settle(self.records.setdefault(key, Record()), report, self._now(), self._knobs)
 
@@ -87,7 +87,7 @@ class FallbackStore:
         self.sharing = shared.sharing
         self.pause_seconds = shared.pause_seconds
 
-    async def exchange(self, key: str, report: Report) -> Lease:
+    async def exchange(self, key: str, report: ProcessReport) -> Lease:
         """As `Store.exchange`, but never StoreAway."""
         if self._now() < self._retry_at:
             return await self._alone(key, report)
@@ -110,7 +110,7 @@ class FallbackStore:
         """Close the shared store."""
         self._shared.close()
 
-    async def _alone(self, key: str, report: Report) -> Lease:
+    async def _alone(self, key: str, report: ProcessReport) -> Lease:
         last = self._last.get(key)
         workers = max(last.workers if last else 0, self._guess_workers)
         if key not in self._own.records and last is not None:

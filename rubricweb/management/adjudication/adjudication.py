@@ -13,7 +13,7 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
 from rubricweb.selectors.adjudication import inbox as selected
-from rubricweb.selectors.adjudication.units import UnitToDecide, UnitVoice, unit_to_decide
+from rubricweb.selectors.adjudication.units import UnitAnswer, UnitToDecide, unit_to_decide
 from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.labels.stored_answers import label_effect
@@ -214,7 +214,7 @@ def _print_unit(unit: UnitToDecide, *, names: bool) -> None:
         ("submission", asked.output),
         *[("reference", asked.reference or "")] * bool(asked.reference),
     ]
-    rows += [(voice.name, _said(unit.criterion, voice)) for voice in (*unit.judges, *unit.people)]
+    rows += [(answer.name, _said(unit.criterion, answer)) for answer in (*unit.judges, *unit.people)]
     if unit.decision is not None:
         rows.append(("decided", _decided(unit.decision, names=names)))
     elif unit.provenance is not None:
@@ -234,16 +234,16 @@ def _with_effect(criterion: Criterion, label: str) -> str:
     return f"{label} ({effect})" if effect in ("helped", "hurt") else label
 
 
-def _said(criterion: Criterion, voice: UnitVoice) -> str:
+def _said(criterion: Criterion, answer: UnitAnswer) -> str:
     """A rater's label with all they gave for it, a line each."""
-    label = f"no answer: {voice.error or 'not asked'}"
-    if voice.verdict:
-        label = _with_effect(criterion, voice.verdict)
-    label += f", first {voice.initial}" if voice.initial else ""
-    label += ", finds the rubric unclear" if voice.unclear else ""
-    label += f" (votes: {_counted(criterion, voice.votes)})" if voice.votes else ""
-    quoted = [f"“{quote.text}” in the {quote.where}" for quote in voice.evidence]
-    return "\n".join(filter(None, (label, voice.reason, voice.later, *quoted)))
+    label = f"no answer: {answer.error or 'not asked'}"
+    if answer.verdict:
+        label = _with_effect(criterion, answer.verdict)
+    label += f", first {answer.initial}" if answer.initial else ""
+    label += ", finds the rubric unclear" if answer.unclear else ""
+    label += f" (votes: {_counted(criterion, answer.votes)})" if answer.votes else ""
+    quoted = [f"“{quote.text}” in the {quote.where}" for quote in answer.evidence]
+    return "\n".join(filter(None, (label, answer.reason, answer.later, *quoted)))
 
 
 def _decided(decision: Adjudication, *, names: bool) -> str:

@@ -4,9 +4,9 @@ import argparse
 
 from rubricweb.engine.number_format import number, text_of, value_of
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.lacking import print_lacking
 from rubricweb.management.terminal.printed import Table, Terminal, terminal
 from rubricweb.management.terminal.shapes import print_shape
+from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Criterion, ReviewQueue, Role
 from rubricweb.selectors.comparison.agreement_board import AgreementBoard, PairCell, agreement_board
@@ -46,8 +46,8 @@ def _criterion_called(queue: ReviewQueue, name: str) -> int:
 def _print(board: AgreementBoard) -> None:
     console = terminal()
     console.print(f"{board.queue.name}: {board.reviews} reviews by {board.raters_total} raters")
-    if board.lacking is not None:
-        print_lacking(board.lacking)
+    if board.unavailable is not None:
+        print_unavailable(board.unavailable)
     if not board.reviews:
         return
     table = _table("criterion", "units", "α", "mean κ", "raw", "ceiling", "seconds")

@@ -10,9 +10,9 @@ from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import interval_text, share, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff
-from rubricweb.management.terminal.lacking import as_json, print_lacking
 from rubricweb.management.terminal.printed import Table, print_json, terminal
-from rubricweb.management.terminal.shapes import print_shape
+from rubricweb.management.terminal.shapes import as_shape, print_shape
+from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role
 from rubricweb.selectors.comparison import comparison
@@ -21,7 +21,7 @@ from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.labels.incomparable import no_labels
-from rubricweb.selectors.shared.lacking import Lacking
+from rubricweb.selectors.shared.unavailable import Unavailable
 from rubricweb.selectors.teams import lookup
 
 FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
@@ -62,20 +62,22 @@ def run(options: argparse.Namespace) -> int:
         from rubricweb.api.comparison.schemas import Comparison as Shown
 
         print_shape(Shown, found, indent=2)
-    elif found.lacking is not None:
-        return _nothing(found.lacking, options)
+    elif found.unavailable is not None:
+        return _nothing(found.unavailable, options)
     else:
         _print(found)
-    return NOTHING_TO_COMPARE if found.lacking else 0
+    return NOTHING_TO_COMPARE if found.unavailable else 0
 
 
-def _nothing(lacking: Lacking, options: argparse.Namespace) -> int:
+def _nothing(unavailable: Unavailable, options: argparse.Namespace) -> int:
     """Says why there is nothing to compare and what to do."""
     if options.json:
+        from rubricweb.api.comparison.schemas import Unavailable as Shown
+
         # Nobody labelled anything, so there are no queues that the API could be asked with.
-        print_json({"lacking": as_json(lacking)}, indent=2)
+        print_json({"unavailable": as_shape(Shown, unavailable)}, indent=2)
     else:
-        print_lacking(lacking)
+        print_unavailable(unavailable)
     return NOTHING_TO_COMPARE
 
 
@@ -201,11 +203,11 @@ def _members(panel: PanelComparison) -> Table:
 
 def _print_estimate(found: PeopleEstimate) -> None:
     console = terminal()
-    if found.lacking is not None:
-        print_lacking(found.lacking, of="What people would say of all items is not known.")
+    if found.unavailable is not None:
+        print_unavailable(found.unavailable, of="What people would say of all items is not known.")
         return
     for of, mean in ((found.population, found.these), ("cases like these", found.like_these)):
-        assert mean is not None  # nothing is lacking
+        assert mean is not None
         why = f" {mean.reason}" if mean.reason else ""
         console.print(f"People's mean score over {of}: {text_of(mean)} from {mean.n:,} labelled items.{why}")
     these = found.these

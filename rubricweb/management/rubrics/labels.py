@@ -10,7 +10,7 @@ from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role, RubricVersion
 from rubricweb.selectors.rubrics import versions as selected
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, changes_in_version
-from rubricweb.services.rubrics.label_decisions import Chosen, decide
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from rubricweb.templatetags.display import count, usd
 
 
@@ -53,7 +53,9 @@ def decide_about(options: argparse.Namespace) -> int:
     change = _called(version, options.criterion)
     seen = change.decision.pk if change.decision is not None else None
     carried = dict(options.option) if options.option else None
-    done = decide(version, change.uid, Chosen(options.kind, carried, options.reason), by=who.user, seen=seen)
+    done = decide(
+        version, change.uid, NewLabelDecision(options.kind, carried, options.reason), by=who.user, seen=seen
+    )
     if options.json:
         from rubricweb.api.rubrics.schemas import LabelChange as Shape
 

@@ -7,7 +7,7 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who
 from rubricweb.models import Run
 from rubricweb.selectors.runs.diff.diff import RunDiff, require_comparable, run_diff
-from rubricweb.selectors.runs.diff.items import ItemRow, hidden_from, item_changes, item_page
+from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
 
 SHOWN_ITEMS = 10
 NOISE = {"within": "within", "beyond": "beyond", "open": "open", "unknown": "not measured"}
@@ -22,9 +22,9 @@ def show(who: Who, run: Run, baseline: Run, *, as_json: bool) -> int:
     rows = item_page(changes, run, baseline, size=size).rows
     if as_json:
         from rubricweb.api.runs.diff.schemas import RunDiffWithItems
-        from rubricweb.api.schemas import With
+        from rubricweb.api.schemas import WithFields
 
-        print_shape(RunDiffWithItems, With(found, items=rows), indent=2)
+        print_shape(RunDiffWithItems, WithFields(found, items=rows), indent=2)
     else:
         _print(found, rows)
     return 0
@@ -33,7 +33,7 @@ def show(who: Who, run: Run, baseline: Run, *, as_json: bool) -> int:
 # ── For people ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _print(found: RunDiff, rows: tuple[ItemRow, ...]) -> None:
+def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     console = terminal()
     console.print(f"{found.run} against {found.baseline}, over {found.run.dataset}")
     for one in found.settings:
@@ -100,7 +100,7 @@ def _criteria(found: RunDiff) -> Table:
     return table
 
 
-def _items(rows: list[ItemRow]) -> Table:
+def _items(rows: list[DiffItemRow]) -> Table:
     table = Table()
     table.add_column("item")
     for title in ("before", "after", "Δ", "answers changed"):

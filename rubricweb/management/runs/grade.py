@@ -200,7 +200,7 @@ def _judges(
         [(judge_id, judge)] = members
         return RunOptions(judge_id=judge_id, judge=judge)
     asked = [
-        panels.Member(judge_id, stage=number if options.cascade else 0, config=judge)
+        panels.PanelMember(judge_id, stage=number if options.cascade else 0, config=judge)
         for number, (judge_id, judge) in enumerate(members)
     ]
     return RunOptions(panel=panels.Panel(asked, rule=options.vote or None, repeats=options.repeats or 1))

@@ -18,10 +18,10 @@ def list_judges(options: argparse.Namespace) -> int:
     judges = endpoints.judges_of(acting(options, Role.VIEWER).team)
     if options.json:
         from rubricweb.api.runs.schemas import PricedJudge
-        from rubricweb.api.schemas import With
+        from rubricweb.api.schemas import WithFields
 
         for judge_id, config in judges.items():
-            print_shape(PricedJudge, With(config, id=judge_id))
+            print_shape(PricedJudge, WithFields(config, id=judge_id))
         return 0
     if not judges:
         note("No judge: set OPENAI_API_KEY, or let an owner add one: rubricweb endpoints add --help")

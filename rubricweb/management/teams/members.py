@@ -121,10 +121,10 @@ def _handed(options: argparse.Namespace, who: Who, invited: inviting.Invited) ->
     invitation = invited.invitation
     whom = invitation.email or invitation.username
     if options.json:
-        from rubricweb.api.schemas import With
+        from rubricweb.api.schemas import WithFields
         from rubricweb.api.teams.schemas import HandedInvitation
 
-        print_shape(HandedInvitation, With(invitation, link=invited.link))
+        print_shape(HandedInvitation, WithFields(invitation, link=invited.link))
         return 0
     if invited.link is None:
         return say(f"An invitation into {who.team} is on its way to {whom}.")
@@ -149,7 +149,7 @@ def _named(membership: Membership) -> str:
     return str(person) if str(person) == person.username else f"{person} ({person.username})"
 
 
-def _print_members(found: Iterable[selected.Member], who: Who) -> None:
+def _print_members(found: Iterable[selected.TeamMember], who: Who) -> None:
     from rubricweb.api.teams.schemas import Member, members_in_team
 
     for row in members_in_team(found, viewer=who.user):

@@ -10,7 +10,7 @@ PAGE = 500
 """The most a selector gives out at once."""
 
 
-class Page(Protocol[OneRow]):
+class CursorPage(Protocol[OneRow]):
     """A page of a selector: its rows, and what opens the following page."""
 
     @property
@@ -28,7 +28,7 @@ class First(Generic[Row]):
     more: bool
 
 
-def first(limit: int, page: Callable[[str | None, int], Page[Row]]) -> First[Row]:
+def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> First[Row]:
     """The first `limit` rows; `page(cursor, size)` is asked as often as that takes."""
     rows: list[Row] = []
     cursor: str | None = None

@@ -12,8 +12,13 @@ from rubricweb.management.terminal.printed import print_json
 
 
 def print_shape(shape: type[BaseModel], row: Any, *, indent: int | None = None) -> None:
+    """Prints a row as the API gives it."""
+    print_json(as_shape(shape, row), indent=indent)
+
+
+def as_shape(shape: type[BaseModel], row: Any) -> Any:
     """A row as the API gives it."""
     from ninja.responses import NinjaJSONEncoder
 
     answer = shape.model_validate(row).model_dump()
-    print_json(json.loads(json.dumps(answer, cls=NinjaJSONEncoder)), indent=indent)
+    return json.loads(json.dumps(answer, cls=NinjaJSONEncoder))

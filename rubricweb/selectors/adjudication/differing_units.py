@@ -12,12 +12,12 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.models import (
     Adjudication,
     Cause,
-    Choice,
     Criterion,
     Item,
     Judgement,
     ReviewQueue,
     Revision,
+    RevisionChoice,
     Run,
     Team,
     User,
@@ -26,7 +26,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.labels import people
-from rubricweb.selectors.labels.adjudications import runs_beside
+from rubricweb.selectors.labels.adjudications import judge_runs_for_queues
 from rubricweb.selectors.labels.by_kind import option_gaps
 from rubricweb.selectors.labels.comparable import labelled_queues, queues_to_compare
 from rubricweb.selectors.labels.ground_truth import Unit, people_first, reviewed_items
@@ -72,7 +72,7 @@ def scope(team: Team, viewer: User, queues: Sequence[ReviewQueue] = (), run: Run
     if run is not None:
         return Scope(team, viewer, tuple(queues_to_compare(run, queues)), (run,))
     queues = queues or people_first(list(labelled_queues(team=team)))
-    return Scope(team, viewer, tuple(queues), tuple(runs_beside(team, queues)))
+    return Scope(team, viewer, tuple(queues), tuple(judge_runs_for_queues(team, queues)))
 
 
 class UnitLabels(NamedTuple):
@@ -177,7 +177,7 @@ def units_of_cause(where: Scope, cause: str) -> set[Unit]:
     rows = list(decided.values_list(*UNIT, "item__dataset_id"))
     if cause == Cause.RUBRIC_UNCLEAR:
         said = Revision.objects.filter(
-            in_reviews("judgement__", queue__team=where.team), choice=Choice.UNCLEAR
+            in_reviews("judgement__", queue__team=where.team), choice=RevisionChoice.UNCLEAR
         )
         columns = ("judgement__item_id", "judgement__criterion_id", "judgement__item__dataset_id")
         rows += said.values_list(*columns)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from rubricweb.engine.ground_truth import majority
 from rubricweb.models import (
     Adjudication,
-    Choice,
     Criterion,
     Item,
     Judgement,
     Review,
     ReviewState,
+    RevisionChoice,
     Run,
     User,
     Vote,
 )
 from rubricweb.selectors.blinding import require_visible
-from rubricweb.selectors.labels.adjudications import labelling_queues, runs_beside
+from rubricweb.selectors.labels.adjudications import judge_runs_for_queues, labelling_queues
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.labels.people import PersonLabel, decided_rows, decisions, people_labels
 from rubricweb.selectors.labels.provenance import Provenance, provenances
@@ -26,7 +26,7 @@ from rubricweb.selectors.reviews.reviews import Quote, quotes
 
 
 @dataclass(frozen=True)
-class UnitVoice:
+class UnitAnswer:
     """What one rater said: `verdict` is their final label, `initial` what they said first where they changed.
 
     `later` is their reason for changing, `unclear` whether they found the rubric so. `votes` are the answers
@@ -54,15 +54,15 @@ class UnitToDecide:
 
     item: Item
     criterion: Criterion
-    people: tuple[UnitVoice, ...]
-    judges: tuple[UnitVoice, ...]
+    people: tuple[UnitAnswer, ...]
+    judges: tuple[UnitAnswer, ...]
     most: str | None
     decision: Adjudication | None
     provenance: Provenance | None
     runs: tuple[Run, ...]
 
     @property
-    def voices(self) -> tuple[UnitVoice, ...]:
+    def answers(self) -> tuple[UnitAnswer, ...]:
         return (*self.people, *self.judges)
 
 
@@ -74,7 +74,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
     """
     require_visible(viewer, item)
     queues = people_first(labelling_queues(item))
-    runs = runs_beside(item.dataset.team, queues)
+    runs = judge_runs_for_queues(item.dataset.team, queues)
     said = Judgement.objects.filter(item=item, criterion=criterion)
     version = criterion.version_id
     unit = (item.pk, criterion.pk)
@@ -102,7 +102,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
         name += f", asked again ({row.repeat + 1})" if row.repeat else ""
         made_of = tuple((str(label), n) for (run_id, label), n in votes.most_common() if run_id == row.run_id)
         judges.append(
-            UnitVoice(
+            UnitAnswer(
                 name,
                 True,
                 row.verdict,
@@ -117,9 +117,9 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
     return UnitToDecide(
         item=item,
         criterion=criterion,
-        people=tuple(sorted(people, key=lambda voice: voice.name)),
+        people=tuple(sorted(people, key=lambda answer: answer.name)),
         judges=tuple(judges),
-        most=majority(voice.verdict for voice in people if voice.verdict),
+        most=majority(answer.verdict for answer in people if answer.verdict),
         decision=decision,
         provenance=found,
         runs=tuple(runs),
@@ -151,17 +151,17 @@ def _letters(place: int) -> str:
     return (_letters(more - 1) if more else "") + chr(ord("A") + last)
 
 
-def _person(row: Judgement, label: PersonLabel, name: str) -> UnitVoice:
+def _person(row: Judgement, label: PersonLabel, name: str) -> UnitAnswer:
     """What a rater said, in their judgement, with the label as it is read here."""
     revision = getattr(row, "revision", None)
-    changed = revision is not None and revision.choice == Choice.CHANGE
-    return UnitVoice(
+    changed = revision is not None and revision.choice == RevisionChoice.CHANGE
+    return UnitAnswer(
         name=name,
         is_judge=False,
         verdict=label.final,
         reason=row.reason,
         initial=label.verdict if changed else None,
         later=revision.reason if revision is not None else "",
-        unclear=revision is not None and revision.choice == Choice.UNCLEAR,
+        unclear=revision is not None and revision.choice == RevisionChoice.UNCLEAR,
         evidence=quotes(row),
     )

@@ -35,7 +35,7 @@ from rubricweb.selectors.comparison.agreement_raters import (
 )
 from rubricweb.selectors.labels.queue_labels import QueueLabels, item_id, queue_labels
 from rubricweb.selectors.reviews.queues import queue_progress
-from rubricweb.selectors.shared.lacking import Lacking
+from rubricweb.selectors.shared.unavailable import Unavailable
 
 RESAMPLES = 1000
 LEAST_RESAMPLES = 200
@@ -159,20 +159,22 @@ class AgreementBoard:
         return self.criteria if self.overall is None else (self.overall, *self.criteria)
 
     @property
-    def lacking(self) -> Lacking | None:
+    def unavailable(self) -> Unavailable | None:
         """Why there is no agreement to show, None when there is."""
         pk = self.queue.pk
         if not self.reviews and not self.queue.imported:
             step = "Agreement is counted from the first item that two people have submitted."
-            return Lacking("no_reviews", "Nobody has submitted a review yet.", step, "queue", queue_id=pk)
+            return Unavailable("no_reviews", "Nobody has submitted a review yet.", step, "queue", queue_id=pk)
         if any(row.alpha.n for row in self.rows):
             return None
         why = "No criterion of an item has labels of two people: nothing to hold against each other."
         if self.queue.imported:
-            return Lacking("no_second_labels", why, "Open a queue with two people per item.", page="queues")
+            return Unavailable(
+                "no_second_labels", why, "Open a queue with two people per item.", page="queues"
+            )
         one_each = self.queue.raters_per_item == 1
         step = "Ask for two people per item." if one_each else "Wait until a second person has submitted."
-        return Lacking("no_second_labels", why, step, "queue", queue_id=pk)
+        return Unavailable("no_second_labels", why, step, "queue", queue_id=pk)
 
     @property
     def measured(self) -> bool:

@@ -52,11 +52,11 @@ def rater_names(
 ) -> dict[Rater, RaterName]:
     """What to call each rater. Without `all_names` others are numbered, in an order that tells nothing."""
 
-    def drawn(rater: Rater) -> str:
+    def shuffle_key(rater: Rater) -> str:
         return hashlib.sha256(f"{queue.pk} {rater.pk}".encode()).hexdigest()
 
     names = {}
-    for number, rater in enumerate(sorted(raters, key=drawn), start=1):
+    for number, rater in enumerate(sorted(raters, key=shuffle_key), start=1):
         mine = rater.user_id == viewer.pk
         names[rater] = RaterName(rater.name if mine or all_names else f"Rater {number}", mine)
     return names

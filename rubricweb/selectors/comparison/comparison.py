@@ -24,11 +24,11 @@ from rubricweb.selectors.comparison.people_means import PeopleEstimate, people_e
 from rubricweb.selectors.comparison.people_rates import PeopleRate, people_rates
 from rubricweb.selectors.comparison.people_scores import PeoplesScores, scored_rows
 from rubricweb.selectors.comparison.scores import ScoreComparison, compare_item_scores
-from rubricweb.selectors.labels.by_kind import CriterionComparison, Evidence, MatrixRow, matrix
+from rubricweb.selectors.labels.by_kind import ConfusionMatrixRow, CriterionComparison, Evidence, matrix
 from rubricweb.selectors.labels.ground_truth import Unit, ground_truth, labels, of_people, run_answers
 from rubricweb.selectors.labels.incomparable import on_other_versions, one_verdict, why_nothing
 from rubricweb.selectors.reviews.sampling import Described
-from rubricweb.selectors.shared.lacking import Lacking
+from rubricweb.selectors.shared.unavailable import Unavailable
 
 # ── Agreement ────────────────────────────────────────────────────────────────────────────────────
 
@@ -48,8 +48,8 @@ class Comparison:
     common scale. `bias` is over all units both gave a value, `scores` compares whole items, whatever the
     kinds of their criteria. `panel` has the judges of a panel one by one, None for a single judge.
     `on_other_versions` counts units people labelled by another version than the run's: the run was never
-    asked them, and they are in no figure. `lacking` says why no unit has an answer of both sides, `describes`
-    of which items the figures tell.
+    asked them, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
+    `describes` of which items the figures tell.
     """
 
     run: Run
@@ -69,7 +69,7 @@ class Comparison:
     adjudicated: int
     hidden_items: int
     on_other_versions: int
-    lacking: Lacking | None
+    unavailable: Unavailable | None
     describes: Described | None
     criteria: tuple[CriterionComparison, ...]
     panel: PanelComparison | None
@@ -101,7 +101,7 @@ class Comparison:
         return min(0.0, math.floor(min(lows, default=0.0) * 10) / 10)
 
     @property
-    def matrix(self) -> tuple[MatrixRow, ...]:
+    def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
         return matrix(self.overall.confusion)
 
     @property
@@ -158,7 +158,7 @@ def compare(
         adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
         hidden_items=len(hidden),
         on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
-        lacking=why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden),
+        unavailable=why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden),
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(run, queues, evidence, criteria, others),
@@ -198,7 +198,7 @@ def _not_binary(criteria: Mapping[int, Criterion]) -> set[int]:
 
 @dataclass(frozen=True)
 class Overview:
-    """The `overall`, ceiling, `lacking` and estimate of `compare`, for pages that show one number of each.
+    """The `overall`, ceiling, `unavailable` and estimate of `compare`: for pages that show a number of each.
 
     `rates` is what people say of each criterion of the run's rubric, by its id, and `rates_describe` of which
     items.
@@ -207,7 +207,7 @@ class Overview:
     run: Run
     overall: PairAgreement
     ceiling: HumanCeiling
-    lacking: Lacking | None
+    unavailable: Unavailable | None
     estimate: PeopleEstimate
     rates: Mapping[int, PeopleRate]
     rates_describe: Described | None
@@ -233,9 +233,9 @@ def overview(
     pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed).by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
-    lacking = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden)
-    if lacking is None and agreement.kappa.value is None:
-        lacking = one_verdict(run) if agreement.n else None
+    unavailable = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden)
+    if unavailable is None and agreement.kappa.value is None:
+        unavailable = one_verdict(run) if agreement.n else None
     rows = scored_rows(run, hidden)
     scores = PeoplesScores(run, rows).of(by_rater, said.values)
     estimate = people_estimate(run, queues, rows, scores, hidden=hidden)
@@ -246,7 +246,7 @@ def overview(
         run=run,
         overall=agreement,
         ceiling=pooled.ceiling(labelled_binary),
-        lacking=lacking,
+        unavailable=unavailable,
         estimate=estimate,
         rates=people_rates(criteria, by_rater, items, estimate.samples),
         rates_describe=estimate.described(

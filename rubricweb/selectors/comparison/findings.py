@@ -20,7 +20,7 @@ RELIABLE_ALPHA = 0.667
 
 
 @dataclass(frozen=True)
-class Finding:
+class ComparisonFinding:
     """One sentence; `level` is success, info or warning, `title` the claim, `text` what it rests on."""
 
     level: str
@@ -28,7 +28,7 @@ class Finding:
     text: str
 
 
-def findings(found: Comparison) -> list[Finding]:
+def findings(found: Comparison) -> list[ComparisonFinding]:
     """Claims the intervals support, most important first; empty when there is nothing to measure.
 
     Of MET rates a difference is only called one when the 95 % intervals on both sides do not overlap, which
@@ -37,7 +37,7 @@ def findings(found: Comparison) -> list[Finding]:
     all at once.
     """
     choices = [(row, row.options) for row in found.criteria if row.options is not None and row.options.n]
-    said: list[Finding | None] = []
+    said: list[ComparisonFinding | None] = []
     if found.overall.n:
         said = [_bias(found), _agreement(found), _people(_Tested.alone(found.human_alpha, RELIABLE_ALPHA))]
         said.append(_seat(found.ceiling))
@@ -77,7 +77,7 @@ class _Tested:
         return 1 if self.figure.value > self.against else -1
 
     @property
-    def after_holm(self) -> str:
+    def holm_note(self) -> str:
         """What a reader needs to see why word and interval may differ; nothing for a figure by itself."""
         if self.choices == 1 or self.p is None:
             return ""
@@ -105,7 +105,7 @@ def _seat_difference(ceiling: HumanCeiling) -> Figure:
     return Figure(None, None, None, 0) if ceiling.judge is None else ceiling.judge.kappa_difference
 
 
-def _bias(found: Comparison) -> Finding | None:
+def _bias(found: Comparison) -> ComparisonFinding | None:
     judge, people = found.overall.judged_met_rate, found.overall.reference_met_rate
     if found.bias.value is None:
         return None
@@ -113,18 +113,18 @@ def _bias(found: Comparison) -> Finding | None:
     rates = f"the judge {what} on {share(judge.value)} of the units, people on {share(people.value)}."
     if not found.leaning:
         title = "The judge is neither lenient nor strict, as far as these labels show."
-        return Finding("info", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
+        return ComparisonFinding("info", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
     side = "higher" if found.leaning == "lenient" else "lower"
     title = f"The judge is {found.leaning}: its answers make scores {side} than people's do."
-    return Finding("warning", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
+    return ComparisonFinding("warning", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
 
 
-def _agreement(found: Comparison) -> Finding:
+def _agreement(found: Comparison) -> ComparisonFinding:
     same = f"They agree on {share(found.overall.accuracy.value)} of {found.overall.n:,} units."
     return _beyond_chance(_Tested.alone(found.overall.kappa), same)
 
 
-def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> Finding:
+def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> ComparisonFinding:
     """The same of one choice."""
     same = f"They choose the same option on {share(options.accuracy.value)} of {options.n:,} items."
     if options.adjacent_accuracy is not None and options.adjacent_accuracy.value is not None:
@@ -136,7 +136,7 @@ def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) 
     return _beyond_chance(kappa, same, of=f"{row.criterion.name}: ", answer="option", name=name)
 
 
-def _checks(found: Comparison) -> list[Finding]:
+def _checks(found: Comparison) -> list[ComparisonFinding]:
     """What is left to say of a rubric nobody can be held against: its checks are computed."""
     means = [
         (str(row.criterion.name), row.mean_value) for row in found.criteria if row.mean_value is not None
@@ -145,32 +145,36 @@ def _checks(found: Comparison) -> list[Finding]:
         return []
     text = "; ".join(f"{name} {text_of(mean)} on average" for name, mean in means if mean.n)
     title = "Every criterion is a check: computed, so there is nothing for judge and people to agree on."
-    return [Finding("info", title, f"{text}." if text else "None has been computed yet.")]
+    return [ComparisonFinding("info", title, f"{text}." if text else "None has been computed yet.")]
 
 
 def _beyond_chance(
     tested: _Tested, same: str, *, of: str = "", answer: str = "verdict", name: str = "Cohen κ"
-) -> Finding:
+) -> ComparisonFinding:
     kappa = tested.figure
-    rest = f"{same} {name} is {text_of(kappa)}; 0 is chance, 1 is perfect.{tested.after_holm}"
+    rest = f"{same} {name} is {text_of(kappa)}; 0 is chance, 1 is perfect.{tested.holm_note}"
     if kappa.value is None:
         why = (
             f"Both sides gave one and the same {answer} throughout, so chance alone explains their agreement."
         )
-        return Finding(
+        return ComparisonFinding(
             "info", _title(of, "Agreement beyond chance cannot be measured here."), f"{same} {why}"
         )
     if kappa.low is None or kappa.high is None:
-        return Finding("info", f"{of}{name} is {text_of(kappa)}; too few items for an interval.", same)
+        return ComparisonFinding(
+            "info", f"{of}{name} is {text_of(kappa)}; too few items for an interval.", same
+        )
     if tested.side < 0:
-        return Finding("warning", _title(of, "Judge and people agree less than chance would have it."), rest)
+        return ComparisonFinding(
+            "warning", _title(of, "Judge and people agree less than chance would have it."), rest
+        )
     if tested.side == 0:
         title = _title(of, "Agreement with people cannot be told apart from chance.")
-        return Finding("warning", title, rest)
+        return ComparisonFinding("warning", title, rest)
     title = _title(of, "The judge agrees with people more than chance would have it.")
     if kappa.high < 0.2:
-        return Finding("warning", title.replace("more than", "only a little more than"), rest)
-    return Finding("success" if kappa.low >= 0.6 else "info", title, rest)
+        return ComparisonFinding("warning", title.replace("more than", "only a little more than"), rest)
+    return ComparisonFinding("success" if kappa.low >= 0.6 else "info", title, rest)
 
 
 def _title(of: str, sentence: str) -> str:
@@ -178,10 +182,10 @@ def _title(of: str, sentence: str) -> str:
     return f"{of}{sentence[0].lower()}{sentence[1:]}" if of else sentence
 
 
-def _people(tested: _Tested, of: str = "") -> Finding | None:
+def _people(tested: _Tested, of: str = "") -> ComparisonFinding | None:
     alpha = tested.figure
     if alpha.n == 0:
-        return Finding(
+        return ComparisonFinding(
             "info",
             _title(of, "How well people agree among themselves is not known."),
             "No unit has been labelled by two people: there is no human ceiling to hold the judge against.",
@@ -190,19 +194,19 @@ def _people(tested: _Tested, of: str = "") -> Finding | None:
         return None
     text = f"α among people is {text_of(alpha)} over {alpha.n:,} units"
     if alpha.value < RELIABLE_ALPHA:
-        return Finding(
+        return ComparisonFinding(
             "warning",
             _title(of, "People differ among themselves too much to measure a judge finely."),
             f"{text}; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions."
-            f"{tested.after_holm} Sharpen the criteria they differ on before blaming the judge.",
+            f"{tested.holm_note} Sharpen the criteria they differ on before blaming the judge.",
         )
     if tested.side == 0:
         return None
-    text = f"{text}.{tested.after_holm}"
-    return Finding("success", _title(of, "People agree well enough to measure a judge."), text)
+    text = f"{text}.{tested.holm_note}"
+    return ComparisonFinding("success", _title(of, "People agree well enough to measure a judge."), text)
 
 
-def _seat(ceiling: HumanCeiling, of: str = "", tested: _Tested | None = None) -> Finding | None:
+def _seat(ceiling: HumanCeiling, of: str = "", tested: _Tested | None = None) -> ComparisonFinding | None:
     """The judge in a person's seat beside these people; its κ with the majority of all is not comparable."""
     judge = ceiling.judge
     if judge is None or judge.kappa_difference.value is None:
@@ -212,23 +216,23 @@ def _seat(ceiling: HumanCeiling, of: str = "", tested: _Tested | None = None) ->
     numbers = (
         f"Against the majority of the others the judge has κ {text_of(judge.kappa)}, one of {people} "
         f"{text_of(ceiling.kappa)}: a difference of {text_of(tested.figure, signed=True)} on "
-        f"{ceiling.n:,} units.{tested.after_holm}"
+        f"{ceiling.n:,} units.{tested.holm_note}"
     )
     if tested.side < 0:
         title = f"The judge is below the human ceiling of {people}: there is room to improve it."
-        return Finding("info", _title(of, title), numbers)
+        return ComparisonFinding("info", _title(of, title), numbers)
     if tested.side > 0:
         title = f"The judge agrees with {people} better than one of them does."
-        return Finding("success", _title(of, title), numbers)
+        return ComparisonFinding("success", _title(of, title), numbers)
     title = f"Whether the judge is as good as one of {people} is open: the difference may be 0."
-    return Finding("info", _title(of, title), numbers)
+    return ComparisonFinding("info", _title(of, title), numbers)
 
 
-def _limits(found: Comparison, units: int) -> list[Finding]:
+def _limits(found: Comparison, units: int) -> list[ComparisonFinding]:
     limits = []
     if units < FEW_UNITS:
         limits.append(
-            Finding(
+            ComparisonFinding(
                 "warning",
                 f"Only {counted(units, 'unit')}: take every figure as a hint.",
                 f"Label at least {FEW_UNITS} units, better a few hundred, before acting on them.",
@@ -236,7 +240,7 @@ def _limits(found: Comparison, units: int) -> list[Finding]:
         )
     if found.coverage is not None and found.coverage < 0.95:
         limits.append(
-            Finding(
+            ComparisonFinding(
                 "warning",
                 f"The judge gave a verdict on {share(found.coverage)} of the units only.",
                 "The figures say nothing about the others.",

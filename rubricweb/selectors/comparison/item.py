@@ -22,20 +22,20 @@ from rubricweb.models import (
 from rubricweb.selectors.adjudication.units import aliases
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.people import decided_rows, decisions, people_labels, readings
-from rubricweb.selectors.reviews.reveals import RevealedVoice
+from rubricweb.selectors.reviews.reveals import RevealedAnswer
 from rubricweb.selectors.reviews.reviews import quotes
 
 
 @dataclass(frozen=True)
-class CriterionVoices:
-    """One criterion: people's voices, the judge's, and the label that stands by `rule`, of final labels.
+class CriterionAnswers:
+    """One criterion: people's answers, the judge's, and the label that stands by `rule`, of final labels.
 
     `rule` is adjudicated, single, unanimous, majority, tied (then `stands` is None) or "" without any label.
     """
 
     criterion: Criterion
-    people: tuple[RevealedVoice, ...]
-    judges: tuple[RevealedVoice, ...]
+    people: tuple[RevealedAnswer, ...]
+    judges: tuple[RevealedAnswer, ...]
     stands: str | None
     rule: str
     most: str | None
@@ -45,14 +45,14 @@ class CriterionVoices:
     @property
     def differs(self) -> bool:
         """Somebody's label is not what the others say."""
-        return len({voice.verdict for voice in (*self.people, *self.judges) if voice.verdict}) > 1
+        return len({answer.verdict for answer in (*self.people, *self.judges) if answer.verdict}) > 1
 
 
 @dataclass(frozen=True)
 class ItemComparison:
     item: Item
     submission: Submission
-    criteria: tuple[CriterionVoices, ...]
+    criteria: tuple[CriterionAnswers, ...]
 
     @property
     def differing(self) -> int:
@@ -78,14 +78,14 @@ def item_comparison(
     )
     runs = [] if run is None else [run]
     read = readings(queues, runs=runs)[item.dataset_id]
-    # Of a rater's labels on one unit only the one that counts has a voice.
+    # Of a rater's labels on one unit only the one that counts has a answer.
     counting = {
         (label.criterion_id, label.rater_id): label.judgement_id
         for label in people_labels(queues, runs=runs, items=[item.pk])
     }
     letters = aliases(item)
-    people: dict[int, list[RevealedVoice]] = defaultdict(list)
-    judges: dict[int, list[RevealedVoice]] = defaultdict(list)
+    people: dict[int, list[RevealedAnswer]] = defaultdict(list)
+    judges: dict[int, list[RevealedAnswer]] = defaultdict(list)
     for one in judgements:
         rater = one.review.rater if one.review else None
         is_machine = rater is not None and rater.kind == RaterKind.MACHINE
@@ -101,7 +101,7 @@ def item_comparison(
             if counting.get((counts_for, rater.pk), one.pk) != one.pk:
                 continue
         changed = final if final != verdict else None
-        voice = RevealedVoice(
+        answer = RevealedAnswer(
             name,
             rater is None or is_machine,
             verdict,
@@ -111,15 +111,15 @@ def item_comparison(
             changed_to=changed,
             evidence=quotes(one) if rater is not None else (),
         )
-        voices = judges if rater is None or is_machine else people
-        voices[counts_for].append(voice)
+        answers = judges if rater is None or is_machine else people
+        answers[counts_for].append(answer)
     stands = decided_rows(decisions(queues, runs=runs, items=[item.pk]))
     decided = {unit[1]: row for unit, row in stands.items()}
     return ItemComparison(
         item=item,
         submission=item.to_engine(),
         criteria=tuple(
-            _voices(criterion, people[criterion.pk], judges[criterion.pk], decided.get(criterion.pk), names)
+            _answers(criterion, people[criterion.pk], judges[criterion.pk], decided.get(criterion.pk), names)
             for criterion in _criteria(item, run, queues, judgements)
             if read.criterion(criterion.pk) == criterion.pk or people[criterion.pk] or judges[criterion.pk]
         ),
@@ -139,15 +139,15 @@ def _criteria(
     return list(Criterion.objects.filter(version__in=versions).order_by("-version_id", "position"))
 
 
-def _voices(
+def _answers(
     criterion: Criterion,
-    people: Sequence[RevealedVoice],
-    judges: Sequence[RevealedVoice],
+    people: Sequence[RevealedAnswer],
+    judges: Sequence[RevealedAnswer],
     adjudication: Adjudication | None,
     names: bool,
-) -> CriterionVoices:
-    people = sorted(people, key=lambda voice: voice.name)
-    said = [voice.changed_to or voice.verdict for voice in people if voice.verdict]
+) -> CriterionAnswers:
+    people = sorted(people, key=lambda answer: answer.name)
+    said = [answer.changed_to or answer.verdict for answer in people if answer.verdict]
     most = majority(said)
     if adjudication is not None:
         stands, rule = adjudication.verdict, "adjudicated" if adjudication.cause else "unanimous"
@@ -157,6 +157,6 @@ def _voices(
         stands = most
         rule = "tied" if most is None else vote_rule(said)
     by = adjudication.decided_by if adjudication is not None and names else None
-    return CriterionVoices(
+    return CriterionAnswers(
         criterion, tuple(people), tuple(judges), stands, rule, most, adjudication, str(by) if by else ""
     )

@@ -20,7 +20,7 @@ from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesScores, scored_rows
 from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
 from rubricweb.selectors.reviews.sampling import Described, NotSampled, Sampled, Samples, described
-from rubricweb.selectors.shared.lacking import Lacking, sample_for
+from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
 MARGIN = 0.05
 """How exactly a mean score is to be told when it is said how many labels that takes."""
@@ -32,12 +32,12 @@ class PeopleEstimate:
     """The mean score that people would give, from their labels on some items and the judge on all.
 
     `these` tells of the `population` in words, a part of `everything` the viewer may see, `like_these` of
-    cases like them, each with a 95 % interval; both are None where the labels do not allow it, and `lacking`
-    says why. `labelled` is people's plain mean over the items they labelled and `judged_labelled` the judge's
-    over the same, which tell of these items alone and have no interval; `judged` is the judge's over all
-    `items` the viewer may see. `samples` is what all of this rests on, for any criteria. `left_out` counts
-    labelled items that are no part of the random sample, `needed` the labels that tell a mean from one MARGIN
-    away.
+    cases like them, each with a 95 % interval; both are None where the labels do not allow it, and
+    `unavailable` says why. `labelled` is people's plain mean over the items they labelled and
+    `judged_labelled` the judge's over the same, which tell of these items alone and have no interval;
+    `judged` is the judge's over all `items` the viewer may see. `samples` is what all of this rests on, for
+    any criteria. `left_out` counts labelled items that are no part of the random sample, `needed` the labels
+    that tell a mean from one MARGIN away.
     """
 
     items: int
@@ -45,7 +45,7 @@ class PeopleEstimate:
     population: str
     these: PeopleMean | None
     like_these: PeopleMean | None
-    lacking: Lacking | None
+    unavailable: Unavailable | None
     labelled: Figure
     judged_labelled: Figure
     judged: Figure
@@ -106,7 +106,7 @@ def people_estimate(
         population=_population(everything, len(rows), found),
         these=these if allowed else None,
         like_these=like_these,
-        lacking=None if allowed else _lacking(run, found, labelled=len(scores), items=len(rows)),
+        unavailable=None if allowed else _unavailable(run, found, labelled=len(scores), items=len(rows)),
         labelled=labelled,
         judged_labelled=judged_labelled,
         judged=judged,
@@ -159,7 +159,7 @@ def _estimated(
 # ── Why there is none ────────────────────────────────────────────────────────────────────────────
 
 
-def _lacking(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int) -> Lacking:
+def _unavailable(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int) -> Unavailable:
     """What is missing, and the random sample that would do: one that is open already, else a new one."""
     size = min(LEAST_PILOT, items)
     if not labelled:
@@ -177,9 +177,9 @@ def _lacking(run: Run, found: Sampled | NotSampled, *, labelled: int, items: int
         step = (
             f"Go on labelling in “{open_sample}”, a random sample: {size:,} labels of it allow an estimate."
         )
-        return Lacking("sample_has_begun", why, step, page="queue", queue_id=open_sample.pk)
+        return Unavailable("sample_has_begun", why, step, page="queue", queue_id=open_sample.pk)
     step = f"Have {size:,} items labelled that are drawn at random: that allows an estimate."
-    return Lacking("not_a_random_sample", why, step, page="new_queue", sample=sample_for(run, size))
+    return Unavailable("not_a_random_sample", why, step, page="new_queue", sample=sample_for(run, size))
 
 
 def _open_sample(run: Run) -> ReviewQueue | None:

@@ -31,7 +31,7 @@ from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
 from rubricweb.selectors.labels.people import decisions
 from rubricweb.selectors.labels.provenance import Provenance, provenances
 from rubricweb.selectors.labels.stored_answers import answer_of
-from rubricweb.selectors.shared.lacking import Lacking
+from rubricweb.selectors.shared.unavailable import Unavailable
 
 CHUNK = 500
 NAMED_MAX = 20
@@ -263,20 +263,20 @@ def runs(dataset: Dataset | None) -> QuerySet[Run]:
     return Run.objects.filter(dataset=dataset).exclude(state=RunState.RUNNING).order_by("-created_at", "-pk")
 
 
-def lacking(dataset: Dataset | None, *, what: str) -> Lacking | None:
+def unavailable(dataset: Dataset | None, *, what: str) -> Unavailable | None:
     """Why there is nothing of the dataset to hand out, None when there is something to choose."""
     if dataset is None:
         step = "Import a dataset, grade it or have people review it; the results leave from here."
-        return Lacking("no_dataset", "There is no dataset to export from.", step, page="datasets")
+        return Unavailable("no_dataset", "There is no dataset to export from.", step, page="datasets")
     if labelled_queues(dataset).exists():
         return None
     if what == "ground_truth":
         why = f"Nobody has submitted labels of {dataset} yet, so there is no ground truth to export."
-        return Lacking("no_labels", why, "Have people review it, or import labels.", page="queues")
+        return Unavailable("no_labels", why, "Have people review it, or import labels.", page="queues")
     if runs(dataset).exists():
         return None
     why = f"Neither people nor a run that has ended have said anything of {dataset} yet."
-    return Lacking("nothing_said", why, "Grade it, or have people review it.", page="runs")
+    return Unavailable("nothing_said", why, "Grade it, or have people review it.", page="runs")
 
 
 def withheld_from(viewer: User, dataset: Dataset) -> str:

@@ -28,7 +28,7 @@ def labelling_queues(item: Item) -> list[ReviewQueue]:
     return list(ReviewQueue.objects.filter(pk__in=submitted.order_by().values("queue")).order_by("pk"))
 
 
-def runs_beside(team: Team, queues: Sequence[ReviewQueue]) -> list[Run]:
+def judge_runs_for_queues(team: Team, queues: Sequence[ReviewQueue]) -> list[Run]:
     """The runs whose judges stand beside the people of these queues, each once.
 
     The run a queue reveals; else the newest finished one over its dataset with its rubric version, or the

@@ -44,7 +44,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class MatrixRow:
+class ConfusionMatrixRow:
     """What the judge said where people said `truth`."""
 
     truth: str
@@ -75,7 +75,7 @@ class CriterionComparison:
     adjudicated: int
 
     @property
-    def matrix(self) -> tuple[MatrixRow, ...]:
+    def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
         return matrix(self.pair.confusion) if self.options is None else option_matrix(self.options)
 
     @property
@@ -84,7 +84,7 @@ class CriterionComparison:
         return None if self.options is None else self.bias.value
 
 
-def matrix(confusion: Confusion) -> tuple[MatrixRow, ...]:
+def matrix(confusion: Confusion) -> tuple[ConfusionMatrixRow, ...]:
     """The four counts as rows of what people said. 3 and 1 in a row have shares 0.75 and 0.25."""
     met, unmet = str(Verdict.MET), str(Verdict.UNMET)
     return _matrix(
@@ -93,12 +93,12 @@ def matrix(confusion: Confusion) -> tuple[MatrixRow, ...]:
     )
 
 
-def option_matrix(found: OptionAgreement) -> tuple[MatrixRow, ...]:
+def option_matrix(found: OptionAgreement) -> tuple[ConfusionMatrixRow, ...]:
     """The counts of a choice as rows of what people said, options in the order of the rubric."""
     return _matrix(found.levels, found.confusion)
 
 
-def _matrix(levels: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[MatrixRow, ...]:
+def _matrix(levels: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[ConfusionMatrixRow, ...]:
     rows = []
     for truth, row in zip(levels, counts, strict=True):
         total = sum(row)
@@ -106,7 +106,7 @@ def _matrix(levels: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[Mat
             Cell(truth, said, count, count / total if total else None)
             for said, count in zip(levels, row, strict=True)
         )
-        rows.append(MatrixRow(truth, cells, total))
+        rows.append(ConfusionMatrixRow(truth, cells, total))
     return tuple(rows)
 
 

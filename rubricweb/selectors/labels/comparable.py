@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from rubricweb.models import Criterion, Item, Review, ReviewQueue, Run, RunState, Team
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.labels.incomparable import no_labels
-from rubricweb.selectors.shared.lacking import Lacking
+from rubricweb.selectors.shared.unavailable import Unavailable
 
 
 def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[ReviewQueue]:
@@ -71,7 +71,7 @@ def _rubric_of(one: ReviewQueue | Run) -> int | None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ComparisonSelection:
     """What is compared and what could be instead.
 
     `left_out` are queues that were asked for but are over another dataset; `run` is None when no run has
@@ -92,7 +92,9 @@ class Choice:
         return [queue for queue in self.queues if queue.rubric_version_id != self.run.rubric_version_id]
 
 
-def choice(team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] = ()) -> Choice:
+def select_comparison(
+    team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] = ()
+) -> ComparisonSelection:
     """The run and queues to compare, as asked for or chosen here, with all the others on offer.
 
     Without any ended run the asked queues, else all of the newest labelled dataset, stand alone.
@@ -102,11 +104,11 @@ def choice(team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] =
         labelled = list(labelled_queues(team=team))
         newest = [queue for queue in labelled if queue.dataset_id == labelled[0].dataset_id]
         queues = list(asked) or people_first(newest)
-        return Choice(None, tuple(queues), (), tuple(labelled), ())
+        return ComparisonSelection(None, tuple(queues), (), tuple(labelled), ())
     queues = queues_to_compare(run, asked)
     offered = list(labelled_queues(run.dataset_id, team=team))
     runs = list(comparable_runs(team))
-    return Choice(
+    return ComparisonSelection(
         run=run,
         queues=tuple(queues),
         runs=tuple(runs if run in runs else [run, *runs]),
@@ -115,14 +117,14 @@ def choice(team: Team, *, run: Run | None = None, asked: Sequence[ReviewQueue] =
     )
 
 
-def lacking(team: Team, choice: Choice) -> Lacking | None:
+def why_not_comparable(team: Team, selection: ComparisonSelection) -> Unavailable | None:
     """What is missing before anything can be compared, None when nothing is."""
-    if choice.run is None:
+    if selection.run is None:
         return nothing_over_labels(Run.objects.filter(team=team), team)
-    return None if choice.queues else no_labels(choice.run)
+    return None if selection.queues else no_labels(selection.run)
 
 
-def nothing_over_labels(runs: QuerySet[Run], team: Team, dataset_id: int | None = None) -> Lacking:
+def nothing_over_labels(runs: QuerySet[Run], team: Team, dataset_id: int | None = None) -> Unavailable:
     """Why none of these runs has ended over what people labelled (in one dataset where it is given)."""
     labelled = labelled_queues(dataset_id, team=team)
     if not labelled.exists():
@@ -130,7 +132,7 @@ def nothing_over_labels(runs: QuerySet[Run], team: Team, dataset_id: int | None 
     under_way = runs.filter(state=RunState.RUNNING, dataset__in=labelled.order_by().values("dataset")).first()
     if under_way is None:
         return NO_RUN_OVER_LABELS
-    return Lacking(
+    return Unavailable(
         "no_finished_run",
         f"{under_way} over what people labelled has not ended.",
         "Its verdicts are held against people’s as soon as it has.",
@@ -139,19 +141,19 @@ def nothing_over_labels(runs: QuerySet[Run], team: Team, dataset_id: int | None 
     )
 
 
-NO_RUN = Lacking(
+NO_RUN = Unavailable(
     "no_run",
     "No run has graded anything yet.",
     "Let a judge grade a dataset, then have people label some of it.",
     page="runs",
 )
-NO_LABELS = Lacking(
+NO_LABELS = Unavailable(
     "no_labels",
     "Nobody has labelled anything that a run graded.",
     "Open a review queue over the graded dataset, or import labels that exist already.",
     page="queues",
 )
-NO_RUN_OVER_LABELS = Lacking(
+NO_RUN_OVER_LABELS = Unavailable(
     "no_run_over_labels",
     "No run has graded what people labelled.",
     "Start a run over the dataset of the labels; until then look at where people differ among themselves.",

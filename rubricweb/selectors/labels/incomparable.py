@@ -6,7 +6,7 @@ from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item, ReviewQueue, Run, RunItem
 from rubricweb.selectors.labels.ground_truth import RunAnswers, Truth, Unit
-from rubricweb.selectors.shared.lacking import Lacking, sample_for
+from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
 
 def on_other_versions(run: Run, units: Collection[Unit]) -> set[int]:
@@ -31,7 +31,7 @@ def why_nothing(
     *,
     elsewhere: Collection[int],
     hidden: Collection[int],
-) -> Lacking | None:
+) -> Unavailable | None:
     """Why no unit has an answer of both sides; None where one has. `labelled` holds every unit of people,
     `elsewhere` the criteria of other versions.
     """
@@ -41,7 +41,7 @@ def why_nothing(
     if any(said.labels.get(unit) not in (None, Verdict.CANNOT_ASSESS) for unit in settled):
         return None
     if run.autograder == "rubric_as_judge":
-        return Lacking(
+        return Unavailable(
             "no_verdicts",
             f"The judge of {run} gave every item one score and no verdicts.",
             "Grade the dataset criterion by criterion to compare.",
@@ -50,21 +50,21 @@ def why_nothing(
     if labelled and not asked:
         return _another_version(run, queues)
     if asked and not visible:
-        return Lacking(
+        return Unavailable(
             "labels_hidden",
             "People labelled only items that you are still to review blind.",
             "Review them first.",
             page="queues",
         )
     if visible and not settled:
-        return Lacking(
+        return Unavailable(
             "labels_undecided",
             "People are tied or could not tell on everything they labelled.",
             "Decide what they differ on, or have it labelled by one more person.",
             page="queues",
         )
     if settled:
-        return Lacking(
+        return Unavailable(
             "judge_silent",
             f"{run} failed, abstained or was stopped on everything people labelled.",
             "Look at its errors, and retry them.",
@@ -74,14 +74,14 @@ def why_nothing(
     return no_labels(run)
 
 
-def _another_version(run: Run, queues: Sequence[ReviewQueue]) -> Lacking:
+def _another_version(run: Run, queues: Sequence[ReviewQueue]) -> Unavailable:
     theirs = ", ".join(
         dict.fromkeys(str(queue.rubric_version or "the items’ own rubrics") for queue in queues)
     )
     ours = str(run.rubric_version or "the items’ own rubrics")
     theirs = f"another rubric, {theirs}" if theirs == ours else theirs
     size = min(LEAST_PILOT, RunItem.objects.filter(run=run).count())
-    return Lacking(
+    return Unavailable(
         "labels_on_another_version",
         f"People labelled {run.dataset} by {theirs}; {run} graded by {ours}, whose criteria nobody labelled.",
         f"Compare a run that graded by {theirs}, or have items labelled by {ours}.",
@@ -90,16 +90,16 @@ def _another_version(run: Run, queues: Sequence[ReviewQueue]) -> Lacking:
     )
 
 
-def no_labels(run: Run) -> Lacking:
+def no_labels(run: Run) -> Unavailable:
     """Nobody labelled what the run graded, and the queue that would do."""
     if run.rubric_version and not run.rubric_version.criteria.exclude(kind="check").exists():
-        return Lacking(
+        return Unavailable(
             "checks_only",
             f"Every criterion of {run.rubric_version} is a check: computed, and labelled by nobody.",
             "There is nothing to do.",
         )
     size = min(LEAST_PILOT, RunItem.objects.filter(run=run).count())
-    return Lacking(
+    return Unavailable(
         "no_labels",
         f"Nobody has labelled {run.dataset} by the rubric of {run} yet.",
         f"Have {size:,} items labelled that are drawn at random, or import labels.",
@@ -108,9 +108,9 @@ def no_labels(run: Run) -> Lacking:
     )
 
 
-def one_verdict(run: Run) -> Lacking:
+def one_verdict(run: Run) -> Unavailable:
     """Why κ is undefined though both sides answered."""
-    return Lacking(
+    return Unavailable(
         "one_verdict",
         f"Judge or people gave one and the same verdict throughout on what both answered of {run}.",
         "Have items labelled that the judge answered otherwise.",

@@ -21,7 +21,7 @@ Unit = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Reading:
+class LabelMapping:
     """For which criterion a label counts, by the criterion it was given to; others count for their own.
 
     Where an author carried labels to other options, `option_maps` has what each label counts as there.
@@ -78,7 +78,7 @@ class PersonLabel(NamedTuple):
 
 def readings(
     queues: Iterable[ReviewQueue], *, runs: Iterable[Run] = (), version: int | None = None
-) -> Mapping[int, Reading]:
+) -> Mapping[int, LabelMapping]:
     """Dataset id → how labels of its items are read; those of other datasets by `version` alone.
 
     Where several versions have the meaning of a label, it counts for `version`, else for the newest of the
@@ -93,19 +93,19 @@ def readings(
     first = [] if version is None else [version]
     questions = _questions({*first, *(version_id for several in wanted.values() for version_id in several)})
     elsewhere = reading_of(first, questions)
-    found: dict[int, Reading] = defaultdict(lambda: elsewhere)
+    found: dict[int, LabelMapping] = defaultdict(lambda: elsewhere)
     for dataset_id, several in wanted.items():
         found[dataset_id] = reading_of([*first, *several], questions)
     return found
 
 
-def reading_by(version: int | None) -> Reading:
+def reading_by(version: int | None) -> LabelMapping:
     """How labels are read by one version alone; None is an item's own rubric, which reads its own."""
-    return Reading() if version is None else reading_of([version], _questions([version]))
+    return LabelMapping() if version is None else reading_of([version], _questions([version]))
 
 
 @dataclass
-class _Question:
+class _Meaning:
     """One meaning: version id → criterion id, and the meaning whose labels flow into it through
     `option_map`.
     """
@@ -115,7 +115,7 @@ class _Question:
     members: dict[int, int] = field(default_factory=dict)
 
 
-def reading_of(versions: Sequence[int], questions: Mapping[int, _Question]) -> Reading:
+def reading_of(versions: Sequence[int], questions: Mapping[int, _Meaning]) -> LabelMapping:
     """Each label counts for the first of these versions that has its meaning, or into which it flows."""
     rank = {version: place for place, version in reversed(list(enumerate(versions)))}
     best: dict[int, tuple[int, int, Mapping[str, str] | None]] = {}
@@ -129,14 +129,14 @@ def reading_of(versions: Sequence[int], questions: Mapping[int, _Question]) -> R
                 if pk not in best or place < best[pk][0]:
                     best[pk] = (place, target, options)
     moved = {pk: found for pk, found in best.items() if found[1] != pk}
-    return Reading(
+    return LabelMapping(
         {pk: target for pk, (_, target, _) in moved.items()},
         {pk: options for pk, (_, _, options) in moved.items() if options is not None},
     )
 
 
 def _flows(
-    question: _Question, questions: Mapping[int, _Question]
+    question: _Meaning, questions: Mapping[int, _Meaning]
 ) -> Iterator[tuple[Mapping[int, int], Mapping[str, str] | None]]:
     """The criteria whose labels count for a question, its own first, with what each label counts as."""
     options: Mapping[str, str] | None = None
@@ -151,11 +151,11 @@ def _flows(
         yield question.members, options
 
 
-def _questions(versions: Collection[int]) -> dict[int, _Question]:
+def _questions(versions: Collection[int]) -> dict[int, _Meaning]:
     """Every meaning that one of these versions has, and those that flow into it. One query, and one more for
     each step of carried options.
     """
-    found: dict[int, _Question] = {}
+    found: dict[int, _Meaning] = {}
     wanted = Criterion.objects.filter(version__in=versions, meaning__isnull=False).values("meaning")
     rows = Criterion.objects.filter(meaning__in=wanted) if versions else Criterion.objects.none()
     while True:
@@ -163,7 +163,7 @@ def _questions(versions: Collection[int]) -> dict[int, _Question]:
             "pk", "version_id", "meaning_id", "meaning__source_id", "meaning__option_map"
         ):
             assert meaning_id is not None  # asked for
-            found.setdefault(meaning_id, _Question(source, option_map)).members[version_id] = pk
+            found.setdefault(meaning_id, _Meaning(source, option_map)).members[version_id] = pk
         missing = {one.source for one in found.values() if one.source is not None} - set(found)
         if not missing:
             return found
@@ -221,7 +221,7 @@ def _that_count(raters: Collection[int], settled: Collection[int]) -> Collection
     return people or raters
 
 
-class Decision(NamedTuple):
+class AppliedAdjudication(NamedTuple):
     """What stands by adjudication, with the id of its row and of the criterion it was decided on."""
 
     adjudication_id: int
@@ -237,7 +237,7 @@ def decisions(
     runs: Iterable[Run] = (),
     version: int | None = None,
     items: Collection[int] | None = None,
-) -> dict[Unit, Decision]:
+) -> dict[Unit, AppliedAdjudication]:
     """Unit → what was decided on items of these queues' datasets, or on these `items`, read as `readings`
     says.
 
@@ -249,7 +249,7 @@ def decisions(
     rows = Adjudication.objects.filter(
         Q(item__dataset__in={queue.dataset_id for queue in queues}) if items is None else Q(item__in=items)
     )
-    found: dict[Unit, Decision] = {}
+    found: dict[Unit, AppliedAdjudication] = {}
     columns = ("item_id", "item__dataset_id", "pk", "verdict", "cause", "reason", "criterion_id")
     for item_id, dataset_id, pk, verdict, cause, reason, given_to in rows.order_by(
         "decided_at", "pk"
@@ -257,11 +257,11 @@ def decisions(
         counts_for, verdict_here = read[dataset_id].label(given_to, verdict)
         earlier = found.get((item_id, counts_for))
         if earlier is None or given_to == counts_for or earlier.given_to != counts_for:
-            found[item_id, counts_for] = Decision(pk, verdict_here, cause, reason, given_to)
+            found[item_id, counts_for] = AppliedAdjudication(pk, verdict_here, cause, reason, given_to)
     return found
 
 
-def decided_rows(decided: Mapping[Unit, Decision]) -> dict[Unit, Adjudication]:
+def decided_rows(decided: Mapping[Unit, AppliedAdjudication]) -> dict[Unit, Adjudication]:
     """The rows of these decisions, each with its label as it is read: to be shown, never saved. One query."""
     rows = Adjudication.objects.select_related("criterion", "decided_by").in_bulk(
         [decision.adjudication_id for decision in decided.values()]

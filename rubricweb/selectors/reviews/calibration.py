@@ -83,7 +83,7 @@ def may_be_gold(queue: ReviewQueue) -> list[int]:
 # ── The round of one rater ───────────────────────────────────────────────────────────────────────
 
 
-class Stage(Enum):
+class CalibrationStage(Enum):
     """Where a rater is: no round asked for, in it, or after it."""
 
     NONE = "none"
@@ -99,7 +99,7 @@ class Round:
     `calibration` is there once a round was counted.
     """
 
-    stage: Stage
+    stage: CalibrationStage
     size: int = 0
     handed: int = 0
     submitted: int = 0
@@ -116,21 +116,21 @@ def round_of(queue: ReviewQueue, rater: Rater) -> Round:
     A row that counts no labels is a round begun again: the gold items submitted before it are used up.
     """
     if not queue.calibration_items:
-        return Round(Stage.NONE)
+        return Round(CalibrationStage.NONE)
     row = Calibration.objects.filter(queue=queue, rater=rater).select_related("passed_by").first()
     if row is not None and row.passed:
-        return Round(Stage.PASSED, calibration=row)
+        return Round(CalibrationStage.PASSED, calibration=row)
     if row is not None and row.total:
-        return Round(Stage.FAILED, calibration=row)
+        return Round(CalibrationStage.FAILED, calibration=row)
     gold = QueueItem.objects.filter(queue=queue, gold=True).count()
     submitted = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
     drafts = _gold_reviews(queue, rater).filter(state=ReviewState.DRAFT).count()
     used_up = 0 if row is None else submitted.filter(submitted_at__lte=row.decided_at).count()
     size = min(queue.calibration_items, gold - used_up)
     if size <= 0:
-        return Round(Stage.NONE, calibration=row)
+        return Round(CalibrationStage.NONE, calibration=row)
     done = submitted.count() - used_up
-    return Round(Stage.OPEN, size=size, handed=done + drafts, submitted=done, calibration=row)
+    return Round(CalibrationStage.OPEN, size=size, handed=done + drafts, submitted=done, calibration=row)
 
 
 def counted(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
@@ -294,7 +294,7 @@ class MyCalibration:
 def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
     rater = queue.raters.filter(user=viewer).first()
     if rater is None:
-        return MyCalibration(Round(Stage.NONE))
+        return MyCalibration(Round(CalibrationStage.NONE))
     found = round_of(queue, rater)
     if found.calibration is None:
         return MyCalibration(found)

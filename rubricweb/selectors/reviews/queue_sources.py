@@ -73,7 +73,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SelectedItems:
     """Item ids in the order of the dataset, how they were drawn if they were, and how in words' stead."""
 
     item_ids: tuple[int, ...]
@@ -81,7 +81,9 @@ class Chosen:
     drawing: Drawing | None = None
 
 
-def chosen(dataset: Dataset, source: Source, *, viewer: User, criteria: Sequence[Criterion] = ()) -> Chosen:
+def chosen(
+    dataset: Dataset, source: Source, *, viewer: User, criteria: Sequence[Criterion] = ()
+) -> SelectedItems:
     """The items a source names. With `criteria` a run's reasons count for these alone.
 
     Raises Invalid where it names none or cannot be understood, NotFound for an item of another dataset,
@@ -100,9 +102,9 @@ def chosen(dataset: Dataset, source: Source, *, viewer: User, criteria: Sequence
     elif source.kind == "filter":
         if not source.search and not source.metadata:
             raise _refused("search", "Say what the items match: a text, or key=value of their metadata.")
-        found = Chosen(_ids(_narrowed(dataset, source)), {"kind": "filter"} | _narrowing(source))
+        found = SelectedItems(_ids(_narrowed(dataset, source)), {"kind": "filter"} | _narrowing(source))
     else:
-        found = Chosen(_ids(Item.objects.filter(dataset=dataset)), {"kind": ALL})
+        found = SelectedItems(_ids(Item.objects.filter(dataset=dataset)), {"kind": ALL})
     if not found.item_ids:
         raise _refused("source", f"No item of {dataset} is chosen that way.")
     return found
@@ -122,7 +124,7 @@ def _narrowing(source: Source) -> dict[str, str]:
     return {name: value for name, value in said.items() if value}
 
 
-def _named(dataset: Dataset, item_ids: Sequence[int]) -> Chosen:
+def _named(dataset: Dataset, item_ids: Sequence[int]) -> SelectedItems:
     found: dict[int, int] = {}
     wanted = list(dict.fromkeys(item_ids))
     for begin in range(0, len(wanted), AT_ONCE):
@@ -130,10 +132,10 @@ def _named(dataset: Dataset, item_ids: Sequence[int]) -> Chosen:
         found |= dict(rows.values_list("pk", "position"))
     if len(found) < len(wanted):
         raise NotFound(f"item in {dataset}")
-    return Chosen(tuple(sorted(found, key=found.__getitem__)), {"kind": "items"})
+    return SelectedItems(tuple(sorted(found, key=found.__getitem__)), {"kind": "items"})
 
 
-def _doubtful(dataset: Dataset, source: Source, viewer: User, criteria: Sequence[Criterion]) -> Chosen:
+def _doubtful(dataset: Dataset, source: Source, viewer: User, criteria: Sequence[Criterion]) -> SelectedItems:
     wanted = source.reasons or tuple(informative.REASONS)
     unknown = [reason for reason in wanted if reason not in informative.REASONS]
     if unknown:
@@ -144,13 +146,13 @@ def _doubtful(dataset: Dataset, source: Source, viewer: User, criteria: Sequence
     found = informative.reasons(dataset, source.run, wanted, criteria=criteria)
     ids = tuple(pk for pk in _ids(_narrowed(dataset, source)) if pk in found)
     counts = {one.reason: one.items for one in informative.counted(found, ids)}
-    return Chosen(ids, {"kind": "run", "run": source.run.pk, "reasons": counts} | _narrowing(source))
+    return SelectedItems(ids, {"kind": "run", "run": source.run.pk, "reasons": counts} | _narrowing(source))
 
 
 # ── Random samples ───────────────────────────────────────────────────────────────────────────────
 
 
-def _sample(dataset: Dataset, source: Source, viewer: User) -> Chosen:
+def _sample(dataset: Dataset, source: Source, viewer: User) -> SelectedItems:
     if not 0 <= source.seed < SEEDS:
         raise _refused("seed", f"A seed is a whole number from 0 to {SEEDS - 1}, not {source.seed}.")
     population = _ids(_narrowed(dataset, source))
@@ -170,7 +172,7 @@ def _sample(dataset: Dataset, source: Source, viewer: User) -> Chosen:
             {"value": name, "drawn": shares[name], "of": len(strata[name])} for name in sorted(strata)
         ]
     drawn = set(drawing.order)
-    return Chosen(tuple(pk for pk in population if pk in drawn), said | _narrowing(source), drawing)
+    return SelectedItems(tuple(pk for pk in population if pk in drawn), said | _narrowing(source), drawing)
 
 
 def _drawing(seed: int, dataset_size: int, strata: dict[str, list[int]], shares: dict[str, int]) -> Drawing:

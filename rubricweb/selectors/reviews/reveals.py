@@ -10,7 +10,6 @@ from rubricweb.engine.ground_truth import majority
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Blind,
-    Choice,
     Criterion,
     Item,
     Judgement,
@@ -18,18 +17,19 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
     Revision,
+    RevisionChoice,
     Run,
     User,
     in_reviews,
 )
 from rubricweb.selectors.blinding import hidden_items, require_visible
 from rubricweb.selectors.labels.people import decisions
-from rubricweb.selectors.reviews.reviews import Measured, Quote, Voice, questions, quotes
+from rubricweb.selectors.reviews.reviews import Measured, Quote, RaterAnswer, questions, quotes
 
 
 @dataclass(frozen=True)
-class RevealedVoice(Voice):
-    """A voice with what it rests on; `changed_to` is a peer's final label where they changed theirs."""
+class RevealedAnswer(RaterAnswer):
+    """A answer with what it rests on; `changed_to` is a peer's final label where they changed theirs."""
 
     changed_to: str | None = None
     evidence: tuple[Quote, ...] = ()
@@ -46,7 +46,7 @@ class Revealed:
     criterion: Criterion
     mine: str | None
     my_reason: str
-    others: tuple[RevealedVoice, ...]
+    others: tuple[RevealedAnswer, ...]
     decided: str | None
     by_adjudication: bool
     measured: Measured | None = None
@@ -55,7 +55,7 @@ class Revealed:
 
     @property
     def disagrees(self) -> bool:
-        return any(voice.verdict is not None and voice.verdict != self.mine for voice in self.others)
+        return any(answer.verdict is not None and answer.verdict != self.mine for answer in self.others)
 
     @property
     def is_open(self) -> bool:
@@ -83,13 +83,13 @@ def agreement_with_others(rows: Sequence[Revealed]) -> list[AgreementWith]:
     both: Counter[tuple[str, bool]] = Counter()
     errors: Counter[tuple[str, bool]] = Counter()
     for row in rows:
-        for voice in row.others:
-            if voice.value is not None:
+        for answer in row.others:
+            if answer.value is not None:
                 continue
-            who = (voice.name, voice.is_judge)
-            errors[who] += bool(voice.error)
-            both[who] += voice.verdict is not None
-            same[who] += voice.verdict is not None and voice.verdict == row.mine
+            who = (answer.name, answer.is_judge)
+            errors[who] += bool(answer.error)
+            both[who] += answer.verdict is not None
+            same[who] += answer.verdict is not None and answer.verdict == row.mine
     everybody = sorted(both, key=lambda who: (not who[1], who[0]))
     return [
         AgreementWith(name, is_judge, same[name, is_judge], both[name, is_judge], errors[name, is_judge])
@@ -132,15 +132,17 @@ def reveal(review: Review) -> list[Revealed]:
     mine = {
         row.criterion_id: row for row in Judgement.objects.filter(review=review).select_related("revision")
     }
-    voices = _voices(review.item, review.queue, review.queue.run)
+    answers = _answers(review.item, review.queue, review.queue.run)
     decided_on = decisions([review.queue], items=[review.item_id])
     adjudicated = {unit[1]: decision.verdict for unit, decision in decided_on.items()}
     rows = []
     for question in questions(review):
         pk = question.criterion.pk
-        said = voices.get(pk, [])
+        said = answers.get(pk, [])
         people = [
-            voice.changed_to or voice.verdict for rater, voice in said if rater is not None and voice.verdict
+            answer.changed_to or answer.verdict
+            for rater, answer in said
+            if rater is not None and answer.verdict
         ]
         own = mine.get(pk)
         decided = adjudicated.get(pk) or majority(people)
@@ -149,7 +151,7 @@ def reveal(review: Review) -> list[Revealed]:
                 criterion=question.criterion,
                 mine=question.verdict,
                 my_reason=question.reason,
-                others=tuple(voice for rater, voice in said if rater != review.rater_id),
+                others=tuple(answer for rater, answer in said if rater != review.rater_id),
                 decided=decided,
                 by_adjudication=pk in adjudicated,
                 measured=question.measured,
@@ -168,16 +170,16 @@ def require_revealed(review: Review) -> None:
     require_visible(viewer, review.item)
 
 
-def _voices(
+def _answers(
     item: Item, queue: ReviewQueue | None, run: Run | None
-) -> dict[int, list[tuple[int | None, RevealedVoice]]]:
+) -> dict[int, list[tuple[int | None, RevealedAnswer]]]:
     """What was said about an item: by the run's judge, then in submitted reviews of the queue."""
     source = Q(pk__in=[])
     if queue is not None:
         source |= in_reviews(queue=queue)
     if run is not None:
         source |= Q(run=run)
-    voices: dict[int, list[tuple[int | None, RevealedVoice]]] = {}
+    answers: dict[int, list[tuple[int | None, RevealedAnswer]]] = {}
     rows = (
         Judgement.objects.filter(source, item=item)
         .select_related("review__rater", "revision")
@@ -186,21 +188,21 @@ def _voices(
     for row in rows:
         rater = row.review.rater if row.review else None
         revision = getattr(row, "revision", None)
-        voice = RevealedVoice(
+        answer = RevealedAnswer(
             name=rater.name if rater else row.judge,
             is_judge=rater is None,
             verdict=row.verdict,
             reason=row.reason,
             error=row.error_kind or "",
             value=row.value,
-            changed_to=revision.verdict if revision and revision.choice == Choice.CHANGE else None,
+            changed_to=revision.verdict if revision and revision.choice == RevisionChoice.CHANGE else None,
             evidence=quotes(row),
         )
-        voices.setdefault(row.criterion_id, []).append((rater.pk if rater else None, voice))
-    return voices
+        answers.setdefault(row.criterion_id, []).append((rater.pk if rater else None, answer))
+    return answers
 
 
-def advice(review: Review) -> dict[int, list[RevealedVoice]]:
+def advice(review: Review) -> dict[int, list[RevealedAnswer]]:
     """Criterion id → what a queue shows beside the sheet before submitting: its judge, its raters, or nobody.
 
     Another blind queue over the same item hides it here too.
@@ -210,9 +212,9 @@ def advice(review: Review) -> dict[int, list[RevealedVoice]]:
         return {}
     with_judge = queue.blind in (Blind.PEERS, Blind.NONE)
     with_peers = queue.blind in (Blind.JUDGE, Blind.NONE)
-    said = _voices(review.item, queue if with_peers else None, queue.run if with_judge else None)
+    said = _answers(review.item, queue if with_peers else None, queue.run if with_judge else None)
     return {
-        criterion_id: [voice for rater, voice in found if rater != review.rater_id]
+        criterion_id: [answer for rater, answer in found if rater != review.rater_id]
         for criterion_id, found in said.items()
     }
 

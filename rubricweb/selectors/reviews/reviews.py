@@ -36,7 +36,7 @@ def review_for(team: Team, review_id: int, viewer: User) -> Review:
 
 
 @dataclass(frozen=True)
-class Voice:
+class RaterAnswer:
     """What one other rater said about a criterion: a peer or a judge.
 
     `value` is what a check found in the judge's run; then there is neither `verdict` nor `error`.
@@ -80,7 +80,7 @@ def quotes(judgement: Judgement) -> tuple[Quote, ...]:
 
 
 @dataclass(frozen=True)
-class Question:
+class ReviewQuestion:
     """One criterion on the review page with the person's own answer so far.
 
     `advice` is what the queue shows of others before submitting. A check is answered already: `measured` says
@@ -90,7 +90,7 @@ class Question:
     criterion: Criterion
     verdict: str | None
     reason: str
-    advice: tuple[Voice, ...] = ()
+    advice: tuple[RaterAnswer, ...] = ()
     measured: Measured | None = None
     evidence: tuple[Quote, ...] = ()
     seconds: float | None = None
@@ -107,7 +107,7 @@ class Question:
         return self.verdict in self.with_reason and not self.reason.strip()
 
 
-def questions(review: Review) -> list[Question]:
+def questions(review: Review) -> list[ReviewQuestion]:
     """The criteria a review is asked about in rubric order, with the rater's own answers only.
 
     Checks are computed here and now: they are facts about the submission, not a judge's opinion of it.
@@ -117,11 +117,11 @@ def questions(review: Review) -> list[Question]:
     found = []
     for criterion in review.queue.criteria_asked(review.item.rubric_version_id).order_by("position"):
         if criterion.kind == "check":
-            found.append(Question(criterion, None, "", measured=measured(criterion, submission)))
+            found.append(ReviewQuestion(criterion, None, "", measured=measured(criterion, submission)))
             continue
         answer = mine.get(criterion.pk)
         found.append(
-            Question(
+            ReviewQuestion(
                 criterion,
                 answer.verdict if answer else None,
                 answer.reason if answer else "",
@@ -149,7 +149,7 @@ class Sheet:
     `total`, `answered` and `missing` are about the questions people answer, not about checks.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[ReviewQuestion, ...]
     guidelines: str
     instructions: str
 
@@ -184,7 +184,7 @@ class Sheet:
 def sheet(
     review: Review,
     typed: Mapping[int, tuple[str | None, str]] | None = None,
-    advice: Mapping[int, Sequence[Voice]] | None = None,
+    advice: Mapping[int, Sequence[RaterAnswer]] | None = None,
 ) -> Sheet:
     """The rater's own sheet; `typed` (criterion id → verdict, reason) goes over what is stored.
 

@@ -8,11 +8,11 @@ from rubricweb.engine.agreement import Figure
 from rubricweb.engine.agreement.intervals import wilson
 from rubricweb.models import (
     Blind,
-    Choice,
     Criterion,
     Judgement,
     ReviewQueue,
     Revision,
+    RevisionChoice,
     Run,
     User,
     in_reviews,
@@ -86,12 +86,12 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
 
 
 def _rate(criterion: Criterion | None, rows: Sequence[Revision], unanswered: int) -> RevisionRate:
-    changed = [row for row in rows if row.choice == Choice.CHANGE]
+    changed = [row for row in rows if row.choice == RevisionChoice.CHANGE]
     return RevisionRate(
         criterion=criterion,
         changed=_share(changed, len(rows)),
         to_judge=_share((row for row in changed if row.verdict == row.judge_verdict), len(rows)),
-        unclear=sum(row.choice == Choice.UNCLEAR for row in rows),
+        unclear=sum(row.choice == RevisionChoice.UNCLEAR for row in rows),
         unanswered=unanswered,
     )
 

@@ -100,7 +100,7 @@ class LabelChanges:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _NewerCriterion:
     """A criterion of the newer side."""
 
     uid: str
@@ -117,7 +117,7 @@ def changes_in_draft(rubric: Rubric, content: engine.Rubric, *, viewer: User) ->
     What others said of items the viewer is still to review blind is counted nowhere.
     """
     asked = [
-        _Asked(
+        _NewerCriterion(
             one.id or "",
             one.name or "",
             wording(one.to_dict()),
@@ -140,7 +140,9 @@ def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelC
     if version.rubric is None:
         return LabelChanges((), None)
     asked = [
-        _Asked(row.uid, row.name, row.question, row.kind, tuple(one["label"] for one in row.options), row)
+        _NewerCriterion(
+            row.uid, row.name, row.question, row.kind, tuple(one["label"] for one in row.options), row
+        )
         for row in sorted(version.criteria.all(), key=lambda one: one.position)
     ]
     current = LabelDecision.objects.filter(version=version, superseded_at=None).select_related("decided_by")
@@ -159,7 +161,7 @@ def label_decisions(rubric: Rubric) -> list[LabelDecision]:
 
 
 def _changes(
-    asked: Sequence[_Asked],
+    asked: Sequence[_NewerCriterion],
     guidelines: str,
     earlier: QuerySet[RubricVersion],
     decided: Mapping[int | None, LabelDecision],
@@ -170,7 +172,7 @@ def _changes(
     for row in rows.select_related("version").order_by("version__number"):
         before[row.uid].append(row)
     above = " ".join(guidelines.split())
-    reworded: list[tuple[_Asked, Criterion]] = []
+    reworded: list[tuple[_NewerCriterion, Criterion]] = []
     under_guidelines: list[Criterion] = []
     for one in asked:
         chain = before[one.uid]
@@ -238,7 +240,10 @@ def _counts(meanings: Collection[int], hidden: QuerySet[Item, Any]) -> dict[int 
 
 
 def _change(
-    one: _Asked, previous: Criterion, counts: Mapping[int | None, _Counts], decision: LabelDecision | None
+    one: _NewerCriterion,
+    previous: Criterion,
+    counts: Mapping[int | None, _Counts],
+    decision: LabelDecision | None,
 ) -> LabelChange:
     stands = counts.get(previous.meaning_id, _Counts())
     chosen = stands.chosen or {}

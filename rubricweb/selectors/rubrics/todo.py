@@ -8,9 +8,9 @@ from django.db.models import Exists, OuterRef
 from rubricweb.models import (
     Adjudication,
     Cause,
-    Choice,
     Criterion,
     Revision,
+    RevisionChoice,
     Rubric,
     RubricVersion,
     User,
@@ -89,7 +89,7 @@ def _causes(rubric: Rubric, viewer: User) -> tuple[dict[int, Counter[str]], dict
     units = (
         Revision.objects.filter(
             in_reviews("judgement__", queue__team=rubric.team),
-            choice=Choice.UNCLEAR,
+            choice=RevisionChoice.UNCLEAR,
             judgement__criterion__version__rubric=rubric,
         )
         .exclude(judgement__item__in=hidden)

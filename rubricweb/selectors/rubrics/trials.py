@@ -35,7 +35,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Trial:
+class DraftTrial:
     """A draft on one submission.
 
     `waiting` counts the criteria that need a judge and got none. `score` (0 to 1), `coverage` (the share of
@@ -53,7 +53,7 @@ class Trial:
 
 def try_rubric(
     draft: Mapping[str, Any], submission: engine.Submission, *, judge: Judge | None = None
-) -> Trial:
+) -> DraftTrial:
     """Answers what can be answered of a draft at once, valid or not: checks that need no helper process, and
     the rest with a `judge`.
 
@@ -75,7 +75,7 @@ def try_rubric(
     waiting = len(entries) - len(answers)
     content = check_rubric(draft, FaultList())
     if content is None or waiting:
-        return Trial(tuple(answers), waiting)
+        return DraftTrial(tuple(answers), waiting)
     return _scored(content, submission, tuple(answers))
 
 
@@ -103,7 +103,7 @@ def _tried(position: int, answer: Answer | GradingError) -> Tried:
     return Tried(position, answer)
 
 
-def _scored(content: engine.Rubric, submission: engine.Submission, answers: tuple[Tried, ...]) -> Trial:
+def _scored(content: engine.Rubric, submission: engine.Submission, answers: tuple[Tried, ...]) -> DraftTrial:
     outcomes = [
         FAILED if tried.answer is None else outcome_of(criterion, tried.answer)
         for criterion, tried in zip(content.criteria, answers, strict=True)
@@ -111,7 +111,7 @@ def _scored(content: engine.Rubric, submission: engine.Submission, answers: tupl
     scored = score_verdicts(content.weights, outcomes)
     penalty = length_penalty(content.length_penalty, submission) if content.length_penalty else None
     score = penalised(scored.score, penalty or 0.0)
-    return Trial(answers, 0, score, scored.coverage, penalty, passed(content, score, outcomes))
+    return DraftTrial(answers, 0, score, scored.coverage, penalty, passed(content, score, outcomes))
 
 
 def _means_check(entry: Any) -> bool:

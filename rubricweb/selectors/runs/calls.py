@@ -35,7 +35,7 @@ BODIES = ("request", "reply", "reasoning")
 
 
 @dataclass(frozen=True)
-class Message:
+class CallMessage:
     """One message of a request, as text: parts of other kinds than text stand as JSON."""
 
     role: str
@@ -68,12 +68,12 @@ class CallInFull:
         return "" if self.request is None else json.dumps(self.request, indent=2, ensure_ascii=False)
 
     @property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> tuple[CallMessage, ...]:
         """What the judge was told, in order."""
         if self.request is not None:
             return tuple(_messages(self.request))
         if self.prompt is not None:
-            return (Message("system", self.prompt.system), Message("user", self.prompt.user))
+            return (CallMessage("system", self.prompt.system), CallMessage("user", self.prompt.user))
         return ()
 
     @property
@@ -165,11 +165,11 @@ def _request(call: JudgeCall) -> Mapping[str, Any] | None:
     return found
 
 
-def _messages(request: Mapping[str, Any]) -> Iterable[Message]:
+def _messages(request: Mapping[str, Any]) -> Iterable[CallMessage]:
     for message in request.get("messages") or ():
         content = message.get("content")
         text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
-        yield Message(str(message.get("role", "")), text)
+        yield CallMessage(str(message.get("role", "")), text)
 
 
 def _pruned_at(run: Run, found: Sequence[JudgeCall]) -> dict[int, datetime | None]:
@@ -210,14 +210,16 @@ def _shows_hidden_examples(run: Run, viewer: User) -> bool:
 
 def _prompts(run: Run, item: Item, row: RunItem) -> dict[int, Prompt]:
     """Call id → the prompt it sent, rebuilt from frozen rows; without those that cannot be told."""
-    made = _Asked(run, item, row, row.rubric_version.to_engine(), list(row.rubric_version.criteria.all()))
+    made = _AskedCriteria(
+        run, item, row, row.rubric_version.to_engine(), list(row.rubric_version.criteria.all())
+    )
     asked = made.by_votes() if run.panel is not None else made.by_judgements()
     prompts = {pk: made.prompt(places) for pk, places in asked.items()}
     return {pk: prompt for pk, prompt in prompts.items() if prompt is not None}
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedCriteria:
     """What every call about one item asked for: call id → criteria by their place in the rubric."""
 
     run: Run

@@ -27,7 +27,7 @@ ERROR_KINDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Example:
+class ErrorExample:
     """What one verdict, or a holistic judge's whole answer, said instead of an answer."""
 
     message: str
@@ -42,7 +42,7 @@ class ErrorClass:
 
     kind: str
     count: int
-    newest: Example | None
+    newest: ErrorExample | None
 
     @property
     def example(self) -> str:
@@ -76,7 +76,7 @@ def error_classes(run: Run, *, viewer: User) -> list[ErrorClass]:
     return [ErrorClass(kind, n, examples.get(kind)) for kind, n in counts.most_common()]
 
 
-def _examples(judgement_ids: Sequence[int], run_item_ids: Sequence[int]) -> dict[str, Example]:
+def _examples(judgement_ids: Sequence[int], run_item_ids: Sequence[int]) -> dict[str, ErrorExample]:
     """By kind of error."""
     whole = RunItem.objects.filter(pk__in=run_item_ids) if run_item_ids else RunItem.objects.none()
     single = Judgement.objects.filter(pk__in=judgement_ids) if judgement_ids else Judgement.objects.none()
@@ -84,4 +84,4 @@ def _examples(judgement_ids: Sequence[int], run_item_ids: Sequence[int]) -> dict
         *whole.values_list("error_kind", "error_message", "item_id", "item__key", Value("")),
         *single.values_list("error_kind", "error_message", "item_id", "item__key", "criterion__name"),
     ]
-    return {str(kind): Example(*rest) for kind, *rest in found}
+    return {str(kind): ErrorExample(*rest) for kind, *rest in found}

@@ -17,7 +17,7 @@ from rubricweb.engine.autograders.examples.few_shot import Example
 from rubricweb.engine.autograders.panels.cascade import Condition
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.panels.vote_rules import Scale
-from rubricweb.engine.panels.voting import Tally
+from rubricweb.engine.panels.voting import VoteTally
 from rubricweb.engine.report import Escalation, Vote
 from rubricweb.engine.rubric import Criterion as EngineCriterion
 from rubricweb.models import Criterion, Item, PanelSnapshot, Run
@@ -29,7 +29,7 @@ PER_ITEM = "rubric_as_judge"
 class Settled:
     """What all votes on one criterion came to, after the stages that passed it on."""
 
-    tally: Tally
+    tally: VoteTally
     escalations: tuple[Escalation, ...]
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet
 
 from rubricweb import engine
-from rubricweb.engine.panels.voting import Tally, tally
+from rubricweb.engine.panels.voting import VoteTally, tally
 from rubricweb.engine.scoring import (
     Abstention,
     OnError,
@@ -131,7 +131,7 @@ def _groups(run: Run, rubric: engine.Rubric, worth: Sequence[Outcome]) -> dict[s
 
 def _settled(
     graders: Graders, row: RunItem, criterion: engine.Criterion, votes: Sequence[Vote]
-) -> Tally | None:
+) -> VoteTally | None:
     """What the votes on one criterion came to; while some are missing, what those of a panel say so far."""
     if not votes:
         return None

@@ -259,14 +259,14 @@ _COUNTS: Mapping[str, Count] = {
 
 
 @dataclass(frozen=True)
-class ItemRow:
+class RunItemRow:
     """An item of a run as its table shows it; `counts` is None where there are no verdicts to count."""
 
     row: RunItem
     counts: VerdictCounts | None
 
 
-def with_counts(run: Run, rows: Sequence[RunItem]) -> list[ItemRow]:
+def with_counts(run: Run, rows: Sequence[RunItem]) -> list[RunItemRow]:
     """The rows `run_items` gave, each with its verdicts counted. One query."""
     found = (
         Judgement.objects.filter(run=run, item__in=[row.item_id for row in rows])
@@ -276,7 +276,7 @@ def with_counts(run: Run, rows: Sequence[RunItem]) -> list[ItemRow]:
         .values_list("item_id", *_COUNTS)
     )
     counts = {item_id: VerdictCounts(*numbers) for item_id, *numbers in found}
-    return [ItemRow(row, counts.get(row.item_id)) for row in rows]
+    return [RunItemRow(row, counts.get(row.item_id)) for row in rows]
 
 
 def _bins(scores: Sequence[float], bins: int = 10) -> list[Bin]:

@@ -16,7 +16,7 @@ from rubricweb.selectors.withheld_runs import withheld_runs
 
 
 @dataclass(frozen=True)
-class Member:
+class TeamMember:
     """A member as listed; `only_owner` marks the one who can neither leave nor step down."""
 
     membership: Membership
@@ -24,14 +24,14 @@ class Member:
     never_signed_in: bool
 
 
-def members(team: Team) -> list[Member]:
+def members(team: Team) -> list[TeamMember]:
     """Everybody in the team, the highest role first."""
     rows = list(
         Membership.objects.filter(team=team).select_related("user").order_by("-role", "user__username")
     )
     owners = sum(row.role == Role.OWNER for row in rows)
     return [
-        Member(
+        TeamMember(
             row,
             owners == 1 and row.role == Role.OWNER,
             row.user.last_login is None and not row.user.has_usable_password(),

@@ -49,7 +49,7 @@ def notice_for(team: Team, notice_id: int, user: User) -> Notice:
 
 
 @dataclass(frozen=True)
-class MailWish:
+class MailSettings:
     """Whether somebody gets notices by e-mail: they want it, have proven an address, mail is set up."""
 
     wanted: bool
@@ -57,5 +57,5 @@ class MailWish:
     configured: bool
 
 
-def mail_wish(user: User, *, configured: bool) -> MailWish:
-    return MailWish(user.no_mail_since is None, addresses.proven_address(user), configured)
+def mail_settings(user: User, *, configured: bool) -> MailSettings:
+    return MailSettings(user.no_mail_since is None, addresses.proven_address(user), configured)

@@ -161,7 +161,7 @@ def add_endpoint(
 
     Raises Invalid with a fault for every field that is wrong, Conflict for a name that is taken.
     """
-    said = _tidy({"name": name, "base_url": base_url, "model": model, **options})
+    said = _normalized({"name": name, "base_url": base_url, "model": model, **options})
     headers = dict(extra_headers or {})
     api_key = api_key.strip()
     require_valid(said, headers, api_key)
@@ -192,7 +192,7 @@ def edit_endpoint(
     endpoint = JudgeEndpoint.objects.select_for_update().select_related("team").get(pk=endpoint.pk)
     if endpoint.removed_at is not None:
         raise Conflict(f"The endpoint {endpoint.name!r} was removed; it can no longer change.")
-    said = _tidy(changes)
+    said = _normalized(changes)
     kept = {name.lower(): value for name, value in _kept_headers(endpoint, extra_headers).items()}
     headers = None
     if extra_headers is not None:
@@ -281,7 +281,7 @@ def _config(**fields: Any) -> JudgeConfig:
     )
 
 
-def _tidy(said: Mapping[str, Any]) -> dict[str, Any]:
+def _normalized(said: Mapping[str, Any]) -> dict[str, Any]:
     tidy = {name: value.strip() if isinstance(value, str) else value for name, value in said.items()}
     if "base_url" in tidy:
         tidy["base_url"] = tidy["base_url"].rstrip("/")

@@ -11,7 +11,7 @@ from rubricweb.engine.autograders.base import Reading
 from rubricweb.engine.errors import UnreadableReply
 from rubricweb.judges.base import Question, Reply
 from rubricweb.models import JudgeCall, Judgement, Vote
-from rubricweb.selectors.runs.planning.stored_replies import KEYS_PER_QUERY, answered, batches
+from rubricweb.selectors.runs.planning.stored_replies import KEYS_PER_QUERY, answered_calls, batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def known(team_id: int, keys: Iterable[UUID]) -> dict[UUID, CachedReply]:
     """
     found: dict[UUID, CachedReply] = {}
     for some in batches(dict.fromkeys(keys)):
-        first = answered(team_id, some).values("content_key").annotate(first=Min("pk")).values("first")
+        first = answered_calls(team_id, some).values("content_key").annotate(first=Min("pk")).values("first")
         rows = JudgeCall.objects.filter(pk__in=first).order_by()
         for key, call_id, text, model, rung, reasoning, fallback in rows.values_list(
             "content_key", "pk", "reply", "model", "rung", "reasoning", "fallback"

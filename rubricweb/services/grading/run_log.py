@@ -5,7 +5,7 @@ from collections import Counter
 
 from rubricweb.judges import event_loop
 from rubricweb.judges.base import Reply
-from rubricweb.judges.rate_limit.limiters import Decision
+from rubricweb.judges.rate_limit.limiters import RateLimitEvent
 from rubricweb.services.runs.events import note
 
 # An endpoint in trouble would write hundreds of lines a second.
@@ -68,7 +68,7 @@ class PaceLog:
         decisions = limiters.decisions() if limiters else []
         self._seen = max((decision.number for decision in decisions), default=0)
 
-    def news(self) -> list[Decision]:
+    def news(self) -> list[RateLimitEvent]:
         """Every decision once."""
         limiters = event_loop.rate_limiters()
         decisions = list(limiters.decisions(self._seen)) if limiters else []

@@ -53,7 +53,7 @@ def _score(run: Run, item: OpenItem, answers: Sequence[Answer | None]) -> None:
     report = EvaluationReport(score=score.score)
     if rubric.pass_rule is not None or rubric.length_penalty is not None:
         if run.autograder != PER_ITEM or all(criterion.is_check for criterion in rubric.criteria):
-            report = report.model_copy(update={"report": _entries(item, answers)})
+            report = report.model_copy(update={"report": _report_entries(item, answers)})
         report = apply_rubric_rules(report, rubric, item.submission, normalize=run.normalize)
     row.score, row.raw_score, row.coverage = report.score, score.raw_score, score.coverage
     row.passed, row.length_penalty = report.passed, report.length_penalty
@@ -75,7 +75,7 @@ def _score_of(run: Run, item: OpenItem, answers: Sequence[Answer | None]) -> Sco
     return score_holistic(rubric.weights, item.row.llm_raw_score, checked=checked, **policy)
 
 
-def _entries(item: OpenItem, answers: Sequence[Answer | None]) -> list[Any]:
+def _report_entries(item: OpenItem, answers: Sequence[Answer | None]) -> list[Any]:
     """The report's entries, whose answers a pass rule looks at."""
     return [
         criterion_report(

@@ -34,7 +34,7 @@ from rubricweb.services.grading.leases import MOST_ITEMS_AT_ONCE, MOST_ITEMS_BES
 from rubricweb.services.grading.run_log import PaceLog
 from rubricweb.services.grading.run_watch import RunWatch
 from rubricweb.services.grading.worker_run import WorkerRun
-from rubricweb.services.grading.workers.heartbeats import Heartbeat
+from rubricweb.services.grading.workers.heartbeats import LeaseHeartbeat
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.runs import control, panels
 from rubricweb.services.runs.summaries import summarise
@@ -125,7 +125,7 @@ class GradingSession:
         self._closing = False
         # Endpoints whose answers were waited for when time was up: nothing more is begun there.
         self._slow_endpoints: set[str] = set()
-        self._heartbeat = Heartbeat(self._worker, self._runs, queue.in_flight, now)
+        self._heartbeat = LeaseHeartbeat(self._worker, self._runs, queue.in_flight, now)
 
     def work(self) -> None:
         """Until nothing is left to do, or time is up.

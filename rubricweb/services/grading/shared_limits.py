@@ -22,7 +22,7 @@ from rubricweb.judges import event_loop
 from rubricweb.judges.rate_limit.bucket import settle
 from rubricweb.judges.rate_limit.knobs import Knobs
 from rubricweb.judges.rate_limit.limiters import RateLimiters
-from rubricweb.judges.rate_limit.record import Lease, Record, Report, load
+from rubricweb.judges.rate_limit.record import Lease, ProcessReport, Record, load
 from rubricweb.judges.rate_limit.store import FallbackStore, Store, StoreAway
 from rubricweb.models import EndpointMemory
 
@@ -57,7 +57,7 @@ class _ThreadedStore(ABC):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rate limits")
         self._late: asyncio.Future[Lease] | None = None
 
-    async def exchange(self, key: str, report: Report) -> Lease:
+    async def exchange(self, key: str, report: ProcessReport) -> Lease:
         """See `Store.exchange`."""
         if self._late is not None and not self._late.done():
             raise StoreAway(f"no answer for more than {ANSWER_SECONDS:g} s")
@@ -77,7 +77,7 @@ class _ThreadedStore(ABC):
         self._thread.shutdown(wait=False)
 
     @abstractmethod
-    def _settle(self, key: str, report: Report) -> Lease:
+    def _settle(self, key: str, report: ProcessReport) -> Lease:
         """Settle a report with the record of this endpoint, atomically. Raises StoreAway."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ class RedisStore(_ThreadedStore):
         self._read = self._redis.register_script(_READ)
         self._replace = self._redis.register_script(_REPLACE)
 
-    def _settle(self, key: str, report: Report) -> Lease:
+    def _settle(self, key: str, report: ProcessReport) -> Lease:
         name = PREFIX + key
         try:
             for _ in range(TRIES):
@@ -126,7 +126,7 @@ class DatabaseStore(_ThreadedStore):
     sharing = "database"
     pause_seconds = 0.4
 
-    def _settle(self, key: str, report: Report) -> Lease:
+    def _settle(self, key: str, report: ProcessReport) -> Lease:
         try:
             close_old_connections()
             with transaction.atomic():
@@ -135,7 +135,7 @@ class DatabaseStore(_ThreadedStore):
             connection.close()
             raise StoreAway(f"the database: {type(error).__name__}") from error
 
-    def _settle_row(self, key: str, report: Report) -> Lease:
+    def _settle_row(self, key: str, report: ProcessReport) -> Lease:
         rows = EndpointMemory.objects.filter(key=key)
         row = rows.select_for_update().annotate(at=Now()).values("pace", "at").first()
         if row is None:

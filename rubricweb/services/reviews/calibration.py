@@ -9,7 +9,14 @@ from django.db import transaction
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Calibration, QueueItem, QueueState, Rater, Review, ReviewQueue, User
-from rubricweb.selectors.reviews.calibration import Round, Stage, counted, may_be_gold, round_of, whom_to_ask
+from rubricweb.selectors.reviews.calibration import (
+    CalibrationStage,
+    Round,
+    counted,
+    may_be_gold,
+    round_of,
+    whom_to_ask,
+)
 from rubricweb.services.labels import refused
 from rubricweb.services.reviews import assignments
 from rubricweb.services.shared.journal import record
@@ -133,16 +140,16 @@ def begin(queue: ReviewQueue, rater: Rater) -> Round:
     below the mark.
     """
     found = round_of(queue, rater)
-    if found.stage == Stage.OPEN and found.is_complete:
+    if found.stage == CalibrationStage.OPEN and found.is_complete:
         found = _count(queue, rater, found)
-    if found.stage == Stage.FAILED:
+    if found.stage == CalibrationStage.FAILED:
         raise Conflict(_below(queue, found))
     return found
 
 
 def require_more(queue: ReviewQueue, found: Round) -> None:
     """Refuses to say that all is done while the round waits for items the rater has skipped."""
-    if found.stage == Stage.OPEN and found.handed < found.size:
+    if found.stage == CalibrationStage.OPEN and found.handed < found.size:
         raise Conflict(
             f"The first {found.size} items of {queue} are for calibration, and you have submitted "
             f"{found.submitted}. Take up the items you skipped, or ask {whom_to_ask(queue)} to let you go on."
@@ -151,7 +158,7 @@ def require_more(queue: ReviewQueue, found: Round) -> None:
 
 def refuse_choosing(queue: ReviewQueue, found: Round) -> None:
     """In the round everybody begins with the same items, so nobody chooses."""
-    if found.stage == Stage.OPEN:
+    if found.stage == CalibrationStage.OPEN:
         raise Conflict(
             f"The first {found.size} items of {queue} are the same for everybody; you have submitted "
             f"{found.submitted}. Go on with the next one; then you may choose."
@@ -161,7 +168,7 @@ def refuse_choosing(queue: ReviewQueue, found: Round) -> None:
 def count_round(review: Review) -> None:
     """After a review was submitted: counts the round if it was its last."""
     found = round_of(review.queue, review.rater)
-    if found.stage == Stage.OPEN and found.is_complete:
+    if found.stage == CalibrationStage.OPEN and found.is_complete:
         _count(review.queue, review.rater, found)
 
 
@@ -169,7 +176,7 @@ def _count(queue: ReviewQueue, rater: Rater, found: Round) -> Round:
     since: datetime | None = found.calibration.decided_at if found.calibration else None
     right, total = counted(queue, rater, since=since)
     if not total:  # nothing is known of them any more: there is nothing to hold anybody against
-        return Round(Stage.NONE)
+        return Round(CalibrationStage.NONE)
     passed = queue.pass_mark is None or right / total >= queue.pass_mark
     result = {"right": right, "total": total, "passed": passed, "passed_by": None}
     Calibration.objects.update_or_create(queue=queue, rater=rater, defaults=result)

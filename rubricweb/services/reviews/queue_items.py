@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from rubricweb.models import Draw, Item, Order, QueueItem, ReviewQueue, Run, Stratum
 from rubricweb.selectors.reviews import informative
-from rubricweb.selectors.reviews.queue_sources import Chosen
+from rubricweb.selectors.reviews.queue_sources import SelectedItems
 from rubricweb.services.shared import bulk_rows
 
 SHUFFLES = 2**31
@@ -64,7 +64,7 @@ def add_items(
     return len(new)
 
 
-def add_chosen(queue: ReviewQueue, chosen: Chosen, *, run: Run | None = None) -> int:
+def add_chosen(queue: ReviewQueue, chosen: SelectedItems, *, run: Run | None = None) -> int:
     """Puts what a source chose in the queue, as `add_items` does, and keeps how it was drawn."""
     if chosen.drawing is None:
         return add_items(queue, chosen.item_ids, run=run)

@@ -30,7 +30,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.reviews import queue_sources
-from rubricweb.selectors.reviews.calibration import Stage
+from rubricweb.selectors.reviews.calibration import CalibrationStage
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
@@ -233,7 +233,7 @@ def _hand_out(
 ) -> Review | None:
     rater = _rater_in(queue, user)
     found = calibration.begin(queue, rater)
-    calibrating = found.stage == Stage.OPEN
+    calibrating = found.stage == CalibrationStage.OPEN
     drafts = Review.objects.filter(queue=queue, rater=rater, state=ReviewState.DRAFT)
     if besides is not None:
         drafts = drafts.exclude(pk=besides.pk)

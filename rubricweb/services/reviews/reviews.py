@@ -105,7 +105,7 @@ def _storable_reason(reason: str) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SubmittedAnswer:
     """What a whole form says about one criterion; `verdict` None is one left open."""
 
     criterion_id: int
@@ -117,7 +117,11 @@ class Answer:
 
 @transaction.atomic
 def save_answers(
-    review: Review, answers: Sequence[Answer], *, note: str | None = None, seconds: float | None = None
+    review: Review,
+    answers: Sequence[SubmittedAnswer],
+    *,
+    note: str | None = None,
+    seconds: float | None = None,
 ) -> None:
     """Stores a whole form of a draft at once, all or nothing; criteria left open keep what they had."""
     _open_draft(review)

@@ -4,7 +4,7 @@ from django.db import transaction
 
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid, NotFound
-from rubricweb.models import Choice, Judgement, QueueState, Review, ReviewQueue, Revision
+from rubricweb.models import Judgement, QueueState, Review, ReviewQueue, Revision, RevisionChoice
 from rubricweb.selectors.reviews.reveals import require_revealed, reveal
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews.reviews import REASON_MAX
@@ -34,7 +34,7 @@ def keep_all(review: Review) -> int:
     _open_reveal(review)
     waiting = [row.criterion.pk for row in reveal(review) if row.is_open]
     for judgement in Judgement.objects.filter(review=review, criterion__in=waiting):
-        _stored(judgement, choice=Choice.KEEP)
+        _stored(judgement, choice=RevisionChoice.KEEP)
     return len(waiting)
 
 
@@ -52,8 +52,8 @@ def _open_reveal(review: Review) -> None:
 
 
 def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, reason: str = "") -> Revision:
-    if choice not in Choice.values:
-        raise Invalid.at("choice", repr(choice)[:60], ", ".join(Choice.values))
+    if choice not in RevisionChoice.values:
+        raise Invalid.at("choice", repr(choice)[:60], ", ".join(RevisionChoice.values))
     review = judgement.review
     assert review is not None, "only people revise"
     initial = str(judgement.verdict)
@@ -61,7 +61,7 @@ def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, 
     reason = reason.strip().replace("\x00", "")
     if len(reason) > REASON_MAX:
         raise Invalid.at("reason", f"{len(reason)} characters", f"at most {REASON_MAX}")
-    if choice == Choice.CHANGE:
+    if choice == RevisionChoice.CHANGE:
         if verdict is None:
             raise Invalid.at("verdict", "nothing", "the label you change to")
         final = checked_label(judgement.criterion, verdict)
@@ -85,7 +85,7 @@ def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, 
             "judge_verdict": judged or "",
         },
     )
-    if choice != Choice.KEEP or (earlier is not None and earlier.choice != Choice.KEEP):
+    if choice != RevisionChoice.KEEP or (earlier is not None and earlier.choice != RevisionChoice.KEEP):
         record(
             review.queue.team,
             review.rater.user,

@@ -26,7 +26,7 @@ REASON_MAX = 2_000
 
 
 @dataclass(frozen=True)
-class Chosen:
+class NewLabelDecision:
     """What somebody decides: one of KINDS, and what each earlier option counts as where options changed.
 
     None stands for an option whose labels do not count.
@@ -39,7 +39,7 @@ class Chosen:
 
 @transaction.atomic
 def decide(
-    version: RubricVersion, uid: str, chosen: Chosen, *, by: User | None, seen: int | None = None
+    version: RubricVersion, uid: str, chosen: NewLabelDecision, *, by: User | None, seen: int | None = None
 ) -> LabelChange:
     """Decides about the labels of one reworded criterion, by its uid, or of all others by GUIDELINES.
 
@@ -60,7 +60,9 @@ def decide(
     return _change(changes_in_version(version, viewer=by), uid)
 
 
-def decide_at_publication(version: RubricVersion, chosen: Mapping[str, Chosen], *, by: User | None) -> None:
+def decide_at_publication(
+    version: RubricVersion, chosen: Mapping[str, NewLabelDecision], *, by: User | None
+) -> None:
     """The first decisions about a version that was published in the same transaction, by uid."""
     assert version.rubric is not None  # it was published
     found = changes_in_version(version, viewer=None)
@@ -78,7 +80,7 @@ def _change(found: LabelChanges, uid: str) -> LabelChange:
     return change
 
 
-def _store(version: RubricVersion, change: LabelChange, chosen: Chosen, *, by: User | None) -> None:
+def _store(version: RubricVersion, change: LabelChange, chosen: NewLabelDecision, *, by: User | None) -> None:
     options = _checked(change, chosen)
     if change.decision is not None:
         LabelDecision.objects.filter(pk=change.decision.pk).update(superseded_at=timezone.now())
@@ -105,7 +107,7 @@ def _store(version: RubricVersion, change: LabelChange, chosen: Chosen, *, by: U
     )
 
 
-def _checked(change: LabelChange, chosen: Chosen) -> dict[str, Any] | None:
+def _checked(change: LabelChange, chosen: NewLabelDecision) -> dict[str, Any] | None:
     """What to store of an option map. Raises Invalid with every fault."""
     place = f"decisions.{change.uid}"
     if chosen.kind not in KINDS:

@@ -8,11 +8,11 @@ from rubricweb.models import Criterion, LabelDecision, LabelDecisionKind, Meanin
 
 
 @dataclass(eq=False)
-class Question:
+class CriterionMeaning:
     """What some criteria of one uid ask; labels of `source` count for it through `option_map`."""
 
     members: list[Criterion] = field(default_factory=list)
-    source: "Question | None" = None
+    source: "CriterionMeaning | None" = None
     option_map: Mapping[str, str | None] | None = None
     meaning: Meaning | None = None
 
@@ -43,7 +43,7 @@ def assign_meanings(rubric: Rubric) -> None:
     Meaning.objects.filter(rubric=rubric, criteria=None).delete()
 
 
-def _meaning(rubric: Rubric, uid: str, question: Question, kept: set[int]) -> Meaning:
+def _meaning(rubric: Rubric, uid: str, question: CriterionMeaning, kept: set[int]) -> Meaning:
     """The row of a question: one its criteria have already and no other question took, else a new one."""
     known = (
         row.meaning for row in question.members if row.meaning is not None and row.meaning.pk not in kept
@@ -63,11 +63,11 @@ def _meaning(rubric: Rubric, uid: str, question: Question, kept: set[int]) -> Me
 
 def _questions(
     chain: list[Criterion], decided: Mapping[tuple[int, int | None], LabelDecision]
-) -> list[Question]:
+) -> list[CriterionMeaning]:
     """The criteria of one uid, oldest first, by what they ask; a question comes after its source."""
-    by_words: dict[str, Question] = {}
-    found: list[Question] = []
-    previous: tuple[Criterion, Question] | None = None
+    by_words: dict[str, CriterionMeaning] = {}
+    found: list[CriterionMeaning] = []
+    previous: tuple[Criterion, CriterionMeaning] | None = None
     for row in chain:
         words = repr(row.asks)
         question = by_words.get(words)
@@ -83,18 +83,18 @@ def _questions(
 
 def _carried(
     row: Criterion,
-    previous: tuple[Criterion, Question] | None,
+    previous: tuple[Criterion, CriterionMeaning] | None,
     decided: Mapping[tuple[int, int | None], LabelDecision],
-) -> Question:
+) -> CriterionMeaning:
     """The question before where labels are carried from it as they are, else a new one."""
     if previous is None:
-        return Question()
+        return CriterionMeaning()
     earlier, question = previous
     own = decided.get((row.version_id, row.pk))
     if own is None and row.question == earlier.question:
         own = decided.get((row.version_id, None))
     if own is None or own.kind != LabelDecisionKind.CARRY:
-        return Question()
+        return CriterionMeaning()
     if own.options is None:
         return question
-    return Question(source=question, option_map=own.options)
+    return CriterionMeaning(source=question, option_map=own.options)

@@ -19,7 +19,7 @@ from rubricweb.engine.rubric.identity import matched_ids, with_ids
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Rubric, RubricVersion, Team, User
 from rubricweb.services.rubrics.drafts import as_draft, as_one_list, is_draft
-from rubricweb.services.rubrics.label_decisions import Chosen, decide_at_publication
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide_at_publication
 from rubricweb.services.rubrics.meanings import assign_meanings
 from rubricweb.services.shared.journal import record
 
@@ -76,7 +76,7 @@ def publish(
     by: User | None,
     note: str = "",
     revision: int | None = None,
-    decisions: Mapping[str, Chosen] | None = None,
+    decisions: Mapping[str, NewLabelDecision] | None = None,
 ) -> RubricVersion:
     """Freezes the draft as the next version. Raises Invalid with every fault of the draft.
 

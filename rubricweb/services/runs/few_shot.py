@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from rubricweb.engine.autograders import AUTOGRADERS, PromptedAutograder
-from rubricweb.engine.autograders.examples.few_shot import Candidate, Overlap, draw_examples
+from rubricweb.engine.autograders.examples.few_shot import Candidate, ExamplesOverlap, draw_examples
 from rubricweb.engine.autograders.prompted import VerdictAutograder
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Invalid
 from rubricweb.models import (
-    Choice,
     Dataset,
     ExampleSnapshot,
     FewShotSnapshot,
@@ -20,6 +19,7 @@ from rubricweb.models import (
     Judgement,
     ReviewQueue,
     Revision,
+    RevisionChoice,
     RubricVersion,
 )
 from rubricweb.selectors.labels.comparable import labelled_queues
@@ -107,7 +107,7 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSn
             seed=asked.seed,
             exclude=_graded(graded),
         )
-    except Overlap as error:
+    except ExamplesOverlap as error:
         raise Invalid.at(
             "few_shot.dataset",
             f"{len(error.item_ids)} items that are to be graded ({', '.join(error.item_ids[:5])})",
@@ -162,7 +162,7 @@ def _reasons(
     ]
     pks = [label.judgement_id for label in given]
     first = dict(Judgement.objects.filter(pk__in=pks).exclude(reason="").values_list("pk", "reason"))
-    revisions = Revision.objects.filter(judgement__in=pks, choice=Choice.CHANGE)
+    revisions = Revision.objects.filter(judgement__in=pks, choice=RevisionChoice.CHANGE)
     changed = dict(revisions.values_list("judgement_id", "reason"))
     reasons = {
         unit: decision.reason

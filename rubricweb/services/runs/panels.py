@@ -28,7 +28,7 @@ MAX_MEMBERS = 20
 
 
 @dataclass(frozen=True)
-class Member:
+class PanelMember:
     """One judge of a panel, by the id `endpoints.judges_of` gives it.
 
     `stage` counts from 0: members of stage 1 are asked where stage 0 escalates. `name` is what its votes
@@ -51,7 +51,7 @@ class Panel:
     one per stage. `escalate_on` and `min_confidence` are those of `CascadeGrader`.
     """
 
-    members: Sequence[Member]
+    members: Sequence[PanelMember]
     rule: str | Mapping[str, str] | None = None
     repeats: int | Sequence[int] = 1
     quorum: float = 0.0
@@ -166,7 +166,7 @@ def _repeats(repeats: int | Sequence[int], stages: int) -> list[int]:
     return list(repeats)
 
 
-def _configs(team: Team, members: Sequence[Member]) -> list[JudgeConfig]:
+def _configs(team: Team, members: Sequence[PanelMember]) -> list[JudgeConfig]:
     configs: list[JudgeConfig] = []
     faults: list[Fault] = []
     for i, member in enumerate(members):
@@ -180,7 +180,7 @@ def _configs(team: Team, members: Sequence[Member]) -> list[JudgeConfig]:
     return configs
 
 
-def _names(members: Sequence[Member], configs: Sequence[JudgeConfig]) -> list[str]:
+def _names(members: Sequence[PanelMember], configs: Sequence[JudgeConfig]) -> list[str]:
     """Every member's name, the second of two alike as "name (2)"."""
     names: list[str] = []
     for i, (member, config) in enumerate(zip(members, configs, strict=True)):

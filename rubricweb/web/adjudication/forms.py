@@ -37,7 +37,7 @@ CRITERIA_MAX = 100
 
 
 @dataclass(frozen=True)
-class Asked:
+class InboxQuery:
     """The query string of the inbox and of its units: from closed lists, or ids of rows.
 
     `judged` and `truth` name a cell of the confusion matrix of a run. `last` is the unit decided just before,
@@ -95,7 +95,7 @@ class Asked:
         return replace(self, judged="", truth="").query()
 
 
-def read_asked(query: QueryDict) -> Asked:
+def read_asked(query: QueryDict) -> InboxQuery:
     """Raises Invalid for a parameter the inbox does not know, and for a value outside its closed list."""
     unknown = sorted(set(query) - set(NAMES))
     if unknown:
@@ -106,7 +106,7 @@ def read_asked(query: QueryDict) -> Asked:
     judged, truth, run_id = query.get("judged", ""), query.get("truth", ""), query.get("run", "")
     if bool(judged) != bool(truth) or (judged and not run_id):
         raise Invalid("A cell of the confusion matrix is named by run, judged and truth together.")
-    return Asked(
+    return InboxQuery(
         run_id=whole_number(run_id, "The run"),
         queue_ids=queue_ids(query),
         judged=judged,
@@ -137,7 +137,7 @@ def _read_last(text: str) -> tuple[int, int] | None:
     return (numbers[0], numbers[1]) if numbers[0] is not None and numbers[1] is not None else None
 
 
-def require_known_cell(asked: Asked, criterion: Criterion | None) -> None:
+def require_known_cell(asked: InboxQuery, criterion: Criterion | None) -> None:
     """Refuses a cell named by labels the criterion does not know; without one, by anything but verdicts."""
     allowed = [verdict.value for verdict in Verdict]
     if criterion is not None and criterion.kind == "choice":
@@ -147,7 +147,7 @@ def require_known_cell(asked: Asked, criterion: Criterion | None) -> None:
             raise Invalid(f"{name} cannot be {value[:40]!r}. Allowed: {', '.join(allowed)}.")
 
 
-class Decision(forms.Form):
+class DecisionForm(forms.Form):
     """One criterion of one item decided: what stands, why judge and people differed, and the reason."""
 
     verdict = forms.ChoiceField(error_messages={"required": "Choose the final verdict."})
@@ -186,10 +186,10 @@ def read_seen(text: str | None) -> datetime | None:
     return seen if seen is not None and seen.tzinfo is not None else None
 
 
-def decision_for(unit: UnitToDecide) -> Decision:
+def decision_for(unit: UnitToDecide) -> DecisionForm:
     """The form of one unit, filled with the decision there already is."""
     stands = unit.decision
     if stands is None:
-        return Decision(criterion=unit.criterion)
+        return DecisionForm(criterion=unit.criterion)
     initial = {"verdict": stands.verdict, "cause": stands.cause, "reason": stands.reason}
-    return Decision(initial=initial, criterion=unit.criterion)
+    return DecisionForm(initial=initial, criterion=unit.criterion)

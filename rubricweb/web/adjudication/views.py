@@ -22,8 +22,8 @@ from rubricweb.selectors.labels.ground_truth import Unit
 from rubricweb.selectors.reviews import comments
 from rubricweb.services import adjudications as services
 from rubricweb.web.adjudication.forms import (
-    Asked,
-    Decision,
+    DecisionForm,
+    InboxQuery,
     decision_for,
     read_asked,
     read_seen,
@@ -87,7 +87,7 @@ def unit(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
     if request.method != "POST":
         return _unit_page(request, item, criterion, asked, where)
     require_visible(request.user, item)
-    form = Decision(request.POST, criterion=criterion)
+    form = DecisionForm(request.POST, criterion=criterion)
     if not form.is_valid():
         return _unit_page(request, item, criterion, asked, where, form=form, status=422)
     around = selected.around(_rows(where, asked), item.pk, criterion)
@@ -149,7 +149,7 @@ def accept(request: TeamRequest, queue_id: int) -> HttpResponse:
 # ── What the views above are made of ─────────────────────────────────────────────────────────────
 
 
-def _asked(request: TeamRequest) -> tuple[Asked, selected.Scope]:
+def _asked(request: TeamRequest) -> tuple[InboxQuery, selected.Scope]:
     asked = read_asked(request.GET)
     queues = access.access_queues(request.team, asked.queue_ids)
     run = access.access_run(request.team, asked.run_id) if asked.run_id is not None else None
@@ -158,14 +158,14 @@ def _asked(request: TeamRequest) -> tuple[Asked, selected.Scope]:
     return asked, where
 
 
-def _cell_criterion(where: selected.Scope, asked: Asked) -> Criterion | None:
+def _cell_criterion(where: selected.Scope, asked: InboxQuery) -> Criterion | None:
     """The criterion whose matrix is asked about; None for the matrix of all binary criteria."""
     if not asked.is_cell or len(asked.criterion_ids) != 1:
         return None
     return criteria_of(where.runs[0], where.queues).filter(pk=asked.criterion_ids[0]).first()
 
 
-def _cell(where: selected.Scope, asked: Asked) -> list[Unit] | None:
+def _cell(where: selected.Scope, asked: InboxQuery) -> list[Unit] | None:
     if not asked.is_cell:
         return None
     criterion = _cell_criterion(where, asked)
@@ -174,7 +174,7 @@ def _cell(where: selected.Scope, asked: Asked) -> list[Unit] | None:
     )
 
 
-def _rows(where: selected.Scope, asked: Asked) -> list[selected.InboxUnit]:
+def _rows(where: selected.Scope, asked: InboxQuery) -> list[selected.InboxUnit]:
     return selected.inbox(
         where,
         criterion_ids=asked.criterion_ids,
@@ -189,10 +189,10 @@ def _unit_page(
     request: TeamRequest,
     item: Item,
     criterion: Criterion,
-    asked: Asked,
+    asked: InboxQuery,
     where: selected.Scope,
     *,
-    form: Decision | None = None,
+    form: DecisionForm | None = None,
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
@@ -225,7 +225,7 @@ def _unit_page(
     return render(request, "adjudication/unit.html", context, status=status)
 
 
-def _undo(request: TeamRequest, asked: Asked) -> dict[str, Any] | None:
+def _undo(request: TeamRequest, asked: InboxQuery) -> dict[str, Any] | None:
     """The decision made just before, as its form names it; None when there is none to take back."""
     if asked.last is None:
         return None
@@ -238,7 +238,7 @@ def _undo(request: TeamRequest, asked: Asked) -> dict[str, Any] | None:
     return {"decision": decision, "item": item, "criterion": criterion, "url": f"{url}?{asked.here}"}
 
 
-def _unit_url(request: TeamRequest, row: selected.InboxUnit | None, asked: Asked, **more: str) -> str:
+def _unit_url(request: TeamRequest, row: selected.InboxUnit | None, asked: InboxQuery, **more: str) -> str:
     """Where a row of the list opens, with the filters it was found by; "" for no row."""
     if row is None:
         return ""

@@ -16,14 +16,14 @@ NAMES = ("run", "queue", "names")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ComparisonQuery:
     """The query string of a comparison page: ids of rows, and whether names are shown."""
 
     run_id: int | None = None
     queue_ids: tuple[int, ...] = ()
     names: bool = False
 
-    def of(self, run: Run | None, queues: Sequence[ReviewQueue]) -> "Asked":
+    def of(self, run: Run | None, queues: Sequence[ReviewQueue]) -> "ComparisonQuery":
         """The same with what the page chose where nothing was asked."""
         return replace(self, run_id=run.pk if run else None, queue_ids=tuple(queue.pk for queue in queues))
 
@@ -38,7 +38,7 @@ class Asked:
         return self.query()
 
 
-def read_asked(query: QueryDict) -> Asked:
+def read_asked(query: QueryDict) -> ComparisonQuery:
     """Raises Invalid for a parameter the room does not know and for a value outside its closed list."""
     unknown = sorted(set(query) - set(NAMES))
     if unknown:
@@ -46,6 +46,6 @@ def read_asked(query: QueryDict) -> Asked:
     names = query.get("names", "")
     if names not in ("", "1"):
         raise Invalid(f"names cannot be {names[:40]!r}. Allowed: 1.")
-    return Asked(
+    return ComparisonQuery(
         run_id=whole_number(query.get("run"), "The run"), queue_ids=queue_ids(query), names=names == "1"
     )

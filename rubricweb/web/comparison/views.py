@@ -13,7 +13,7 @@ from rubricweb.models import Item, ReviewQueue, Role, Run, RunState
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison as selected
 from rubricweb.selectors.comparison.findings import findings
-from rubricweb.selectors.comparison.item import CriterionVoices, item_comparison
+from rubricweb.selectors.comparison.item import CriterionAnswers, item_comparison
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.reviews import comments
@@ -21,7 +21,7 @@ from rubricweb.selectors.reviews.reviews import Measured, measured
 from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.web.comparison import words
-from rubricweb.web.comparison.forms import Asked, read_asked
+from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import note_names
 
@@ -29,22 +29,22 @@ from rubricweb.web.shared.names import note_names
 @team_page(Role.VIEWER)
 @require_GET
 def compare(request: TeamRequest) -> HttpResponse:
-    asked, choice = _asked(request)
-    context: dict[str, Any] = {"asked": asked, "choice": choice}
-    if choice.run is None or not choice.queues:
-        context["lacking"] = comparable.lacking(request.team, choice)
+    asked, selection = _asked(request)
+    context: dict[str, Any] = {"asked": asked, "selection": selection}
+    if selection.run is None or not selection.queues:
+        context["unavailable"] = comparable.why_not_comparable(request.team, selection)
         answer = render(request, "comparison/nothing.html", context)
         if request.htmx:
             answer["HX-Redirect"] = request.get_full_path()
         return answer
-    run = choice.run
-    found = selected.compare(run, choice.queues, viewer=request.user)
-    waiting = inbox.inbox(inbox.scope(request.team, request.user, choice.queues, run))
+    run = selection.run
+    found = selected.compare(run, selection.queues, viewer=request.user)
+    waiting = inbox.inbox(inbox.scope(request.team, request.user, selection.queues, run))
     choices = [row for row in found.criteria if row.options is not None]
     inbox_url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.pair}"
     context |= {
         "found": found,
-        "other_wordings": words.other_wordings(found, choice.other_versions),
+        "other_wordings": words.other_wordings(found, selection.other_versions),
         "special_cases": list(words.special_cases(found, inbox_url, has_choices=bool(choices))),
         "bias_words": words.bias_words(found.scores.agreement),
         "estimate_words": words.estimate_words(found.scores.estimate),
@@ -55,7 +55,7 @@ def compare(request: TeamRequest) -> HttpResponse:
         "holistic": comparable.is_holistic(run),
         "running": run.state == RunState.RUNNING,
         "waiting": len(waiting),
-        "revisions": revision_rates(run, choice.queues, viewer=request.user),
+        "revisions": revision_rates(run, selection.queues, viewer=request.user),
     }
     if run.rubric_version is not None and run.rubric_version.rubric is not None:
         context["todo"] = rubric_todo(run.rubric_version.rubric, viewer=request.user)
@@ -93,16 +93,18 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
 # ── What the views above are made of ─────────────────────────────────────────────────────────────
 
 
-def _asked(request: TeamRequest) -> tuple[Asked, comparable.Choice]:
+def _asked(request: TeamRequest) -> tuple[ComparisonQuery, comparable.ComparisonSelection]:
     asked = read_asked(request.GET)
     run = access.access_run(request.team, asked.run_id) if asked.run_id is not None else None
-    choice = comparable.choice(
+    selection = comparable.select_comparison(
         request.team, run=run, asked=access.access_queues(request.team, asked.queue_ids)
     )
-    return asked.of(choice.run, choice.queues), choice
+    return asked.of(selection.run, selection.queues), selection
 
 
-def _asked_for_item(request: TeamRequest, item: Item) -> tuple[Asked, Run | None, tuple[ReviewQueue, ...]]:
+def _asked_for_item(
+    request: TeamRequest, item: Item
+) -> tuple[ComparisonQuery, Run | None, tuple[ReviewQueue, ...]]:
     """As asked, or the run and queues of the item's own dataset."""
     asked = read_asked(request.GET)
     run = access.access_run(request.team, asked.run_id) if asked.run_id is not None else None
@@ -114,6 +116,6 @@ def _asked_for_item(request: TeamRequest, item: Item) -> tuple[Asked, Run | None
     return asked.of(run, queues), run, tuple(queues)
 
 
-def _measured(row: CriterionVoices, item: Item) -> Measured | None:
+def _measured(row: CriterionAnswers, item: Item) -> Measured | None:
     """What a check finds in the item; nobody has to decide that."""
     return measured(row.criterion, item.to_engine()) if row.criterion.kind == "check" else None

@@ -61,7 +61,7 @@ def _page(request: TeamRequest, form: NewExport, *, status: int = 200) -> HttpRe
     context = {
         "form": form,
         "withheld": selectors.withheld_items(request.user, chosen) if chosen else None,
-        "lacking": selectors.lacking(form.chosen, what="ground_truth"),
+        "unavailable": selectors.unavailable(form.chosen, what="ground_truth"),
     }
     template = "exports/_form.html" if request.htmx else "exports/exports.html"
     return render(request, template, context, status=status)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rubricweb.models import CascadeSnapshot, Criterion, Dataset, PanelSnapshot, Run, Vote
-from rubricweb.selectors.labels.by_kind import Cell, MatrixRow
+from rubricweb.selectors.labels.by_kind import Cell, ConfusionMatrixRow
 from rubricweb.selectors.reviews.reviews import Measured
 from rubricweb.selectors.runs.criterion_counts import CriterionCounts
 from rubricweb.selectors.runs.reports import CriterionResult
@@ -74,9 +74,9 @@ def _first_votes() -> list[Any]:
     return [form[name] for name in ("repeats", "weight", "further")]
 
 
-def _matrix(counts: Sequence[Sequence[int]]) -> list[MatrixRow]:
+def _matrix(counts: Sequence[Sequence[int]]) -> list[ConfusionMatrixRow]:
     return [
-        MatrixRow(
+        ConfusionMatrixRow(
             truth=str(truth),
             cells=tuple(
                 Cell(str(truth), str(judged), count, count / sum(row))

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from django.http import QueryDict
 
 from rubricweb.errors import Invalid
-from rubricweb.selectors.reviews.reviews import Question, Quote
+from rubricweb.selectors.reviews.reviews import Quote, ReviewQuestion
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews.evidence import Span
-from rubricweb.services.reviews.reviews import Answer
+from rubricweb.services.reviews.reviews import SubmittedAnswer
 
 
-def read_answers(data: QueryDict, asked: Sequence[Question]) -> list[Answer]:
+def read_answers(data: QueryDict, asked: Sequence[ReviewQuestion]) -> list[SubmittedAnswer]:
     """The answers of a whole review form: fields verdict_<id> and reason_<id>, a missing label is None."""
     return [
-        Answer(
+        SubmittedAnswer(
             question.criterion.pk,
             read_label(data.get(f"verdict_{question.criterion.pk}", "")),
             data.get(f"reason_{question.criterion.pk}", "").replace("\r\n", "\n"),
@@ -26,7 +26,7 @@ def read_answers(data: QueryDict, asked: Sequence[Question]) -> list[Answer]:
     ]
 
 
-def typed_answers(data: QueryDict, asked: Sequence[Question]) -> dict[int, tuple[str | None, str]]:
+def typed_answers(data: QueryDict, asked: Sequence[ReviewQuestion]) -> dict[int, tuple[str | None, str]]:
     """Criterion id → (label, reason) of a form that was refused; a label the criterion refuses is None."""
     typed = {}
     for question in asked:
@@ -61,7 +61,7 @@ def read_seconds(text: str | None) -> float | None:
         return None
 
 
-def same_as_stored(answers: Sequence[Answer], asked: Sequence[Question]) -> bool:
+def same_as_stored(answers: Sequence[SubmittedAnswer], asked: Sequence[ReviewQuestion]) -> bool:
     """Whether a form says nothing that is not stored already."""
     stored = {question.criterion.pk: (question.verdict, question.reason) for question in asked}
     quoted = {question.criterion.pk: [_span(one) for one in question.evidence] for question in asked}

@@ -15,7 +15,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import ReviewQueue, Role
 from rubricweb.selectors.reviews import queues as selectors
-from rubricweb.selectors.reviews.calibration import Stage, my_calibration
+from rubricweb.selectors.reviews.calibration import CalibrationStage, my_calibration
 from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan
 from rubricweb.selectors.rubrics.chosen_criteria import version_of
 from rubricweb.services.reviews import queue_changes as changes
@@ -293,7 +293,7 @@ def next_url(request: TeamRequest, queue: ReviewQueue) -> str:
         review = services.next_review(queue, request.user, now=now())
     except Conflict as error:
         messages.error(request, str(error))
-        below = my_calibration(queue, request.user).round.stage == Stage.FAILED
+        below = my_calibration(queue, request.user).round.stage == CalibrationStage.FAILED
         return reverse("my_calibration" if below else "queue", args=[request.team.slug, queue.pk])
     if review is None:
         return reverse("review_next", args=[request.team.slug, queue.pk])

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from rubricweb.errors import Conflict, Invalid, Withheld
-from rubricweb.models import Choice, QueueState, Review, ReviewState, Role
+from rubricweb.models import QueueState, Review, ReviewState, RevisionChoice, Role
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews import reveals as selected
 from rubricweb.selectors.reviews.reviews import review_for, sheet
@@ -52,7 +52,7 @@ def revise(request: TeamRequest, review_id: int, criterion_id: int) -> HttpRespo
             found,
             criterion_id,
             choice=choice,
-            verdict=label if choice == Choice.CHANGE else None,
+            verdict=label if choice == RevisionChoice.CHANGE else None,
             reason=reason.replace("\r\n", "\n"),
         )
     except Invalid as error:
@@ -137,9 +137,9 @@ def _typed_on(row: selected.Revealed, typed: Typed | None) -> Typed | None:
     """What the form of this criterion holds: what was refused, else what was changed to before."""
     if typed is not None and typed.criterion_id == row.criterion.pk:
         return typed
-    if row.revision is None or row.revision.choice == Choice.KEEP:
+    if row.revision is None or row.revision.choice == RevisionChoice.KEEP:
         return None
-    changed = row.revision.verdict if row.revision.choice == Choice.CHANGE else None
+    changed = row.revision.verdict if row.revision.choice == RevisionChoice.CHANGE else None
     return Typed(row.criterion.pk, changed, row.revision.reason, "")
 
 

@@ -205,7 +205,7 @@ def panes(request: TeamRequest, review: Review) -> dict[str, Any]:
     }
 
 
-def _asked(review: Review) -> list[selectors.Question]:
+def _asked(review: Review) -> list[selectors.ReviewQuestion]:
     """What people answer: every criterion but the checks."""
     return [question for question in selectors.questions(review) if question.is_asked]
 

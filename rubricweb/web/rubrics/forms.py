@@ -99,7 +99,7 @@ _PENALTY = {name: number_shown(value) for name, value in LengthPenalty().to_dict
 
 
 @dataclass(frozen=True)
-class Problem:
+class FormProblem:
     """One line of the summary above a form: which control it is about and what is wrong with it."""
 
     anchor: str
@@ -129,7 +129,7 @@ class RubricForm:
         self.pass_rule = _rule_form("pass_rule", pass_rule)
         self.length_penalty = _rule_form("length_penalty", length_penalty)
         self.rows = list(rows)
-        self.problems: list[Problem] = []
+        self.problems: list[FormProblem] = []
         self._share()
         self._lint()
 
@@ -230,13 +230,13 @@ class RubricForm:
     def draft_rules(self) -> dict[str, Any]:
         """The rules of the whole that say something, by their names in a draft."""
         rules = {}
-        if limits := _stored(self.pass_rule):
+        if limits := _rule_fields(self.pass_rule):
             rules["pass_rule"] = limits
         if self.length_penalty["on"].value():
-            rules["length_penalty"] = _stored(self.length_penalty)
+            rules["length_penalty"] = _rule_fields(self.length_penalty)
         return rules
 
-    def describe(self, faults: Iterable[Fault]) -> list[Problem]:
+    def describe(self, faults: Iterable[Fault]) -> list[FormProblem]:
         """Faults in the words of the form, each with the control it is about (none: an empty anchor)."""
         return [self._problem(fault) for fault in faults]
 
@@ -251,19 +251,21 @@ class RubricForm:
             elif form is not None:
                 form.add_error(name, sentence(fault))
 
-    def _problem(self, fault: Fault) -> Problem:
+    def _problem(self, fault: Fault) -> FormProblem:
         form, name, row, inner = self._place(fault.place)
         if row is not None:
             _, anchor, words = row.field_of(inner)
             number = f"Criterion {self.rows.index(row) + 1}"
             label = f"{number}, {words}" if words else number
-            return Problem(anchor or f"criterion-{row.index}", label, row.say(inner, fault))
+            return FormProblem(anchor or f"criterion-{row.index}", label, row.say(inner, fault))
         if form is not None:
             rule = RULES[fault.place.split(".")[0]][1] if fault.place.split(".")[0] in RULES else ""
             label = str(form[name].label).lower() if rule and name else fault.place.capitalize()
             anchor = form[name].id_for_label if name else "rules"
-            return Problem(anchor, ", ".join(filter(None, (rule, label if name else ""))), sentence(fault))
-        return Problem("", fault.place, sentence(fault))
+            return FormProblem(
+                anchor, ", ".join(filter(None, (rule, label if name else ""))), sentence(fault)
+            )
+        return FormProblem("", fault.place, sentence(fault))
 
     def _place(self, place: str) -> tuple[forms.Form | None, str | None, CriterionForm | None, str]:
         """Where a fault belongs: a form of the head with a field's name, or a row with the place in it."""
@@ -312,7 +314,7 @@ def _shown_penalty(penalty: Mapping[str, Any]) -> dict[str, str]:
     return {**_PENALTY, **shown, "on": "on"}
 
 
-def _stored(form: forms.Form) -> dict[str, Any]:
+def _rule_fields(form: forms.Form) -> dict[str, Any]:
     """A rule's fields that say something: numbers where they are numbers, otherwise as typed."""
     found = {name: str(form[name].value() or "") for name in form.fields if name != "on"}
     return {

@@ -7,7 +7,7 @@ from rubricweb.engine.rubric.diff import Segment, word_diff
 from rubricweb.errors import Invalid
 from rubricweb.models import LabelDecisionKind
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, LabelChanges
-from rubricweb.services.rubrics.label_decisions import KINDS, LATER, Chosen
+from rubricweb.services.rubrics.label_decisions import KINDS, LATER, NewLabelDecision
 
 PROBED = 12
 """So many items a probe begins with."""
@@ -144,10 +144,12 @@ def _words(change: LabelChange) -> tuple[Segment, ...]:
     return word_diff(change.previous.requirement, change.criterion.requirement)
 
 
-def chosen(rows: Sequence[LabelChoice], *, all_of_them: bool = False) -> dict[str, Chosen]:
+def chosen(rows: Sequence[LabelChoice], *, all_of_them: bool = False) -> dict[str, NewLabelDecision]:
     """What to decide, by uid; "decide later" is no decision unless `all_of_them` are asked for."""
     return {
-        row.change.uid: Chosen(row.kind, dict(_option_map(row)) if _is_mapped(row) else None, row.reason)
+        row.change.uid: NewLabelDecision(
+            row.kind, dict(_option_map(row)) if _is_mapped(row) else None, row.reason
+        )
         for row in rows
         if all_of_them or row.kind != LATER
     }

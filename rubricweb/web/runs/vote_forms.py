@@ -162,9 +162,11 @@ class VotingFields(forms.Form):
         if not further and repeats == 1:
             return None
         stage = 1 if chosen["cascade"] and further else 0
-        first = panels.Member(chosen["judge"], weight=1.0 if chosen["weight"] is None else chosen["weight"])
+        first = panels.PanelMember(
+            chosen["judge"], weight=1.0 if chosen["weight"] is None else chosen["weight"]
+        )
         others = [
-            panels.Member(judge_id, weight=weight, stage=stage)
+            panels.PanelMember(judge_id, weight=weight, stage=stage)
             for judge_id, weight in zip(further, chosen["weights"], strict=True)
         ]
         rules: dict[str, str] = {

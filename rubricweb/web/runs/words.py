@@ -12,7 +12,7 @@ from rubricweb.selectors.runs.planning.plans import Plan
 from rubricweb.selectors.runs.progress import Progress
 from rubricweb.templatetags.display import duration, relative_time
 from rubricweb.templatetags.run_plan_words import about_duration, cap_warning, duration_span, span, usd_span
-from rubricweb.web.shared.tiles import Notice, Tile, sentence
+from rubricweb.web.shared.tiles import PageNotice, Tile, sentence
 
 KEPT = "Graded items are kept; resuming asks only for what is missing."
 
@@ -20,21 +20,21 @@ KEPT = "Graded items are kept; resuming asks only for what is missing."
 # ── A run while it is graded ─────────────────────────────────────────────────────────────────────
 
 
-def live_notice(run: Run, progress: Progress) -> Notice | None:
+def live_notice(run: Run, progress: Progress) -> PageNotice | None:
     """Why a run does not go on, and what to do about it; None while it does."""
     if progress.start_command:
         text = format_html("The run waits for one. Start it with <code>{}</code>.", progress.start_command)
-        return Notice("warning", "triangle-alert", "No worker is running", text)
+        return PageNotice("warning", "triangle-alert", "No worker is running", text)
     if run.state == RunState.FAILED:
-        return Notice("error", "circle-x", "The run stopped before it was done", progress.stop_reason)
+        return PageNotice("error", "circle-x", "The run stopped before it was done", progress.stop_reason)
     if run.state == RunState.CANCELLED:
-        return Notice("info", "square", format_html("Cancelled {}", relative_time(run.finished_at)), KEPT)
+        return PageNotice("info", "square", format_html("Cancelled {}", relative_time(run.finished_at)), KEPT)
     if run.state == RunState.PAUSED:
         return _pause_notice(run, progress)
     return None
 
 
-def _pause_notice(run: Run, progress: Progress) -> Notice:
+def _pause_notice(run: Run, progress: Progress) -> PageNotice:
     is_capped = progress.waiting == "budget"
     if progress.is_moving and run.finish_in_flight:
         next_step = "Answers to calls in flight still come in."
@@ -44,7 +44,7 @@ def _pause_notice(run: Run, progress: Progress) -> Notice:
         next_step = f"Raise the cap and resume. {KEPT}" if is_capped else KEPT
     title = "Paused: the budget is used up" if is_capped else "Paused"
     text = sentence(progress.stop_reason, next_step, between=" ")
-    return Notice("warning" if is_capped else "info", "pause", title, text)
+    return PageNotice("warning" if is_capped else "info", "pause", title, text)
 
 
 def live_tiles(run: Run, progress: Progress, *, by_batch: bool) -> list[Tile]:
@@ -191,7 +191,7 @@ def unjudged_words(plan: Plan) -> str:
     return f"{counted(plan.unjudged, 'item')} {verb} no rubric: choose one to see calls, cost and time."
 
 
-def plan_notices(forecast: Forecast | None, budget_usd: float | None, *, no_cap: bool) -> list[Notice]:
+def plan_notices(forecast: Forecast | None, budget_usd: float | None, *, no_cap: bool) -> list[PageNotice]:
     """What may keep a run from being done, or from being held to a budget."""
     if forecast is None:
         return []
@@ -199,12 +199,12 @@ def plan_notices(forecast: Forecast | None, budget_usd: float | None, *, no_cap:
     unknown = "The price of its judge is not known"
     if forecast.unpriced and no_cap and budget_usd is None:
         text = f"{unknown}, so neither its budget nor the team’s can limit it."
-        notices.append(Notice("warning", "triangle-alert", "Nothing caps this run", text))
+        notices.append(PageNotice("warning", "triangle-alert", "Nothing caps this run", text))
     elif forecast.unpriced:
         text = f"{unknown}. Have an owner enter a price, or tick “Run it without a cap”."
-        notices.append(Notice("warning", "triangle-alert", "No budget can hold this run", text))
+        notices.append(PageNotice("warning", "triangle-alert", "No budget can hold this run", text))
     if warning := cap_warning(forecast, budget_usd):
-        notices.append(Notice("warning", "triangle-alert", "It may stop early", warning))
+        notices.append(PageNotice("warning", "triangle-alert", "It may stop early", warning))
     return notices
 
 

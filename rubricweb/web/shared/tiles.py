@@ -21,7 +21,7 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Notice:
+class PageNotice:
     """A notice at the top of a part of a page. `level` is info, warning or error; `icon` names a drawing."""
 
     level: str

@@ -24,7 +24,7 @@ def notices(request: TeamRequest) -> HttpResponse:
     context = {
         "page": selectors.notices(request.team, request.user, cursor=request.GET.get("cursor")),
         "unread": selectors.unread_count(request.team, request.user),
-        "mail": selectors.mail_wish(request.user, configured=settings.SENDS_MAIL),
+        "mail": selectors.mail_settings(request.user, configured=settings.SENDS_MAIL),
     }
     return render(request, "teams/notices.html", context)
 

@@ -56,12 +56,12 @@ def test_the_inbox_is_listed_page_by_page(people: Cast, as_member, labelled: Wor
 def test_a_unit_has_letters_and_names_on_demand(people: Cast, as_member, labelled: World) -> None:
     bob = as_member(people.bob)
     unit = bob.get(path(labelled, "good"))
-    people_said = [voice for voice in unit["voices"] if not voice["is_judge"]]
-    assert [voice["name"] for voice in people_said] == ["Rater A", "Rater B"]
-    assert sorted(voice["reason"] for voice in people_said) == ["named", "not named"]
+    people_said = [answer for answer in unit["answers"] if not answer["is_judge"]]
+    assert [answer["name"] for answer in people_said] == ["Rater A", "Rater B"]
+    assert sorted(answer["reason"] for answer in people_said) == ["named", "not named"]
     assert (unit["most"], unit["decision"]) == (None, None)
     named = bob.get(path(labelled, "good"), names="true")
-    assert {"x", "y"} <= {voice["name"] for voice in named["voices"]}
+    assert {"x", "y"} <= {answer["name"] for answer in named["answers"]}
     assert JournalEntry.objects.filter(verb="looked at the names on").count() == 1
 
 

@@ -48,12 +48,15 @@ def test_an_empty_board_says_why_and_what_to_do(people: Cast, as_member) -> None
         people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann]
     )
     client = as_member(people.bob)
-    lacking = client.get(f"/queues/{queue.pk}/agreement")["lacking"]
-    assert (lacking["code"], lacking["queue_id"]) == ("no_reviews", queue.pk)
+    unavailable = client.get(f"/queues/{queue.pk}/agreement")["unavailable"]
+    assert (unavailable["code"], unavailable["queue_id"]) == ("no_reviews", queue.pk)
     label(queue, people.ann, 1, lambda item, name: "MET")
-    lacking = client.get(f"/queues/{queue.pk}/agreement")["lacking"]
+    unavailable = client.get(f"/queues/{queue.pk}/agreement")["unavailable"]
     # One person per item: nobody will ever agree or differ.
-    assert (lacking["code"], lacking["next_step"]) == ("no_second_labels", "Ask for two people per item.")
+    assert (unavailable["code"], unavailable["next_step"]) == (
+        "no_second_labels",
+        "Ask for two people per item.",
+    )
     refusal = client.refused(
         422, "GET", "/exports", query={"what": "ground_truth", "format": "csv", "dataset": other(people).pk}
     )

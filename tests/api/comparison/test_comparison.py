@@ -161,17 +161,17 @@ def test_three_worst_items_are_refused_with_the_queue_that_would_do(as_member, p
     assert (found["these"], found["like_these"]) == (None, None)
     # The three people labelled: a half each. All 24 by the judge: (3 · ½ + 21) / 24.
     assert (found["labelled"]["value"], found["judged"]["value"]) == (0.5, 0.9375)
-    lacking = found["lacking"]
-    assert lacking["code"] == "not_a_random_sample"
-    assert lacking["why"].startswith("3 of 24 items are labelled, and they are no random sample")
-    made = ed.send("POST", "/queues", lacking["sample"] | {"raters": ["ann"]})
+    unavailable = found["unavailable"]
+    assert unavailable["code"] == "not_a_random_sample"
+    assert unavailable["why"].startswith("3 of 24 items are labelled, and they are no random sample")
+    made = ed.send("POST", "/queues", unavailable["sample"] | {"raters": ["ann"]})
     assert made["order"] == "drawn"
     drawn = ReviewQueue.objects.get(pk=made["id"])
     label(drawn, people.ann, 20, lambda item, name: "MET" if name == "kind" else "UNMET")
     answer = ed.get(f"/runs/{run.pk}/comparison", queue=drawn.pk)
     found = answer["mean_score"]
     assert answer["describes"]["code"] == "random_draw"
-    assert (answer["lacking"], found["lacking"]) == (None, None)
+    assert (answer["unavailable"], found["unavailable"]) == (None, None)
     assert (found["these"]["value"], found["these"]["n"], found["these"]["population_size"]) == (0.5, 20, 24)
     assert found["population"] == "the 24 items of capital answers"
 
@@ -186,6 +186,6 @@ def test_labels_on_another_version_are_said_to_be_so(as_member, people: Cast) ->
     found = as_member(people.bob).get(f"/runs/{newer.pk}/comparison", queue=queue.pk)
     # Three items by two criteria of the first rubric.
     assert (found["overall"]["n"], found["units"], found["on_other_versions"]) == (0, 0, 6)
-    assert found["lacking"]["code"] == "labels_on_another_version"
-    assert "graded by Other v1, whose criteria nobody labelled." in found["lacking"]["why"]
-    assert found["lacking"]["sample"]["rubric_version_id"] == other.pk
+    assert found["unavailable"]["code"] == "labels_on_another_version"
+    assert "graded by Other v1, whose criteria nobody labelled." in found["unavailable"]["why"]
+    assert found["unavailable"]["sample"]["rubric_version_id"] == other.pk

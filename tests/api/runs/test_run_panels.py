@@ -6,7 +6,7 @@ from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import Run
 from rubricweb.selectors.runs.votes import run_votes
 from rubricweb.services.reviews import reviews
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast
@@ -30,8 +30,10 @@ CRITERIA = [
 ITEMS = [{"id": "one", "submission": "Paris, my friend."}, {"id": "two", "submission": "Paris."}]
 
 
-def judge_called(name: str) -> Member:
-    return Member("command-line", name=name, config=JudgeConfig(name, "http://127.0.0.1:9/v1", f"{name}-1"))
+def judge_called(name: str) -> PanelMember:
+    return PanelMember(
+        "command-line", name=name, config=JudgeConfig(name, "http://127.0.0.1:9/v1", f"{name}-1")
+    )
 
 
 def split(name: str, requirement: str, response: str) -> str:

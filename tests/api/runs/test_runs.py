@@ -201,7 +201,7 @@ def test_a_run_whose_judge_is_gone_keeps_its_errors(ed: ApiClient, people: Cast,
         people.team,
         people.ed,
         judge_id="",
-        panel=panels.Panel([panels.Member("offline"), panels.Member(f"endpoint-{endpoint.pk}")]),
+        panel=panels.Panel([panels.PanelMember("offline"), panels.PanelMember(f"endpoint-{endpoint.pk}")]),
         **asked,
     )
     for run in (alone, voting):

@@ -83,9 +83,9 @@ def test_what_people_differ_on_is_listed_shown_without_names_and_decided(place: 
     assert "Rater A" in shown.out
     assert not JournalEntry.objects.filter(verb="looked at the names on").exists()
     unit = json.loads(rae("adjudication", "show", *place.unit, "--json").out)
-    assert {voice["name"] for voice in unit["voices"]} == {"Rater A", "Rater B", "Judge"}
+    assert {answer["name"] for answer in unit["answers"]} == {"Rater A", "Rater B", "Judge"}
     named = json.loads(rae("adjudication", "show", *place.unit, "--names", "--json").out)
-    assert {voice["name"] for voice in named["voices"]} >= {"Rae", "Ann"}
+    assert {answer["name"] for answer in named["answers"]} >= {"Rae", "Ann"}
     assert JournalEntry.objects.filter(verb="looked at the names on", actor=place.people.rae).count() == 1
     decided = rae("adjudication", "decide", *place.unit, "unmet", "--cause", "human_wrong")
     assert decided.out == "UNMET (hurt) stands for concise of good: human wrong.\n"

@@ -89,7 +89,7 @@ def test_labels_of_chosen_items_do_not_speak_for_all_and_the_command_that_helps_
     answer = json.loads(installation.run("compare", str(run_id), "--json").stdout)
     assert answer["describes"]["sentence"] in words
     score = answer["mean_score"]
-    assert (score["these"], score["lacking"]["code"]) == (None, "not_a_random_sample")
+    assert (score["these"], score["unavailable"]["code"]) == (None, "not_a_random_sample")
 
 
 def test_a_version_nobody_labelled_is_told_apart_and_ends_with_1(
@@ -113,4 +113,4 @@ def test_a_version_nobody_labelled_is_told_apart_and_ends_with_1(
     assert "Compare a run that graded by Old kinds v1" in words
     asked = installation.run("compare", str(run_id), "--json")
     assert asked.returncode == 1
-    assert json.loads(asked.stdout)["lacking"]["code"] == "labels_on_another_version"
+    assert json.loads(asked.stdout)["unavailable"]["code"] == "labels_on_another_version"

@@ -3,11 +3,11 @@
 import pytest
 
 from rubricweb.engine.lint import RULES, Rule
-from rubricweb.engine.lint.base import Example, Finding, Sight
+from rubricweb.engine.lint.base import Finding, RuleExample, Sight
 from rubricweb.engine.lint.draft import read_draft
 
 
-def findings(rule: Rule, example: Example) -> list[Finding]:
+def findings(rule: Rule, example: RuleExample) -> list[Finding]:
     return rule.findings(Sight(read_draft(list(example.criteria)), example.evidence))
 
 
@@ -27,4 +27,4 @@ def test_every_rule_is_quiet_about_its_own_counterexample(rule):
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_every_rule_is_quiet_about_nothing(rule):
-    assert findings(rule, Example(())) == []
+    assert findings(rule, RuleExample(())) == []

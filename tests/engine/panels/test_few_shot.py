@@ -13,7 +13,7 @@ from rubricweb.engine.autograders.examples.blocks import cut_middle, example_blo
 from rubricweb.engine.autograders.examples.few_shot import (
     Candidate,
     Example,
-    Overlap,
+    ExamplesOverlap,
     content_digest,
     draw_examples,
 )
@@ -118,7 +118,7 @@ print([[(e.item_id, e.label) for e in drawn.by_criterion[i]] for i in (0, 1)], d
 def test_candidates_that_are_to_be_graded_are_refused_by_id_and_by_text():
     same_id = ("item-1", Submission("something else"))
     same_text = ("renamed", Submission("  answer   2\n", query="Which city?", reference="Paris"))
-    with pytest.raises(Overlap, match=r"2 of the candidates .* \(item-1, item-2\)") as refusal:
+    with pytest.raises(ExamplesOverlap, match=r"2 of the candidates .* \(item-1, item-2\)") as refusal:
         draw_examples(RUBRIC, candidates(3, 3), 2, seed=1, exclude=[same_id, same_text])
     assert refusal.value.item_ids == ("item-1", "item-2")
 

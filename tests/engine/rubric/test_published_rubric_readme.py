@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from rubricweb.engine import Criterion, PerCriterionOutput, Rubric, default_per_criterion_generate_fn
 from rubricweb.engine.autograders import Autograder, PerCriterionGrader, RubricAsJudgeGrader
 from rubricweb.engine.types import EvaluationReport
-from rubricweb.judges.offline.script import Rule, Say, Script
+from rubricweb.judges.offline.script import Say, Script, ScriptRule
 from rubricweb.judges.offline.server import running_server
 
 MARGIN = "States Q4 2023 base margin as 17.2%"
@@ -55,7 +55,10 @@ def test_quick_start_with_default_generate_functions(model, capsys):
         result = await rubric.grade("Paris is the capital of France.", autograder=grader)
         print(f"Score: {result.score}")
 
-    met, unmet = Rule([reply("MET")], requirement="Paris"), Rule([reply("UNMET")], requirement="concise")
+    met, unmet = (
+        ScriptRule([reply("MET")], requirement="Paris"),
+        ScriptRule([reply("UNMET")], requirement="concise"),
+    )
     with model(Script(rules=[met, unmet])):
         asyncio.run(main())
     assert capsys.readouterr().out == f"Score: {10 / 15}\n"
@@ -110,7 +113,7 @@ def test_custom_generate_function_with_openai(model, capsys):
             print(f"  [{criterion.verdict}] {criterion.requirement}")
             print(f"    → {criterion.reason}")
 
-    rules = [Rule([reply("MET", "Stated in full.")], requirement="margin")]
+    rules = [ScriptRule([reply("MET", "Stated in full.")], requirement="margin")]
     with model(Script(reply("MET", "Done."), rules=rules)) as script:
         asyncio.run(main())
     printed = capsys.readouterr().out.splitlines()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from rubricweb.judges.base import ERROR_KINDS, JudgeConfig
 from rubricweb.judges.cancellation import Cancellation
-from rubricweb.judges.client.attempts import Asked, Attempts
+from rubricweb.judges.client.attempts import AttemptContext, Attempts
 from rubricweb.judges.client.reply_formats import RUNGS, EndpointCapabilities
 from rubricweb.judges.client.transport import HttpAnswer
 from rubricweb.judges.permits import FixedLimiter
@@ -88,7 +88,7 @@ def test_any_answer_ends_as_a_reading_or_a_known_error(config, question, grader,
         "http://127.0.0.1:9/v1", logprobs=True, max_attempts=2, backoff_seconds=0.0, max_wait_seconds=0.0
     )
     raw = tuple((name.encode(), value.encode("latin-1")) for name, value in headers.items())
-    asked = Asked(
+    asked = AttemptContext(
         Says(HttpAnswer(status, headers, raw, body)),
         EndpointCapabilities(),
         FixedLimiter(1),

@@ -19,7 +19,7 @@ from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.submission import Submission
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.offline.lexical import SIGNATURE, judge_criterion
-from rubricweb.judges.offline.questions import Asked, AskedCriterion, read_request
+from rubricweb.judges.offline.questions import AskedCriterion, ParsedPrompt, read_request
 from rubricweb.judges.offline.script import Recording, Script, read_script
 from rubricweb.judges.offline.words import stem
 
@@ -35,7 +35,9 @@ Regards, Ann"""
 
 def judged(requirement, response, *, negative=False, query="", reference=""):
     criterion = AskedCriterion(1, requirement, negative)
-    return judge_criterion(criterion, Asked("criterion", (criterion,), query, reference, response)).verdict
+    return judge_criterion(
+        criterion, ParsedPrompt("criterion", (criterion,), query, reference, response)
+    ).verdict
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from rubricweb.engine.autograders.examples.few_shot import Example
 from rubricweb.engine.rubric import Criterion, Option
 from rubricweb.engine.submission import Submission
 from rubricweb.judges.offline.lexical import SIGNATURE, judge_criterion
-from rubricweb.judges.offline.questions import Asked, AskedCriterion, AskedOption
+from rubricweb.judges.offline.questions import AskedCriterion, AskedOption, ParsedPrompt
 from rubricweb.judges.offline.script import Script
 
 QUALITY = (AskedOption("Poor"), AskedOption("Fair"), AskedOption("Good"), AskedOption("Excellent"))
@@ -21,7 +21,7 @@ def chosen(options, response, requirement="Mentions Paris"):
     said = set()
     for order in itertools.permutations(options):
         criterion = AskedCriterion(1, requirement, negative=False, options=order)
-        found = judge_criterion(criterion, Asked("criterion", (criterion,), "", "", response))
+        found = judge_criterion(criterion, ParsedPrompt("criterion", (criterion,), "", "", response))
         said.add(found.option.label)
     assert len(said) == 1
     return said.pop()

@@ -5,7 +5,7 @@ import pytest
 from rubricweb.judges.rate_limit.bucket import LONGEST_TURN_SECONDS, settle
 from rubricweb.judges.rate_limit.headers import Allowance, Window
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.record import Record, Report
+from rubricweb.judges.rate_limit.record import ProcessReport, Record
 
 YEARS = 999_999_999.0
 
@@ -13,7 +13,7 @@ YEARS = 999_999_999.0
 def next_turn_seconds(record, now=1000.0, **said):
     """When the next turn comes after such a report."""
     for _ in range(2):  # the second waits behind the turn that the first was given
-        lease = settle(record, Report("w", wanted=1, wanted_tokens=100.0, **said), now, Knobs())
+        lease = settle(record, ProcessReport("w", wanted=1, wanted_tokens=100.0, **said), now, Knobs())
     return lease.turns[-1]
 
 

@@ -14,8 +14,8 @@ from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.permits import FixedLimiter, Limiter, LimiterState
 from rubricweb.judges.rate_limit.bucket import settle
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.limiters import Decision, RateLimiters
-from rubricweb.judges.rate_limit.record import Lease, Record, Report
+from rubricweb.judges.rate_limit.limiters import RateLimiters, RateLimitEvent
+from rubricweb.judges.rate_limit.record import Lease, ProcessReport, Record
 from rubricweb.judges.rate_limit.store import OwnStore, Store
 
 T = TypeVar("T")
@@ -278,7 +278,7 @@ class SlowStore:
         self.records: dict[str, Record] = {}
         self.exchanges = 0
 
-    async def exchange(self, key: str, report: Report) -> Lease:
+    async def exchange(self, key: str, report: ProcessReport) -> Lease:
         await asyncio.sleep(self.seconds)
         self.exchanges += 1
         now = asyncio.get_running_loop().time() + 5_000.0  # its clock is its own
@@ -301,7 +301,7 @@ class Outcome:
     refused_share: float
     by_worker: list[int]  # answers each worker was given
     states: list[LimiterState]  # of the limiters at the end
-    decisions: list[Decision]
+    decisions: list[RateLimitEvent]
 
 
 class Worker:

@@ -167,9 +167,9 @@ def test_whole_items_are_compared_by_score(found: comparison.Comparison) -> None
     assert scores.rmse.value == pytest.approx(0.2)
     estimate = found.scores.estimate
     # Five of six items, whose labels came in a file.
-    assert estimate.lacking is not None
-    assert estimate.lacking.code == "not_a_random_sample"
-    assert "came in a file" in estimate.lacking.why
+    assert estimate.unavailable is not None
+    assert estimate.unavailable.code == "not_a_random_sample"
+    assert "came in a file" in estimate.unavailable.why
     assert (estimate.items, estimate.labelled.n, estimate.judged.n) == (6, 5, 6)
     # Means of raters: of the third item's tone x says 1, y and z ½, so 2 · 2/3 instead of 2 · ½ of 5.
     assert estimate.labelled.value == pytest.approx((0.6 + 0.6 + (0.8 + (4 / 3 - 1) / 5) + 1 + 1) / 5)

@@ -20,7 +20,7 @@ from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import ReviewQueue, Run
 from rubricweb.selectors.comparison import comparison
 from rubricweb.services.reviews import reviews
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.api.client import ApiClient
@@ -51,9 +51,9 @@ def answer(name: str, requirement: str, response: str) -> str | JudgeError:
     return JudgeError("bad_request", "HTTP 400") if label == "-" else label
 
 
-def member(name: str, stage: int = 0) -> Member:
+def member(name: str, stage: int = 0) -> PanelMember:
     config = JudgeConfig(name=name, base_url="http://127.0.0.1:9/v1", model=f"model of {name}")
-    return Member("command-line", name=name, stage=stage, config=config)
+    return PanelMember("command-line", name=name, stage=stage, config=config)
 
 
 @pytest.fixture

@@ -31,9 +31,9 @@ def test_an_item_labelled_by_some_criteria_has_no_score_of_people(people: Cast, 
     assert (found.units, found.overall.accuracy.value) == (12, 0.0)
     assert found.scores.agreement.n == 0
     assert (found.scores.estimate.labelled.n, found.scores.estimate.these) == (0, None)
-    lacking = found.scores.estimate.lacking
-    assert lacking is not None
-    assert lacking.why == "People have not answered all criteria of any item yet."
+    unavailable = found.scores.estimate.unavailable
+    assert unavailable is not None
+    assert unavailable.why == "People have not answered all criteria of any item yet."
     # Of the criterion that was asked every item is labelled, and that is what the figures describe.
     assert found.describes is not None
     assert found.describes.code == "every_item"
@@ -65,11 +65,11 @@ def test_a_sample_of_some_criteria_speaks_for_these_alone(people: Cast, run: Run
     found = compared(people, run, queue)
     assert found.describes is not None
     assert found.describes.code == "random_draw"
-    lacking = found.scores.estimate.lacking
+    unavailable = found.scores.estimate.unavailable
     # To go on with it would never give a score: another sample is proposed.
-    assert lacking is not None
-    assert lacking.queue_id is None
-    assert lacking.sample is not None
+    assert unavailable is not None
+    assert unavailable.queue_id is None
+    assert unavailable.sample is not None
 
 
 def test_a_queue_about_some_criteria_does_not_thin_a_sample_about_all(people: Cast, run: Run) -> None:

@@ -26,33 +26,33 @@ def test_three_worst_items_labelled_as_the_judge_did_are_refused_to_speak_for_al
     # What is true of the three is said of the three: people and judge 0.5. All 24: (3 · ½ + 21) / 24.
     assert (found.labelled.value, found.labelled.n, found.labelled.low) == (0.5, 3, None)
     assert (found.judged_labelled.value, found.judged.value) == (0.5, 0.9375)
-    assert found.lacking is not None
-    assert found.lacking.code == "not_a_random_sample"
-    assert found.lacking.why == (
+    assert found.unavailable is not None
+    assert found.unavailable.code == "not_a_random_sample"
+    assert found.unavailable.why == (
         "3 of 24 items are labelled, and they are no random sample: the items of “First look” were not "
         "drawn at random. Such labels describe their own items only."
     )
-    assert found.lacking.sample is not None
-    assert found.lacking.sample.size == 20
-    assert "size=20" in found.lacking.sample.query
+    assert found.unavailable.sample is not None
+    assert found.unavailable.sample.size == 20
+    assert "size=20" in found.unavailable.sample.query
 
 
 def test_the_queue_asked_for_allows_the_estimate(people: Cast) -> None:
     run = graded(people, numbered(24), lambda requirement, response: "MET")
     picked = opened(people, run, Source("filter", search="Text 0"), name="Picked")
     label(picked, people.ann, 3, lambda item, name: "UNMET")
-    lacking = estimate(people, run, picked).lacking
-    assert lacking is not None
-    assert lacking.sample is not None
-    asked = Source("sample", size=lacking.sample.size, seed=4)
-    drawn = opened(people, run, asked, name=lacking.sample.name)
+    unavailable = estimate(people, run, picked).unavailable
+    assert unavailable is not None
+    assert unavailable.sample is not None
+    asked = Source("sample", size=unavailable.sample.size, seed=4)
+    drawn = opened(people, run, asked, name=unavailable.sample.name)
     # Open and not begun: go on there instead of opening another.
-    begun = estimate(people, run, picked).lacking
+    begun = estimate(people, run, picked).unavailable
     assert begun is not None
     assert (begun.code, begun.queue_id) == ("sample_has_begun", drawn.pk)
     label(drawn, people.ann, 20, lambda item, name: "MET" if name == "kind" else "UNMET")
     found = estimate(people, run, drawn)
-    assert found.lacking is None
+    assert found.unavailable is None
     assert found.these is not None
     assert (found.these.value, found.these.n, found.these.population_size) == (0.5, 20, 24)
     assert found.population == "the 24 items of capital answers"
@@ -114,9 +114,9 @@ def test_a_sample_in_the_order_of_the_dataset_speaks_for_all_once_it_is_done(peo
     run = graded(people, numbered(20), lambda requirement, text: "MET")
     queue = opened(people, run, Source("sample", size=10, seed=1), order="dataset")
     label(queue, people.ann, 9, lambda item, name: "MET")
-    lacking = estimate(people, run, queue).lacking
-    assert lacking is not None
-    assert "not handed out as it was drawn but as in the dataset" in lacking.why
+    unavailable = estimate(people, run, queue).unavailable
+    assert unavailable is not None
+    assert "not handed out as it was drawn but as in the dataset" in unavailable.why
     label(queue, people.ann, 1, lambda item, name: "MET")
     assert estimate(people, run, queue).these is not None
 

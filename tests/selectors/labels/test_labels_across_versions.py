@@ -153,7 +153,7 @@ def test_a_comparison_keeps_the_labels_of_everything_but_the_reworded_criterion(
     found = compare(run, [queue], viewer=people.rae, resamples=0)
     # Three items by three criteria of which the judge answers the binary ones.
     assert [row.units for row in found.criteria] == [0, 3, 3, 3]
-    assert (found.units, found.on_other_versions, found.lacking) == (9, 3, None)
+    assert (found.units, found.on_other_versions, found.unavailable) == (9, 3, None)
     assert {one.criterion for one in label_evidence(second, people.team, viewer=people.ed)} == {1, 2, 3}
     exported = list(exports.ground_truth_items(dataset, [queue]))
     assert exported[0].ground_truth == ("MET", "MET", "MET", "plain")

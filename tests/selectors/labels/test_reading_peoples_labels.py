@@ -147,7 +147,7 @@ READS_LABELS_AS_GIVEN = {
     "selectors/reviews/revision_rates.py": "what raters of revealing queues changed",
     "services/reviews/extra_raters.py": "whether the raters of one queue item agree",
     # Each label, whichever version it was given to.
-    "selectors/comparison/item.py": "every voice on one item, sorted by how it is read",
+    "selectors/comparison/item.py": "every answer about one item, sorted by how it is read",
     "selectors/exports/exports.py": "the export of verdicts",
     "selectors/datasets/items.py": "who labelled a dataset in files",
     "services/datasets/files.py": "whether a file is stored already",

@@ -46,7 +46,7 @@ def graded(people: Cast, dataset: Dataset) -> Run:
 
 def test_ground_truth_is_no_vote_beside_people_but_can_be_chosen(people: Cast, both: Dataset) -> None:
     run = graded(people, both)
-    choice = comparable.choice(people.team, run=run)
+    choice = comparable.select_comparison(people.team, run=run)
     assert [queue.name for queue in choice.queues] == ["Labels of both"]
     assert {queue.name for queue in choice.offered} == {"Labels of both", "Ground truth of both"}
     found = comparison.compare(run, choice.queues, viewer=people.bob)
@@ -64,7 +64,7 @@ def test_settled_labels_alone_are_the_reference(people: Cast) -> None:
         "ground_truth": ["MET"],
     }
     dataset = factories.dataset(people.team, people.ed, items=[item])
-    [queue] = comparable.choice(people.team).queues
+    [queue] = comparable.select_comparison(people.team).queues
     assert queue.name == f"Ground truth of {dataset.name}"
 
 
@@ -73,14 +73,14 @@ def test_ground_truth_that_was_exported_and_imported_again_is_no_vote_either(
 ) -> None:
     data = "item_id,criterion,rater,verdict\n0,only,ground_truth,MET\n"
     reviews.import_labels(both, both.rubric_version, by=people.ed, data=data.encode(), filename="back.csv")
-    chosen = comparable.choice(people.team).queues
+    chosen = comparable.select_comparison(people.team).queues
     assert [queue.name for queue in chosen] == ["Labels of both"]
 
 
 def test_a_split_keeps_people_and_settled_labels_apart(people: Cast, both: Dataset) -> None:
     split = splits.split_dataset(both, n_dev=2, by=people.ed)
     run = graded(people, split.dev)
-    choice = comparable.choice(people.team, run=run)
+    choice = comparable.select_comparison(people.team, run=run)
     assert [queue.name for queue in choice.queues] == ["Labels of both (dev)"]
     assert {queue.name for queue in choice.offered} == {
         "Labels of both (dev)",

@@ -20,7 +20,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs.few_shot import FewShot
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.teams import retention
 from tests import factories
 from tests.factories import Cast
@@ -145,7 +145,9 @@ def test_the_same_question_is_asked_again_once_its_call_is_pruned(
 
 
 def test_every_member_of_a_panel_is_named_with_what_the_run_froze_of_it(people: Cast, judge: str) -> None:
-    run = graded(people, "", panel=Panel([Member(judge, name="first"), Member(judge, name="second")]))
+    run = graded(
+        people, "", panel=Panel([PanelMember(judge, name="first"), PanelMember(judge, name="second")])
+    )
     calls = opened(run, people.bob)
     assert sorted(call.judge for call in calls) == ["first"] * 3 + ["second"] * 3
     assert {call.config.model for call in calls} == {"m-1"}

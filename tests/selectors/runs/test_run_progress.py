@@ -291,7 +291,7 @@ def test_errors_are_counted_by_class_with_where_the_newest_is(run: Run, people: 
     first, second = run_errors.error_classes(run, viewer=people.bob)
     assert (first.kind, first.count, second.kind, second.count) == ("timeout", 3, "refused", 1)
     assert second.newest is not None
-    assert second.newest == run_errors.Example("No.", second.newest.item_id, "bad", "concise")
+    assert second.newest == run_errors.ErrorExample("No.", second.newest.item_id, "bad", "concise")
     assert first.example.startswith("No answer about")
 
 

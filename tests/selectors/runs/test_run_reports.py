@@ -12,7 +12,7 @@ from rubricweb.selectors.runs.planning import plans
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle as run_services
 from rubricweb.services.runs.few_shot import FewShot
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.judging import LabelJudge, grade, session
@@ -30,9 +30,9 @@ CRITERIA = [
 ITEMS = [{"id": "one", "submission": "Paris, my friend."}, {"id": "two", "submission": "Paris."}]
 
 
-def judge_called(name: str, stage: int = 0) -> Member:
+def judge_called(name: str, stage: int = 0) -> PanelMember:
     config = JudgeConfig(name, "http://127.0.0.1:9/v1", f"{name}-1")
-    return Member("command-line", name=name, stage=stage, config=config)
+    return PanelMember("command-line", name=name, stage=stage, config=config)
 
 
 def answer(name: str, requirement: str, response: str) -> str:

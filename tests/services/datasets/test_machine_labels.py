@@ -307,7 +307,7 @@ def test_machine_labels_stay_visible_as_such(people: Cast, run: Run, sign_in: Ca
     assert {row.imported for row in rows if row.rater_kind == "judge"} == {None}
     item = run.dataset.items.order_by("position")[0]
     [criterion] = item_comparison(item, run, queues, viewer=people.bob).criteria
-    assert [voice.name for voice in criterion.judges if voice.verdict == "UNMET"] == ["model v1"]
+    assert [answer.name for answer in criterion.judges if answer.verdict == "UNMET"] == ["model v1"]
     assert len(criterion.people) == 2
     page = (
         sign_in(people.bob).get(reverse("dataset", args=[people.team.slug, run.dataset_id])).content.decode()

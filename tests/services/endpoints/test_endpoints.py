@@ -193,7 +193,7 @@ def test_a_run_frozen_on_the_old_host_does_not_get_the_new_key(people: Cast, end
 def test_a_removed_judge_is_not_asked_any_more(people: Cast, endpoint: JudgeEndpoint, panel: bool) -> None:
     run = started(people, endpoint)
     if panel:
-        asked = panels.Panel([panels.Member(f"endpoint-{endpoint.pk}")], repeats=2)
+        asked = panels.Panel([panels.PanelMember(f"endpoint-{endpoint.pk}")], repeats=2)
         dataset, version = run.dataset, run.rubric_version
         run = factories.run(
             people.team, people.ed, dataset=dataset, rubric_version=version, judge_id="", panel=asked

@@ -17,7 +17,7 @@ from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunState, RunT
 from rubricweb.selectors.runs.planning.forecasts import Forecast, Range
 from rubricweb.services.grading import session
 from rubricweb.services.runs import budgets, lifecycle
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions
 from tests import factories
@@ -168,7 +168,7 @@ def test_without_the_cache_everything_is_asked_and_paid_for_again(room: Room) ->
 
 
 def test_a_panels_votes_come_from_the_cache_repeat_by_repeat(room: Room) -> None:
-    panel = Panel([Member("command-line", config=room.judge())], repeats=3)
+    panel = Panel([PanelMember("command-line", config=room.judge())], repeats=3)
     room.run(panel=panel)
     assert room.paid == 180
     room.run(panel=panel)

@@ -20,7 +20,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session as grading
 from rubricweb.services.grading.worker_run import WorkerRun
 from rubricweb.services.runs import lifecycle, panels
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.shared import bulk_rows
 from tests import factories
 from tests.factories import Cast, WakeUps
@@ -189,7 +189,7 @@ def test_a_failure_is_nobody_elses_answer(people: Cast) -> None:
 
 def test_votes_are_independent_though_members_ask_alike(people: Cast) -> None:
     judge = JudgeConfig("j", "http://127.0.0.1:9/v1", "m", allow_private_hosts=True)
-    panel = Panel([Member("x", name=name, config=judge) for name in ("a", "b")], repeats=2)
+    panel = Panel([PanelMember("x", name=name, config=judge) for name in ("a", "b")], repeats=2)
     run = planned(people, 2, judge_id="", panel=panel, use_cache=True)
     asked = LabelJudge(lambda name, requirement, response: "MET")
     grade(run, asked)

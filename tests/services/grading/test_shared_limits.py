@@ -11,7 +11,7 @@ import redis
 from django.db import connection
 
 from rubricweb.judges.rate_limit.knobs import Knobs
-from rubricweb.judges.rate_limit.record import Record, Report
+from rubricweb.judges.rate_limit.record import ProcessReport, Record
 from rubricweb.judges.rate_limit.store import FallbackStore, StoreAway
 from rubricweb.models import EndpointMemory
 from rubricweb.services.grading import shared_limits
@@ -69,8 +69,8 @@ def test_turns_of_one_limit_are_given_to_each_worker_once(make_store, key):
 
     async def scene():
         began = time.monotonic()
-        mine = await first.exchange(key, Report("one", **wanted))
-        theirs = await second.exchange(key, Report("two", **wanted))
+        mine = await first.exchange(key, ProcessReport("one", **wanted))
+        theirs = await second.exchange(key, ProcessReport("two", **wanted))
         return mine, theirs, time.monotonic() - began
 
     mine, theirs, took = asyncio.run(scene())
@@ -85,11 +85,11 @@ def test_a_run_of_refusals_of_one_worker_stops_the_others(make_store, key):
     first, second = make_store(), make_store()
 
     async def scene():
-        before = await second.exchange(key, Report("two", answered=300, sent=300))
+        before = await second.exchange(key, ProcessReport("two", answered=300, sent=300))
         began = time.monotonic()
         refused = {"sent": 5, "refused": 5, "run": 5.0, "wait_seconds": 20.0}
-        await first.exchange(key, Report("one", epoch=before.epoch, **refused))
-        after = await second.exchange(key, Report("two", wanted=1, epoch=before.epoch))
+        await first.exchange(key, ProcessReport("one", epoch=before.epoch, **refused))
+        after = await second.exchange(key, ProcessReport("two", wanted=1, epoch=before.epoch))
         return before, after, time.monotonic() - began
 
     before, after, took = asyncio.run(scene())
@@ -106,11 +106,11 @@ def test_reports_at_the_same_time_are_all_counted(make_store, key):
         for _ in range(5):
             await asyncio.gather(
                 *(
-                    store.exchange(key, Report(f"worker {number}", sent=2, answered=2))
+                    store.exchange(key, ProcessReport(f"worker {number}", sent=2, answered=2))
                     for number, store in enumerate(workers)
                 )
             )
-        return await workers[0].exchange(key, Report("worker 0", wanted=1, in_flight=0))
+        return await workers[0].exchange(key, ProcessReport("worker 0", wanted=1, in_flight=0))
 
     # 6 workers × 5 times × 2 requests = 60: nothing was overwritten.
     last = asyncio.run(scene())
@@ -122,13 +122,17 @@ def test_reports_at_the_same_time_are_all_counted(make_store, key):
 def test_a_restarted_worker_goes_on_at_the_pace_that_is_stored(make_store, key):
     async def scene():
         before = make_store()
-        lease = await before.exchange(key, Report("before", sent=100, answered=100, concurrency=12))
+        lease = await before.exchange(key, ProcessReport("before", sent=100, answered=100, concurrency=12))
         refused = {"sent": 5, "refused": 5, "run": 5.0, "wanted": 1}
-        lease = await before.exchange(key, Report("before", epoch=lease.epoch, **refused, concurrency=12))
+        lease = await before.exchange(
+            key, ProcessReport("before", epoch=lease.epoch, **refused, concurrency=12)
+        )
         # The one request that is tried is let through.
-        await before.exchange(key, Report("before", epoch=lease.epoch, sent=1, answered=1, concurrency=12))
+        await before.exchange(
+            key, ProcessReport("before", epoch=lease.epoch, sent=1, answered=1, concurrency=12)
+        )
         before.close()
-        return await make_store().exchange(key, Report("after", wanted=1))
+        return await make_store().exchange(key, ProcessReport("after", wanted=1))
 
     lease = asyncio.run(scene())
     assert not lease.unlimited
@@ -143,7 +147,7 @@ def test_what_an_earlier_release_stored_is_begun_anew(make_store, key, old):
         EndpointMemory.objects.create(key=key, pace=old)
     else:
         redis.Redis.from_url(REDIS).set(shared_limits.PREFIX + key, json.dumps(old))
-    assert asyncio.run(store.exchange(key, Report("one", wanted=1))).unlimited
+    assert asyncio.run(store.exchange(key, ProcessReport("one", wanted=1))).unlimited
     assert record_of(make_store, key)["version"] == 2
 
 
@@ -158,7 +162,7 @@ def record_of(make_store, key):
 def test_habits_and_pace_share_a_row(key):
     EndpointMemory.objects.create(key=key, habits={"rung": "text"})
     store = DatabaseStore()
-    asyncio.run(store.exchange(key, Report("one", wanted=1)))
+    asyncio.run(store.exchange(key, ProcessReport("one", wanted=1)))
     store.close()
     store._thread.shutdown(wait=True)
     row = EndpointMemory.objects.get(key=key)
@@ -172,9 +176,10 @@ def test_a_redis_that_is_away_leaves_each_worker_its_part_of_the_limit(key, capl
 
     async def scene():
         with pytest.raises(StoreAway):
-            await away.exchange(key, Report("one"))
+            await away.exchange(key, ProcessReport("one"))
         return [
-            await store.exchange(key, Report("one", wanted=4, requests_per_minute=2400.0)) for _ in range(3)
+            await store.exchange(key, ProcessReport("one", wanted=4, requests_per_minute=2400.0))
+            for _ in range(3)
         ]
 
     grants = asyncio.run(scene())
@@ -196,7 +201,7 @@ def test_the_knobs_of_the_settings_are_used(settings, key):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"  # nobody is there: the worker keeps to its part
     settings.WORKER_PROCESSES = 1
     store = shared_limits.shared_store()
-    lease = asyncio.run(store.exchange(key, Report("one", wanted=1, requests_per_minute=600.0)))
+    lease = asyncio.run(store.exchange(key, ProcessReport("one", wanted=1, requests_per_minute=600.0)))
     store.close()
     assert lease.requests_per_minute == pytest.approx(300)
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Calibration, QueueItem, Review, ReviewQueue, RubricVersion, User
 from rubricweb.selectors.reviews.calibration import (
-    Stage,
+    CalibrationStage,
     gold_accuracy,
     gold_overview,
     may_be_gold,
@@ -250,7 +250,7 @@ def test_a_rater_sees_right_and_wrong_after_the_round_and_of_its_items_only(
     for _ in range(6):
         do_next(asked, people.ann)
     mine = my_calibration(asked, people.ann)
-    assert mine.round.stage == Stage.PASSED
+    assert mine.round.stage == CalibrationStage.PASSED
     told = [(one.item.key, one.mine, one.truth, one.is_right) for one in mine.answers]
     assert told == [
         *[("item-4", "MET", "MET", True)] * 3,

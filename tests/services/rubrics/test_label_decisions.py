@@ -21,7 +21,7 @@ from rubricweb.selectors.rubrics.label_changes import GUIDELINES, changes_in_dra
 from rubricweb.selectors.rubrics.versions import draft_state
 from rubricweb.services import adjudications
 from rubricweb.services.rubrics import rubrics
-from rubricweb.services.rubrics.label_decisions import Chosen, decide
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
 from tests.factories import Cast
 from tests.worlds.versions import (
@@ -72,7 +72,7 @@ def test_carried_labels_count_both_ways_and_a_revision_takes_them_back(
     [change] = changes_in_version(second, viewer=people.ed).changes
     assert (change.uid, change.labels, change.reviews, change.decision) == (capital, 6, 6, None)
     assert counting(queue, second) == NAMES - {"capital"}
-    decide(second, capital, Chosen("carry", reason="The same question."), by=people.ed)
+    decide(second, capital, NewLabelDecision("carry", reason="The same question."), by=people.ed)
     assert counting(queue, second) == NAMES
     later = label(people, dataset, second, "second")
     assert counting(later, first) == NAMES
@@ -82,14 +82,14 @@ def test_carried_labels_count_both_ways_and_a_revision_takes_them_back(
     current = changes_in_version(second, viewer=people.ed).changes[0].decision
     assert current is not None
     assert (current.kind, current.evidence) == ("carry", {"labels": 6, "reviews": 6, "decisions": 0})
-    decide(second, capital, Chosen("label_again"), by=people.alice, seen=current.pk)
+    decide(second, capital, NewLabelDecision("label_again"), by=people.alice, seen=current.pk)
     assert counting(queue, second) == NAMES - {"capital"}
     assert counting(queue, third) == NAMES - {"capital", "concise"}
     assert counting(later, third) == NAMES - {"concise"}
     decide(
         second,
         capital,
-        Chosen("later"),
+        NewLabelDecision("later"),
         by=people.alice,
         seen=changes_in_version(second, viewer=people.ed).changes[0].decision.pk,
     )  # type: ignore[union-attr]  # there is one
@@ -108,17 +108,17 @@ def test_words_that_return_and_decisions_three_versions_deep(
     capital = uid(first, "capital")
     second = reworded(first, "Names Paris as the capital of France.")
     third = reworded(second, "Says that Paris is the capital.")
-    decide(third, capital, Chosen("carry"), by=people.ed)
+    decide(third, capital, NewLabelDecision("carry"), by=people.ed)
     # Carried from the second to the third, not from the first to the second.
     assert counting(queue, third) == NAMES - {"capital"}
-    decide(second, capital, Chosen("carry"), by=people.ed)
+    decide(second, capital, NewLabelDecision("carry"), by=people.ed)
     assert counting(queue, third) == NAMES
     fourth = reworded(third, "Names Paris as the capital.")
     assert changes_in_version(fourth, viewer=people.ed).changes == ()
     assert Meaning.objects.filter(uid=capital).count() == 1
     current = changes_in_version(second, viewer=people.ed).changes[0].decision
     assert current is not None
-    decide(second, capital, Chosen("probe"), by=people.ed, seen=current.pk)
+    decide(second, capital, NewLabelDecision("probe"), by=people.ed, seen=current.pk)
     # The fourth has the words of the first; the third is between two other questions.
     assert counting(queue, fourth) == NAMES
     assert counting(queue, third) == NAMES - {"capital"}
@@ -144,14 +144,16 @@ def test_options_are_mapped_one_way_and_maps_compose(
     assert change.needs_map
     assert [(one.label, one.labels) for one in change.earlier] == [("rude", 0), ("plain", 0), ("warm", 6)]
     with pytest.raises(Invalid) as refusal:
-        decide(second, tone, Chosen("carry", {"warm": "lovely", "cold": "bad"}), by=people.ed)
+        decide(second, tone, NewLabelDecision("carry", {"warm": "lovely", "cold": "bad"}), by=people.ed)
     assert [(fault.place, fault.found) for fault in refusal.value.faults] == [
         (f"decisions.{tone}.options.cold", "no option of the earlier words"),
         (f"decisions.{tone}.options.warm", "'lovely', no option any more"),
         (f"decisions.{tone}.options.rude", "nothing"),
         (f"decisions.{tone}.options.plain", "nothing"),
     ]
-    decide(second, tone, Chosen("carry", {"warm": "kind", "plain": "fair", "rude": None}), by=people.ed)
+    decide(
+        second, tone, NewLabelDecision("carry", {"warm": "kind", "plain": "fair", "rude": None}), by=people.ed
+    )
     criterion = second.criteria.get(name="tone")
     assert set(labels([queue], version=second.pk)[item.pk, criterion.pk].values()) == {"kind"}
     assert ground_truth([queue], version=second.pk)[item.pk, criterion.pk].verdict == "fair"
@@ -161,20 +163,20 @@ def test_options_are_mapped_one_way_and_maps_compose(
         for row in item_comparison(item, graded(people, dataset, second), [queue], viewer=people.rae).criteria
         if row.criterion == criterion
     ]
-    assert ([voice.verdict for voice in row.people], row.stands, row.most) == (
+    assert ([answer.verdict for answer in row.people], row.stands, row.most) == (
         ["kind", "kind"],
         "fair",
         "kind",
     )
     unit = unit_to_decide(item, criterion, viewer=people.rae)
-    assert ({voice.verdict for voice in unit.people}, unit.most) == ({"kind"}, "kind")
+    assert ({answer.verdict for answer in unit.people}, unit.most) == ({"kind"}, "kind")
     assert unit.decision is not None
     assert unit.decision.verdict == "fair"
     later = label(people, dataset, second, "second", {"tone": "fair"})
     # Never back.
     assert counting(later, first) == NAMES - {"tone"}
     third = changed(first.rubric, said(options=options("no", "yes")), position=3)
-    decide(third, tone, Chosen("carry", {"bad": "no", "fair": None, "kind": "yes"}), by=people.ed)
+    decide(third, tone, NewLabelDecision("carry", {"bad": "no", "fair": None, "kind": "yes"}), by=people.ed)
     newest = third.criteria.get(name="tone")
     assert set(labels([queue], version=third.pk)[item.pk, newest.pk].values()) == {"yes"}
     # The decision for "plain" became "fair", which is carried to nothing: it stays with its own words.
@@ -191,9 +193,9 @@ def test_guidelines_are_one_decision_for_all_that_was_not_reworded(
     )
     found = changes_in_version(second, viewer=people.ed)
     assert [(one.uid, one.labels) for one in found.changes] == [(uid(first, "capital"), 6), (GUIDELINES, 18)]
-    decide(second, GUIDELINES, Chosen("carry"), by=people.ed)
+    decide(second, GUIDELINES, NewLabelDecision("carry"), by=people.ed)
     assert counting(queue, second) == NAMES - {"capital"}
-    decide(second, uid(first, "capital"), Chosen("carry"), by=people.ed)
+    decide(second, uid(first, "capital"), NewLabelDecision("carry"), by=people.ed)
     assert counting(queue, second) == NAMES
 
 
@@ -215,23 +217,25 @@ def test_decisions_are_taken_with_the_publication_or_none_of_it_is(
     # Three items, one question each.
     assert (found.regrading.run, found.regrading.calls, found.regrading.everything) == (run, 3, False)
     with pytest.raises(Invalid) as refusal:
-        rubrics.publish(rubric, by=people.ed, decisions={uid(first, "concise"): Chosen("carry")})
+        rubrics.publish(rubric, by=people.ed, decisions={uid(first, "concise"): NewLabelDecision("carry")})
     assert refusal.value.faults[0].place == f"decisions.{uid(first, 'concise')}"
     assert rubric.versions.count() == 1
-    second = rubrics.publish(rubric, by=people.ed, decisions={uid(first, "capital"): Chosen("carry")})
+    second = rubrics.publish(
+        rubric, by=people.ed, decisions={uid(first, "capital"): NewLabelDecision("carry")}
+    )
     assert counting(queue, second) == NAMES
 
 
 @pytest.mark.parametrize(
     ("chosen", "place"),
     [
-        (Chosen("keep"), "kind"),
-        (Chosen("label_again", {"rude": "rude"}), "options"),
-        (Chosen("carry", {"rude": "rude"}), "options"),
+        (NewLabelDecision("keep"), "kind"),
+        (NewLabelDecision("label_again", {"rude": "rude"}), "options"),
+        (NewLabelDecision("carry", {"rude": "rude"}), "options"),
     ],
 )
 def test_what_cannot_be_decided_is_refused_with_its_place(
-    people: Cast, first: RubricVersion, chosen: Chosen, place: str
+    people: Cast, first: RubricVersion, chosen: NewLabelDecision, place: str
 ) -> None:
     second = reworded(first, "Names Paris as the capital of France.")
     with pytest.raises(Invalid) as refusal:
@@ -244,7 +248,7 @@ def test_labels_are_not_carried_to_another_kind(people: Cast, first: RubricVersi
     assert first.rubric is not None
     second = changed(first.rubric, said(scale_type="ordinal", options=options("no", "yes")))
     with pytest.raises(Invalid, match="another kind"):
-        decide(second, uid(first, "capital"), Chosen("carry"), by=people.ed)
+        decide(second, uid(first, "capital"), NewLabelDecision("carry"), by=people.ed)
 
 
 def test_a_decision_somebody_else_made_meanwhile_is_not_overwritten_unseen(
@@ -252,9 +256,9 @@ def test_a_decision_somebody_else_made_meanwhile_is_not_overwritten_unseen(
 ) -> None:
     second = reworded(first, "Names Paris as the capital of France.")
     capital = uid(first, "capital")
-    decide(second, capital, Chosen("carry"), by=people.ed)
+    decide(second, capital, NewLabelDecision("carry"), by=people.ed)
     with pytest.raises(Conflict, match="meanwhile"):
-        decide(second, capital, Chosen("label_again"), by=people.alice)
+        decide(second, capital, NewLabelDecision("label_again"), by=people.alice)
     assert LabelDecision.objects.get().kind == "carry"
 
 
@@ -278,5 +282,7 @@ def test_choices_for_a_draft_that_was_published_meanwhile_are_not_lost_unsaid(
     second = reworded(first, "Names Paris as the capital of France.")
     assert second.rubric is not None
     with pytest.raises(Conflict, match="published already, as Capitals v2"):
-        rubrics.publish(second.rubric, by=people.ed, decisions={uid(first, "capital"): Chosen("carry")})
+        rubrics.publish(
+            second.rubric, by=people.ed, decisions={uid(first, "capital"): NewLabelDecision("carry")}
+        )
     assert rubrics.publish(second.rubric, by=people.ed) == second

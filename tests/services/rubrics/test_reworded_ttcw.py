@@ -13,7 +13,7 @@ from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.services import label_files
 from rubricweb.services.datasets import datasets
 from rubricweb.services.rubrics import rubrics
-from rubricweb.services.rubrics.label_decisions import Chosen, decide
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -79,9 +79,9 @@ def test_one_reworded_criterion_costs_its_own_labels_and_calls_alone(people: Cas
     # All of them are read by the queue's own version.
     assert sum(len(one.ground_truth or ()) for one in exported) == 504
 
-    decide(second, change.uid, Chosen("carry"), by=people.ed)
+    decide(second, change.uid, NewLabelDecision("carry"), by=people.ed)
     assert units(people, after) == (504, 0)
     current = changes_in_version(second, viewer=people.ed).changes[0].decision
     assert current is not None
-    decide(second, change.uid, Chosen("label_again"), by=people.ed, seen=current.pk)
+    decide(second, change.uid, NewLabelDecision("label_again"), by=people.ed, seen=current.pk)
     assert units(people, after) == (468, 36)

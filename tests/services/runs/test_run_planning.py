@@ -162,21 +162,26 @@ def test_answers_of_another_team_do_not_count(room: Room, people: Cast) -> None:
 
 def test_repeats_are_asked_anew_and_the_first_of_them_is_known(room: Room) -> None:
     room.earlier_run()
-    panel = panels.Panel([panels.Member("command-line", config=PRICED)], repeats=3)
+    panel = panels.Panel([panels.PanelMember("command-line", config=PRICED)], repeats=3)
     found = room.plan(panel=panel).forecast
     assert (found.calls, found.cached, found.new) == (Range(120, 120), Range(40, 40), Range(80, 80))
 
 
 def test_two_members_that_are_the_same_judge_are_asked_independently(room: Room) -> None:
     room.earlier_run()
-    panel = panels.Panel([panels.Member("command-line", config=PRICED, name=name) for name in ("a", "b")])
+    panel = panels.Panel(
+        [panels.PanelMember("command-line", config=PRICED, name=name) for name in ("a", "b")]
+    )
     found = room.plan(panel=panel).forecast
     assert [judge.new for judge in found.judges] == [Range(0, 0), Range(40, 40)]
 
 
 def test_every_judge_of_a_panel_has_its_share_and_an_unpriced_one_is_named(room: Room) -> None:
     panel = panels.Panel(
-        [panels.Member("command-line", config=PRICED), panels.Member("command-line", config=UNPRICED)]
+        [
+            panels.PanelMember("command-line", config=PRICED),
+            panels.PanelMember("command-line", config=UNPRICED),
+        ]
     )
     found = room.plan(panel=panel).forecast
     assert [(judge.name, judge.new) for judge in found.judges] == [
@@ -191,8 +196,8 @@ def test_every_judge_of_a_panel_has_its_share_and_an_unpriced_one_is_named(room:
 def test_a_cascades_next_stage_is_anything_between_nothing_and_all(room: Room) -> None:
     panel = panels.Panel(
         [
-            panels.Member("command-line", config=PRICED),
-            panels.Member("command-line", config=UNPRICED, stage=1),
+            panels.PanelMember("command-line", config=PRICED),
+            panels.PanelMember("command-line", config=UNPRICED, stage=1),
         ]
     )
     made = room.plan(panel=panel)
@@ -231,7 +236,7 @@ def test_what_several_items_ask_alike_is_asked_once(room: Room, people: Cast, vo
     """Twenty items of which five say what another one says: fifteen prompts for each of two criteria."""
     rows = [row | {"submission": f"Paris {number % 15:04}"} for number, row in enumerate(items(20))]
     room.dataset = dataset(people.team, people.ed, name="doubles", items=rows)
-    panel = panels.Panel([panels.Member("command-line", config=PRICED)], repeats=votes)
+    panel = panels.Panel([panels.PanelMember("command-line", config=PRICED)], repeats=votes)
     found = room.plan(panel=panel).forecast
     assert (found.calls, found.new, found.cached) == (
         Range(40 * votes, 40 * votes),

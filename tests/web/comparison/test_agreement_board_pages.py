@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from rubricweb.models import Choice, Judgement, QueueItem, Review, ReviewQueue, Revision, User
+from rubricweb.models import Judgement, QueueItem, Review, ReviewQueue, Revision, RevisionChoice, User
 from rubricweb.services import adjudications
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -322,7 +322,9 @@ class TestTimeGoldAndWeeks:
         judgement = Judgement.objects.get(
             review__rater__user=people.rae, item__key="a", criterion__name="only"
         )
-        Revision.objects.create(judgement=judgement, choice=Choice.CHANGE, verdict="MET", reason="I see.")
+        Revision.objects.create(
+            judgement=judgement, choice=RevisionChoice.CHANGE, verdict="MET", reason="I see."
+        )
         rows = [
             row for row in numbers(sign_in(people.ed), people, shared) if row["figure"] == "raw_agreement"
         ]

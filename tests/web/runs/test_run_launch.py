@@ -13,7 +13,7 @@ from rubricweb.models import IdempotencyKey, Run
 from rubricweb.selectors.runs.planning.forecasts import Range
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import budgets, lifecycle
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.templatetags import run_plan_words as words
 from tests import factories
 from tests.factories import Cast
@@ -260,7 +260,7 @@ def test_an_earlier_run_is_filled_in_and_started_again_unchanged(people: Cast, e
         rubric_version=rubric,
         judge_id="",
         panel=Panel(
-            [Member("offline", 2.0), Member(second, 0.5, stage=1)],
+            [PanelMember("offline", 2.0), PanelMember(second, 0.5, stage=1)],
             rule={"binary": "weighted"},
             repeats=2,
             quorum=0.5,
@@ -295,7 +295,7 @@ def test_what_the_form_cannot_say_is_said(people: Cast, ed: Client) -> None:
         dataset=items,
         rubric_version=rubric,
         judge_id="",
-        panel=Panel([Member("offline"), Member("offline", name="other")]),
+        panel=Panel([PanelMember("offline"), PanelMember("offline", name="other")]),
     )
     page = ed.get(at(people), {"again": twice.pk}).content.decode()
     assert "the same judge under several names" in page

@@ -50,7 +50,9 @@ def said(name: str, requirement: str, response: str) -> str:
 
 @pytest.fixture
 def voted(people: Cast, version: RubricVersion, dataset: Dataset) -> Run:
-    panel = panels.Panel([panels.Member("offline"), panels.Member("offline")], rule={"ordinal": "min"})
+    panel = panels.Panel(
+        [panels.PanelMember("offline"), panels.PanelMember("offline")], rule={"ordinal": "min"}
+    )
     run = factories.run(
         people.team, people.ed, dataset=dataset, rubric_version=version, judge_id="", panel=panel, name="Two"
     )
@@ -94,7 +96,7 @@ def test_a_run_of_one_overall_score_shows_rates_of_checks_alone(
 def test_a_cascade_says_how_much_went_past_its_first_stage(
     people: Cast, sign_in, version: RubricVersion, dataset: Dataset
 ) -> None:
-    panel = panels.Panel([panels.Member("offline"), panels.Member("offline", stage=1)])
+    panel = panels.Panel([panels.PanelMember("offline"), panels.PanelMember("offline", stage=1)])
     run = factories.run(
         people.team, people.ed, dataset=dataset, rubric_version=version, judge_id="", panel=panel
     )

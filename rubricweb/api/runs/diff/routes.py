@@ -8,7 +8,7 @@ from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import cut
 from rubricweb.api.runs.diff import schemas
-from rubricweb.api.schemas import With, list_of
+from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.errors import NotFound
 from rubricweb.models import Role, Run
 from rubricweb.selectors.runs.diff import diff as selected
@@ -57,7 +57,7 @@ def get_item_in_both_runs(request: TokenRequest, run_id: int, baseline_id: int, 
     found = item_in_both(run, baseline, item, viewer=request.auth.user)
     if found is None:
         raise NotFound("item in these runs")
-    return With(found, answers_changed=found.differing)
+    return WithFields(found, answers_changed=found.differing)
 
 
 def _both(request: TokenRequest, run_id: int, baseline_id: int) -> tuple[Run, Run]:

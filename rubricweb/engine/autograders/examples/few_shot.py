@@ -72,7 +72,7 @@ class Examples:
         return (example for examples in self.by_criterion.values() for example in examples)
 
 
-class Overlap(ValueError):
+class ExamplesOverlap(ValueError):
     """Examples were to be drawn from items that are to be graded; ``item_ids`` names the candidates."""
 
     def __init__(self, item_ids: Iterable[str]) -> None:
@@ -111,7 +111,7 @@ def draw_examples(
     labelled = _checked(rubric, candidates)
     overlapping = _overlapping(candidates, exclude)
     if overlapping and on_overlap == "refuse":
-        raise Overlap(overlapping)
+        raise ExamplesOverlap(overlapping)
     drawn = {}
     for index, criterion in enumerate(rubric.criteria):
         pool = [

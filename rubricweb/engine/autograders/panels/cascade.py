@@ -16,7 +16,7 @@ from rubricweb.engine.autograders.panels.by_vote import (
 )
 from rubricweb.engine.autograders.panels.panel import PanelGrader
 from rubricweb.engine.autograders.prompted import VerdictAutograder, asked_about
-from rubricweb.engine.panels.voting import Tally
+from rubricweb.engine.panels.voting import VoteTally
 from rubricweb.engine.report import CriterionReport, Escalation, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError, outcome_of
@@ -47,7 +47,7 @@ class Way:
 
     stage: int
     escalations: tuple[Escalation, ...]
-    settled: Tally | None
+    settled: VoteTally | None
 
 
 class CascadeGrader(VoteGrader):
@@ -158,7 +158,7 @@ class CascadeGrader(VoteGrader):
         return self.min_confidence is not None and confidence is not None and confidence < self.min_confidence
 
 
-def confidence_of(settled: Tally, votes: Sequence[Vote]) -> float | None:
+def confidence_of(settled: VoteTally, votes: Sequence[Vote]) -> float | None:
     """How sure the votes are of what they add up to, 0 to 1; None when there is no telling.
 
     What the votes for it state on average, when all of them state something; else their agreement, when there

@@ -15,7 +15,7 @@ from rubricweb.engine.autograders.panels.by_vote import (
 )
 from rubricweb.engine.autograders.prompted import asked_about
 from rubricweb.engine.panels.vote_rules import DEFAULT_RULES, VOTE_RULES, Scale
-from rubricweb.engine.panels.voting import Tally, rule_for, tally
+from rubricweb.engine.panels.voting import VoteTally, rule_for, tally
 from rubricweb.engine.report import CriterionReport, Vote, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.scoring import Abstention, OnError
@@ -84,7 +84,7 @@ class PanelGrader(VoteGrader):
             self.members, self.repeats, submission, rubric, only=asked_about(rubric, only), votes=votes or {}
         )
 
-    def tally(self, criterion: Criterion, votes: Sequence[Vote]) -> Tally:
+    def tally(self, criterion: Criterion, votes: Sequence[Vote]) -> VoteTally:
         """What the votes on one criterion add up to by this panel's rule, or the criterion's own."""
         return tally(criterion, votes, rule_for(criterion, self.rules), quorum=self.quorum)
 

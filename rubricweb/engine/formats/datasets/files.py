@@ -17,7 +17,7 @@ from rubricweb.engine.formats.dataset_values import (
     Prompt,
 )
 from rubricweb.engine.formats.datasets.item_reader import ItemReader, guessed_columns
-from rubricweb.engine.formats.datasets.sources import Source, open_source
+from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
 from rubricweb.engine.formats.records import MAX_FILE_BYTES
 from rubricweb.engine.rubric import Rubric
 
@@ -75,7 +75,7 @@ def read_dataset(
 
 
 def _read(
-    source: Source,
+    source: OpenedFile,
     explicit: Mapping[str, str],
     rubric: Rubric | None,
     item_needs: Iterable[str],
@@ -113,7 +113,7 @@ def preview(data: bytes, filename: str, rows: int = 5, *, max_bytes: int = MAX_F
     )
 
 
-def _raise(faults: FaultList, source: Source) -> None:
+def _raise(faults: FaultList, source: OpenedFile) -> None:
     """Refuse with what was collected; faults of a translation say of what, for the file is not ours."""
     if not faults or not source.recognised:
         faults.raise_as(InvalidFile)

@@ -11,7 +11,7 @@ from rubricweb.engine.formats.content_ids import content_id, numbered_ids
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
     MACHINES_KEY,
-    Header,
+    DatasetHeader,
     ItemRecord,
     LabelRow,
     ProvenanceRow,
@@ -62,7 +62,7 @@ class ItemReader:
 
     def __init__(
         self,
-        header: Header,
+        header: DatasetHeader,
         explicit: Mapping[str, str],
         *,
         cells: bool,

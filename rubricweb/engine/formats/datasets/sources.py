@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, nearest, shown
-from rubricweb.engine.formats.dataset_values import Header
+from rubricweb.engine.formats.dataset_values import DatasetHeader
 from rubricweb.engine.formats.field_values import read_prompt, read_text
 from rubricweb.engine.formats.foreign import recognised_document, recognised_records
 from rubricweb.engine.formats.formulas import restored
@@ -34,7 +34,7 @@ NEUTRALISED = "csv_cells"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class OpenedFile:
     """An opened file: its format, what it says once, its records still to be read.
 
     ``recognised`` names another program's format, the records are then its translation; ``cells`` says that
@@ -42,7 +42,7 @@ class Source:
     """
 
     format: FileFormat
-    header: Header
+    header: DatasetHeader
     records: Iterator[PlacedRecord]
     recognised: str = ""
     cells: bool = False
@@ -57,7 +57,7 @@ def open_source(
     *,
     may_be_empty: bool = False,
     translated: bool = True,
-) -> Source:
+) -> OpenedFile:
     """Open a dataset file in the format its name says, or its content when the name does not.
 
     ``needs`` are keys a dataset object must have; where it ``may_be_empty``, one with ``rubric`` may leave
@@ -76,41 +76,47 @@ def open_source(
         allowed = f"a name ending in {', '.join(SUFFIXES)}" if format is None else "a Parquet file"
         _refuse(f"a file named {filename!r}", allowed)
     if format == "csv":
-        return Source("csv", Header(), _restored(csv_records(text, faults, InvalidFile)), cells=True)
+        return OpenedFile(
+            "csv", DatasetHeader(), _restored(csv_records(text, faults, InvalidFile)), cells=True
+        )
     if format == "jsonl":
         records = jsonl_records(text, faults)
-        return _records("jsonl", records, faults) if translated else Source("jsonl", Header(), records)
+        return (
+            _records("jsonl", records, faults)
+            if translated
+            else OpenedFile("jsonl", DatasetHeader(), records)
+        )
     try:
         whole = parse_json(text) if format == "json" else parse_yaml(text)
     except InvalidText as error:
         raise InvalidFile(error.faults) from None
     if isinstance(whole, list):
         listed = _listed(whole, faults)
-        return _records(format, listed, faults) if translated else Source(format, Header(), listed)
+        return _records(format, listed, faults) if translated else OpenedFile(format, DatasetHeader(), listed)
     return _document(format, whole, faults, needs, may_be_empty)
 
 
-def _records(format: FileFormat, records: Iterator[PlacedRecord], faults: FaultList) -> Source:
+def _records(format: FileFormat, records: Iterator[PlacedRecord], faults: FaultList) -> OpenedFile:
     """Records as they are, or their translation when the first one has another program's shape."""
     first = next(records, None)
     if first is None:
-        return Source(format, Header(), iter(()))
+        return OpenedFile(format, DatasetHeader(), iter(()))
     everything = itertools.chain([first], records)
     foreign = recognised_records(first.data)
     if foreign is None:
-        return Source(format, Header(), everything)
+        return OpenedFile(format, DatasetHeader(), everything)
     translation = foreign.translate(list(everything), faults)
-    return Source(format, translation.header, iter(translation.records), foreign.title)
+    return OpenedFile(format, translation.header, iter(translation.records), foreign.title)
 
 
 def _document(
     format: FileFormat, whole: Any, faults: FaultList, needs: Iterable[str], may_be_empty: bool
-) -> Source:
+) -> OpenedFile:
     if isinstance(whole, dict) and "items" not in whole:
         foreign = recognised_document(whole)
         if foreign is not None:
             translation = foreign.translate(whole, faults)
-            return Source(format, translation.header, iter(translation.records), foreign.title)
+            return OpenedFile(format, translation.header, iter(translation.records), foreign.title)
         if may_be_empty and "rubric" in whole:
             whole = {**whole, "items": []}
     if not isinstance(whole, dict) or "items" not in whole:
@@ -123,7 +129,7 @@ def _document(
     if not isinstance(items, list):
         faults.add("items", shown(items), "a list of items")
         items = []
-    return Source(format, header, _listed(items, faults))
+    return OpenedFile(format, header, _listed(items, faults))
 
 
 def _listed(items: Iterable[Any], faults: FaultList) -> Iterator[PlacedRecord]:
@@ -134,7 +140,7 @@ def _listed(items: Iterable[Any], faults: FaultList) -> Iterator[PlacedRecord]:
             faults.add(f"items[{i}]", shown(item), "an object with a submission")
 
 
-def read_header(whole: Mapping[Any, Any], faults: FaultList) -> Header:
+def read_header(whole: Mapping[Any, Any], faults: FaultList) -> DatasetHeader:
     """What a dataset object says beside its items; unknown keys are refused into ``faults``."""
     for key in whole:
         if key not in DATASET_KEYS:
@@ -142,7 +148,7 @@ def read_header(whole: Mapping[Any, Any], faults: FaultList) -> Header:
     reference_key = "reference" if whole.get("reference") is not None else "reference_submission"
     rubric_data = whole.get("rubric")
     rubric = None if rubric_data is None else check_rubric(rubric_data, faults, "rubric")
-    return Header(
+    return DatasetHeader(
         name=_name(whole.get("name"), faults),
         prompt=read_prompt(whole.get("prompt"), "prompt", faults),
         rubric=rubric,
@@ -158,10 +164,10 @@ def _name(value: Any, faults: FaultList) -> str:
     return name
 
 
-def _parquet(data: bytes, max_bytes: int, faults: FaultList) -> Source:
+def _parquet(data: bytes, max_bytes: int, faults: FaultList) -> OpenedFile:
     whole = parquet_header(data, max_bytes)
-    header = Header() if whole is None else read_header(whole, faults)
-    return Source("parquet", header, parquet_records(data, max_bytes), cells=True)
+    header = DatasetHeader() if whole is None else read_header(whole, faults)
+    return OpenedFile("parquet", header, parquet_records(data, max_bytes), cells=True)
 
 
 def _restored(records: Iterator[PlacedRecord]) -> Iterator[PlacedRecord]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import MACHINES_KEY, Header
+from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetHeader
 from rubricweb.engine.formats.field_values import read_prompt, read_text
 from rubricweb.engine.formats.foreign.translation import (
     ForeignDocument,
@@ -67,15 +67,15 @@ def _grades_by_scorer(samples: list[tuple[str, dict[str, Any]]]) -> dict[str, se
     return {scorer: letters for scorer, letters in found.items() if scorer not in others}
 
 
-def _header(about: Mapping[str, Any], grades: Mapping[str, set[str]], faults: FaultList) -> Header:
+def _header(about: Mapping[str, Any], grades: Mapping[str, set[str]], faults: FaultList) -> DatasetHeader:
     task = about.get("task")
     name = task[:200].strip() if isinstance(task, str) else ""
     if not grades:
-        return Header(name=read_text(name, "eval.task", faults) or "")
+        return DatasetHeader(name=read_text(name, "eval.task", faults) or "")
     rubric = check_rubric(
         [_criterion(scorer, letters) for scorer, letters in grades.items()], faults, "scores"
     )
-    return Header(
+    return DatasetHeader(
         name=read_text(name, "eval.task", faults) or "", rubric=rubric, rubric_is_faulty=rubric is None
     )
 

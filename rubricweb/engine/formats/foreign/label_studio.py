@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import MACHINES_KEY, Header
+from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetHeader
 from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, objects
 from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.rubric import check_rubric
@@ -137,7 +137,7 @@ def _answer(kind: str, value: Mapping[str, Any], place: str, faults: FaultList) 
     return choices[0].strip()
 
 
-def _header(questions: Mapping[str, _Question], faults: FaultList) -> Header:
+def _header(questions: Mapping[str, _Question], faults: FaultList) -> DatasetHeader:
     criteria = []
     for name, question in questions.items():
         criterion = _criterion(name, question)
@@ -151,9 +151,9 @@ def _header(questions: Mapping[str, _Question], faults: FaultList) -> Header:
         else:
             criteria.append(criterion)
     if not criteria:
-        return Header(rubric_is_faulty=bool(questions))
+        return DatasetHeader(rubric_is_faulty=bool(questions))
     rubric = check_rubric(criteria, faults, "annotations")
-    return Header(rubric=rubric, rubric_is_faulty=rubric is None or len(criteria) < len(questions))
+    return DatasetHeader(rubric=rubric, rubric_is_faulty=rubric is None or len(criteria) < len(questions))
 
 
 def _criterion(name: str, question: _Question) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import ALIASES, MACHINES_KEY, Header
+from rubricweb.engine.formats.dataset_values import ALIASES, MACHINES_KEY, DatasetHeader
 from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, one_reference
 from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.rubric import check_rubric
@@ -84,7 +84,7 @@ def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translatio
                 items[sample].data["reference"] = one_reference(data.get("expected"), expected, faults)
     name = str(spec.get("eval_name") or spec.get("base_eval") or "eval")[:120].strip() or "eval"
     if not correct:
-        return Translation(Header(name=name), tuple(items.values()))
+        return Translation(DatasetHeader(name=name), tuple(items.values()))
     for sample, was_correct in correct.items():
         if sample in items:
             items[sample].data["labels"] = {name: ["MET" if was_correct else "UNMET"]}
@@ -92,7 +92,7 @@ def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translatio
     rubric = check_rubric(
         [{"name": "correct", "weight": 1, "requirement": "The answer is correct."}], faults, "rubric"
     )
-    return Translation(Header(name=name, rubric=rubric), tuple(items.values()))
+    return Translation(DatasetHeader(name=name, rubric=rubric), tuple(items.values()))
 
 
 OPENAI_EVALS_SAMPLES = ForeignRecords("OpenAI evals samples", _is_sample, _translate_samples)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, InvalidText, join_place, shown
-from rubricweb.engine.formats.dataset_values import MACHINES_KEY, Header
+from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetHeader
 from rubricweb.engine.formats.field_values import canonical, is_chat_text
 from rubricweb.engine.formats.foreign.promptfoo_asserts import Fields, criteria_of, rendered
 from rubricweb.engine.formats.foreign.translation import (
@@ -162,13 +162,15 @@ def _shared(records: list[PlacedRecord], name: str, faults: FaultList) -> Transl
         try:
             texts.add(canonical(record.data.get("rubric")))
         except (ValueError, RecursionError):
-            return Translation(Header(name=name), tuple(records))
+            return Translation(DatasetHeader(name=name), tuple(records))
     if len(texts) != 1 or texts == {"null"}:
-        return Translation(Header(name=name), tuple(records))
+        return Translation(DatasetHeader(name=name), tuple(records))
     rubric = check_rubric(records[0].data["rubric"], faults, join_place(records[0].place, "assert"))
     for record in records:
         record.data.pop("rubric", None)
-    return Translation(Header(name=name, rubric=rubric, rubric_is_faulty=rubric is None), tuple(records))
+    return Translation(
+        DatasetHeader(name=name, rubric=rubric, rubric_is_faulty=rubric is None), tuple(records)
+    )
 
 
 def _output(output: Any) -> Any:

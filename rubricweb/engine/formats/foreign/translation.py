@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import Header
+from rubricweb.engine.formats.dataset_values import DatasetHeader
 from rubricweb.engine.formats.records import PlacedRecord
 
 
@@ -15,7 +15,7 @@ from rubricweb.engine.formats.records import PlacedRecord
 class Translation:
     """A foreign file in our own terms: what it says once, and records under the keys of our fields."""
 
-    header: Header = field(default_factory=Header)
+    header: DatasetHeader = field(default_factory=DatasetHeader)
     records: tuple[PlacedRecord, ...] = ()
 
 

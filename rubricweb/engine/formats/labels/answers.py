@@ -53,7 +53,7 @@ def allowed_labels(criterion: Criterion) -> tuple[str, ...]:
     return tuple(option.label for option in criterion.options) if criterion.options else tuple(Verdict)
 
 
-class Answers:
+class CriterionValueReader:
     """Reads the values of one criterion, all of whose numbers in the file are ``numbers``.
 
     1 and 0 are verdicts only where no other number is said of the criterion: in a scale from 1 to 5 they

@@ -74,7 +74,7 @@ class CriterionNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class LabelColumn:
     """What a column holds: labels or reasons on a criterion, by a rater; empty where the row says it."""
 
     criterion: str = ""
@@ -82,7 +82,7 @@ class Header:
     is_reason: bool = False
 
 
-def read_header(text: str, names: CriterionNames) -> Header | None:
+def read_header(text: str, names: CriterionNames) -> LabelColumn | None:
     """What a header with a criterion's name says; None for one without.
 
     ``polite``, ``polite_score`` and ``polite (criterion)`` are labels on polite, ``polite reason`` their
@@ -107,21 +107,21 @@ def rater_and_reason(text: str) -> tuple[str, bool]:
     return (text.strip(), False) if rest is None else (rest, True)
 
 
-def _whole(text: str, names: CriterionNames) -> Header | None:
+def _whole(text: str, names: CriterionNames) -> LabelColumn | None:
     for candidate in (text, text.removesuffix("(criterion)"), *without(text, LABEL_WORDS)):
         own = names.find(candidate)
         if own is not None:
-            return Header(own)
+            return LabelColumn(own)
     return None
 
 
-def _pair(text: str, names: CriterionNames) -> Header | None:
+def _pair(text: str, names: CriterionNames) -> LabelColumn | None:
     for candidate in (text, *without(text, LABEL_WORDS)):
         for left, right in _cuts(candidate, _MARKS):
             for criterion, rater in ((right, left), (left, right)):
                 own = names.find(criterion)
                 if own is not None and len(rater) <= MAX_KEYS["rater"]:
-                    return Header(own, rater)
+                    return LabelColumn(own, rater)
     return None
 
 

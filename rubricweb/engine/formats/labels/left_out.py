@@ -61,7 +61,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class RowProblem:
     """One thing wrong with a row: its fault by place, the group it belongs to, the name it is about."""
 
     why: Why
@@ -78,7 +78,7 @@ class LeftOutRows:
         self._counts: dict[Why, int] = {}
         self._names: dict[Why, dict[str, None]] = {}
 
-    def add(self, problems: Sequence[Problem]) -> None:
+    def add(self, problems: Sequence[RowProblem]) -> None:
         """A row with these problems: it counts once, by the first; all of them are faults."""
         first = problems[0]
         self.count(first.why, 1)

@@ -23,8 +23,13 @@ from rubricweb.engine.formats.label_files import (
     LabelRecord,
     RaterKind,
 )
-from rubricweb.engine.formats.labels.answers import Answers, allowed_labels, number_of, value_text
-from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, Problem
+from rubricweb.engine.formats.labels.answers import (
+    CriterionValueReader,
+    allowed_labels,
+    number_of,
+    value_text,
+)
+from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem
 from rubricweb.engine.formats.labels.recognition import Known, recognised
 from rubricweb.engine.formats.labels.rubrics import Rubrics
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
@@ -112,7 +117,7 @@ def read_label_table(
     found, fields = recognised(sample, known, choices, unclear)
     if found is None:
         return LabelsReading(columns, None, (), refused=tuple(unclear), fields=fields, examples=examples)
-    reader = _Reader(found, rubrics, choices, items, PurePath(filename).stem, exact=exact)
+    reader = _RowReader(found, rubrics, choices, items, PurePath(filename).stem, exact=exact)
     for record in itertools.chain(first, records):
         reader.take(record)
     return replace(reader.reading(columns, unread), fields=fields, examples=examples)
@@ -148,10 +153,10 @@ class _Said:
     value: Any
     reason: str
     known: Criterion | None
-    problems: list[Problem]
+    problems: list[RowProblem]
 
 
-class _Reader:
+class _RowReader:
     """Takes rows one after the other; values are read at the end, when all of a criterion's are known."""
 
     def __init__(
@@ -171,7 +176,7 @@ class _Reader:
         # Keys and values come again and again; what was found to be one is not looked at twice.
         self._keys: dict[str, dict[str, str]] = {field: {} for field in MAX_KEYS}
         self._values: dict[int, set[str]] = {}
-        self._answers: dict[int, Answers] = {}
+        self._answers: dict[int, CriterionValueReader] = {}
         self._out = LeftOutRows()
         self._refused = FaultList()
         self._unknown: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
@@ -180,12 +185,12 @@ class _Reader:
 
     def take(self, record: PlacedRecord) -> None:
         found = self._found
-        problems: list[Problem] = []
+        problems: list[RowProblem] = []
         item_id = self._key(record, "item_id", found.item_id, "no_item", problems)
         if item_id and self._items is not None and item_id not in self._items:
             place = join_place(record.place, found.item_id)
             fault = Fault(place, repr(item_id[:200]), "the id of an item in the dataset")
-            problems.append(Problem("item", fault, item_id[:200]))
+            problems.append(RowProblem("item", fault, item_id[:200]))
         named = ""
         if found.criterion:
             named = self._key(record, "criterion", found.criterion, "criterion", problems)
@@ -211,7 +216,7 @@ class _Reader:
         cell: LabelCell,
         key: tuple[str, str, str],
         kind: RaterKind,
-        problems: list[Problem],
+        problems: list[RowProblem],
     ) -> _Said:
         item_id, about, rater = key
         criteria = self._rubrics.of(item_id)
@@ -221,7 +226,7 @@ class _Reader:
             if own is None:
                 place = join_place(record.place, self._found.criterion or cell.column)
                 fault = Fault(place, shown(about), nearest(about, criteria.by_name))
-                problems.append(Problem("criterion", fault, about))
+                problems.append(RowProblem("criterion", fault, about))
             else:
                 about, known = own, criteria.by_name[own]
         value = record.data.get(cell.column)
@@ -230,7 +235,9 @@ class _Reader:
         reason = self._reason(record, cell.reason, problems)
         return _Said(record.place, cell.column, item_id, about, rater, kind, value, reason, known, problems)
 
-    def _key(self, record: PlacedRecord, field: str, column: str, why: Any, problems: list[Problem]) -> str:
+    def _key(
+        self, record: PlacedRecord, field: str, column: str, why: Any, problems: list[RowProblem]
+    ) -> str:
         """What names a label, as text; empty with a problem where there is none."""
         value = record.data.get(column)
         good = self._keys[field].get(value) if type(value) is str else None
@@ -240,39 +247,41 @@ class _Reader:
         text = None if isinstance(value, bool) else value_text(value)
         if value is None or not text:
             found = "nothing" if value is None else shown(value)
-            problems.append(Problem(why, Fault(place, found, "a text")))
+            problems.append(RowProblem(why, Fault(place, found, "a text")))
             return ""
         limit = MAX_KEYS[field]
         broken = unstorable(text)
         if broken or len(text) > limit:
             fault = Fault(place, broken or f"{len(text):,} characters", f"a text of at most {limit}")
-            problems.append(Problem("text", fault))
+            problems.append(RowProblem("text", fault))
         elif type(value) is str:
             self._keys[field][value] = text
         return text
 
-    def _kind(self, record: PlacedRecord, rater: str, problems: list[Problem]) -> RaterKind:
+    def _kind(self, record: PlacedRecord, rater: str, problems: list[RowProblem]) -> RaterKind:
         value = record.data.get(self._found.rater_kind) if self._found.rater_kind else None
         if value is None or value == "":
             return self._kind_of(rater, self._choices.rater_kind)
         kind = RATER_KINDS.get(str(value).strip().casefold())
         if kind is None:
             place = join_place(record.place, self._found.rater_kind)
-            problems.append(Problem("kind", Fault(place, shown(value), ", ".join(RATER_KINDS)), str(value)))
+            problems.append(
+                RowProblem("kind", Fault(place, shown(value), ", ".join(RATER_KINDS)), str(value))
+            )
             return self._choices.rater_kind
         return self._kind_of(rater, kind)
 
     def _kind_of(self, rater: str, otherwise: RaterKind) -> RaterKind:
         return self._choices.rater_kinds.get(rater, otherwise)
 
-    def _reason(self, record: PlacedRecord, column: str, problems: list[Problem]) -> str:
+    def _reason(self, record: PlacedRecord, column: str, problems: list[RowProblem]) -> str:
         value = record.data.get(column) if column else None
         if value is None:
             return ""
         if isinstance(value, str) and ((value.isascii() and "\0" not in value) or not unstorable(value)):
             return value
         found = str(unstorable(value)) if isinstance(value, str) else shown(value)
-        problems.append(Problem("text", Fault(join_place(record.place, column), found, "text")))
+        problems.append(RowProblem("text", Fault(join_place(record.place, column), found, "text")))
         return ""
 
     # ── Second look: what the values mean ────────────────────────────────────────────────────────
@@ -324,13 +333,13 @@ class _Reader:
             fault = Fault(
                 place, f"a label for the check {said.known.name}", "no line: a check answers for itself"
             )
-            said.problems.append(Problem("check", fault, said.criterion))
+            said.problems.append(RowProblem("check", fault, said.criterion))
             return None
         answers = self._answers.get(id(said.known))
         if answers is None:
             values = self._values.get(id(said.known), set())
             numbers = {number for value in values if (number := number_of(value)) is not None}
-            answers = Answers(said.criterion, said.known, self._choices.values, numbers)
+            answers = CriterionValueReader(said.criterion, said.known, self._choices.values, numbers)
             self._answers[id(said.known)] = answers
         answer = answers.read(said.value, exact=self._exact)
         if answer is None:
@@ -349,7 +358,7 @@ class _Reader:
     def _no_answer(self, said: _Said, place: str, allowed: str) -> None:
         if not _says(said.value):
             found = "nothing" if said.value is None else shown(said.value)
-            said.problems.append(Problem("empty", Fault(place, found, allowed)))
+            said.problems.append(RowProblem("empty", Fault(place, found, allowed)))
             return
         text = value_text(said.value)
         name = shown(said.value) if text is None else text[:SAMPLE_CHARACTERS]
@@ -357,13 +366,13 @@ class _Reader:
             key = (name, (*allowed_labels(said.known), "-" if said.known.weight < 0 else "+"))
             if key in self._unknown or len(self._unknown) < MAX_UNKNOWN:
                 self._unknown.setdefault(key, Counter())[said.criterion] += 1
-        said.problems.append(Problem("value", Fault(place, shown(said.value), allowed), name))
+        said.problems.append(RowProblem("value", Fault(place, shown(said.value), allowed), name))
 
     def _second(self, said: _Said, place: str, *, same: bool) -> None:
         """A label that is there already: again the same is left out, another one is a contradiction."""
         found = f"a second verdict by {said.rater!r} on {said.criterion!r} of {said.item_id!r} (as {place})"
         fault = Fault(said.place, found, "one verdict per item, criterion and rater")
-        self._out.add([Problem("twice", fault)])
+        self._out.add([RowProblem("twice", fault)])
         if not same:
             self._refused.add(fault.place, fault.found, fault.allowed)
 

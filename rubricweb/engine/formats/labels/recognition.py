@@ -20,7 +20,7 @@ from rubricweb.engine.formats.labels.headers import (
     OWN_NAMES,
     RATER_WORDS,
     CriterionNames,
-    Header,
+    LabelColumn,
     plain,
     rater_and_reason,
     read_header,
@@ -110,7 +110,7 @@ class _Recogniser:
     def __init__(self, sample: Mapping[str, Sequence[str]], known: Known, choices: LabelChoices) -> None:
         self._sample, self._known, self._choices = sample, known, choices
         self._roles: dict[str, str] = {}
-        self._headers: dict[str, Header] = {}
+        self._headers: dict[str, LabelColumn] = {}
         for field, column in choices.columns.items():
             role = plain(field).replace(" ", "_")
             if role in FIELDS:
@@ -202,7 +202,7 @@ class _Recogniser:
             return None
         return LabelColumns("raters", item_id, cells, criterion, rater_kind=self._kind())
 
-    def _cells(self, wanted: Callable[[Header], bool]) -> tuple[LabelCell, ...]:
+    def _cells(self, wanted: Callable[[LabelColumn], bool]) -> tuple[LabelCell, ...]:
         """Columns whose headers are wanted, and those a person said are about a criterion."""
         headers = {
             column: one
@@ -314,9 +314,9 @@ class _Recogniser:
         return sum(fits(value) for value in values) / len(values) if values else 0.0
 
 
-def _rater_header(text: str) -> Header:
+def _rater_header(text: str) -> LabelColumn:
     rater, is_reason = rater_and_reason(text)
-    return Header(rater=rater, is_reason=is_reason)
+    return LabelColumn(rater=rater, is_reason=is_reason)
 
 
 def _is_rater_name(name: str) -> bool:

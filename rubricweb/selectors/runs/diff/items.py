@@ -202,7 +202,7 @@ def _placed(ids: Ints, grades: Grades, item_ids: Ints) -> Grades:
 
 
 @dataclass(frozen=True)
-class ItemRow:
+class DiffItemRow:
     """One item as the list shows it; `answers_changed` counts criteria both answered, but not alike."""
 
     item: Item
@@ -217,7 +217,7 @@ class ItemPage:
     `counts` are those of the whole list by ITEM_CHANGES; `change` is what it is narrowed to, "" for nothing.
     """
 
-    rows: tuple[ItemRow, ...]
+    rows: tuple[DiffItemRow, ...]
     counts: Mapping[str, int]
     total: int
     change: str
@@ -265,7 +265,7 @@ def counted(changes: ItemChanges) -> dict[str, int]:
     return dict(zip(ITEM_CHANGES, found.tolist(), strict=True))
 
 
-def item_rows(changes: Sequence[ItemChange], run: Run, baseline: Run) -> tuple[ItemRow, ...]:
+def item_rows(changes: Sequence[ItemChange], run: Run, baseline: Run) -> tuple[DiffItemRow, ...]:
     """These items with their names and changed answers, in the order given. Three queries at most."""
     ids = [one.item_id for one in changes]
     items = Item.objects.only("pk", "key", "description", "dataset_id").in_bulk(ids)
@@ -280,7 +280,7 @@ def item_rows(changes: Sequence[ItemChange], run: Run, baseline: Run) -> tuple[I
     changed = Counter(
         unit[0] for unit, both in said.items() if len(both) == 2 and len(set(both.values())) == 2
     )
-    return tuple(ItemRow(items[one.item_id], one, changed[one.item_id]) for one in changes)
+    return tuple(DiffItemRow(items[one.item_id], one, changed[one.item_id]) for one in changes)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from rubricweb.models import Item, Run, RunMode, User
 from rubricweb.selectors.blinding import hidden_datasets, hidden_items
 from rubricweb.selectors.runs.planning.judge_history import JudgeHistory, histories
 from rubricweb.selectors.runs.planning.plans import Plan
-from rubricweb.selectors.runs.planning.samples import Asked, asked_about, sampled
+from rubricweb.selectors.runs.planning.samples import SampledQuestion, asked_about, sampled
 from rubricweb.selectors.runs.planning.stored_replies import known_keys
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.spending.spending import Spending, visible_month_spending
@@ -167,7 +167,7 @@ def forecast(
         items=plan.items,
         month=visible_month_spending(run.team, viewer=viewer, now=now),
         basis=tuple(
-            _basis(
+            _forecast_basis(
                 run, plan, found, stages, len(sample), bool(untold), _alike(run, asked, plan.items, differing)
             )
         ),
@@ -224,7 +224,7 @@ class _JudgeShare:
 
     name: str
     config: JudgeConfig
-    asked: Sequence[Asked]
+    asked: Sequence[SampledQuestion]
     known: set[UUID]
     calls: int
     share_asked: tuple[int, int]
@@ -289,12 +289,12 @@ class _JudgeShare:
         most = max(min(share + spread, 1.0), least)
         return Range(round(least * self.calls), round(most * self.calls))
 
-    def _fresh(self) -> list[Asked]:
+    def _fresh(self) -> list[SampledQuestion]:
         """Of the questions looked at those without an earlier answer; of those that are alike the first."""
         fresh = [one for one in self.asked if one.key not in self.known]
         return list({one.key: one for one in reversed(fresh)}.values())[::-1] if self.once else fresh
 
-    def _share_of(self, some: Iterable[Asked]) -> tuple[float, float]:
+    def _share_of(self, some: Iterable[SampledQuestion]) -> tuple[float, float]:
         """How many of the questions looked at these are, and how far that may be off for the whole."""
         counts: dict[int, int] = dict.fromkeys((one.item for one in self.asked), 0)
         for one in some:
@@ -373,7 +373,7 @@ def _seconds(run: Run, judges: Sequence[JudgeForecast], stages: Mapping[str, int
     return total
 
 
-def _alike(run: Run, asked: Sequence[Asked], items: int, differing: int) -> str:
+def _alike(run: Run, asked: Sequence[SampledQuestion], items: int, differing: int) -> str:
     """What is said of prompts that come more than once; "" where none does."""
     double = len(asked) - len({(one.judge, one.key) for one in asked})
     if not run.use_cache or (not double and differing == items):
@@ -386,7 +386,7 @@ def _alike(run: Run, asked: Sequence[Asked], items: int, differing: int) -> str:
     )
 
 
-def _basis(
+def _forecast_basis(
     run: Run,
     plan: Plan,
     judges: Sequence[JudgeForecast],

@@ -41,7 +41,7 @@ def spread_ids(items: QuerySet[Item], size: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SampledQuestion:
     """One question about one sampled item: its bytes, and how many answers its reply has to give."""
 
     item: int
@@ -53,16 +53,16 @@ class Asked:
 
 def asked_about(
     sample: Iterable[Item], run: Run, judges: Mapping[str, JudgeConfig], repeats: Mapping[str, int]
-) -> Iterator[Asked]:
+) -> Iterator[SampledQuestion]:
     """Every question the run would put to its judges about these items, as if each stage were reached.
 
     `repeats` is how often each judge, by its name in `judges`, is asked the same.
     """
-    return _Reader(run, judges, repeats).read(sample)
+    return _PromptBuilder(run, judges, repeats).read(sample)
 
 
 @dataclass
-class _Reader:
+class _PromptBuilder:
     """Puts the prompts of items together, each rubric read once."""
 
     run: Run
@@ -74,7 +74,7 @@ class _Reader:
         self.graders = Graders(self.run)
         self.first = first_repeats(self.judges, self.repeats)
 
-    def read(self, sample: Iterable[Item]) -> Iterator[Asked]:
+    def read(self, sample: Iterable[Item]) -> Iterator[SampledQuestion]:
         holistic = self.run.autograder == PER_ITEM
         for item in sample:
             for prompt in self._prompts(item):
@@ -82,7 +82,9 @@ class _Reader:
                 answers = 1 if holistic else len(prompt.criteria)
                 for name, config in self.judges.items():
                     for repeat in range(self.first[name], self.first[name] + self.repeats[name]):
-                        yield Asked(item.pk, name, size, answers, content_key(config, prompt, repeat))
+                        yield SampledQuestion(
+                            item.pk, name, size, answers, content_key(config, prompt, repeat)
+                        )
 
     def _prompts(self, item: Item) -> Sequence[Prompt]:
         version = item.rubric_version or self.run.rubric_version

@@ -12,7 +12,7 @@ from rubricweb.models import JudgeCall
 KEYS_PER_QUERY = 500
 
 
-def answered(team_id: int, keys: Collection[UUID]) -> QuerySet[JudgeCall]:
+def answered_calls(team_id: int, keys: Collection[UUID]) -> QuerySet[JudgeCall]:
     """The team's calls that answered one of these questions; without errors and pruned replies."""
     return (
         JudgeCall.objects.filter(content_key__in=keys, error_kind=None, run__team_id=team_id)
@@ -26,7 +26,9 @@ def known_keys(team_id: int, keys: Iterable[UUID]) -> set[UUID]:
     known: set[UUID] = set()
     for some in batches(dict.fromkeys(keys)):
         known.update(
-            key for key in answered(team_id, some).values_list("content_key", flat=True).distinct() if key
+            key
+            for key in answered_calls(team_id, some).values_list("content_key", flat=True).distinct()
+            if key
         )
     return known
 

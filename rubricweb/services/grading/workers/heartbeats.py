@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0
 
 
-class Heartbeat:
+class LeaseHeartbeat:
     """Renews the leases of a session, and says how much it has in flight, whatever the session is doing.
 
     `runs` are those the session works on, as they are at each beat.

@@ -80,7 +80,7 @@ class PeriodicTask:
                 connection.close()
 
 
-class Heartbeat:
+class WorkerHeartbeat:
     """A worker's signs of life from its start until `leave`: heartbeat, reaper, and a wake-up for tidying.
 
     Every worker reaps, so that no process of its own has to, in a thread of its main process: those that
@@ -95,8 +95,8 @@ class Heartbeat:
         self._name = name
         self._tasks = (
             PeriodicTask("heartbeat", lambda: beat(name, processes, database_now()), lambda: BEAT_SECONDS),
-            PeriodicTask("reaper", reap, lambda: _in_turn(settings.SWEEP_SECONDS)),
-            PeriodicTask("wake-up for tidying", notify_tidying, lambda: _in_turn(TIDY_SECONDS)),
+            PeriodicTask("reaper", reap, lambda: _staggered_pause(settings.SWEEP_SECONDS)),
+            PeriodicTask("wake-up for tidying", notify_tidying, lambda: _staggered_pause(TIDY_SECONDS)),
         )
         for task in self._tasks:
             task.start()
@@ -113,6 +113,6 @@ class Heartbeat:
             connection.close()
 
 
-def _in_turn(seconds: float) -> float:
+def _staggered_pause(seconds: float) -> float:
     """How long this worker pauses so that all together do it once in so many seconds, never in step."""
     return seconds * (len(alive(database_now())) or 1) * random.uniform(0.7, 1.3)  # noqa: S311  no secret

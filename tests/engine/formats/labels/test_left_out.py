@@ -2,7 +2,7 @@
 
 import pytest
 
-from rubricweb.engine.formats.labels.answers import Answers
+from rubricweb.engine.formats.labels.answers import CriterionValueReader
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.verdict import Verdict
 from tests.engine.formats.labels.test_shapes import labels, read
@@ -113,7 +113,7 @@ def test_one_and_zero_are_verdicts_only_where_no_other_number_is_said() -> None:
 )
 def test_numbers_are_values_of_options_only_where_all_are(numbers: list[float], expected: list[str]) -> None:
     clear = SCALE.criteria[2]
-    answers = Answers("clear", clear, {}, [float(number) for number in numbers])
+    answers = CriterionValueReader("clear", clear, {}, [float(number) for number in numbers])
     assert [answers.read(number) for number in numbers] == expected
 
 
@@ -127,10 +127,10 @@ def test_what_a_criterion_writes_itself_is_never_read_otherwise() -> None:
             }
         ]
     )
-    answers = Answers("q", odd.criteria[0], {}, [1.0])
+    answers = CriterionValueReader("q", odd.criteria[0], {}, [1.0])
     assert [answers.read(value) for value in ("no", 1, "N/A")] == ["No", "1", "n/a"]
-    assert Answers("p", SCALE.criteria[0], {}, []).read("met", exact=True) is Verdict.MET
-    assert Answers("p", SCALE.criteria[0], {}, []).read("yes", exact=True) is None
+    assert CriterionValueReader("p", SCALE.criteria[0], {}, []).read("met", exact=True) is Verdict.MET
+    assert CriterionValueReader("p", SCALE.criteria[0], {}, []).read("yes", exact=True) is None
 
 
 def test_options_called_by_numbers_are_never_found_by_their_values() -> None:

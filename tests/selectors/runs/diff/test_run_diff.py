@@ -17,7 +17,7 @@ from rubricweb.selectors.runs.diff.items import (
     items_around,
     narrowed,
 )
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
@@ -363,7 +363,7 @@ def test_noise_is_the_flip_rate_of_repeats(people: Cast, dataset, version, befor
         dataset=dataset,
         rubric_version=version,
         judge_id=None,
-        panel=Panel([Member("offline")], repeats=3),
+        panel=Panel([PanelMember("offline")], repeats=3),
     )
     paris, rude, _, _ = run_diff(grade(run, LabelJudge(wavering)), before, viewer=people.bob).criteria
     assert paris.noise is not None
@@ -384,7 +384,7 @@ def test_members_of_a_panel_stand_in_where_nobody_was_asked_again(
         dataset=dataset,
         rubric_version=version,
         judge_id=None,
-        panel=Panel([Member("offline", config=called(name)) for name in "xyz"]),
+        panel=Panel([PanelMember("offline", config=called(name)) for name in "xyz"]),
     )
 
     def split(name: str, requirement: str, response: str) -> str:

@@ -11,7 +11,7 @@ from rubricweb.judges.offline.script import Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.models import JudgeCall, Judgement, Run, Vote
 from rubricweb.services.grading import session
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast
 from tests.judges.completion import completion, token
@@ -58,7 +58,7 @@ def test_a_verdict_keeps_its_confidence_though_its_reply_does_not_tell_it(people
 def test_a_panels_votes_do_too(people: Cast) -> None:
     script = Script(SURE)
     with running_server(script) as url:
-        panel = Panel([Member("command-line", config=judge(url))], repeats=3)
+        panel = Panel([PanelMember("command-line", config=judge(url))], repeats=3)
         _, again = graded_twice(people, judge_id="", panel=panel)
         close_clients()
     assert script.count == 3

@@ -9,7 +9,7 @@ from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig, JudgeError
 from rubricweb.models import JudgeCall, Judgement, Run, RunItem, RunState, Vote
 from rubricweb.services.runs import lifecycle
-from rubricweb.services.runs.panels import Member, Panel
+from rubricweb.services.runs.panels import Panel, PanelMember
 from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.judging import LabelJudge, grade, session
@@ -30,9 +30,9 @@ CRITERIA = [
 ITEMS = [{"id": "one", "submission": "Paris, my friend."}, {"id": "two", "submission": "Lyon."}]
 
 
-def judge_called(name: str) -> Member:
+def judge_called(name: str) -> PanelMember:
     config = JudgeConfig(name=name, base_url="http://127.0.0.1:9/v1", model=f"model of {name}")
-    return Member("command-line", name=name, config=config)
+    return PanelMember("command-line", name=name, config=config)
 
 
 def panel(*names: str, **options) -> Panel:
@@ -93,7 +93,11 @@ def test_every_vote_is_a_row_and_the_verdict_is_made_of_them(people: Cast) -> No
 
 def test_weights_and_rule_decide(people: Cast) -> None:
     heavy = Panel(
-        [judge_called("a"), judge_called("b"), Member("x", 5.0, name="c", config=judge_called("c").config)]
+        [
+            judge_called("a"),
+            judge_called("b"),
+            PanelMember("x", 5.0, name="c", config=judge_called("c").config),
+        ]
     )
     run = planned(people, Panel(heavy.members, rule="weighted"))
     grade(run, LabelJudge(split))
@@ -214,7 +218,10 @@ def test_what_was_voted_before_a_crash_is_not_asked_again(people: Cast) -> None:
 
 
 def cascade(**options) -> Panel:
-    members = [judge_called("small"), Member("x", stage=1, name="large", config=judge_called("large").config)]
+    members = [
+        judge_called("small"),
+        PanelMember("x", stage=1, name="large", config=judge_called("large").config),
+    ]
     return Panel(members, **options)
 
 
@@ -286,25 +293,25 @@ def test_a_panel_asks_all_criteria_at_once_when_told_to(people: Cast) -> None:
     [
         (Panel([]), {}, "panel.members", "found 0 members; allowed: 1 to 20"),
         (
-            Panel([Member("endpoint-99")]),
+            Panel([PanelMember("endpoint-99")]),
             {},
             "panel.members[0].judge",
             "found 'endpoint-99'; allowed: one of",
         ),
-        (Panel([Member("offline", -1.0)]), {}, "panel.members[0].weight", "a finite number from 0"),
-        (Panel([Member("offline", stage=1)]), {}, "panel.members", "stages from 0 without a gap"),
-        (Panel([Member("offline")], rule="loudest"), {}, "panel", "rule is 'loudest'; allowed: any"),
-        (Panel([Member("offline")], repeats=0), {}, "panel", "repeats is 0; allowed: 1 to 100"),
-        (Panel([Member("offline")], quorum=2.0), {}, "panel", "quorum is 2.0"),
-        (Panel([Member("offline")], escalate_on=["error"]), {}, "panel.escalate_on", "stages 0, 1"),
+        (Panel([PanelMember("offline", -1.0)]), {}, "panel.members[0].weight", "a finite number from 0"),
+        (Panel([PanelMember("offline", stage=1)]), {}, "panel.members", "stages from 0 without a gap"),
+        (Panel([PanelMember("offline")], rule="loudest"), {}, "panel", "rule is 'loudest'; allowed: any"),
+        (Panel([PanelMember("offline")], repeats=0), {}, "panel", "repeats is 0; allowed: 1 to 100"),
+        (Panel([PanelMember("offline")], quorum=2.0), {}, "panel", "quorum is 2.0"),
+        (Panel([PanelMember("offline")], escalate_on=["error"]), {}, "panel.escalate_on", "stages 0, 1"),
         (
-            Panel([Member("offline")]),
+            Panel([PanelMember("offline")]),
             {"autograder": "rubric_as_judge"},
             "autograder",
             "votes on every criterion",
         ),
-        (Panel([Member("offline")]), {"judge_id": "offline"}, "judge", "a panel names its own judges"),
-        (Panel([Member("offline", name="x")] * 2), {}, "panel.members[1].name", "'x' again"),
+        (Panel([PanelMember("offline")]), {"judge_id": "offline"}, "judge", "a panel names its own judges"),
+        (Panel([PanelMember("offline", name="x")] * 2), {}, "panel.members[1].name", "'x' again"),
     ],
 )
 def test_a_panel_that_cannot_be_is_refused_with_its_place_and_nothing_is_stored(
@@ -327,7 +334,7 @@ def test_a_panel_that_cannot_be_is_refused_with_its_place_and_nothing_is_stored(
 
 
 def test_two_members_of_one_judge_are_told_apart(people: Cast) -> None:
-    run = planned(people, Panel([Member("offline"), Member("offline")]))
+    run = planned(people, Panel([PanelMember("offline"), PanelMember("offline")]))
     assert run.panel is not None
     names = [member.name for member in run.panel.members]
     assert names == ["offline judge (not an LLM)", "offline judge (not an LLM) (2)"]
@@ -335,5 +342,5 @@ def test_two_members_of_one_judge_are_told_apart(people: Cast) -> None:
 
 def test_no_key_is_kept_with_a_panel(people: Cast, settings) -> None:
     settings.OPENAI_API_KEY, settings.OPENAI_MODEL = "sk-secret", "some-model"
-    run = planned(people, Panel([Member("environment"), Member("offline")]))
+    run = planned(people, Panel([PanelMember("environment"), PanelMember("offline")]))
     assert "sk-secret" not in str(run.panel)

@@ -28,7 +28,7 @@ CODES = {
 
 
 @dataclass(frozen=True)
-class SampleAsked:
+class SuggestedSample:
     """The random queue that would do: so many items of a dataset, by this rubric version.
 
     Who labels is left to whoever opens it: a rater sees no figure over what they are still to review.
@@ -62,7 +62,7 @@ class SampleAsked:
 
 
 @dataclass(frozen=True)
-class Lacking:
+class Unavailable:
     """Why there is nothing, and what to do next, a sentence each; `code` is one of CODES.
 
     `page` is where the next step is done: "runs", "queues", "datasets", "run", "queue" or "new_queue", with
@@ -75,7 +75,7 @@ class Lacking:
     page: str = ""
     run_id: int | None = None
     queue_id: int | None = None
-    sample: SampleAsked | None = None
+    sample: SuggestedSample | None = None
 
     @property
     def command(self) -> str:
@@ -83,9 +83,9 @@ class Lacking:
         return self.sample.command if self.sample else ""
 
 
-def sample_for(run: Run, size: int) -> SampleAsked:
+def sample_for(run: Run, size: int) -> SuggestedSample:
     """A random queue of `size` items of what the run graded."""
-    return SampleAsked(
+    return SuggestedSample(
         name=f"Random sample for run {run.pk}",
         dataset_id=run.dataset_id,
         rubric_version_id=run.rubric_version_id,

@@ -19,7 +19,7 @@ from rubricweb.judges.evaluation.fingerprints import judge_digest, question_key
 Grader = TypeVar("Grader", bound=Autograder)
 
 
-def remembering(grader: Grader, replies: KeyedLines, judge: str, *, look: bool = True) -> Grader:
+def with_reply_cache(grader: Grader, replies: KeyedLines, judge: str, *, look: bool = True) -> Grader:
     """The grader, asking nothing that ``replies`` has an answer to; others than prompted ones as they are.
 
     Panels and cascades are left as they are: their repeats ask one question several times on purpose. Only a
@@ -40,7 +40,7 @@ def remembering(grader: Grader, replies: KeyedLines, judge: str, *, look: bool =
         one, said = _overheard(original)
         outcome = await one.ask(prompt, rubric)
         if isinstance(outcome, Reading) and not outcome.missing and said:
-            replies.put(key, _plain(said[-1]))
+            replies.put(key, _as_data(said[-1]))
         return outcome
 
     asking.ask = ask  # type: ignore[method-assign]  # of this copy alone
@@ -74,5 +74,5 @@ def _read(grader: PromptedAutograder, prompt: Prompt, stored: Any, rubric: Rubri
         return None
 
 
-def _plain(reply: Any) -> Any:
+def _as_data(reply: Any) -> Any:
     return reply.model_dump(mode="json") if isinstance(reply, BaseModel) else reply
