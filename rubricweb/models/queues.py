@@ -1,12 +1,14 @@
 """Queues: which items wait for how many people, and who those people are."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 
 from rubricweb.models.datasets import Dataset, Item
-from rubricweb.models.rubrics import Criterion, RubricVersion
+from rubricweb.models.rubrics import Criterion, LabelDecision, RubricVersion
 from rubricweb.models.runs import Run
-from rubricweb.models.teams import Team
+from rubricweb.models.teams import Team, User
 
 
 class RaterKind(models.TextChoices):
@@ -59,6 +61,8 @@ class Blind(models.TextChoices):
     JUDGE = "judge", "to the judge"
     PEERS = "peers", "to each other"
     NONE = "none", "no"
+    # Nor what they said of these items themselves, in other queues: a probe asks whether they say it again.
+    SELF = "self", "to the judge, to each other and to their own earlier labels"
 
 
 class Order(models.TextChoices):
@@ -103,6 +107,10 @@ class ReviewQueue(models.Model):
     instructions = models.TextField(blank=True)
     # How the items were chosen, for people to read: {"kind": "all"}, or the filter, run or sample in words.
     source = models.JSONField(default=dict)
+    # The decision about labels under other words it was opened for: to label again, or to probe.
+    label_decision = models.ForeignKey(
+        LabelDecision, on_delete=models.SET_NULL, null=True, related_name="queues"
+    )
     # For so long a place is kept for somebody of whom nothing is heard.
     hold_minutes = models.PositiveIntegerField(default=30)
     # An item whose raters agree on a smaller share of its criteria gets one more rater; null: never.
@@ -141,6 +149,11 @@ class ReviewQueue(models.Model):
                 condition=models.Q(pass_mark__isnull=True) | models.Q(pass_mark__gt=0.0, pass_mark__lte=1.0),
                 name="queue_pass_mark_is_a_share",
             ),
+            models.UniqueConstraint(
+                fields=["label_decision", "dataset"],
+                condition=models.Q(label_decision__isnull=False),
+                name="queue_once_for_a_decision",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -173,6 +186,12 @@ class QueueCriterion(models.Model):
         return f"{self.criterion_id} in {self.queue_id}"
 
 
+class QueueItemQuerySet(models.QuerySet["QueueItem"]):
+    def for_person(self, person: User) -> Self:
+        """Those that are not kept for another rater."""
+        return self.filter(models.Q(rater=None) | models.Q(rater__user=person))
+
+
 class QueueItem(models.Model):
     """One item in a queue, and the places there are for raters.
 
@@ -191,8 +210,12 @@ class QueueItem(models.Model):
     wanted = models.PositiveSmallIntegerField()
     room = models.PositiveSmallIntegerField()
     gold = models.BooleanField(default=False)
+    # The one rater who may take it, in a probe whoever gave the earlier label; null: any rater of the queue.
+    rater = models.ForeignKey(Rater, on_delete=models.SET_NULL, null=True, related_name="queue_items")
     # Whether its raters disagreed so much that one more was asked for.
     extra = models.BooleanField(default=False)
+
+    objects = QueueItemQuerySet.as_manager()
 
     class Meta:
         ordering = ["queue_id", "position"]

@@ -30,6 +30,7 @@ def hidden_items(
     item: int | OuterRef | None = None,
     besides: ReviewQueue | None = None,
     submitting: Review | None = None,
+    own: bool = False,
 ) -> QuerySet[Item, Any]:
     """Items whose verdicts by others this person must not see: those of open blind queues they rate in,
     until they have submitted their own review of the item there; and the same words wherever the team has
@@ -39,8 +40,10 @@ def hidden_items(
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role. Those
     hidden only by the queue `besides` are left out; the draft `submitting` counts as submitted. With `item`,
     an id or a reference to one, only that item: looked up by its words, without reading the whole queues.
+    `own` are only the items on which they must not see their own earlier labels either.
     """
-    waiting = _left(viewer).filter(queue__in=_blind_queues(viewer, team))
+    queues = _blind_queues(viewer, team)
+    waiting = _left(viewer).filter(queue__in=queues.filter(blind=Blind.SELF) if own else queues)
     if besides is not None:
         waiting = waiting.exclude(queue=besides)
     if submitting is not None:
@@ -69,7 +72,7 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
         submitted = Review.objects.filter(
             queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED
         ).order_by()
-        asked = QueueItem.objects.filter(queue=queue_id).order_by()
+        asked = QueueItem.objects.for_person(viewer).filter(queue=queue_id).order_by()
         # One condition within the other, so that the words are looked up first and not the whole queue.
         same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(content_hash="")
         if reviewed == dataset_id:
@@ -95,7 +98,7 @@ def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
     for queue_id, reviewed in _blind_queues(viewer, team).order_by().values_list("pk", "dataset_id"):
         own = Review.objects.filter(queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED)
         submitted = set(own.order_by().values_list("item_id", flat=True))
-        asked = QueueItem.objects.filter(queue=queue_id).order_by()
+        asked = QueueItem.objects.for_person(viewer).filter(queue=queue_id).order_by()
         if reviewed == dataset_id:
             hidden |= set(asked.values_list("item_id", flat=True)) - submitted
         else:
@@ -139,11 +142,11 @@ def hidden_datasets(viewer: User, team: Team) -> frozenset[int]:
 
 
 def _left(viewer: User) -> QuerySet[QueueItem]:
-    """Queue items this person has submitted no review of."""
+    """Queue items this person is asked about and has submitted no review of."""
     submitted = Review.objects.filter(
         queue=OuterRef("queue"), item=OuterRef("item"), rater__user=viewer, state=ReviewState.SUBMITTED
     )
-    return QueueItem.objects.filter(~Exists(submitted)).order_by()
+    return QueueItem.objects.for_person(viewer).filter(~Exists(submitted)).order_by()
 
 
 def _one_left(queue_id: int, viewer: User) -> QuerySet[QueueItem]:
@@ -174,6 +177,17 @@ def require_nothing_hidden(viewer: User, team: Team, dataset_id: int) -> None:
         raise Withheld(
             f"You are still to review {hidden} items of this dataset blind, so their verdicts cannot be "
             "handed to you. Submit your reviews, or ask somebody who is not a rater."
+        )
+
+
+def require_own_visible(viewer: User, review: Review) -> None:
+    """Refuses to show what this person submitted on an item they are to label again without seeing it."""
+    team = review.queue.team
+    hidden = hidden_items(viewer, team, item=review.item_id, besides=review.queue, own=True)
+    if review.state == ReviewState.SUBMITTED and hidden.exists():
+        raise Withheld(
+            f"You are asked to label {review.item} again without seeing what you said before. "
+            "Your earlier review appears once you have submitted the new one."
         )
 
 

@@ -9,6 +9,7 @@ from django import template
 
 from rubricweb.engine import Criterion, LengthPenalty, Option, PassRule
 from rubricweb.engine.checks import CHECKS, describe_check
+from rubricweb.selectors.rubrics.label_queues import Probe
 from rubricweb.templatetags.display import count, score
 
 register = template.Library()
@@ -56,6 +57,19 @@ def length_penalty_words(rule: LengthPenalty | None) -> str:
         f"nothing up to {count(rule.free_budget)} words of {_COUNTED[rule.counts]}, "
         f"{number(rule.penalty_at_cap)} from {count(rule.max_cap)} (exponent {number(rule.exponent)})"
     )
+
+
+@register.filter
+def probe_words(probe: Probe) -> str:
+    """ "3 of 12 answered so far, 3 by the same person as before. Drawn at random with seed 5. …" """
+    so_far = "" if probe.is_done else " so far"
+    said = f"{count(probe.answered)} of {count(probe.asked)} answered{so_far}"
+    said += f", {count(probe.same_rater)} by the same person as before. "
+    if probe.agreement.value is None and probe.answered:
+        said += f"Their agreement has no value: {probe.agreement.reason}. "
+    if probe.seed is not None:
+        said += f"Drawn at random with seed {probe.seed}. "
+    return f"{said}Intervals are at 95 %; abstentions are set aside."
 
 
 @register.filter

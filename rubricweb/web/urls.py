@@ -34,6 +34,11 @@ team_urls: list[URLPattern] = [
     path("rubrics/<int:rubric_id>/source/", editor.source, name="rubric_source"),
     path("rubrics/<int:rubric_id>/publish/", rubrics.publish, name="rubric_publish"),
     path("rubrics/<int:rubric_id>/versions/<int:number>/labels/", rubrics.labels, name="rubric_labels"),
+    path(
+        "rubrics/<int:rubric_id>/versions/<int:number>/labels/queue/",
+        rubrics.label_queue,
+        name="rubric_label_queue",
+    ),
     path("rubrics/<int:rubric_id>/versions/<int:number>/restore/", rubrics.restore, name="rubric_restore"),
     path("rubrics/<int:rubric_id>/versions/<int:number>/copy/", rubrics.copy, name="rubric_copy"),
     path("rubrics/<int:rubric_id>/v<int:number>/", rubrics.version, name="rubric_version"),

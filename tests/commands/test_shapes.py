@@ -70,7 +70,7 @@ ELSEWHERE = {
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
     *("endpoints test", "judge test"),
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
-    *("rubrics labels", "rubrics decide"),  # tests/api/rubrics/test_label_decisions.py
+    *("rubrics labels", "rubrics decide", "rubrics open-queue"),  # tests/api/rubrics/test_label_decisions.py
 }
 # In shapes of their own, because no operation answers the same.
 OTHERWISE = {

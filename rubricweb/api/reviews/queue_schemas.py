@@ -7,6 +7,7 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.datasets.schemas import LeftOutLabels
+from rubricweb.api.people import Usernames
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf, WithFields
 from rubricweb.api.shapes import Shape
@@ -19,7 +20,6 @@ from rubricweb.selectors.reviews.queues import Pace as ShownPace
 from rubricweb.services.label_files import ImportedLabels, left_out_as_data
 
 Reason = Annotated[str, OneOf(REASONS)]
-Usernames = Annotated[list[str], Field(max_length=500, examples=[["ann", "rae"]])]
 Search = Annotated[
     str, Field(max_length=200, description="Part of an item's key, description or submission.")
 ]

@@ -9,15 +9,13 @@ from rubricweb import access
 from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, cut
+from rubricweb.api.people import people
 from rubricweb.api.reviews import queue_schemas as schemas
 from rubricweb.api.schemas import WithFields, list_of
-from rubricweb.engine.errors import Fault, shown
-from rubricweb.errors import Invalid
-from rubricweb.models import ReviewQueue, Role, Team, User
+from rubricweb.models import ReviewQueue, Role, Team
 from rubricweb.selectors.reviews import queue_plans
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
-from rubricweb.selectors.teams.members import members
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
 
@@ -53,7 +51,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
             dataset=dataset,
             rubric_version=version_or_own(team, body.rubric_version_id, dataset),
             criteria=body.criteria,
-            raters=_people(team, body.raters, "raters"),
+            raters=people(team, body.raters, "raters"),
             everyone=body.everyone,
             raters_per_item=body.raters_per_item,
             run=None if body.run_id is None else access.access_run(team, body.run_id),
@@ -97,19 +95,6 @@ def _source(team: Team, asked: Any) -> Source:
         run=None if run_id is None else access.access_run(team, run_id),
         seed=SystemRandom().randrange(SEEDS) if seed is None else seed,
     )
-
-
-def _people(team: Team, usernames: list[str], place: str) -> list[User]:
-    """The members of these user names. Raises Invalid for names that are no member's."""
-    users = {row.membership.user.username.casefold(): row.membership.user for row in members(team)}
-    unknown = [
-        Fault(f"{place}[{at}]", shown(name), "the user name of a member, see GET /team")
-        for at, name in enumerate(usernames)
-        if name.casefold() not in users
-    ]
-    if unknown:
-        raise Invalid("Only members of the team can review.", unknown)
-    return list({name.casefold(): users[name.casefold()] for name in usernames}.values())
 
 
 @queues.read("/queues/{int:queue_id}", Role.VIEWER, schemas.QueueInFull)
@@ -178,8 +163,8 @@ def reassign_queue(request: TokenRequest, queue_id: int, body: schemas.QueuePeop
     queue_changes.reassign_queue(
         queue,
         by=request.auth.user,
-        add=_people(team, body.add, "add"),
-        remove=_people(team, body.remove, "remove"),
+        add=people(team, body.add, "add"),
+        remove=people(team, body.remove, "remove"),
         everyone=body.everyone,
     )
     return schemas.in_full(queue, request.auth.user)

@@ -8,17 +8,19 @@ from rubricweb import access
 from rubricweb.api import uploads
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, listed
+from rubricweb.api.rubrics import label_schemas as labels
 from rubricweb.api.rubrics import schemas
 from rubricweb.api.schemas import list_of
 from rubricweb.engine import lint
 from rubricweb.engine.checks import CHECKS
 from rubricweb.models import Role
 from rubricweb.selectors.labels.label_evidence import label_evidence
+from rubricweb.selectors.probes import label_changes
 from rubricweb.selectors.rubrics import versions as selected
-from rubricweb.selectors.rubrics.label_changes import LabelChanges, changes_in_version
+from rubricweb.selectors.rubrics.label_changes import LabelChanges
 from rubricweb.selectors.shared.pages import keyset_page
+from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
-from rubricweb.services.rubrics.label_decisions import decide
 
 rubrics = Room("rubrics")
 
@@ -90,14 +92,22 @@ def publish_rubric(
     A draft that equals the newest version gives that version back. Every fault of the draft is listed.
     """
     rubric = access.access_rubric(request.auth.team, rubric_id)
-    decisions = {uid: one.chosen() for uid, one in body.label_decisions.items()}
-    version = services.publish(
-        rubric, by=request.auth.user, note=body.note, revision=body.revision, decisions=decisions
+    wishes = {
+        uid: one.opening(request.auth.team, f"label_decisions.{uid}.")
+        for uid, one in body.label_decisions.items()
+    }
+    version = label_queues.publish(
+        rubric,
+        by=request.auth.user,
+        note=body.note,
+        revision=body.revision,
+        decisions={uid: one.chosen() for uid, one in body.label_decisions.items()},
+        opening={uid: wish for uid, wish in wishes.items() if wish is not None},
     )
     return selected.version_with_criteria(version.pk)
 
 
-@rubrics.read("/rubrics/{int:rubric_id}/label-changes", Role.VIEWER, schemas.LabelChanges)
+@rubrics.read("/rubrics/{int:rubric_id}/label-changes", Role.VIEWER, labels.LabelChanges)
 def get_label_changes(request: TokenRequest, rubric_id: int) -> Any:
     """What publishing the draft would ask in other words than its labels were given to.
 
@@ -136,22 +146,43 @@ def copy_rubric_version(request: TokenRequest, version_id: int, body: schemas.Co
     return services.copy(version, by=request.auth.user, title=body.title)
 
 
-@rubrics.read("/rubric-versions/{int:version_id}/label-changes", Role.VIEWER, schemas.LabelChanges)
+@rubrics.read("/rubric-versions/{int:version_id}/label-changes", Role.VIEWER, labels.LabelChanges)
 def get_version_label_changes(request: TokenRequest, version_id: int) -> Any:
     """What a version asks in other words than those before it, with the decision about the labels of each."""
     version = access.access_version(request.auth.team, version_id)
-    return changes_in_version(selected.version_with_criteria(version.pk), viewer=request.auth.user)
+    return label_changes(selected.version_with_criteria(version.pk), viewer=request.auth.user)
 
 
-@rubrics.write("PUT", "/rubric-versions/{int:version_id}/label-decisions", Role.EDITOR, schemas.LabelChange)
-def decide_about_labels(request: TokenRequest, version_id: int, body: schemas.LabelDecisionChange) -> Any:
+@rubrics.write("PUT", "/rubric-versions/{int:version_id}/label-decisions", Role.EDITOR, labels.LabelChange)
+def decide_about_labels(request: TokenRequest, version_id: int, body: labels.LabelDecisionChange) -> Any:
     """Decide what becomes of the labels of a reworded criterion, or of all others under new `guidelines`.
 
     It takes the place of the current decision, which has to be the one you have `seen`; else the answer is
     409. Pages and figures follow at once.
     """
     version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
-    return decide(version, body.uid, body.chosen(), by=request.auth.user, seen=body.seen)
+    return label_queues.decide(
+        version,
+        body.uid,
+        body.chosen(),
+        by=request.auth.user,
+        seen=body.seen,
+        opening=body.opening(request.auth.team),
+    )
+
+
+@rubrics.write("POST", "/rubric-versions/{int:version_id}/label-queues", Role.EDITOR, labels.LabelChange)
+def open_label_queues(request: TokenRequest, version_id: int, body: labels.LabelQueueChange) -> Any:
+    """Open the review queue of the decision to label again, or to probe.
+
+    To label again: over every item whose labels wait, for as many raters as labelled it before. To probe:
+    over items drawn at random, each for one who labelled it, who does not see their earlier label. One queue
+    for each dataset; those that there are already are no second time opened. The answer is 409 unless the
+    decision is the one you have `seen`.
+    """
+    version = selected.version_with_criteria(access.access_version(request.auth.team, version_id).pk)
+    wish = body.wish(request.auth.team, "")
+    return label_queues.open_queues(version, body.uid, wish, by=request.auth.user, seen=body.seen)
 
 
 @rubrics.read("/rubric-versions/{int:version_id}/lint", Role.VIEWER, list_of(schemas.Finding))

@@ -7,15 +7,13 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from rubricweb.api.paging import ListQuery
+from rubricweb.api.rubrics.label_schemas import LabelDecisionInput
 from rubricweb.api.schemas import Input, OneOf, Share, Username
 from rubricweb.engine.lint import RULES, Severity
 from rubricweb.engine.rubric import MAX_CRITERIA
 from rubricweb.engine.rubric.criterion import KINDS, MAX_OPTIONS, SCALE_TYPES
 from rubricweb.engine.rubric.rules import COUNTS
-from rubricweb.models import LabelDecisionKind
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
-from rubricweb.services.rubrics.label_decisions import KINDS as KINDS_OF_DECISIONS
-from rubricweb.services.rubrics.label_decisions import REASON_MAX, NewLabelDecision
 
 
 class RubricQuery(ListQuery):
@@ -150,26 +148,6 @@ class CopiedRubric(Input):
     title: Annotated[str, Field(max_length=200, description="Empty: the version's title and (copy).")] = ""
 
 
-class LabelDecisionInput(Input):
-    """What becomes of labels that were given to other words; `later` takes a decision back.
-
-    Where the options of a choice changed, `options` says for each earlier option what its labels count as
-    when they are carried, null for those that do not count.
-    """
-
-    kind: Annotated[str, OneOf(KINDS_OF_DECISIONS)]
-    options: dict[str, str | None] | None = None
-    reason: Annotated[str, Field(max_length=REASON_MAX)] = ""
-
-    def chosen(self) -> NewLabelDecision:
-        return NewLabelDecision(self.kind, self.options, self.reason)
-
-
-class LabelDecisionChange(LabelDecisionInput):
-    uid: Annotated[str, Field(description="Of the reworded criterion, or `guidelines`.")]
-    seen: Annotated[int | None, Field(description="The decision it replaces; another is a conflict.")] = None
-
-
 class Publication(Input):
     note: Annotated[str, Field(max_length=300, description="What changed, in a line.")] = ""
     revision: Annotated[
@@ -184,83 +162,6 @@ class Publication(Input):
             description="By the uid of a reworded criterion, or `guidelines`; without one its labels wait."
         ),
     ] = {}
-
-
-class OptionCount(Schema):
-    label: str
-    labels: int
-
-
-class LabelDecision(Schema):
-    """The current decision; `evidence` counts what stood on the earlier words when it was made."""
-
-    id: int
-    kind: Annotated[str, OneOf(LabelDecisionKind.values)]
-    options: dict[str, str | None] | None
-    reason: str
-    evidence: dict[str, Any]
-    decided_by: Username
-    decided_at: datetime
-
-
-class LabelChange(Schema):
-    """A criterion that is asked in other words than its labels were given to.
-
-    `uid` is `guidelines` where they were changed: for all criteria that were not reworded themselves.
-    `labels` in `reviews` and `adjudications` stand on the words before; they count for nothing under the new
-    words while `decision` is null. Where `needs_options`, carrying says what each of the `earlier` options
-    counts as.
-    """
-
-    uid: str
-    name: str
-    criterion_id: int | None
-    previous_id: int | None
-    labels: int
-    reviews: int
-    adjudications: int
-    may_carry: bool
-    needs_options: bool
-    earlier: list[OptionCount]
-    options: list[str]
-    decision: LabelDecision | None
-
-    @staticmethod
-    def resolve_criterion_id(row: Any) -> int | None:
-        return row.criterion.pk if row.criterion is not None else None
-
-    @staticmethod
-    def resolve_previous_id(row: Any) -> int | None:
-        return row.previous.pk if row.previous is not None else None
-
-    @staticmethod
-    def resolve_adjudications(row: Any) -> int:
-        return int(row.decisions)
-
-    @staticmethod
-    def resolve_needs_options(row: Any) -> bool:
-        return bool(row.needs_map)
-
-
-class LabelChanges(Schema):
-    """Every criterion a version or draft asks in other words, in rubric order, `guidelines` last.
-
-    Judges are never spared: asking them again comes to at most `regrading_calls`, for about `regrading_usd`;
-    null where no run has graded the words before, or where its cost is not known.
-    """
-
-    changes: list[LabelChange]
-    waiting: int
-    regrading_calls: int | None
-    regrading_usd: float | None
-
-    @staticmethod
-    def resolve_regrading_calls(row: Any) -> int | None:
-        return row.regrading.calls if row.regrading is not None else None
-
-    @staticmethod
-    def resolve_regrading_usd(row: Any) -> float | None:
-        return row.regrading.cost_usd if row.regrading is not None else None
 
 
 class Option(Schema):

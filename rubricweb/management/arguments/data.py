@@ -59,6 +59,30 @@ def rubrics(room: argparse.ArgumentParser) -> None:
     form = shown.add_mutually_exclusive_group()
     form.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the file (default yaml)")
     form.add_argument("--json", action="store_true", help="print JSON: the version as the API answers it")
+    labels, decided, opened = _label_commands(actions)
+    restored = subcommand(
+        actions, "restore", "put a version into the draft of its rubric", "rubrics.rubrics", "restore"
+    )
+    copied = subcommand(
+        actions, "copy", "start a rubric of its own from a version", "rubrics.rubrics", "copy"
+    )
+    copied.add_argument("--title", default="", help="its title (default: that of the version, with (copy))")
+    for command in (restored, copied):
+        command.add_argument(
+            "version", type=_version, metavar="id:N", help="the version, as `versions` lists it"
+        )
+        team_and_person(command)
+    _some(listed)
+    for command in (listed, versions, labels, decided, opened):
+        command.add_argument("--json", action="store_true", help="print a JSON object a line")
+    for command in (listed, versions, shown, labels, decided, opened):
+        team_and_person(command)
+
+
+def _label_commands(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> tuple[argparse.ArgumentParser, ...]:
+    """`labels`, `decide` and `open-queue`: what becomes of labels that were given to other words."""
     labels = subcommand(
         actions,
         "labels",
@@ -87,23 +111,29 @@ def rubrics(room: argparse.ArgumentParser) -> None:
         help="carried, the labels OLD count as NEW; OLD= counts as nothing (where the options changed)",
     )
     decided.add_argument("--reason", default="", help="why, for those who read it later")
-    restored = subcommand(
-        actions, "restore", "put a version into the draft of its rubric", "rubrics.rubrics", "restore"
+    decided.add_argument(
+        "--open-queue", action="store_true", help="with label_again or probe: open its review queue as well"
     )
-    copied = subcommand(
-        actions, "copy", "start a rubric of its own from a version", "rubrics.rubrics", "copy"
+    opened = subcommand(
+        actions,
+        "open-queue",
+        "the review queue of a decision to label again or to probe, unless it is open",
+        "rubrics.labels",
+        "open_queue",
     )
-    copied.add_argument("--title", default="", help="its title (default: that of the version, with (copy))")
-    for command in (restored, copied):
+    opened.add_argument("version", type=_version, metavar="id:N", help="the version, as `versions` lists it")
+    opened.add_argument("criterion", metavar="CRITERION", help="its name or id, or guidelines: all others")
+    for command in (decided, opened):
         command.add_argument(
-            "version", type=_version, metavar="id:N", help="the version, as `versions` lists it"
+            "--rater",
+            action="append",
+            default=[],
+            metavar="USER",
+            help="who labels; several times (default: those who gave the earlier labels)",
         )
-        team_and_person(command)
-    _some(listed)
-    for command in (listed, versions, labels, decided):
-        command.add_argument("--json", action="store_true", help="print a JSON object a line")
-    for command in (listed, versions, shown, labels, decided):
-        team_and_person(command)
+        command.add_argument("--size", type=positive, metavar="N", help="items of a probe (default 12)")
+        command.add_argument("--seed", type=int, metavar="N", help="draws the same items of a probe again")
+    return labels, decided, opened
 
 
 def _carried(text: str) -> tuple[str, str | None]:

@@ -56,7 +56,7 @@ def queues(room: argparse.ArgumentParser) -> None:
     opened.add_argument(
         "--run", type=positive, metavar="RUN", help="the run that is revealed after submitting"
     )
-    opened.add_argument("--blind", default="both", choices=("both", "judge", "peers", "none"))
+    opened.add_argument("--blind", default="both", choices=("both", "judge", "peers", "none", "self"))
     opened.add_argument(
         "--order",
         default="",

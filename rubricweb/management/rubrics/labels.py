@@ -1,25 +1,31 @@
-"""`rubricweb rubrics labels` and `decide`: what becomes of labels that were given to other words."""
+"""`rubricweb rubrics labels`, `decide`, `open-queue`: what becomes of labels given to other words."""
 
 import argparse
 
 from rubricweb import access
-from rubricweb.errors import Invalid
+from rubricweb.engine.number_format import text_of
+from rubricweb.errors import Conflict, Invalid
 from rubricweb.management.terminal.printed import moment, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role, RubricVersion
+from rubricweb.selectors.probes import label_changes
 from rubricweb.selectors.rubrics import versions as selected
-from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, changes_in_version
-from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
+from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange
+from rubricweb.selectors.teams.lookup import person_called
+from rubricweb.services import label_queues
+from rubricweb.services.label_queues import QueueWish
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision
 from rubricweb.templatetags.display import count, usd
+from rubricweb.templatetags.rubric_words import probe_words
 
 
 def labels(options: argparse.Namespace) -> int:
     """The criteria a version asks in other words, what stands on the words before, and what was decided."""
     who = acting(options, Role.VIEWER)
-    found = changes_in_version(_version(who, options), viewer=who.user)
+    found = label_changes(_version(who, options), viewer=who.user)
     if options.json:
-        from rubricweb.api.rubrics.schemas import LabelChange as Shape
+        from rubricweb.api.rubrics.label_schemas import LabelChange as Shape
 
         for change in found.changes:
             print_shape(Shape, change)
@@ -27,7 +33,8 @@ def labels(options: argparse.Namespace) -> int:
     if not found.changes:
         note("The version asks nothing in other words: labels of the versions before count.")
         return 0
-    rows = table(("criterion", "id", "decision", "by"), ("labels", "reviews", "adjudications"))
+    columns = ("criterion", "id", "decision", "by", "labelled again")
+    rows = table(columns, ("labels", "reviews", "adjudications"))
     for change in found.changes:
         decision = change.decision
         said = decision.get_kind_display() if decision is not None else "waits"
@@ -37,8 +44,11 @@ def labels(options: argparse.Namespace) -> int:
             else ""
         )
         figures = (change.labels, change.reviews, change.decisions)
-        rows.add_row(change.name or GUIDELINES, change.uid, said, by, *map(count, figures))
+        labelled = ", ".join(f"{count(one.submitted)} of {count(one.wanted)}" for one in change.queues) or "–"
+        rows.add_row(change.name or GUIDELINES, change.uid, said, by, labelled, *map(count, figures))
     terminal().print(rows)
+    for change in found.changes:
+        _say_probe(change)
     if found.regrading is not None:
         again = found.regrading
         cost = f" for about {usd(again.cost_usd)}" if again.cost_usd is not None else ""
@@ -52,17 +62,69 @@ def decide_about(options: argparse.Namespace) -> int:
     version = _version(who, options)
     change = _called(version, options.criterion)
     seen = change.decision.pk if change.decision is not None else None
-    carried = dict(options.option) if options.option else None
-    done = decide(
-        version, change.uid, NewLabelDecision(options.kind, carried, options.reason), by=who.user, seen=seen
+    if not options.open_queue and (options.rater or options.size or options.seed is not None):
+        raise Invalid.at("--rater, --size, --seed", "no queue to open", "these with --open-queue")
+    chosen = NewLabelDecision(
+        options.kind,
+        dict(options.option) if options.option else None,
+        options.reason,
     )
-    if options.json:
-        from rubricweb.api.rubrics.schemas import LabelChange as Shape
+    opening = _wish(options) if options.open_queue else None
+    done = label_queues.decide(version, change.uid, chosen, by=who.user, seen=seen, opening=opening)
+    said = f"{done.name or GUIDELINES}: {options.kind.replace('_', ' ')}, {count(done.labels)} labels."
+    return _say(done, options, said)
 
-        print_shape(Shape, done)
-    else:
-        note(f"{done.name or GUIDELINES}: {options.kind.replace('_', ' ')}, {count(done.labels)} labels.")
+
+def open_queue(options: argparse.Namespace) -> int:
+    """Opens the review queue of the decision there is, unless it is open."""
+    who = acting(options, Role.EDITOR)
+    version = _version(who, options)
+    change = _called(version, options.criterion)
+    if change.decision is None:
+        raise Conflict(f"Nothing is decided about {change.name or GUIDELINES} yet: label_again or probe it.")
+    seen = change.decision.pk
+    return _say(
+        label_queues.open_queues(version, change.uid, _wish(options), by=who.user, seen=seen), options
+    )
+
+
+def _wish(options: argparse.Namespace) -> QueueWish:
+    return QueueWish([person_called(name) for name in options.rater], options.size, options.seed)
+
+
+def _say(change: LabelChange, options: argparse.Namespace, *lines: str) -> int:
+    """What was decided or opened, as the API prints it or in words."""
+    if options.json:
+        from rubricweb.api.rubrics.label_schemas import LabelChange as Shape
+
+        print_shape(Shape, change)
+        return 0
+    for line in lines:
+        note(line)
+    for one in change.queues:
+        note(f"Queue {one.queue.pk}, {one.queue}: {count(one.submitted)} of {count(one.wanted)} reviews.")
+    _say_probe(change)
     return 0
+
+
+def _say_probe(change: LabelChange) -> None:
+    """How far a probe is and what it found, beside what is usual."""
+    found = change.probe
+    if found is None:
+        return
+    if found.withheld:
+        note(f"{change.name or GUIDELINES}: the probe's figures are withheld until you have answered.")
+        return
+    note(f"{change.name or GUIDELINES}: {probe_words(found)}")
+    for what, figure in (
+        ("Equal labels before and now", found.agreement),
+        ("Alpha before and now", found.alpha),
+        ("Usually equal between raters", found.usual),
+        ("Usual alpha between raters", found.usual_alpha),
+        ("Raters with themselves", found.repeated),
+    ):
+        why = f": {figure.reason}" if figure.value is None else ""
+        note(f"  {what}: {text_of(figure)}, n = {count(figure.n)}{why}")
 
 
 def _version(who: Who, options: argparse.Namespace) -> RubricVersion:
@@ -71,7 +133,7 @@ def _version(who: Who, options: argparse.Namespace) -> RubricVersion:
 
 def _called(version: RubricVersion, name: str) -> LabelChange:
     """The change about a criterion by name or id. Raises Invalid, naming those there are."""
-    found = changes_in_version(version, viewer=None).changes
+    found = label_changes(version, viewer=None).changes
     for change in found:
         if name == change.uid or (change.name and name.casefold() == change.name.casefold()):
             return change

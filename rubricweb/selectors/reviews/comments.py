@@ -76,8 +76,9 @@ class Thread:
     """Comments on an item in time order, the newest page of them.
 
     `earlier` is how many came before the first line; `count` how many the reader may see at all. `withheld`
-    says that others' comments are hidden for now. `criteria` and `verdicts` are what a new comment can be
-    about besides the whole item, and `people` those who can be mentioned.
+    says that others' comments are hidden for now, `own_withheld` that the reader's own are. `criteria` and
+    `verdicts` are what a new comment can be about besides the whole item, and `people` those who can be
+    mentioned.
     """
 
     item: Item
@@ -85,6 +86,7 @@ class Thread:
     earlier: int
     count: int
     withheld: bool
+    own_withheld: bool
     may_write: bool
     criteria: tuple[Criterion, ...]
     verdicts: tuple[Judgement, ...]
@@ -123,6 +125,7 @@ def thread(
         earlier=earlier,
         count=count,
         withheld=withheld,
+        own_withheld=withheld and hidden_items(viewer, team, item=item.pk, own=True).exists(),
         may_write=may_write,
         criteria=_criteria(item, run, queues) if may_write else (),
         verdicts=_verdicts(item, run, queues) if may_write and not withheld else (),
@@ -139,8 +142,10 @@ def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int =
 
 def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
     """The access check of a comment: not found while it is hidden from this person."""
+    item = OuterRef("item_id")
+    own = Q(author=viewer) & ~Exists(hidden_items(viewer, team, item=item, own=True))
     rows = Comment.objects.filter(item__dataset__team=team).filter(
-        Q(author=viewer) | ~Exists(hidden_items(viewer, team, item=OuterRef("item_id")))
+        own | ~Exists(hidden_items(viewer, team, item=item))
     )
     rows = rows.select_related("item__dataset__team", "criterion", "judgement__review", "author")
     comment = rows.filter(pk=comment_id).first() if 0 < comment_id < 2**63 else None
@@ -169,7 +174,9 @@ def judgement_for(item: Item, judgement_id: int, viewer: User) -> Judgement:
 def _readable(item: Item, viewer: User, withheld: bool) -> QuerySet[Comment]:
     rows = Comment.objects.filter(item=item)
     if withheld:
-        rows = rows.filter(author=viewer)
+        # Their own stay, but for those on what they are to label again without seeing what they said of it.
+        again = hidden_items(viewer, item.dataset.team, item=item.pk, own=True)
+        rows = rows.none() if again.exists() else rows.filter(author=viewer)
     return rows.select_related("criterion", "judgement__review", "author")
 
 

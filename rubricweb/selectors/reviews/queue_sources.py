@@ -38,7 +38,8 @@ class Source:
 
     A run's items are those with one of the `reasons` (see `informative.REASONS`). A sample draws `size`
     items with `seed`, evenly over the values of a metadata key or over the run's verdicts on a criterion
-    where one is named: then each stratum has a probability of its own.
+    where one is named: then each stratum has a probability of its own. It is drawn from `item_ids`
+    where some are named.
     """
 
     kind: str = ALL
@@ -156,6 +157,9 @@ def _sample(dataset: Dataset, source: Source, viewer: User) -> SelectedItems:
     if not 0 <= source.seed < SEEDS:
         raise _refused("seed", f"A seed is a whole number from 0 to {SEEDS - 1}, not {source.seed}.")
     population = _ids(_narrowed(dataset, source))
+    if source.item_ids:
+        among = set(source.item_ids)
+        population = tuple(pk for pk in population if pk in among)
     strata = _strata(dataset, source, population, viewer)
     if not len(strata) <= source.size <= len(population):
         least = f"{len(strata)}, one for each stratum," if len(strata) > 1 else "1"

@@ -25,7 +25,7 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.selectors.blinding import UNITED_MAX, hidden_datasets, shown
+from rubricweb.selectors.blinding import UNITED_MAX, hidden_datasets, hidden_items, shown
 from rubricweb.selectors.reviews.queue_sources import in_words
 from rubricweb.selectors.reviews.review_pace import own_paces, rater_paces, time_left
 
@@ -119,7 +119,7 @@ def own_progress(queue: ReviewQueue, viewer: User) -> OwnProgress:
     counts = dict(own.values("state").annotate(n=Count("pk")).values_list("state", "n"))
     left = 0
     if me.is_asked and queue.state == QueueState.OPEN:
-        free = _with_room([queue.pk]).get(queue.pk, 0) - own.filter(_has_room()).count()
+        free = _with_room([queue.pk], viewer).get(queue.pk, 0) - own.filter(_has_room(viewer)).count()
         left = counts.get(ReviewState.DRAFT, 0) + free
     return OwnProgress(counts.get(ReviewState.SUBMITTED, 0), left)
 
@@ -136,18 +136,19 @@ def open_reviews_count(team: Team, viewer: User, *, at_most: int) -> int:
     for start in range(0, len(mine), UNITED_MAX):
         if found >= at_most:
             break
-        parts = [_some_free(queue_id, own, at_most) for queue_id in mine[start : start + UNITED_MAX]]
+        parts = [_some_free(queue_id, viewer, own, at_most) for queue_id in mine[start : start + UNITED_MAX]]
         found += len(parts[0].union(*parts[1:], all=True)[: at_most - found])
     return min(found, at_most)
 
 
-def _some_free(queue_id: int, own: QuerySet[Review], at_most: int) -> QuerySet[Any, tuple[int]]:
+def _some_free(queue_id: int, viewer: User, own: QuerySet[Review], at_most: int) -> QuerySet[Any, tuple[int]]:
     """Some items of a queue that have room and are not among `own` reviews, those at its end first.
 
     People begin at the beginning: from the end, what they had already is hardly met.
     """
     had = own.filter(queue=queue_id, item=OuterRef("item"))
-    free = QueueItem.objects.filter(~Exists(had), queue=queue_id, room__gt=0).order_by("-position")
+    theirs = QueueItem.objects.for_person(viewer)
+    free = theirs.filter(~Exists(had), queue=queue_id, room__gt=0).order_by("-position")
     # Wrapped, because SQLite unites nothing that has an order or a limit of its own.
     return QueueItem.objects.filter(pk__in=free.values("pk")[:at_most]).order_by().values_list("pk")
 
@@ -201,12 +202,12 @@ def _progress(queues: Sequence[ReviewQueue], viewer: User, mine: set[int]) -> di
             items=Count("item", distinct=True, filter=Q(queue__imported=True)),
             my_submitted=Count("pk", filter=Q(state=ReviewState.SUBMITTED, rater__user=viewer)),
             my_drafts=Count("pk", filter=Q(state=ReviewState.DRAFT, rater__user=viewer)),
-            my_with_room=Count("pk", filter=Q(rater__user=viewer) & Q(_has_room())),
+            my_with_room=Count("pk", filter=Q(rater__user=viewer) & Q(_has_room(viewer))),
         )
     )
     counts = {row["queue_id"]: row for row in counted}
     handing_out = [queue.pk for queue in queues if queue.pk in mine and queue.state == QueueState.OPEN]
-    free = _with_room(handing_out)
+    free = _with_room(handing_out, viewer)
     nothing: dict[str, int] = defaultdict(int)
     found = {}
     for queue in queues:
@@ -240,15 +241,18 @@ def _counted() -> dict[str, Count]:
     }
 
 
-def _with_room(queue_ids: Sequence[int]) -> dict[int, int]:
-    """Queue id → items with room for one more. Without those a person had, it is what they could take."""
-    room = QueueItem.objects.filter(queue__in=queue_ids, room__gt=0).order_by().values("queue_id")
-    return dict(room.annotate(n=Count("pk")).values_list("queue_id", "n"))
+def _with_room(queue_ids: Sequence[int], viewer: User) -> dict[int, int]:
+    """Queue id → items with room for this person. Without those they had, it is what they could take."""
+    room = QueueItem.objects.for_person(viewer).filter(queue__in=queue_ids, room__gt=0).order_by()
+    return dict(room.values("queue_id").annotate(n=Count("pk")).values_list("queue_id", "n"))
 
 
-def _has_room() -> Exists:
-    """The condition on a review that its item has room: a person's reviews are few beside a queue's items."""
-    return Exists(QueueItem.objects.filter(queue=OuterRef("queue"), item=OuterRef("item"), room__gt=0))
+def _has_room(viewer: User) -> Exists:
+    """The condition on a review that its item has room for this person, whose reviews are few beside a
+    queue's items.
+    """
+    room = QueueItem.objects.for_person(viewer)
+    return Exists(room.filter(queue=OuterRef("queue"), item=OuterRef("item"), room__gt=0))
 
 
 @dataclass(frozen=True)
@@ -307,12 +311,14 @@ REMARKS_MAX = 100
 def remarks(queue: ReviewQueue, viewer: User) -> list[Review]:
     """Reviews with a flag, a note or a reason for skipping, newest first, at most REMARKS_MAX of them.
 
-    Other people's on items the viewer is still to review blind are left out: a note may tell a verdict.
+    Other people's on items the viewer is still to review blind are left out: a note may tell a verdict. So
+    are their own of other queues where they are to label the item again without seeing what they said.
     """
     said = Review.objects.filter(queue=queue).filter(Q(flagged=True) | ~Q(note=""))
     visible = shown(viewer, queue.team, queue.dataset_id)
     if visible:  # empty, it would leave the viewer's own only
-        said = said.filter(Q(rater__user=viewer) | visible)
+        again = hidden_items(viewer, queue.team, besides=queue, own=True)
+        said = said.filter(Q(rater__user=viewer) & ~Q(item__in=again) | visible)
     rows = said.select_related("item", "rater").order_by("-pk")
     return list(
         rows.defer("item__submission", "item__thinking", "item__prompt", "item__reference")[:REMARKS_MAX]
@@ -363,8 +369,9 @@ def rail(queue: ReviewQueue, viewer: User, *, around: Item, size: int = 200) -> 
     own = Review.objects.filter(queue=queue, rater__user=viewer)
     here = QueueItem.objects.filter(queue=queue, item=around).values_list("position", flat=True).first() or 0
     near = QueueItem.objects.filter(queue=queue, position__gte=max(0, here - size // 2))
+    for_viewer = Q(rater=None) | Q(rater__user=viewer)
     rows = list(
-        near.filter(Q(room__gt=0) | Exists(own.filter(item=OuterRef("item"))))
+        near.filter(Q(room__gt=0) & for_viewer | Exists(own.filter(item=OuterRef("item"))))
         .order_by("position")
         .values_list("item_id", "item__key", "item__description")[:size]
     )

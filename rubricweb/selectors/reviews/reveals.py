@@ -208,7 +208,7 @@ def advice(review: Review) -> dict[int, list[RevealedAnswer]]:
     Another blind queue over the same item hides it here too.
     """
     viewer, queue = review.rater.user, review.queue
-    if queue.blind == Blind.BOTH or viewer is None or _is_hidden_elsewhere(review, viewer):
+    if queue.blind in (Blind.BOTH, Blind.SELF) or viewer is None or _is_hidden_elsewhere(review, viewer):
         return {}
     with_judge = queue.blind in (Blind.PEERS, Blind.NONE)
     with_peers = queue.blind in (Blind.JUDGE, Blind.NONE)

@@ -9,12 +9,15 @@ from rubricweb.engine.report import GradingError
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import NotFound
 from rubricweb.models import Criterion, Judgement, Review, Team, User
+from rubricweb.selectors.blinding import require_own_visible
 from rubricweb.selectors.labels.rationale import labels_with_reason
 from rubricweb.selectors.reviews.evidence import place_words
 
 
 def review_for(team: Team, review_id: int, viewer: User) -> Review:
-    """The access check of a review: only its own rater comes in."""
+    """The access check of a review: only its own rater comes in, and not where they are to label
+    the item again without seeing it.
+    """
     review = (
         Review.objects.filter(queue__team=team, rater__user=viewer, pk=review_id)
         .select_related(
@@ -32,6 +35,7 @@ def review_for(team: Team, review_id: int, viewer: User) -> Review:
     )
     if review is None:
         raise NotFound("review")
+    require_own_visible(viewer, review)
     return review
 
 

@@ -50,13 +50,16 @@ class RevisionRates:
     criteria: tuple[RevisionRate, ...]
 
 
+BLIND_TO_JUDGE = (Blind.BOTH, Blind.JUDGE, Blind.SELF)
+
+
 def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> RevisionRates:
     """The revisions of verdicts in those of the queues that hid the run's judge first and revealed it then.
 
     Changes 3 of 10, all to the judge's label: changed 0.3, to_judge 0.3, interval 0.108 to 0.603. Items the
     viewer is still to review blind are left out. Without such a queue no query is made.
     """
-    revealing = [one for one in queues if one.run_id == run.pk and one.blind in (Blind.BOTH, Blind.JUDGE)]
+    revealing = [one for one in queues if one.run_id == run.pk and one.blind in BLIND_TO_JUDGE]
     if not revealing:
         return RevisionRates(False, _rate(None, [], 0), ())
     hidden = hidden_of(viewer, run.team, run.dataset_id)

@@ -4,10 +4,10 @@ words before.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from rubricweb import engine
 from rubricweb.engine.rubric.identity import wording
@@ -17,6 +17,8 @@ from rubricweb.models import (
     Item,
     Judgement,
     LabelDecision,
+    LabelDecisionKind,
+    ReviewQueue,
     Rubric,
     RubricVersion,
     Run,
@@ -25,7 +27,8 @@ from rubricweb.models import (
     RunTally,
     User,
 )
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items
+from rubricweb.selectors.rubrics.label_queues import LabelQueue, Pair, Probe, label_queues
 
 GUIDELINES = "guidelines"
 """In the place of an id: all criteria that were not reworded themselves, where the guidelines were."""
@@ -45,7 +48,9 @@ class LabelChange:
 
     `labels` in `reviews` and `decisions` of adjudicators stand on the words before. Of a choice `earlier` are
     its options then and `options` those it has now; labels are carried as they are where these are the same.
-    `decision` is the current one, None while the labels wait. `criterion` is None in a draft.
+    `decision` is the current one, None while the labels wait. `criterion` is None in a draft. `pairs` are the
+    criteria it is about, before and now; `queues` were opened to have them labelled again, or to
+    probe; what a probe found is filled in by `selectors.probes`.
     """
 
     uid: str
@@ -59,6 +64,9 @@ class LabelChange:
     options: tuple[str, ...] = ()
     may_carry: bool = True
     decision: LabelDecision | None = None
+    pairs: tuple[Pair, ...] = ()
+    queues: tuple[LabelQueue, ...] = ()
+    probe: Probe | None = None
 
     @property
     def needs_map(self) -> bool:
@@ -145,19 +153,48 @@ def changes_in_version(version: RubricVersion, *, viewer: User | None) -> LabelC
         )
         for row in sorted(version.criteria.all(), key=lambda one: one.position)
     ]
-    current = LabelDecision.objects.filter(version=version, superseded_at=None).select_related("decided_by")
+    rows = LabelDecision.objects.filter(version=version, superseded_at=None)
+    current = list(rows.select_related("decided_by", "version__rubric__team"))
+    for one in current:
+        if viewer is not None and "probe" in one.evidence:  # to be shown, never saved
+            one.evidence = one.evidence | {"probe": probe_evidence(one, viewer=viewer)}
     earlier = RubricVersion.objects.filter(rubric=version.rubric_id, number__lt=version.number)
     hidden = Item.objects.none() if viewer is None else hidden_items(viewer, version.rubric.team)
-    return _changes(asked, version.guidelines, earlier, {one.criterion_id: one for one in current}, hidden)
+    found = _changes(asked, version.guidelines, earlier, {one.criterion_id: one for one in current}, hidden)
+    return _with_queues(found, version, viewer)
 
 
-DECISIONS_SHOWN = 50
+def _with_queues(found: LabelChanges, version: RubricVersion, viewer: User | None) -> LabelChanges:
+    """The same with the queues that were opened to label again what the changes are about."""
+    opened = label_queues(Q(label_decision__version=version))
+    if not opened:
+        return found
+    about = {
+        pk: (criterion_id, kind)
+        for pk, criterion_id, kind in LabelDecision.objects.filter(pk__in=opened).values_list(
+            "pk", "criterion", "kind"
+        )
+    }
+    changes = []
+    for change in found.changes:
+        # Without a decision a probe that was taken back still tells something.
+        kind = change.decision.kind if change.decision is not None else LabelDecisionKind.PROBE
+        here = (change.criterion.pk if change.criterion is not None else None, kind)
+        own = [one for pk, several in opened.items() if about[pk] == here for one in several]
+        changes.append(replace(change, queues=tuple(own)))
+    return replace(found, changes=tuple(changes))
 
 
-def label_decisions(rubric: Rubric) -> list[LabelDecision]:
-    """The newest decisions about labels of all versions, replaced ones too."""
-    rows = LabelDecision.objects.filter(version__rubric=rubric)
-    return list(rows.select_related("version", "criterion", "decided_by")[:DECISIONS_SHOWN])
+def probe_evidence(decision: LabelDecision, *, viewer: User) -> dict[str, Any] | None:
+    """What a probe had found when it was decided, None without one; withheld while the viewer is still to
+    review something of its datasets blind.
+    """
+    stored: dict[str, Any] | None = decision.evidence.get("probe")
+    if stored is None:
+        return None
+    assert decision.version.rubric is not None  # numbered versions alone are decided about
+    datasets = set(ReviewQueue.objects.filter(pk__in=stored["queues"]).values_list("dataset_id", flat=True))
+    return None if datasets & hidden_datasets(viewer, decision.version.rubric.team) else stored
 
 
 def _changes(
@@ -174,12 +211,14 @@ def _changes(
     above = " ".join(guidelines.split())
     reworded: list[tuple[_NewerCriterion, Criterion]] = []
     under_guidelines: list[Criterion] = []
+    under: list[Pair] = []
     for one in asked:
         chain = before[one.uid]
         if not chain or any(row.asks == (*one.question, above) for row in chain):
             continue
         if chain[-1].question == one.question:
             under_guidelines.append(chain[-1])
+            under += [(chain[-1], one.row)] if one.row is not None else []
         else:
             reworded.append((one, chain[-1]))
     previous = [row for _, row in reworded] + under_guidelines
@@ -200,6 +239,7 @@ def _changes(
                 reviews=max(one.reviews for one in stands),
                 decisions=sum(one.decisions for one in stands),
                 decision=decided.get(None),
+                pairs=tuple(under),
             )
         )
     regrading = _regrading(previous, everything=bool(under_guidelines))
@@ -261,6 +301,7 @@ def _change(
         options=one.options,
         may_carry=one.kind == previous.kind,
         decision=decision,
+        pairs=() if one.row is None else ((previous, one.row),),
     )
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, Model, OuterRef, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 
 from rubricweb.models import QueueItem, QueueState, Rater, Review, ReviewQueue, ReviewState
 from rubricweb.services.reviews import queue_orders
@@ -40,7 +40,7 @@ def take_next(queue: ReviewQueue, rater: Rater, *, now: datetime, only_gold: boo
 
 def take(queue_item: QueueItem, rater: Rater, *, now: datetime) -> Review | None:
     """A new draft on this item with its assignment; None when there is no capacity."""
-    if not _take_capacity(queue_item.queue_id, queue_item.item_id):
+    if not _take_capacity(queue_item.queue_id, queue_item.item_id, rater.pk):
         return None
     return Review.objects.create(
         queue_id=queue_item.queue_id,
@@ -55,7 +55,7 @@ def take_again(review: Review, *, now: datetime) -> bool:
     _lock(review)  # before the capacity, as everybody does: nobody waits for somebody who waits for them
     if review.state == ReviewState.SUBMITTED:
         return False
-    if not review.holds_place and not _take_capacity(review.queue_id, review.item_id):
+    if not review.holds_place and not _take_capacity(review.queue_id, review.item_id, review.rater_id):
         return False
     review.state, review.holds_place = ReviewState.DRAFT, True
     review.held_until = _until(review.queue, now)
@@ -89,6 +89,12 @@ def give_back(review: Review) -> None:
     if gave.update(holds_place=False):
         QueueItem.objects.filter(queue=review.queue_id, item=review.item_id).update(room=F("room") + 1)
     review.holds_place = False
+
+
+def give_to_anybody(queue: ReviewQueue, rater: Rater, *, item_id: int | None = None) -> None:
+    """Keeps nothing, or not this item, for a rater any more: the others of the queue may take it."""
+    kept = QueueItem.objects.filter(queue=queue, rater=rater)
+    (kept if item_id is None else kept.filter(item=item_id)).update(rater=None)
 
 
 @transaction.atomic
@@ -154,15 +160,22 @@ def _until(queue: ReviewQueue, now: datetime) -> datetime:
     return now + timedelta(minutes=queue.hold_minutes)
 
 
-def _take_capacity(queue_id: int, item_id: int) -> bool:
-    free = QueueItem.objects.filter(queue=queue_id, item=item_id, room__gt=0)
+def _take_capacity(queue_id: int, item_id: int, rater_id: int) -> bool:
+    free = QueueItem.objects.filter(_kept_for(rater_id), queue=queue_id, item=item_id, room__gt=0)
     return free.update(room=F("room") - 1) == 1
+
+
+def _kept_for(rater_id: int) -> Q:
+    """What is kept for this rater, or for nobody."""
+    return Q(rater=None) | Q(rater=rater_id)
 
 
 def _free(queue: ReviewQueue, rater: Rater) -> QuerySet[QueueItem]:
     """What has capacity and this person never had."""
     mine = Review.objects.filter(queue=queue, rater=rater, item=OuterRef("item"))
-    return QueueItem.objects.filter(~Exists(mine), queue=queue, room__gt=0).select_related("queue")
+    return QueueItem.objects.filter(
+        ~Exists(mine), _kept_for(rater.pk), queue=queue, room__gt=0
+    ).select_related("queue")
 
 
 def _candidates(

@@ -13,6 +13,7 @@ from rubricweb.models import (
     Blind,
     Dataset,
     Item,
+    LabelDecision,
     Membership,
     Order,
     QueueCriterion,
@@ -50,7 +51,8 @@ class QueueRequest:
     """A queue as it is asked for: over the items `source` names, for these `raters` or, with `everyone`, for
     all who may review now or later. `criteria`, ids or names, are what people are asked about from beginning
     to end; none is all of the rubric version. `run` is what is revealed after submitting. Without an `order`
-    a sample is handed out as it was drawn, everything else as in the dataset.
+    a sample is handed out as it was drawn, everything else as in the dataset. `label_decision` is what it is
+    opened for.
     """
 
     name: str
@@ -67,6 +69,7 @@ class QueueRequest:
     hold_minutes: int = 30
     instructions: str = ""
     criteria: Sequence[int | str] = ()
+    label_decision: LabelDecision | None = None
 
 
 @transaction.atomic
@@ -111,6 +114,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         hold_minutes=asked.hold_minutes,
         instructions=asked.instructions,
         source=chosen.source,
+        label_decision=asked.label_decision,
         created_by=by,
     )
     QueueCriterion.objects.bulk_create(QueueCriterion(queue=queue, criterion=one) for one in criteria)

@@ -60,6 +60,7 @@ def remove_raters(queue: ReviewQueue, raters: Sequence[Rater]) -> list[Rater]:
             queue=queue, rater=rater, state=ReviewState.DRAFT, holds_place=True
         ):
             assignments.give_back(draft)
+        assignments.give_to_anybody(queue, rater)
     assignments.fit_gold(queue)
     return leaving
 

@@ -213,6 +213,7 @@ def skip(review: Review, *, reason: str) -> None:
     if not reason.strip():
         raise Invalid("Say in a few words why you skip this item.")
     assignments.give_back(review)
+    assignments.give_to_anybody(review.queue, review.rater, item_id=review.item_id)
     review.state, review.note = ReviewState.SKIPPED, reason.strip()[:REASON_MAX]
     review.save(update_fields=["state", "note"])
     record(review.queue.team, review.rater.user, "skipped", review, **_place(review))

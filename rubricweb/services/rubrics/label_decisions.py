@@ -10,11 +10,11 @@ from django.utils import timezone
 from rubricweb.engine.errors import Fault, nearest
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import LabelDecision, LabelDecisionKind, Rubric, RubricVersion, User
+from rubricweb.selectors.probes import label_changes
 from rubricweb.selectors.rubrics.label_changes import (
     GUIDELINES,
     LabelChange,
     LabelChanges,
-    changes_in_version,
 )
 from rubricweb.services.rubrics.meanings import assign_meanings
 from rubricweb.services.shared.journal import record
@@ -46,18 +46,17 @@ def decide(
     The decision takes the place of the current one, which must be the one that was `seen` (its id, None for
     none): else Conflict. Raises Invalid where nothing was reworded, and where labels cannot be carried so.
     """
-    if version.rubric is None:
-        raise Invalid("The rubric came with an item: it has no other versions.")
-    Rubric.objects.select_for_update().get(pk=version.rubric.pk)
-    change = _change(changes_in_version(version, viewer=None), uid)
+    rubric = rubric_of(version)
+    Rubric.objects.select_for_update().get(pk=rubric.pk)
+    change = require_change(label_changes(version, viewer=None), uid)
     current = change.decision
     if (current.pk if current is not None else None) != seen:
         raise Conflict(
             "Somebody else has decided about these labels meanwhile. Look at their decision before yours."
         )
     _store(version, change, chosen, by=by)
-    assign_meanings(version.rubric)
-    return _change(changes_in_version(version, viewer=by), uid)
+    assign_meanings(rubric)
+    return require_change(label_changes(version, viewer=by), uid)
 
 
 def decide_at_publication(
@@ -65,14 +64,22 @@ def decide_at_publication(
 ) -> None:
     """The first decisions about a version that was published in the same transaction, by uid."""
     assert version.rubric is not None  # it was published
-    found = changes_in_version(version, viewer=None)
+    found = label_changes(version, viewer=None)
     for uid, one in chosen.items():
-        _store(version, _change(found, uid), one, by=by)
+        _store(version, require_change(found, uid), one, by=by)
     if chosen:
         assign_meanings(version.rubric)
 
 
-def _change(found: LabelChanges, uid: str) -> LabelChange:
+def rubric_of(version: RubricVersion) -> Rubric:
+    """The rubric of a version; Invalid for one that an item brought."""
+    if version.rubric is None:
+        raise Invalid("The rubric came with an item: it has no other versions.")
+    return version.rubric
+
+
+def require_change(found: LabelChanges, uid: str) -> LabelChange:
+    """The change about one reworded criterion. Raises Invalid, naming those there are."""
     change = found.about(uid)
     if change is None:
         known = ", ".join(one.uid for one in found.changes) or "none: no criterion was reworded"
@@ -92,10 +99,13 @@ def _store(version: RubricVersion, change: LabelChange, chosen: NewLabelDecision
             kind=chosen.kind,
             options=options,
             reason=chosen.reason.strip()[:REASON_MAX],
-            evidence={"labels": change.labels, "reviews": change.reviews, "decisions": change.decisions},
+            evidence=_evidence(change),
             decided_by=by,
         )
     assert version.rubric is not None  # numbered versions alone are decided about
+    details = {"reason": chosen.reason.strip()[:REASON_MAX]} if chosen.reason.strip() else {}
+    if change.probe is not None:
+        details["probe"] = f"{change.probe.answered} of {change.probe.asked} labelled again"
     record(
         version.rubric.team,
         by,
@@ -104,7 +114,17 @@ def _store(version: RubricVersion, change: LabelChange, chosen: NewLabelDecision
         criterion=change.name or GUIDELINES,
         decision=chosen.kind,
         labels=change.labels,
+        **details,
     )
+
+
+def _evidence(change: LabelChange) -> dict[str, Any]:
+    """What stood on the earlier words, and what a probe had found, when it was decided."""
+    stands = {"labels": change.labels, "reviews": change.reviews, "decisions": change.decisions}
+    if change.probe is None:
+        return stands
+    queues = [one.queue.pk for one in change.queues]
+    return stands | {"probe": change.probe.as_evidence() | {"queues": queues}}
 
 
 def _checked(change: LabelChange, chosen: NewLabelDecision) -> dict[str, Any] | None:

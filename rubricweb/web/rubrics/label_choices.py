@@ -7,10 +7,8 @@ from rubricweb.engine.rubric.diff import Segment, word_diff
 from rubricweb.errors import Invalid
 from rubricweb.models import LabelDecisionKind
 from rubricweb.selectors.rubrics.label_changes import GUIDELINES, LabelChange, LabelChanges
+from rubricweb.services.label_queues import PROBED, QueueWish
 from rubricweb.services.rubrics.label_decisions import KINDS, LATER, NewLabelDecision
-
-PROBED = 12
-"""So many items a probe begins with."""
 
 NOTHING = "-"
 """The value of a select that carries an option to nothing."""
@@ -47,6 +45,9 @@ class LabelChoice:
     kind: str
     reason: str
     options: list[OptionChoice]
+    # Whether its review queue is opened in the same step, and of how many items a probe is, as typed.
+    opens: bool = False
+    size: str = str(PROBED)
     words: tuple[Segment, ...] = ()
     errors: list[str] = field(default_factory=list)
 
@@ -65,6 +66,10 @@ class LabelChoice:
         """What the address of a new queue says about it: this criterion, and for a probe a random sample."""
         criterion = f"&criteria={self.change.criterion.pk}" if self.change.criterion is not None else ""
         return criterion + (f"&kind=sample&size={PROBED}" * (self._current == LabelDecisionKind.PROBE))
+
+    @property
+    def is_probed(self) -> bool:
+        return self._current == LabelDecisionKind.PROBE
 
     @property
     def decided_kind(self) -> str:
@@ -117,6 +122,9 @@ def _choice(
             one.label: posted.get(f"{prefix}-option-{number}", "")
             for number, one in enumerate(change.earlier)
         }
+    opens, size = False, str(PROBED)
+    if posted is not None and f"{prefix}-kind" in posted:
+        opens, size = f"{prefix}-open" in posted, posted.get(f"{prefix}-size", "").strip() or size
     own = f"decisions.{change.uid}"
     faults = refusal.faults if refusal is not None else ()
     return LabelChoice(
@@ -128,6 +136,8 @@ def _choice(
             OptionChoice(one.label, one.labels, f"{prefix}-option-{number}", values[one.label])
             for number, one in enumerate(change.earlier)
         ],
+        opens=opens,
+        size=size,
         words=_words(change),
         errors=[
             f"{fault.place.removeprefix(own).lstrip('.')}: found {fault.found}; allowed: {fault.allowed}."
@@ -153,6 +163,21 @@ def chosen(rows: Sequence[LabelChoice], *, all_of_them: bool = False) -> dict[st
         for row in rows
         if all_of_them or row.kind != LATER
     }
+
+
+def openings(rows: Sequence[LabelChoice]) -> dict[str, QueueWish]:
+    """The review queues to be opened with the decisions, by uid. Raises Invalid for a size that is none."""
+    return {
+        row.change.uid: QueueWish(size=_size(row) if row.kind == LabelDecisionKind.PROBE else None)
+        for row in rows
+        if row.opens and row.kind in (LabelDecisionKind.LABEL_AGAIN, LabelDecisionKind.PROBE)
+    }
+
+
+def _size(row: LabelChoice) -> int:
+    if row.size.isascii() and row.size.isdigit() and len(row.size) < 10:
+        return int(row.size)
+    raise Invalid.at(f"decisions.{row.change.uid}.queue.size", repr(row.size[:40]), "a whole number")
 
 
 def _is_mapped(row: LabelChoice) -> bool:

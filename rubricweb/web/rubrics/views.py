@@ -13,14 +13,16 @@ from rubricweb.engine.formats.rubric_files import write_rubric
 from rubricweb.errors import Conflict, Invalid, NotFound, TooLarge
 from rubricweb.models import Role, Rubric
 from rubricweb.selectors.labels.label_evidence import label_evidence
+from rubricweb.selectors.probes import label_changes, label_decisions
+from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics import versions as selectors
-from rubricweb.selectors.rubrics.label_changes import changes_in_version, label_decisions
+from rubricweb.selectors.rubrics.label_changes import changes_in_version
 from rubricweb.selectors.rubrics.todo import rubric_todo
+from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
-from rubricweb.services.rubrics.label_decisions import decide
 from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole_number
 from rubricweb.web.rubrics.forms import ImportForm, PublishForm, RubricForm, TitleForm
-from rubricweb.web.rubrics.label_choices import chosen, label_choices
+from rubricweb.web.rubrics.label_choices import chosen, label_choices, openings
 from rubricweb.web.rubrics.lint_notes import version_notes
 
 FORMATS: dict[str, str] = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
@@ -78,7 +80,7 @@ def rubric(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "runs": selectors.runs_with(rubric),
         "queues": selectors.queues_with(rubric),
         "todo": rubric_todo(rubric, viewer=request.user),
-        "decisions": label_decisions(rubric),
+        "decisions": label_decisions(rubric, viewer=request.user),
         "waiting": changes_in_version(state.newest, viewer=request.user).waiting if state.newest else 0,
     }
     return render(request, "rubrics/rubric.html", context)
@@ -102,12 +104,14 @@ def publish(request: TeamRequest, rubric_id: int) -> HttpResponse:
                 raise Conflict(
                     "Somebody published this draft meanwhile. Decide about labels on the version's page."
                 )
-            version = services.publish(
+            rows = label_choices(changes, posted) if changes is not None else None
+            version = label_queues.publish(
                 rubric,
                 by=request.user,
                 note=form.cleaned_data["note"],
                 revision=seen,
-                decisions=chosen(label_choices(changes, posted)) if changes is not None else None,
+                decisions=None if rows is None else chosen(rows),
+                opening=None if rows is None else openings(rows),
             )
         except (Invalid, Conflict) as error:
             refusal = error
@@ -139,15 +143,39 @@ def labels(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
     version = selectors.numbered_version(rubric, number)
     uid = request.POST.get("about", "")
     seen = whole_number(request.POST["seen"], "The decision") if request.POST.get("seen") else None
-    rows = label_choices(changes_in_version(version, viewer=request.user), request.POST)
+    rows = label_choices(label_changes(version, viewer=request.user), request.POST)
     wanted = chosen(rows, all_of_them=True).get(uid)
     try:
         if wanted is None:
             raise NotFound("criterion that this version asks in other words")
-        decide(version, uid, wanted, by=request.user, seen=seen)
+        label_queues.decide(version, uid, wanted, by=request.user, seen=seen, opening=openings(rows).get(uid))
     except (Invalid, Conflict) as error:
         return _version_page(request, rubric, number, refusal=error)
     messages.success(request, "The decision is saved. Pages follow it at once.")
+    return _to_labels(request, rubric, number)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def label_queue(request: TeamRequest, rubric_id: int, number: int) -> HttpResponse:
+    """Opens the review queue of a decision to label again or to probe, unless it is open."""
+    rubric = access.access_rubric(request.team, rubric_id)
+    version = selectors.numbered_version(rubric, number)
+    raters = reviewers(request.team).filter(pk__in=filter(str.isdigit, request.POST.getlist("raters")))
+    wish = label_queues.QueueWish(list(raters), whole_number(request.POST.get("size"), "The size of a probe"))
+    seen = whole_number(request.POST.get("seen"), "The decision")
+    try:
+        done = label_queues.open_queues(
+            version, request.POST.get("about", ""), wish, by=request.user, seen=seen
+        )
+    except (Invalid, Conflict) as error:
+        return _version_page(request, rubric, number, refusal=error)
+    names = ", ".join(f"“{one.queue}”" for one in done.queues)
+    messages.success(request, f"{names} is open." if len(done.queues) == 1 else f"{names} are open.")
+    return _to_labels(request, rubric, number)
+
+
+def _to_labels(request: TeamRequest, rubric: Rubric, number: int) -> HttpResponse:
     address = reverse("rubric_version", args=[request.team.slug, rubric.pk, number])
     return redirect(f"{address}#labels")
 
@@ -190,7 +218,7 @@ def _version_page(
     request: TeamRequest, rubric: Rubric, number: int, refusal: Invalid | Conflict | None = None
 ) -> HttpResponse:
     version = selectors.numbered_version(rubric, number)
-    changes = changes_in_version(version, viewer=request.user)
+    changes = label_changes(version, viewer=request.user)
     diff = selectors.changes_before(version)
     rules_changed = diff is not None and (diff.pass_rule_changed or diff.length_penalty_changed)
     previous = selectors.numbered_version(rubric, number - 1).to_engine() if rules_changed else None
@@ -210,6 +238,7 @@ def _version_page(
         "queues": selectors.queues_with(rubric, version=version),
         "rows": label_choices(changes, request.POST if refusal else None, _about_labels(refusal)),
         "label_changes": changes,
+        "people": reviewers(request.team),
         "refusal": refusal,
     }
     return render(request, "rubrics/version.html", context, status=422 if refusal else 200)

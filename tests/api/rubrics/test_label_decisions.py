@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from rubricweb.api.rubrics.schemas import LabelChange
+from rubricweb.api.rubrics.label_schemas import LabelChange
 from rubricweb.models import Dataset, ReviewQueue, RubricVersion, User
+from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.api.client import ApiClient
 from tests.commands.terminal import Terminal, terminal_of
@@ -143,3 +144,90 @@ def test_who_is_still_to_review_blind_learns_of_no_label(
     done = ed.send("PUT", f"{here}/label-decisions", {"uid": capital["uid"], "kind": "probe"})
     assert (done["labels"], done["reviews"]) == (0, 0)
     assert as_member(people.alice).get(f"{here}/label-changes")["changes"][0]["labels"] == 6
+
+
+@pytest.fixture
+def by_members(people: Cast, first: RubricVersion) -> ReviewQueue:
+    """Three items labelled by ann and rae, who are members."""
+    dataset = factories.dataset(people.team, people.ed)
+    lines = [
+        {"item_id": item.key, "criterion": one.name, "rater": rater, "verdict": verdict}
+        for item in dataset.items.all()
+        for one in first.criteria.all()
+        for verdict in ["plain" if one.kind == "choice" else "MET"]
+        for rater in ("ann", "rae")
+    ]
+    data = "\n".join(map(json.dumps, lines)).encode()
+    return reviews.import_labels(dataset, first, by=people.ed, data=data, filename="labels.jsonl")
+
+
+def test_queues_of_decisions_are_opened_once_and_followed(
+    people: Cast,
+    ed: ApiClient,
+    as_member: Callable[[User], ApiClient],
+    first: RubricVersion,
+    by_members: ReviewQueue,
+) -> None:
+    path = reworded(ed, first)
+    [capital, concise] = ed.get(f"{path}/label-changes")["changes"]
+    asked = {"kind": "probe", "queue": {"size": 4}}
+    body = {"revision": 1, "label_decisions": {capital["uid"]: asked}}
+    problem = ed.refused(422, "POST", f"{path}/publish", body)
+    assert problem["faults"][0]["place"] == f"decisions.{capital['uid']}.queue.size"
+    assert problem["faults"][0]["allowed"] == "1 to 3: so many have labels under the words before"
+    assert len(ed.get(f"{path}/versions")["items"]) == 1
+    asked["queue"] = {"size": 3, "seed": 9, "raters": ["rae", "nobody"]}
+    problem = ed.refused(422, "POST", f"{path}/publish", body)
+    assert problem["faults"][0]["place"] == f"label_decisions.{capital['uid']}.queue.raters[1]"
+    asked["queue"] = {"size": 3, "seed": 9, "raters": ["rae"]}
+    version = ed.send("POST", f"{path}/publish", body)
+    here = f"/rubric-versions/{version['id']}"
+    [probed, waiting] = ed.get(f"{here}/label-changes")["changes"]
+    assert [(one["items"], one["wanted"], one["submitted"]) for one in probed["queues"]] == [(3, 3, 0)]
+    assert (probed["probe"]["asked"], probed["probe"]["answered"], probed["probe"]["seed"]) == (3, 0, 9)
+    assert probed["probe"]["agreement"]["value"] is None
+    assert ed.get(f"/queues/{probed['queues'][0]['id']}")["blind"] == "self"
+    assert (waiting["queues"], waiting["probe"]) == ([], None)
+    # Who is asked sees how far it is, and no figure.
+    rae = as_member(people.rae).get(f"{here}/label-changes")["changes"][0]["probe"]
+    assert (rae["withheld"], rae["usual"]["value"], probed["probe"]["withheld"]) == (True, None, False)
+
+    decided = ed.send("PUT", f"{here}/label-decisions", {"uid": concise["uid"], "kind": "label_again"})
+    assert decided["queues"] == []
+    opening = {"uid": concise["uid"], "seen": decided["decision"]["id"]}
+    for user in (people.bob, people.ann, people.rae):
+        as_member(user).refused(403, "POST", f"{here}/label-queues", opening)
+    ed.refused(409, "POST", f"{here}/label-queues", opening | {"seen": decided["decision"]["id"] - 1})
+    ed.refused(422, "POST", f"{here}/label-queues", opening | {"size": 3})
+    ed.refused(422, "POST", f"{here}/label-queues", opening | {"raters": ["bob", "ann"]})
+    first_time, second_time = (ed.send("POST", f"{here}/label-queues", opening) for _ in range(2))
+    assert first_time == second_time
+    assert [(one["items"], one["wanted"]) for one in first_time["queues"]] == [(3, 6)]
+
+
+def test_the_terminal_opens_the_same_queues(
+    people: Cast,
+    ed: ApiClient,
+    first: RubricVersion,
+    by_members: ReviewQueue,
+    at_terminal: Callable[[User], Terminal],
+) -> None:
+    version = ed.send("POST", f"{reworded(ed, first)}/publish")
+    named, run = f"id:{version['id']}", at_terminal(people.ed)
+    none = run("rubrics", "open-queue", named, "capital")
+    assert none.code != 0
+    assert "Nothing is decided about capital yet" in none.err
+    lone = run("rubrics", "decide", named, "capital", "probe", "--size", "3")
+    assert lone.code != 0
+    assert "allowed: these with --open-queue" in lone.err
+    many = run("rubrics", "decide", named, "capital", "probe", "--open-queue")
+    assert "a probe of 12 items" in many.err
+    done = run("rubrics", "decide", named, "capital", "probe", "--open-queue", "--size", "3", "--seed", "9")
+    assert "Probe: capital (v2): 0 of 3 reviews." in done.err
+    assert "0 of 3 answered so far" in done.err
+    again = run("rubrics", "open-queue", named, "capital", "--json")
+    assert json.loads(again.out) == ed.get(f"/rubric-versions/{version['id']}/label-changes")["changes"][0]
+    assert ReviewQueue.objects.filter(label_decision__isnull=False).count() == 1
+    listed = run("rubrics", "labels", named)
+    assert "0 of 3" in listed.out
+    assert at_terminal(people.ann)("rubrics", "open-queue", named, "capital").code != 0

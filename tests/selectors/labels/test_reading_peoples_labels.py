@@ -152,6 +152,7 @@ READS_LABELS_AS_GIVEN = {
     "selectors/datasets/items.py": "who labelled a dataset in files",
     "services/datasets/files.py": "whether a file is stored already",
     "services/datasets/splits.py": "copies into the halves of a split",
+    "selectors/probes.py": "raters who labelled a unit twice, and which queues asked a criterion",
     "selectors/rubrics/label_changes.py": "how many labels stand on the words of one meaning",
     # Reviews and revisions, not labels.
     "selectors/labels/label_evidence.py": "which queues asked what a version asks",

@@ -1,5 +1,6 @@
 """Labels under other words on the pages: chosen at publication, changed on the page of the version."""
 
+import html
 import re
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from rubricweb.models import Dataset, LabelDecision, ReviewQueue, RubricVersion
+from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.rubrics import rubrics
 from tests import factories
 from tests.factories import Cast
@@ -73,7 +76,7 @@ def test_publishing_shows_what_stands_on_the_words_before_and_takes_the_choice(
     assert counting(queue, second) == NAMES
     rubric_page = text(ed.get(url(people, "rubric", rubric.pk)))
     assert "Decisions about labels" in rubric_page
-    assert "v2 capital carry Only a comma. 6 Ed" in rubric_page
+    assert "v2 capital carry Only a comma. 6 – Ed" in rubric_page
 
 
 def test_options_are_mapped_one_by_one_and_nothing_typed_is_lost(
@@ -151,3 +154,138 @@ def test_a_first_version_and_one_that_only_weighs_otherwise_ask_nothing(
     rubrics.publish(rubric, by=people.ed, decisions={})
     assert "Labels under other words" not in text(ed.get(url(people, "rubric_version", rubric.pk, 2)))
     assert not LabelDecision.objects.exists()
+
+
+# ── Queues that a decision opens ─────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def by_members(people: Cast, dataset: Dataset, first: RubricVersion) -> ReviewQueue:
+    """Three items labelled by ann and rae, who are members."""
+    lines = ["item_id,criterion,rater,verdict"]
+    lines += [
+        f"{item.key},{criterion.name},{rater},{'plain' if criterion.kind == 'choice' else 'MET'}"
+        for item in dataset.items.all()
+        for criterion in first.criteria.all()
+        for rater in ("ann", "rae")
+    ]
+    return reviews.import_labels(
+        dataset, first, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
+    )
+
+
+def published(people: Cast, first: RubricVersion) -> tuple[int, RubricVersion, str]:
+    """The rubric's id, its second version in which `capital` is reworded, and the uid of that."""
+    draft(first, (0, {"requirement": REWORDED}))
+    rubric = first.rubric
+    assert rubric is not None
+    second = rubrics.publish(rubric, by=people.ed)
+    return rubric.pk, second, second.criteria.get(name="capital").uid
+
+
+def test_after_deciding_to_probe_the_version_page_leads_to_that_criterion_and_twelve_items(
+    people: Cast, sign_in: Callable[..., Client], first: RubricVersion, queue: ReviewQueue
+) -> None:
+    rubric_id, second, uid = published(people, first)
+    ed = sign_in(people.ed)
+    address = url(people, "rubric_labels", rubric_id, 2)
+    ed.post(address, {"about": uid, "seen": "", "labels-0-kind": "probe"})
+    page = ed.get(url(people, "rubric_version", rubric_id, 2)).content.decode()
+    assert re.search(r'name="size"[^>]*value="12"', page)
+    [link] = re.findall(r'href="([^"]+)"[^>]*>\s*Open a queue with other settings', page)
+    reworded = second.criteria.get(name="capital")
+    assert html.unescape(link).endswith(
+        f"?rubric_version={second.pk}&criteria={reworded.pk}&kind=sample&size=12"
+    )
+    form = ed.get(html.unescape(link)).context["form"]
+    assert [str(form[name].value()) for name in ("rubric_version", "kind", "size")] == [
+        str(second.pk),
+        "sample",
+        "12",
+    ]
+    assert [str(one) for one in form["criteria"].value()] == [str(reworded.pk)]
+    seen = sign_in(people.bob).get(url(people, "rubric_version", rubric_id, 2))
+    assert "Open a queue with" not in text(seen)
+
+
+def test_a_queue_is_opened_on_the_publish_page_with_the_decision(
+    people: Cast, sign_in: Callable[..., Client], first: RubricVersion, by_members: ReviewQueue
+) -> None:
+    draft(first, (0, {"requirement": REWORDED}))
+    ed, rubric = sign_in(people.ed), first.rubric
+    assert rubric is not None
+    rubric.refresh_from_db()
+    address = url(people, "rubric_publish", rubric.pk)
+    assert "Open its review queue at once" in text(ed.get(address))
+    asked = {"revision": rubric.draft_revision, "labels-0-kind": "probe", "labels-0-open": "on"}
+    for size, said in (("12", "a probe of 12 items; allowed: 1 to 3"), ("many", "allowed: a whole number")):
+        refused = ed.post(address, asked | {"labels-0-size": size, "note": "Clearer"})
+        assert refused.status_code == 422
+        assert said in text(refused)
+        assert f'value="{size}"' in refused.content.decode()
+        assert 'value="Clearer"' in refused.content.decode()
+        assert not LabelDecision.objects.exists()
+        assert rubric.versions.count() == 1
+    assert ed.post(address, asked | {"labels-0-size": "3"}).status_code == 302
+    opened = ReviewQueue.objects.get(label_decision__kind="probe")
+    assert opened.queue_items.count() == 3
+    page = text(ed.get(url(people, "rubric", rubric.pk)))
+    assert "Probe: capital (v2) 0 of 3 0 of 3 answered so far" in page
+
+
+def test_a_queue_is_opened_once_from_the_rubric_page_or_the_version_page(
+    people: Cast, sign_in: Callable[..., Client], first: RubricVersion, by_members: ReviewQueue
+) -> None:
+    rubric_id, _, uid = published(people, first)
+    ed, address = sign_in(people.ed), url(people, "rubric_label_queue", rubric_id, 2)
+    assert ed.post(address, {"about": uid, "seen": ""}).status_code == 422
+    ed.post(
+        url(people, "rubric_labels", rubric_id, 2), {"about": uid, "seen": "", "labels-0-kind": "label_again"}
+    )
+    decision = LabelDecision.objects.get()
+    assert "Open the queue" in text(ed.get(url(people, "rubric", rubric_id)))
+    body = {"about": uid, "seen": decision.pk}
+    for user in (people.bob, people.ann, people.rae):
+        assert sign_in(user).post(address, body).status_code == 403
+    assert ed.post(address, {"about": uid, "seen": decision.pk + 1}).status_code == 422
+    assert not ReviewQueue.objects.filter(label_decision=decision).exists()
+    for _ in range(2):
+        assert ed.post(address, body).status_code == 302
+    opened = ReviewQueue.objects.get(label_decision=decision)
+    assert opened.raters_per_item == 2
+    seen = text(ed.get(url(people, "rubric_version", rubric_id, 2)))
+    assert "Label again: capital (v2) 0 of 6 0 of 6 answered so far" in seen
+    assert "Open the review queue" not in seen
+
+
+def test_what_a_probe_found_is_read_on_both_pages_and_decided_at_one_press(
+    people: Cast, sign_in: Callable[..., Client], first: RubricVersion, by_members: ReviewQueue
+) -> None:
+    rubric_id, second, uid = published(people, first)
+    ed, address = sign_in(people.ed), url(people, "rubric_labels", rubric_id, 2)
+    asked = {"about": uid, "seen": "", "labels-0-kind": "probe", "labels-0-open": "on", "labels-0-size": "3"}
+    assert ed.post(address, asked).status_code == 302
+    opened = ReviewQueue.objects.get(label_decision__kind="probe")
+    answered = 0
+    for user in (people.ann, people.rae):
+        while (review := queues.next_review(opened, user, now=timezone.now())) is not None:
+            [criterion] = reviews.criteria_of(review)
+            # The first is another label than before; two of three are the same.
+            reviews.save_verdict(review, criterion.pk, verdict="MET" if answered else "UNMET")
+            reviews.submit(review, now=timezone.now())
+            answered += 1
+    page = text(ed.get(url(people, "rubric_version", rubric_id, 2)))
+    assert re.search(r"Before and now 0\.67 \[0\.\d+, 0\.\d+\] .* 3 Between raters, words before 1\.0", page)
+    assert "3 of 3 answered, 3 by the same person as before." in page
+    assert "Before Now Units MET MET 2 MET UNMET 1" in page
+    assert "Probe: 3 of 3 answered, equal 0.67" in text(ed.get(url(people, "rubric", rubric_id)))
+    seen = LabelDecision.objects.get().pk
+    press = {"about": uid, "seen": seen, "labels-0-open": "on", "labels-0-kind": "carry"}
+    assert ed.post(address, press).status_code == 302
+    assert counting(by_members, second) == NAMES
+    assert "carry Probe: 3 of 3 answered, equal 0.67" in text(ed.get(url(people, "rubric", rubric_id)))
+    # The other button opens the queue as well.
+    carried = LabelDecision.objects.get(superseded_at=None)
+    again = {"about": uid, "seen": carried.pk, "labels-0-open": "on", "labels-0-kind": "label_again"}
+    assert ed.post(address, again).status_code == 302
+    assert ReviewQueue.objects.get(label_decision__kind="label_again").queue_items.count() == 3
