@@ -1,4 +1,4 @@
-"""Queues about some criteria or selected items, in a real browser: opened by keyboard, labelled, agreement."""
+"""Queues about some criteria or selected items in a real browser: opened by keyboard, labelled, compared."""
 
 import re
 
