@@ -1,4 +1,4 @@
-"""The chart of scores in a real browser: names on hover and by keyboard, and the run behind a point."""
+"""The dashboard in a real browser: its chart by mouse and keyboard, and the bar above every page."""
 
 import re
 
@@ -64,3 +64,11 @@ def test_the_keyboard_walks_from_run_to_run_and_opens_one(
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(rf"/runs/{runs[1].pk}/$"))
     assert violations == []
+
+
+def test_on_a_narrow_screen_the_open_room_is_in_view(people: Cast, open_as: Open, page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    open_as(people.ed, f"/t/{people.team.slug}/exports/")
+    rooms = page.get_by_role("navigation", name="Main")
+    expect(rooms.get_by_role("link", name="Export")).to_be_in_viewport(ratio=1)
+    expect(rooms.get_by_role("link", name="Dashboard")).not_to_be_in_viewport()

@@ -1,5 +1,6 @@
 // What every page loads. Nothing is bound to an element: all listen at the document, so that what htmx puts into
 // the page later works as well.
+import "./topbar.js";
 import "./menu.js";
 import "./dialog.js";
 import "./confirm.js";
