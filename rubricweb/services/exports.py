@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rubricweb import __version__
 from rubricweb.engine.formats import (
@@ -15,13 +16,16 @@ from rubricweb.engine.formats import (
 )
 from rubricweb.engine.formats.bundle.bundle import write_bundle
 from rubricweb.engine.formats.datasets.writers import write_dataset
+from rubricweb.engine.formats.label_provenance import UsedDecision
 from rubricweb.engine.formats.records import FileFormat
 from rubricweb.errors import Invalid, Withheld
-from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run, Team, User
+from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
 from rubricweb.selectors.comparison.comparison import compare
 from rubricweb.selectors.exports import bundles
 from rubricweb.selectors.exports import exports as selected
 from rubricweb.selectors.exports.exports import WithheldItems
+from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
+from rubricweb.selectors.exports.pins import counted_labels
 from rubricweb.services.shared.journal import record
 
 __all__ = ["CONTENTS", "EXPORT_FORMATS", "Export", "export"]
@@ -34,12 +38,21 @@ class Export:
     """A file on its way: `chunks` are pieces of text, or of bytes where a format is none, made while sent.
 
     `withheld` are the items it holds no label or verdict of: the viewer is still to review them blind.
+    `decisions` are those by which it counts labels that were given to earlier words.
     """
 
     filename: str
     content_type: str
     chunks: Iterator[str] | Iterator[bytes]
     withheld: WithheldItems
+    decisions: tuple[UsedDecision, ...] = ()
+
+
+class _Made(NamedTuple):
+    """The pieces of a file, and the decisions its labels count by."""
+
+    chunks: Iterator[str] | Iterator[bytes]
+    decisions: tuple[UsedDecision, ...]
 
 
 def export(
@@ -71,21 +84,21 @@ def export(
     unavailable = None if sources else selected.unavailable(dataset, what=what)
     if unavailable is not None:
         raise Invalid(f"{unavailable.why} {unavailable.next_step}")
-    chunks: Iterator[str] | Iterator[bytes]
     if what == "ground_truth":
-        chunks = _ground_truth(format, dataset, queues, run, withheld)
+        made = _ground_truth(format, dataset, queues, withheld)
     elif not sources:
         raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
     elif format == BUNDLE:
-        chunks = _bundle(viewer, dataset, queues, run, withheld)
+        made = _bundle(viewer, dataset, queues, run, withheld)
     else:
-        write = FORMATS[format].write_verdicts
-        assert write is not None, "_checked saw to it"
-        head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, queues, run))
-        chunks = write(selected.verdict_rows(dataset, queues, run, withheld=withheld.ids), head)
-    record(team, viewer, "exported", dataset, what=what, format=format)
+        made = _verdicts(format, dataset, queues, run, withheld)
+    # A later decision about the same labels does not change what this export said: see `recorded_exports`.
+    used = {"label_decisions": [one.id for one in made.decisions]} if made.decisions else {}
+    record(team, viewer, "exported", dataset, what=what, format=format, **used)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", dataset.name).strip("-.") or "dataset"
-    return Export(f"{name}-{what}{offered.suffix}", offered.content_type, chunks, withheld)
+    return Export(
+        f"{name}-{what}{offered.suffix}", offered.content_type, made.chunks, withheld, made.decisions
+    )
 
 
 def _checked(what: str, format: str) -> OfferedFormat:
@@ -109,60 +122,64 @@ def _checked(what: str, format: str) -> OfferedFormat:
 
 
 def _ground_truth(
-    format: str,
-    dataset: Dataset,
-    queues: Sequence[ReviewQueue],
-    run: Run | None,
-    withheld: WithheldItems,
-) -> Iterator[str] | Iterator[bytes]:
+    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], withheld: WithheldItems
+) -> _Made:
     if not queues:
         raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
-    _require_one_rubric(queues)
-    version = selected.shared_version(dataset, queues, run)
+    selected.require_one_rubric(queues)
+    version = selected.shared_version(queues, None)
+    settled = settled_labels(queues, withheld=withheld.ids)
     if format in _DATASET_FORMATS:
-        records = bundles.item_records(dataset, queues, labelled_only=True, withheld=withheld.ids)
-        items = tuple(records)
-        return write_dataset(bundles.dataset_file(dataset, version, items), _DATASET_FORMATS[format])
+        items = tuple(bundles.item_records(dataset, settled, labelled_only=True))
+        file = bundles.dataset_file(dataset, version, items, settled.decisions)
+        return _Made(write_dataset(file, _DATASET_FORMATS[format]), settled.decisions)
+    newest = [queue for queue in queues if version is None or queue.rubric_version_id == version.pk]
     head = DatasetHead(
         name=dataset.name,
         prompt=dataset.prompt,
         rubric=version.to_engine() if version else None,
         reference=dataset.reference,
-        criteria=selected.criterion_names(dataset, queues),
+        criteria=selected.criterion_names(dataset, newest),
+        label_decisions=settled.decisions,
     )
-    found = selected.ground_truth_items(dataset, queues, withheld=withheld.ids)
-    return FORMATS[format].write_ground_truth(found, head)
+    found = ground_truth_items(dataset, settled)
+    return _Made(FORMATS[format].write_ground_truth(found, head), settled.decisions)
+
+
+def _verdicts(
+    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, withheld: WithheldItems
+) -> _Made:
+    write = FORMATS[format].write_verdicts
+    assert write is not None, "_checked saw to it"
+    counted = counted_labels(queues, run, withheld=withheld.ids)
+    head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, queues, run))
+    rows = selected.verdict_rows(dataset, queues, run, counted, withheld=withheld.ids)
+    return _Made(write(rows, head), counted.decisions)
 
 
 def _bundle(
     viewer: User, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, withheld: WithheldItems
-) -> Iterator[bytes]:
-    _require_one_version(queues)
-    version = selected.shared_version(dataset, queues, run)
-    others = selected.other_versions(run, version)
+) -> _Made:
+    selected.require_one_rubric(queues)
+    version = selected.shared_version(queues, run)
+    others = selected.other_versions(queues, run, version)
+    shared = None if version is None else version.pk
+    settled = settled_labels(queues, version=shared, withheld=withheld.ids)
+    counted = counted_labels(queues, run, withheld=withheld.ids)
+    numbers = {f"rubrics.json[{place}]": str(one.number) for place, one in enumerate(others)}
+    if version is not None:
+        numbers = {"dataset.json": str(version.number), **numbers}
     agreement = None
     if run is not None and queues and not withheld.ids:
         agreement = bundles.agreement_table(compare(run, queues, viewer=viewer))
-    return write_bundle(
-        bundles.dataset_file(dataset, version),
-        items=bundles.item_records(dataset, queues, labelled_only=False, withheld=withheld.ids),
+    chunks = write_bundle(
+        bundles.dataset_file(dataset, version, decisions=counted.decisions),
+        items=bundles.item_records(dataset, settled, labelled_only=False),
         rubrics=[other.to_engine() for other in others],
-        judgements=bundles.bundled_judgements(dataset, queues, run, withheld=withheld.ids),
-        adjudications=bundles.bundled_adjudications(dataset, withheld=withheld.ids),
+        judgements=bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld.ids),
+        adjudications=bundles.bundled_adjudications(dataset, counted, withheld=withheld.ids),
         agreement=agreement,
-        versions={"rubricweb": __version__},
+        versions={"rubricweb": __version__, **numbers},
         withheld=withheld.keys,
     )
-
-
-def _require_one_rubric(queues: Sequence[ReviewQueue]) -> None:
-    """Labels of all versions of a rubric are read by the newest of them; those of several rubrics by none."""
-    versions = RubricVersion.objects.filter(queues__in=queues)
-    rubrics = set(versions.values_list("rubric_id", flat=True))
-    if len(rubrics) + any(queue.rubric_version_id is None for queue in queues) > 1:
-        raise Invalid("The queues label against different rubrics; export them one by one.")
-
-
-def _require_one_version(queues: Sequence[ReviewQueue]) -> None:
-    if len({queue.rubric_version_id for queue in queues}) > 1:
-        raise Invalid("The queues label against different rubric versions; export them one by one.")
+    return _Made(chunks, counted.decisions)

@@ -10,6 +10,7 @@ from rubricweb.api.exports import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Role
 from rubricweb.selectors.exports import exports as selected
+from rubricweb.selectors.exports.recorded import RecordedExport, recorded_exports
 from rubricweb.services import exports as services
 
 exports = Room("exports")
@@ -43,6 +44,16 @@ def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> Streamin
     if made.withheld.keys:
         response["X-Withheld-Items"] = str(len(made.withheld.keys))
     return response
+
+
+@exports.read("/datasets/{int:dataset_id}/exports", Role.VIEWER, list[schemas.RecordedExport])
+def list_exports(request: TokenRequest, dataset_id: int) -> list[RecordedExport]:
+    """The last exports of a dataset, newest first, each with the decisions by which it counts earlier labels.
+
+    A decision that was replaced since stays what that export counted by; the same export of today counts
+    otherwise.
+    """
+    return recorded_exports(access.access_dataset(request.auth.team, dataset_id))
 
 
 @exports.read("/exports/withheld", Role.VIEWER, schemas.WithheldItems, names_rows=True)

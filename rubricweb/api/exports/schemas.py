@@ -5,6 +5,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from rubricweb.api.schemas import Id, OneOf
+from rubricweb.api.shapes import Shape
+from rubricweb.selectors.exports import recorded
 from rubricweb.services.exports import CONTENTS, EXPORT_FORMATS
 
 
@@ -23,3 +25,11 @@ class WithheldQuery(BaseModel):
 class WithheldItems(BaseModel):
     items: Annotated[list[str], Field(description="Ids of the items as files hold them, in dataset order.")]
     why: Annotated[str, Field(description="What is left out and what to do; empty where nothing is.")]
+
+
+class ExportedDecision(Shape[recorded.ExportedDecision]):
+    """A decision by which an export counts labels of earlier words; `replaced_at` once it holds no more."""
+
+
+class RecordedExport(Shape[recorded.RecordedExport]):
+    """One export as the audit log has it."""

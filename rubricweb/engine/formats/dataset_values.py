@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rubricweb.engine.formats.label_files import LabelRecord, RaterKind
-from rubricweb.engine.formats.label_provenance import LabelProvenance
+from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
 from rubricweb.engine.formats.records import FileFormat
 from rubricweb.engine.rubric import Rubric
 
@@ -87,6 +87,7 @@ class DatasetFile:
     """A dataset as the file has it; what the file does not say is None (``name``: empty).
 
     ``recognised`` names the other program's format it was translated from, empty for our own.
+    ``label_decisions`` are those by which its ground truth counts labels given to earlier words.
     """
 
     name: str
@@ -95,6 +96,7 @@ class DatasetFile:
     reference: str | None
     items: tuple[ItemRecord, ...]
     recognised: str = field(default="", compare=False)
+    label_decisions: tuple[UsedDecision, ...] = ()
 
     def rubric_for(self, item: ItemRecord) -> Rubric | None:
         """The rubric in force for an item: its own, else the dataset's."""
@@ -157,3 +159,4 @@ class DatasetHeader:
     rubric: Rubric | None = None
     rubric_is_faulty: bool = False
     reference: str | None = None
+    label_decisions: tuple[UsedDecision, ...] = ()

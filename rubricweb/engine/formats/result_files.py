@@ -11,9 +11,12 @@ from typing import Any
 
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.engine.formats.label_provenance import (
+    PIN_COLUMNS,
     PROVENANCE_COLUMNS,
     PROVENANCE_KEY,
     LabelProvenance,
+    UsedDecision,
+    decision_fields,
     provenance_fields,
 )
 from rubricweb.engine.rubric import Rubric
@@ -36,7 +39,9 @@ class VerdictRow:
     machine, settled, judge, adjudication, ground_truth), ``imported`` whether the label came in a file;
     ``effect`` follows from value and weight. ``kind`` (binary, choice, check), ``weight`` and ``group`` are
     the criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO 8601 time. ``evidence`` is
-    what was quoted: words, or where they stand too (field, start, end, text; offsets in characters). What
+    what was quoted: words, or where they stand too (field, start, end, text; offsets in characters).
+    ``rubric_version`` is the number of the version it was given to, ``counts_by`` by what a person's label
+    counts for the version the export is read by: "same words", decisions ("carry 12") or "not counted". What
     does not apply is None.
     """
 
@@ -55,6 +60,8 @@ class VerdictRow:
     kind: str | None = None
     value: float | None = None
     imported: bool | None = None
+    rubric_version: int | None = None
+    counts_by: str | None = None
 
     @property
     def effect(self) -> Effect | None:
@@ -89,7 +96,7 @@ class DatasetHead:
     """What the items of an export share; None is "not given".
 
     ``criteria`` are the names of all criteria in the order of a table's columns, for tables that have one
-    per criterion; empty means those of ``rubric``.
+    per criterion; empty means those of ``rubric``. ``label_decisions`` are those its labels count by.
     """
 
     name: str = ""
@@ -97,6 +104,7 @@ class DatasetHead:
     rubric: Rubric | None = None
     reference: str | None = None
     criteria: tuple[str, ...] = ()
+    label_decisions: tuple[UsedDecision, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -121,6 +129,8 @@ VERDICT_COLUMNS = (
     "evidence",
     "imported",
     "effect",
+    "rubric_version",
+    "counts_by",
 )
 
 
@@ -146,9 +156,10 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
     """The settled labels in long form, as ``read_labels`` reads them, with ``ground_truth`` as the rater.
 
     Criteria without a settled label have no line. ``rule`` to ``labels`` (a JSON list) say where a label
-    comes from, ``effect`` what it does to the score. Raises ValueError as ``ground_truth_jsonl`` does.
+    comes from, ``effect`` what it does to the score, the last two to which versions it was given and by what
+    it counts. Raises ValueError as ``ground_truth_jsonl`` does.
     """
-    yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect"))
+    yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect", *PIN_COLUMNS))
     for item in items:
         rubric = rubric_of(item, head)
         nothing = (None,) * len(rubric.names)
@@ -160,7 +171,8 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
             if label is not None:
                 value = value_of(label_outcome(criterion, label))
                 said = (item.id, criterion.name, GROUND_TRUTH_RATER, label, reason, criterion.kind, value)
-                yield csv_line([*said, *_provenance_cells(origin), effect_of(value, criterion.weight)])
+                effect = effect_of(value, criterion.weight)
+                yield csv_line([*said, *_provenance_cells(origin), effect, *_pin_cells(origin)])
 
 
 def _provenance_cells(origin: LabelProvenance | None) -> tuple[object, ...]:
@@ -168,6 +180,12 @@ def _provenance_cells(origin: LabelProvenance | None) -> tuple[object, ...]:
         return (None,) * len(PROVENANCE_COLUMNS)
     labels = json.dumps(origin.labels, ensure_ascii=False) if origin.labels else None
     return (origin.rule, origin.decided_by, origin.decided_at, labels)
+
+
+def _pin_cells(origin: LabelProvenance | None) -> tuple[str | None, ...]:
+    if origin is None:
+        return (None,) * len(PIN_COLUMNS)
+    return tuple(", ".join(map(str, getattr(origin, name))) for name in PIN_COLUMNS)
 
 
 def ground_truth_jsonl(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
@@ -197,6 +215,7 @@ def autorubric_dataset(items: Iterable[GroundTruthItem], head: DatasetHead) -> I
         "prompt": "" if head.prompt is None else head.prompt,
         "rubric": None if head.rubric is None else head.rubric.to_dict(),
         "reference_submission": head.reference,
+        **decision_fields(head.label_decisions),
     }
     yield "{\n"
     for key, value in shared.items():

@@ -288,6 +288,10 @@ def export(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)"
     )
+    command.add_argument(
+        "--earlier", action="store_true", help="list earlier exports of the dataset; nothing is written"
+    )
+    command.add_argument("--json", action="store_true", help="with --earlier: print a JSON object a line")
     team_and_person(command)
 
 

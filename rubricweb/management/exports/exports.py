@@ -4,11 +4,13 @@ import argparse
 
 from rubricweb import access
 from rubricweb.management.terminal.named_files import write_file
-from rubricweb.management.terminal.printed import print_file
+from rubricweb.management.terminal.printed import moment, print_file, table, terminal
 from rubricweb.management.terminal.remarks import remark
-from rubricweb.management.terminal.who import acting
-from rubricweb.models import Role
+from rubricweb.management.terminal.shapes import print_shape
+from rubricweb.management.terminal.who import acting, note
+from rubricweb.models import Dataset, Role
 from rubricweb.selectors.exports import exports as selected
+from rubricweb.selectors.exports.recorded import recorded_exports
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import exports
@@ -17,6 +19,8 @@ from rubricweb.services import exports
 def run(options: argparse.Namespace) -> int:
     who = acting(options, Role.VIEWER)
     dataset = lookup.dataset_called(who.team, options.dataset)
+    if options.earlier:
+        return _earlier(dataset, as_json=options.json)
     judged = access.access_run(who.team, options.run) if options.run is not None else None
     queues = [lookup.queue_called(who.team, name) for name in options.queue]
     if not queues and (judged is None or options.what == "ground_truth"):
@@ -35,6 +39,33 @@ def run(options: argparse.Namespace) -> int:
         print_file(export.chunks)
     else:
         write_file(options.output, export.chunks)
+    if export.decisions:
+        counted = ", ".join(f"{one.kind} {one.id}" for one in export.decisions)
+        remark(f"Labels of earlier words count by {counted}.")
     if export.withheld.keys:
         remark(export.withheld.why, f"Left out: {export.withheld.named}")
+    return 0
+
+
+def _earlier(dataset: Dataset, *, as_json: bool) -> int:
+    """The newest exports of the dataset, and which of them count labels by a decision that was replaced."""
+    found = recorded_exports(dataset)
+    if as_json:
+        from rubricweb.api.exports.schemas import RecordedExport as Shape
+
+        for one in found:
+            print_shape(Shape, one)
+        return 0
+    if not found:
+        note("Nothing was exported of this dataset yet.")
+        return 0
+    rows = table(("when", "by", "what", "format", "labels of earlier words"))
+    for one in found:
+        said = [
+            f"{decision.name} ({decision.criterion or 'guidelines'}, v{decision.version})"
+            + (", decided otherwise since" if decision.replaced_at else "")
+            for decision in one.decisions
+        ]
+        rows.add_row(moment(one.at), one.by or "", one.what, one.format, "; ".join(said))
+    terminal().print(rows)
     return 0

@@ -7,26 +7,31 @@ from typing import Any
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.label_provenance import UsedDecision
 from rubricweb.engine.formats.result_files import GroundTruthItem
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
 from rubricweb.selectors.comparison.comparison import Comparison
-from rubricweb.selectors.exports.exports import CHUNK, ground_truth_items, judgements
+from rubricweb.selectors.exports.exports import CHUNK, judgements
+from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
+from rubricweb.selectors.exports.pins import NOT_COUNTED, CountedLabels
 
 
 def dataset_file(
-    dataset: Dataset, version: RubricVersion | None, items: Sequence[ItemRecord] = ()
+    dataset: Dataset,
+    version: RubricVersion | None,
+    items: Sequence[ItemRecord] = (),
+    decisions: tuple[UsedDecision, ...] = (),
 ) -> DatasetFile:
-    """The dataset as files hold it, with these items."""
+    """The dataset as files hold it, with these items, and the decisions their labels count by."""
     rubric = None if version is None else version.to_engine()
-    return DatasetFile(dataset.name, dataset.prompt, rubric, dataset.reference, tuple(items))
+    shared = (dataset.name, dataset.prompt, rubric, dataset.reference)
+    return DatasetFile(*shared, tuple(items), label_decisions=decisions)
 
 
-def item_records(
-    dataset: Dataset, queues: Sequence[ReviewQueue], *, labelled_only: bool, withheld: Collection[int] = ()
-) -> Iterator[ItemRecord]:
-    """Items in dataset order with the ground truth of the queues; others and `withheld` ones without."""
-    return map(_record, ground_truth_items(dataset, queues, labelled_only=labelled_only, withheld=withheld))
+def item_records(dataset: Dataset, settled: SettledLabels, *, labelled_only: bool) -> Iterator[ItemRecord]:
+    """Items in dataset order with their ground truth, and unless `labelled_only` those without."""
+    return map(_record, ground_truth_items(dataset, settled, labelled_only=labelled_only))
 
 
 def _record(item: GroundTruthItem) -> ItemRecord:
@@ -46,7 +51,12 @@ def _record(item: GroundTruthItem) -> ItemRecord:
 
 
 def bundled_judgements(
-    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, *, withheld: Collection[int] = ()
+    dataset: Dataset,
+    queues: Sequence[ReviewQueue],
+    run: Run | None,
+    counted: CountedLabels,
+    *,
+    withheld: Collection[int] = (),
 ) -> Iterator[BundledJudgement]:
     """Submitted answers of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
     for row in judgements(dataset, queues, run, withheld=withheld):
@@ -67,6 +77,8 @@ def bundled_judgements(
             repeat=row.repeat,
             recorded_at=row.created_at.isoformat(),
             evidence=tuple(span["text"] for span in row.evidence or ()),
+            rubric_version=row.criterion.version.number,
+            counts_by=counted.counts_by(row),
         )
 
 
@@ -75,18 +87,19 @@ def _model(row: Judgement) -> str | None:
 
 
 def bundled_adjudications(
-    dataset: Dataset, *, withheld: Collection[int] = ()
+    dataset: Dataset, counted: CountedLabels, *, withheld: Collection[int] = ()
 ) -> Iterator[BundledAdjudication]:
     """What was settled on the dataset's items, by item and criterion; nothing on those `withheld`."""
     rows = (
         Adjudication.objects.filter(item__dataset=dataset)
-        .select_related("item", "criterion", "decided_by")
+        .select_related("item", "criterion__version", "decided_by")
         .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
         .order_by("item__position", "criterion__position", "pk")
     )
     for row in rows.iterator(chunk_size=CHUNK):
         if row.item_id in withheld:
             continue
+        pin = counted.adjudications.get(row.pk)
         yield BundledAdjudication(
             item_id=row.item.key,
             criterion=row.criterion.name,
@@ -94,6 +107,8 @@ def bundled_adjudications(
             **_answer(row.criterion, row.verdict),
             reason=row.reason,
             recorded_at=row.decided_at.isoformat(),
+            rubric_version=row.criterion.version.number,
+            counts_by=NOT_COUNTED if pin is None else pin.counts_by,
         )
 
 

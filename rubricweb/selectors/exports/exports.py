@@ -1,17 +1,16 @@
 """What an export holds: settled labels per item, and every verdict of people and judges, streamed."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from heapq import merge
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from rubricweb import engine
-from rubricweb.engine.formats import GroundTruthItem, VerdictRow
-from rubricweb.engine.formats.label_provenance import LabelProvenance
+from rubricweb.engine.formats import VerdictRow
 from rubricweb.engine.number_format import counted
 from rubricweb.engine.scoring.outcomes import outcome_of, value_of
-from rubricweb.errors import Withheld
+from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import (
     Criterion,
     Dataset,
@@ -27,9 +26,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
-from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
-from rubricweb.selectors.labels.people import decisions
-from rubricweb.selectors.labels.provenance import Provenance, provenances
+from rubricweb.selectors.exports.pins import CountedLabels
 from rubricweb.selectors.labels.stored_answers import answer_of
 from rubricweb.selectors.shared.unavailable import Unavailable
 
@@ -78,84 +75,13 @@ def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
     return WithheldItems(frozenset(hidden), left_out, everything=len(left_out) == len(keys))
 
 
-def ground_truth_items(
+def verdict_rows(
     dataset: Dataset,
     queues: Sequence[ReviewQueue],
+    run: Run | None,
+    counted: CountedLabels,
     *,
-    labelled_only: bool = True,
     withheld: Collection[int] = (),
-) -> Iterator[GroundTruthItem]:
-    """Items people labelled, or all, in dataset order; None stands for a criterion while people are tied.
-
-    An item nobody labelled has no ground truth at all, nor has one whose labels are `withheld`, by id.
-    """
-    version = newest_version(queues)
-    truths = ground_truth(queues, version=version)
-    origins = provenances(queues, version=version)
-    reasons = {unit: one.reason for unit, one in decisions(queues, version=version).items()}
-    shared = list(Criterion.objects.filter(version_id=version).order_by("position")) if version else []
-    labelled = {unit[0] for unit in truths}.difference(withheld)
-    items = (
-        Item.objects.filter(dataset=dataset)
-        .select_related("rubric_version")
-        .prefetch_related(Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")))
-        .order_by("position")
-    )
-    for item in items.iterator(chunk_size=CHUNK):
-        if item.pk not in labelled and labelled_only:
-            continue
-        own = item.rubric_version
-        criteria = list(own.criteria.all()) if own else shared
-        stands = [truths.get((item.pk, criterion.pk)) for criterion in criteria]
-        yield GroundTruthItem(
-            id=item.key,
-            submission=item.submission,
-            thinking=item.thinking,
-            prompt=item.prompt,
-            reference=item.reference,
-            rubric=own.to_engine() if own else None,
-            description=item.description,
-            metadata=item.metadata,
-            ground_truth=_labels(stands) if item.pk in labelled else None,
-            ground_truth_reasons=tuple(
-                _why(truth, reasons.get((item.pk, criterion.pk), ""))
-                for truth, criterion in zip(stands, criteria, strict=True)
-            )
-            if item.pk in labelled
-            else None,
-            ground_truth_provenance=tuple(_origin(origins.get((item.pk, one.pk))) for one in criteria)
-            if item.pk in labelled
-            else None,
-        )
-
-
-def _origin(found: Provenance | None) -> LabelProvenance | None:
-    """What a file says of where a label comes from; None where there is no label or people are tied."""
-    if found is None or found.verdict is None:
-        return None
-    return LabelProvenance(
-        rule=found.rule,
-        decided_by=found.decided_by or None,
-        decided_at=found.decided_at.isoformat() if found.decided_at else None,
-        labels=tuple(asdict(said) for said in found.labels),
-    )
-
-
-def _labels(stands: Sequence[Truth | None]) -> tuple[str | None, ...]:
-    return tuple(truth.verdict if truth else None for truth in stands)
-
-
-def _why(truth: Truth | None, reason: str) -> str | None:
-    """By which rule a label stands: its provenance, in the words the file carries."""
-    if truth is None or truth.verdict is None:
-        return None
-    if truth.rule == "adjudicated":
-        return f"adjudicated: {reason}" if reason else "adjudicated"
-    return f"{truth.rule} of {truth.labels}"
-
-
-def verdict_rows(
-    dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, *, withheld: Collection[int] = ()
 ) -> Iterator[VerdictRow]:
     """Submitted verdicts of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
     criteria: dict[int, engine.Criterion] = {}
@@ -180,6 +106,8 @@ def verdict_rows(
             run=str(row.run) if row.run else None,
             recorded_at=row.created_at.isoformat(),
             evidence=tuple(row.evidence or ()),
+            rubric_version=row.criterion.version.number,
+            counts_by=counted.counts_by(row),
         )
 
 
@@ -218,21 +146,24 @@ def judgements(
 
 def _in_order(rows: QuerySet[Judgement]) -> Iterator[Judgement]:
     return (
-        rows.select_related("item", "criterion", "review__rater", "run")
+        rows.select_related("item", "criterion__version", "review__rater", "run")
         .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
         .order_by("item__position", "criterion__position", "review__rater__name", "repeat", "pk")
         .iterator(chunk_size=CHUNK)
     )
 
 
-def shared_version(dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None) -> RubricVersion | None:
-    """The rubric version an export's items share unless they bring their own: of the queues, else of the
-    run.
+def shared_version(queues: Sequence[ReviewQueue], run: Run | None) -> RubricVersion | None:
+    """The rubric version an export's items share unless they bring their own: the run's, as people's labels
+    are read by it, where the queues have another rubric or there is no run the newest of the queues.
     """
-    version_id = newest_version(queues) or (run.rubric_version_id if run else None)
-    if version_id is None:
-        return None
-    return RubricVersion.objects.prefetch_related("criteria").get(pk=version_id)
+    versions = RubricVersion.objects.prefetch_related("criteria")
+    newest = newest_version(queues)
+    of_run = None if run is None else run.rubric_version
+    of_queues = None if newest is None else versions.get(pk=newest)
+    if of_run is None or (of_queues is not None and of_queues.rubric_id != of_run.rubric_id):
+        return of_queues
+    return of_queues if of_queues == of_run else versions.get(pk=of_run.pk)
 
 
 def newest_version(queues: Sequence[ReviewQueue]) -> int | None:
@@ -240,16 +171,35 @@ def newest_version(queues: Sequence[ReviewQueue]) -> int | None:
     return max((queue.rubric_version_id for queue in queues if queue.rubric_version_id), default=None)
 
 
-def other_versions(run: Run | None, shared: RubricVersion | None) -> list[RubricVersion]:
-    """The version a run used when it is not the one the items share."""
-    if run is None or run.rubric_version_id is None or (shared and shared.pk == run.rubric_version_id):
-        return []
-    return [RubricVersion.objects.prefetch_related("criteria").get(pk=run.rubric_version_id)]
+def other_versions(
+    queues: Sequence[ReviewQueue], run: Run | None, shared: RubricVersion | None
+) -> list[RubricVersion]:
+    """The versions of queues and run that are not the one the items share, newest first."""
+    sources: list[ReviewQueue | Run] = [*queues, *([run] if run else [])]
+    ids = {one.rubric_version_id for one in sources if one.rubric_version_id is not None}
+    found = RubricVersion.objects.filter(pk__in=ids).prefetch_related("criteria").order_by("-pk")
+    return [version for version in found if version != shared]
+
+
+def require_one_rubric(queues: Sequence[ReviewQueue]) -> None:
+    """Labels of all versions of a rubric are read by the newest of them; those of several rubrics by none."""
+    versions = RubricVersion.objects.filter(queues__in=queues)
+    rubrics = set(versions.values_list("rubric_id", flat=True))
+    if len(rubrics) + any(queue.rubric_version_id is None for queue in queues) > 1:
+        raise Invalid("The queues label against different rubrics: take those of one rubric.")
 
 
 def datasets(team: Team) -> QuerySet[Dataset]:
     """What can be exported from, newest first."""
     return Dataset.objects.filter(team=team).order_by("-created_at", "-pk")
+
+
+def preselected(team: Team) -> Dataset | None:
+    """The newest dataset that people labelled, else the newest a run has graded, else the newest."""
+    found = datasets(team)
+    queue = Review.objects.by_people().filter(queue__dataset=OuterRef("pk"))
+    ended = Run.objects.filter(dataset=OuterRef("pk")).exclude(state=RunState.RUNNING)
+    return found.filter(Exists(queue)).first() or found.filter(Exists(ended)).first() or found.first()
 
 
 def labelled_queues(dataset: Dataset | None) -> QuerySet[ReviewQueue]:

@@ -27,7 +27,8 @@ class Provenance:
     """How one unit came to its label; `verdict` None while people are tied.
 
     `rule` is one of the engine's RULES. `decided_by` is the user name of who decided it, "" where nobody had
-    to: then `decided_at` is when the last of the `labels` was given.
+    to: then `decided_at` is when the last of the `labels` was given. `given_to` are the criteria the labels
+    were given to, in their order; of a decision the one it was decided on.
     """
 
     verdict: str | None
@@ -35,6 +36,7 @@ class Provenance:
     decided_by: str
     decided_at: datetime | None
     labels: tuple[SaidLabel, ...]
+    given_to: tuple[int, ...]
     cause: str = ""
     reason: str = ""
 
@@ -52,24 +54,28 @@ def provenances(
     """
     items = None if items is None else list(items)
     said: dict[Unit, list[SaidLabel]] = defaultdict(list)
+    given_to: dict[Unit, list[int]] = defaultdict(list)
     last: dict[Unit, datetime] = {}
     for one in people_labels(queues, runs=runs, version=version, items=items, detailed=True):
         assert one.at is not None  # submitted labels have a time
         said[one.unit].append(SaidLabel(one.rater, False, one.final))
+        given_to[one.unit].append(one.given_to)
         last[one.unit] = max(one.at, last.get(one.unit, one.at))
     decided = decided_rows(decisions(queues, runs=runs, version=version, items=items))
     found = {}
     for unit, labels in said.items():
         decision = decided.get(unit)
         found[unit] = (
-            _by_vote(labels, last[unit]) if decision is None else _by_decision(decision, tuple(labels))
+            _by_vote(labels, given_to[unit], last[unit])
+            if decision is None
+            else _by_decision(decision, tuple(labels))
         )
     return found
 
 
-def _by_vote(labels: Sequence[SaidLabel], at: datetime) -> Provenance:
+def _by_vote(labels: Sequence[SaidLabel], given_to: Sequence[int], at: datetime) -> Provenance:
     verdicts = [one.verdict for one in labels]
-    return Provenance(majority(verdicts), vote_rule(verdicts), "", at, tuple(labels))
+    return Provenance(majority(verdicts), vote_rule(verdicts), "", at, tuple(labels), tuple(given_to))
 
 
 def _by_decision(decision: Adjudication, labels: tuple[SaidLabel, ...]) -> Provenance:
@@ -82,6 +88,7 @@ def _by_decision(decision: Adjudication, labels: tuple[SaidLabel, ...]) -> Prove
         decided_by=decision.decided_by.username if decision.decided_by else "",
         decided_at=decision.decided_at,
         labels=kept or labels,
+        given_to=(decision.criterion_id,),
         cause=decision.cause,
         reason=decision.reason,
     )

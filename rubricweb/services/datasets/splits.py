@@ -22,11 +22,13 @@ from rubricweb.models import (
     ReviewQueue,
     ReviewState,
     Revision,
+    RubricVersion,
     User,
     in_reviews,
 )
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
-from rubricweb.selectors.exports.exports import labelled_queues, shared_version
+from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
+from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.services.shared.journal import record
 
@@ -51,14 +53,14 @@ def split_dataset(
     adjudications come along, so that the same ground truth stands in the halves; settled labels of a file,
     which count only where no people labelled, in a queue of their own. The same `seed` gives the same
     halves. Each is sealed: its digest covers items and ground truth. Raises Invalid for an `n_dev` that
-    leaves a half empty or labels of several rubric versions, Conflict when a name is taken or a blind queue
+    leaves a half empty or labels of several rubrics, Conflict when a name is taken or a blind queue
     over the dataset is open: its raters could read the labels in the halves.
     """
     queues = list(queues) or list(labelled_queues(dataset))
     _check(dataset, queues)
     counted = people_first(queues)
-    version = shared_version(dataset, queues, None)
-    items = tuple(item_records(dataset, counted, labelled_only=True))
+    version = shared_version(queues, None)
+    items = tuple(item_records(dataset, settled_labels(counted), labelled_only=True))
     whole = RubricDataset.from_dataset_file(dataset_file(dataset, version, items))
     if not 1 <= n_dev < len(whole):
         allowed = f"1 to {len(whole) - 1}, with {len(whole)} labelled items"
@@ -83,8 +85,7 @@ def _check(dataset: Dataset, queues: Sequence[ReviewQueue]) -> None:
             raise Invalid(f"{queue} is over another dataset than {dataset}.")
     if not people_first(queues):
         raise Invalid(f"Nobody has labelled {dataset} yet: label some of its items first.")
-    if len({queue.rubric_version_id for queue in queues}) > 1:
-        raise Invalid("The queues label against different rubric versions; name those of one version.")
+    require_one_rubric(queues)
     unclosed = ReviewQueue.objects.filter(dataset=dataset).exclude(state=QueueState.CLOSED)
     blind = unclosed.exclude(blind=Blind.NONE).first()
     if blind is not None:
@@ -151,57 +152,41 @@ def _copied_items(dataset: Dataset, half: Dataset, keys: set[str]) -> dict[int, 
     return {original.pk: copy for original, copy in zip(originals, stored, strict=True)}
 
 
+_Said = dict[tuple[int, int], dict[int, Judgement]]
+"""(item, rater) → criterion → the label."""
+
+
 def _copy_labels(
     queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int, Item], *, by: User, settled: bool
 ) -> None:
-    """Submitted reviews of the copies, by people or as a file settled them, in a closed queue of their own.
+    """Submitted reviews of the copies, by people or as a file settled them, in closed queues of their
+    own: one for each rubric version that was labelled by.
 
-    Of a rater in several queues the last label is taken; without any review there is no queue.
+    Of a rater in several queues of a version the last label is taken; without any review there is no queue.
     """
     is_settled = in_reviews(rater__kind=RaterKind.SETTLED)
     rows = (
         Judgement.objects.in_reviews(machines=True, queue__in=queues)
         .filter(is_settled if settled else ~is_settled, verdict__isnull=False)
-        .select_related("review", "revision")
-        .order_by("item_id", "criterion_id", "review__rater_id", "pk")
+        .select_related("review__queue__rubric_version", "revision")
+        .order_by("pk")
     )
-    said: dict[tuple[int, int], dict[int, Judgement]] = defaultdict(dict)
+    by_version: dict[RubricVersion | None, _Said] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         if row.item_id in copies and row.review is not None:
+            said = by_version[row.review.queue.rubric_version]
             said[row.item_id, row.review.rater_id][row.criterion_id] = row
-    if not said:
-        return
-    raters = {rater_id for _, rater_id in said}
-    from_files = {
-        key for key, answers in said.items() if all(_came_in_a_file(one) for one in answers.values())
-    }
-    queue = ReviewQueue.objects.create(
-        team=half.team,
-        name=_free_queue_name(half, "Ground truth" if settled else "Labels"),
-        dataset=half,
-        rubric_version_id=queues[0].rubric_version_id,
-        raters_per_item=max(1, len(raters)),
-        blind=Blind.NONE,
-        imported=True,
-        state=QueueState.CLOSED,
-        created_by=by,
-    )
-    queue.raters.set(raters)
-    reviews = Review.objects.bulk_create(
-        [
-            Review(
-                queue=queue,
-                item=copies[item_id],
-                rater_id=rater_id,
-                state=ReviewState.SUBMITTED,
-                submitted_at=queue.created_at,
-                imported=(item_id, rater_id) in from_files,
-            )
-            for item_id, rater_id in said
-        ],
-        batch_size=500,
-    )
-    given = [answer for answers in said.values() for answer in answers.values()]
+    pairs: list[tuple[Judgement, Review]] = []
+    for version, said in by_version.items():
+        what = "Ground truth" if settled else "Labels"
+        if version is not None and len(by_version) > 1:
+            what += f" by v{version.number}"
+        queue = _queue(half, what, version, {rater_id for _, rater_id in said}, by=by)
+        reviews = _copied_reviews(queue, said, copies)
+        for review, answers in zip(reviews, said.values(), strict=True):
+            pairs += [(answer, review) for answer in answers.values()]
+    # In their order: of labels given to several versions the newest counts for the next one.
+    pairs.sort(key=lambda pair: pair[0].pk)
     copied = Judgement.objects.bulk_create(
         [
             Judgement(
@@ -212,12 +197,46 @@ def _copy_labels(
                 reason=answer.reason,
                 evidence=answer.evidence,
             )
-            for review, answers in zip(reviews, said.values(), strict=True)
-            for answer in answers.values()
+            for answer, review in pairs
         ],
         batch_size=500,
     )
-    _copy_revisions(given, copied)
+    _copy_revisions([answer for answer, _ in pairs], copied)
+
+
+def _queue(
+    half: Dataset, what: str, version: RubricVersion | None, raters: set[int], *, by: User
+) -> ReviewQueue:
+    queue = ReviewQueue.objects.create(
+        team=half.team,
+        name=_free_queue_name(half, what),
+        dataset=half,
+        rubric_version=version,
+        raters_per_item=max(1, len(raters)),
+        blind=Blind.NONE,
+        imported=True,
+        state=QueueState.CLOSED,
+        created_by=by,
+    )
+    queue.raters.set(raters)
+    return queue
+
+
+def _copied_reviews(queue: ReviewQueue, said: _Said, copies: dict[int, Item]) -> list[Review]:
+    return Review.objects.bulk_create(
+        [
+            Review(
+                queue=queue,
+                item=copies[item_id],
+                rater_id=rater_id,
+                state=ReviewState.SUBMITTED,
+                submitted_at=queue.created_at,
+                imported=all(_came_in_a_file(one) for one in answers.values()),
+            )
+            for (item_id, rater_id), answers in said.items()
+        ],
+        batch_size=500,
+    )
 
 
 def _came_in_a_file(answer: Judgement) -> bool:
@@ -252,7 +271,7 @@ def _free_queue_name(half: Dataset, what: str) -> str:
 
 
 def _copy_adjudications(dataset: Dataset, copies: dict[int, Item]) -> None:
-    decided = Adjudication.objects.filter(item__dataset=dataset)
+    decided = Adjudication.objects.filter(item__dataset=dataset).order_by("decided_at", "pk")
     Adjudication.objects.bulk_create(
         [
             Adjudication(

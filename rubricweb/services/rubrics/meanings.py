@@ -1,10 +1,10 @@
 """Which criteria of a rubric's versions are one question, so that labels of one count for the others."""
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rubricweb.models import Criterion, LabelDecision, LabelDecisionKind, Meaning, Rubric
+from rubricweb.models import Criterion, Meaning, Rubric
+from rubricweb.selectors.rubrics.wordings import Wording, wordings
 
 
 @dataclass(eq=False)
@@ -24,16 +24,10 @@ def assign_meanings(rubric: Rubric) -> None:
     and guidelines were the same; words that come back rejoin what they meant before. Other words have the
     meaning of the words before where that was decided (see `LabelDecision`), else they begin a new one.
     """
-    chains: dict[str, list[Criterion]] = defaultdict(list)
-    rows = Criterion.objects.filter(version__rubric=rubric).select_related("version", "meaning")
-    for row in rows.order_by("version__number", "position"):
-        chains[row.uid].append(row)
-    current = LabelDecision.objects.filter(version__rubric=rubric, superseded_at=None)
-    decided = {(one.version_id, one.criterion_id): one for one in current}
     changed = []
-    for uid, chain in chains.items():
+    for uid, of_uid in wordings(rubric).items():
         kept: set[int] = set()
-        for question in _questions(chain, decided):
+        for question in _questions(of_uid):
             meaning = _meaning(rubric, uid, question, kept)
             for row in question.members:
                 if row.meaning_id != meaning.pk:
@@ -61,40 +55,18 @@ def _meaning(rubric: Rubric, uid: str, question: CriterionMeaning, kept: set[int
     return meaning
 
 
-def _questions(
-    chain: list[Criterion], decided: Mapping[tuple[int, int | None], LabelDecision]
-) -> list[CriterionMeaning]:
-    """The criteria of one uid, oldest first, by what they ask; a question comes after its source."""
-    by_words: dict[str, CriterionMeaning] = {}
-    found: list[CriterionMeaning] = []
-    previous: tuple[Criterion, CriterionMeaning] | None = None
-    for row in chain:
-        words = repr(row.asks)
-        question = by_words.get(words)
-        if question is None:
-            question = _carried(row, previous, decided)
-            by_words[words] = question
-            if question not in found:
-                found.append(question)
-        question.members.append(row)
-        previous = row, question
-    return found
-
-
-def _carried(
-    row: Criterion,
-    previous: tuple[Criterion, CriterionMeaning] | None,
-    decided: Mapping[tuple[int, int | None], LabelDecision],
-) -> CriterionMeaning:
-    """The question before where labels are carried from it as they are, else a new one."""
-    if previous is None:
-        return CriterionMeaning()
-    earlier, question = previous
-    own = decided.get((row.version_id, row.pk))
-    if own is None and row.question == earlier.question:
-        own = decided.get((row.version_id, None))
-    if own is None or own.kind != LabelDecisionKind.CARRY:
-        return CriterionMeaning()
-    if own.options is None:
-        return question
-    return CriterionMeaning(source=question, option_map=own.options)
+def _questions(of_uid: Sequence[Wording]) -> list[CriterionMeaning]:
+    """What the wordings of one criterion ask; a question comes after its source."""
+    found: dict[Wording, CriterionMeaning] = {}
+    for wording in of_uid:
+        before, decision = wording.before, wording.decision
+        if before is None or decision is None:
+            question = CriterionMeaning()
+        elif decision.options is None:
+            # Carried as they are: the words ask what those before them do.
+            question = found[before]
+        else:
+            question = CriterionMeaning(source=found[before], option_map=decision.options)
+        question.members += wording.members
+        found[wording] = question
+    return list(dict.fromkeys(found.values()))

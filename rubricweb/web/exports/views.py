@@ -9,6 +9,7 @@ from rubricweb import access
 from rubricweb.errors import Invalid, Withheld
 from rubricweb.models import Dataset, Role
 from rubricweb.selectors.exports import exports as selectors
+from rubricweb.selectors.exports.recorded import recorded_exports
 from rubricweb.services import exports as services
 from rubricweb.web.exports.forms import NewExport
 from rubricweb.web.http import TeamRequest, team_page, whole_number
@@ -52,7 +53,7 @@ def download(request: TeamRequest) -> HttpResponseBase:
 def _dataset(request: TeamRequest) -> Dataset | None:
     dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
     if dataset_id is None:
-        return selectors.datasets(request.team).first()
+        return selectors.preselected(request.team)
     return access.access_dataset(request.team, dataset_id)
 
 
@@ -62,6 +63,7 @@ def _page(request: TeamRequest, form: NewExport, *, status: int = 200) -> HttpRe
         "form": form,
         "withheld": selectors.withheld_items(request.user, chosen) if chosen else None,
         "unavailable": selectors.unavailable(form.chosen, what="ground_truth"),
+        "recorded": recorded_exports(chosen) if chosen else [],
     }
     template = "exports/_form.html" if request.htmx else "exports/exports.html"
     return render(request, template, context, status=status)

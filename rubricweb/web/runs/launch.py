@@ -12,6 +12,7 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Item, Role, Run
+from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.samples import spread_ids
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import lifecycle as services
@@ -61,11 +62,21 @@ def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
         return NewRun(asked, team=request.team, selection=selected), None
     run_id = whole_number(asked.get("again"), "The run")
     if run_id is None:
-        return NewRun(team=request.team, selection=selected, initial=_typed(asked)), None
+        initial = _fitting_rubric(request) | _typed(asked)
+        return NewRun(team=request.team, selection=selected, initial=initial), None
     run = access.access_run(request.team, run_id)
     judges = list(endpoints.judges_of(request.team))
     initial = filled_in(run, judges) | _typed(asked)
     return NewRun(team=request.team, selection=selected, initial=initial), run
+
+
+def _fitting_rubric(request: TeamRequest) -> dict[str, Any]:
+    """The rubric the dataset of the address was last used with, chosen unless the address names one."""
+    dataset_id = whole_number(request.GET.get("dataset"), "The dataset")
+    if dataset_id is None:
+        return {}
+    version = plans.fitting_version(access.access_dataset(request.team, dataset_id))
+    return {} if version is None else {"rubric_version": version.pk}
 
 
 def _typed(data: QueryDict) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rubricweb.engine.formats.bundle.records import BundledAdjudication, BundledJudgement
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
-from rubricweb.engine.formats.label_provenance import LabelProvenance
+from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
 from rubricweb.engine.ground_truth import RULES
 from rubricweb.engine.rubric import Criterion, Rubric
 from rubricweb.engine.verdict import Verdict
@@ -60,13 +60,31 @@ def label_rows(rubric: Rubric) -> st.SearchStrategy[tuple[str | None, ...]]:
     return st.tuples(*(labels(criterion) for criterion in rubric.criteria))
 
 
-SAID = st.fixed_dictionaries({"rater": NAMES, "is_judge": st.booleans(), "verdict": TEXTS})
+SAID = st.fixed_dictionaries(
+    {"rater": NAMES, "is_judge": st.booleans(), "verdict": TEXTS},
+    optional={"rubric_version": st.none() | st.integers(1, 99), "counts_by": NAMES},
+)
 PROVENANCES = st.builds(
     LabelProvenance,
     st.sampled_from(RULES),
     decided_by=st.none() | NAMES,
     decided_at=st.none() | st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat),
     labels=st.lists(SAID, max_size=2).map(tuple),
+    rubric_versions=st.lists(st.integers(1, 99), max_size=2).map(tuple),
+    counts_by=st.lists(st.just("same words") | NAMES, max_size=2).map(tuple),
+)
+DECISIONS = st.builds(
+    UsedDecision,
+    id=st.integers(1, 2**40),
+    kind=st.just("carry"),
+    to_version=st.integers(2, 99),
+    rubric=TEXTS,
+    criterion=st.none() | NAMES,
+    uid=st.none() | NAMES,
+    options=st.none() | st.dictionaries(NAMES, st.none() | NAMES, max_size=2),
+    reason=TEXTS,
+    decided_by=st.none() | NAMES,
+    decided_at=st.none() | st.datetimes(timezones=st.just(UTC)).map(datetime.isoformat),
 )
 
 
@@ -105,6 +123,7 @@ def dataset_files(draw: st.DrawFn) -> DatasetFile:
         RUBRIC,
         draw(st.none() | FILLED),
         tuple(draw(item_records(id)) for id in ids),
+        label_decisions=tuple(draw(st.lists(DECISIONS, max_size=2))),
     )
 
 

@@ -74,6 +74,7 @@ def test_there_is_an_example_of_everything():
         "items.csv",
         "items.yaml",
         "settled.jsonl",
+        "carried.json",
         "labels.csv",
         "judgements.jsonl",
     }

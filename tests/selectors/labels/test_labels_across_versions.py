@@ -6,7 +6,7 @@ from rubricweb.errors import Conflict
 from rubricweb.models import Criterion, Dataset, RubricVersion
 from rubricweb.selectors.comparison.comparison import compare
 from rubricweb.selectors.comparison.item import item_comparison
-from rubricweb.selectors.exports import exports
+from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.labels.ground_truth import ground_truth, labels
 from rubricweb.selectors.labels.label_evidence import label_evidence
@@ -155,10 +155,10 @@ def test_a_comparison_keeps_the_labels_of_everything_but_the_reworded_criterion(
     assert [row.units for row in found.criteria] == [0, 3, 3, 3]
     assert (found.units, found.on_other_versions, found.unavailable) == (9, 3, None)
     assert {one.criterion for one in label_evidence(second, people.team, viewer=people.ed)} == {1, 2, 3}
-    exported = list(exports.ground_truth_items(dataset, [queue]))
+    exported = list(ground_truth_items(dataset, settled_labels([queue])))
     assert exported[0].ground_truth == ("MET", "MET", "MET", "plain")
     by_second = label(people, dataset, second, "second", {"concise": "UNMET"})
-    both = list(exports.ground_truth_items(dataset, [queue, by_second]))
+    both = list(ground_truth_items(dataset, settled_labels([queue, by_second])))
     # What was given to the newer version itself counts where the same rater gave both.
     assert both[0].ground_truth == ("MET", "UNMET", "MET", "plain")
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from rubricweb.models import Dataset, Item, Judgement, ReviewQueue, Run
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.exports import exports
+from rubricweb.selectors.exports.pins import counted_labels
 from rubricweb.selectors.labels import ground_truth, label_evidence, provenance
 from rubricweb.selectors.labels.queue_labels import queue_labels
 from rubricweb.services.reviews import reviews
@@ -95,7 +96,9 @@ def readings(people: Cast, labelled: Labelled, browser: Client) -> dict[str, Cal
         "provenance": lambda: provenance.provenances(queues),
         "inbox": lambda: inbox.inbox(inbox.scope(people.team, viewer=people.rae)),
         "evidence": lambda: label_evidence.label_evidence(run.rubric_version, people.team, viewer=people.ed),
-        "verdict export": lambda: list(exports.verdict_rows(labelled.dataset, queues, run)),
+        "verdict export": lambda: list(
+            exports.verdict_rows(labelled.dataset, queues, run, counted_labels(queues, run))
+        ),
         "inbox page": page("adjudication"),
         "compare page": page("compare", **compared),
         "dashboard": page("dashboard", dataset=labelled.dataset.pk),

@@ -23,6 +23,8 @@ from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.item import item_comparison
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.exports import exports
+from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
+from rubricweb.selectors.exports.pins import counted_labels
 from rubricweb.selectors.labels import comparable, ground_truth, label_evidence
 from rubricweb.selectors.labels.provenance import provenances
 from rubricweb.selectors.labels.queue_labels import queue_labels
@@ -163,7 +165,7 @@ def figures(people: Cast, run: Run, browser: Client) -> dict[str, Any]:
         browser.get(reverse(name, args=[people.team.slug]), asked).content.decode().split("<main")[1]
         for name, asked in (("dashboard", {}), ("adjudication", {}), ("compare", {"run": run.pk}))
     ]
-    export = exports.ground_truth_items(run.dataset, queues)
+    export = ground_truth_items(run.dataset, settled_labels(queues))
     assert run.rubric_version is not None
     return {
         "labels": ground_truth.labels(queues, final=True),
@@ -297,7 +299,7 @@ def test_a_dataset_that_only_machines_labelled_counts_as_labelled_by_nobody(peop
 
 def test_machine_labels_stay_visible_as_such(people: Cast, run: Run, sign_in: Callable[..., Client]) -> None:
     queues = list(exports.labelled_queues(run.dataset))
-    rows = list(exports.verdict_rows(run.dataset, queues, run))
+    rows = list(exports.verdict_rows(run.dataset, queues, run, counted_labels(queues, run)))
     kinds = {(row.rater, row.rater_kind, row.imported) for row in rows if row.rater_kind != "judge"}
     assert kinds == {
         ("ann@example.org", "human", True),

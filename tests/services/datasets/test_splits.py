@@ -5,7 +5,8 @@ import pytest
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item
-from rubricweb.selectors.exports.exports import ground_truth_items, labelled_queues
+from rubricweb.selectors.exports.exports import labelled_queues
+from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.services import adjudications
 from rubricweb.services.datasets import splits
 from rubricweb.services.reviews import queues, reviews
@@ -38,7 +39,7 @@ def labelled(people: Cast) -> Dataset:
 
 
 def truth(dataset: Dataset) -> dict[str, str | None]:
-    found = ground_truth_items(dataset, list(labelled_queues(dataset)))
+    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset))))
     return {item.id: item.ground_truth[0] for item in found if item.ground_truth}
 
 

@@ -103,10 +103,8 @@ def test_ground_truth_carries_where_each_label_comes_from(people: Cast, labelled
     rows = list(csv.DictReader(io.StringIO(exported(people, labelled, "ground_truth", "csv").decode())))
     found = {(row["item_id"], row["criterion"]): row for row in rows}
     assert (found["a", "tone"]["rule"], found["a", "tone"]["decided_by"]) == ("unanimous", "")
-    assert json.loads(found["a", "tone"]["labels"]) == [
-        {"rater": "x", "is_judge": False, "verdict": "Warm"},
-        {"rater": "y", "is_judge": False, "verdict": "Warm"},
-    ]
+    same = {"is_judge": False, "verdict": "Warm", "rubric_version": 1, "counts_by": "same words"}
+    assert json.loads(found["a", "tone"]["labels"]) == [{"rater": "x", **same}, {"rater": "y", **same}]
     decided = found["b", "tone"]
     assert (decided["rule"], decided["decided_by"]) == ("adjudicated", "rae")
     assert datetime.fromisoformat(decided["decided_at"]).tzinfo is not None

@@ -10,6 +10,7 @@ from rubricweb.engine.formats import verdicts_jsonl
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Calibration, Criterion, Judgement, Review, ReviewQueue
 from rubricweb.selectors.exports.exports import verdict_rows
+from rubricweb.selectors.exports.pins import counted_labels
 from rubricweb.selectors.labels.rationale import labels_with_reason
 from rubricweb.selectors.reviews.evidence import place_words, quotable_texts
 from rubricweb.services.reviews import prefetch, queues, reviews
@@ -241,7 +242,7 @@ def test_exports_of_verdicts_carry_the_places(people: Cast, queue: ReviewQueue, 
     quote(review, PARIS)
     reviews.save_verdict(review, criterion(review, "depth"), verdict="deep")
     reviews.submit(review, now=timezone.now())
-    rows = verdict_rows(queue.dataset, [queue], None)
+    rows = verdict_rows(queue.dataset, [queue], None, counted_labels([queue], None))
     lines = [json.loads(line) for line in verdicts_jsonl(rows)]
     assert [(line["criterion"], line["evidence"]) for line in lines] == [
         ("capital", [{"field": "submission", "start": 2, "end": 7, "text": "Paris"}]),

@@ -17,7 +17,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.comparison import comparison
-from rubricweb.selectors.exports.exports import ground_truth_items
+from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.labels.ground_truth import ground_truth, labels
 from rubricweb.selectors.reviews.reveals import reveal
 from rubricweb.services import adjudications
@@ -182,7 +182,7 @@ def test_ground_truth_counts_final_labels_and_agreement_initial_ones(
     assert (stands.verdict, stands.rule, stands.labels) == ("MET", "majority", 3)
     assert sorted(labels([queue])[good.pk, capital.pk].values()) == ["MET", "UNMET", "UNMET"]
     assert sorted(labels([queue], final=True)[good.pk, capital.pk].values()) == ["MET", "MET", "UNMET"]
-    [exported] = ground_truth_items(queue.dataset, [queue])
+    [exported] = ground_truth_items(queue.dataset, settled_labels([queue]))
     assert exported.ground_truth == ("MET", "MET", "UNMET")
 
     # Agreement: truth U M U against the judge's M M M is 1 of 3; with final labels it would be 2 of 3.
@@ -216,6 +216,6 @@ def test_the_halves_of_a_split_keep_final_labels(
     made = splits.split_dataset(queue.dataset, n_dev=1, by=people.ed)
     for half in (made.dev, made.test):
         [copied] = half.queues.all()
-        [item] = ground_truth_items(half, [copied])
+        [item] = ground_truth_items(half, settled_labels([copied]))
         assert item.ground_truth == ("MET", "MET", "UNMET")
         assert Judgement.objects.get(review__queue=copied, criterion__name="capital").verdict == "UNMET"

@@ -17,7 +17,7 @@ from django.utils import timezone
 from rubricweb.engine.number_format import text_of
 from rubricweb.models import Judgement, QueueItem, ReviewQueue, Role, RubricVersion, Run, User
 from rubricweb.selectors.comparison.comparison import compare
-from rubricweb.selectors.exports import exports
+from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.labels.comparable import queues_to_compare
 from rubricweb.selectors.probes import label_changes
 from rubricweb.selectors.rubrics.label_changes import changes_in_version
@@ -103,7 +103,7 @@ def test_one_reworded_criterion_costs_its_own_labels_and_calls_alone(people: Cas
     after = factories.run(people.team, people.ed, rubric_version=second, **asked)
     assert judged(after) == 36
     assert units(people, after) == (468, 36)
-    exported = list(exports.ground_truth_items(dataset, [queue]))
+    exported = list(ground_truth_items(dataset, settled_labels([queue])))
     # All of them are read by the queue's own version.
     assert sum(len(one.ground_truth or ()) for one in exported) == 504
 

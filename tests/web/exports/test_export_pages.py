@@ -105,3 +105,16 @@ def test_a_blind_rater_is_told_before_choosing(people: Cast, sign_in, graded: Ru
     text = page(people, sign_in, people.ann, dataset=graded.dataset_id).content.decode()
     assert "Hidden until you submit" in text
     assert "Download" not in text
+
+
+def test_the_page_opens_with_a_dataset_that_has_something_to_export(
+    people: Cast, sign_in, graded: Run
+) -> None:
+    """Labelled goes before graded, graded before new."""
+    newer = factories.dataset(people.team, people.ed, name="Newer")
+    assert page(people, sign_in, people.bob).context["form"].chosen == graded.dataset
+    graded.dataset.queues.get().delete()
+    assert page(people, sign_in, people.bob).context["form"].chosen == graded.dataset
+    graded.judgements.all().delete()
+    graded.delete()
+    assert page(people, sign_in, people.bob).context["form"].chosen == newer

@@ -13,6 +13,7 @@ from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.shared.workers import start_command
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast
@@ -98,6 +99,29 @@ def test_the_launch_form_counts_the_calls_before_anything_is_spent(people: Cast,
     page = client.get(at("run_new", people), asked).content.decode()
     assert "offline judge (not an LLM)" in page
     assert endpoints.OFFLINE_ABOUT in page
+
+
+def test_a_new_run_over_a_dataset_suggests_the_rubric_it_was_last_used_with(people: Cast, sign_in) -> None:
+    version = factories.version(people.team, people.ed)
+    factories.version(people.team, people.ed, title="Newer")
+    dataset = factories.dataset(people.team, people.ed)
+    client = sign_in(people.ed)
+
+    def suggested(**asked: int) -> object:
+        page = client.get(at("run_new", people), {"dataset": dataset.pk, **asked})
+        return page.context["form"]["rubric_version"].value()
+
+    assert suggested() is None
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    assert suggested() == version.pk
+    assert version.rubric is not None
+    newest = rubrics.publish(version.rubric, by=people.ed)
+    assert suggested() == newest.pk
+    assert suggested(rubric_version=version.pk) == str(version.pk)
+    other = factories.version(people.team, people.ed, title="Of the people")
+    factories.queue(people.team, people.ed, dataset=dataset, rubric_version=other, raters=[people.ann])
+    assert suggested() == other.pk
+    assert client.get(at("run_new", people), {"dataset": run.dataset_id + 99}).status_code == 404
 
 
 def test_counting_without_javascript_keeps_what_was_chosen_and_starts_nothing(people: Cast, sign_in) -> None:

@@ -27,7 +27,9 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.rubric import Rubric, check_rubric
 
 FORMAT = "rubricweb-bundle"
-VERSION = 1
+VERSION = 2
+_READ = (1, 2)
+"""Version 1 did not say by what labels count; it is read as before."""
 
 CONTENTS = (
     "dataset.json",
@@ -48,8 +50,9 @@ class Bundle:
 
     ``rubrics`` are those beside the dataset's own, such as earlier versions; ``judgements`` every rater's
     answers. ``agreement`` is the table handed in, as plain data; ``versions`` says what wrote the bundle, by
-    name. ``withheld`` are the ids of items whose labels and verdicts were left out, because whoever got the
-    bundle was still to review them blind.
+    name, and the numbers of its rubrics, by their place (``rubrics.json[0]``). The decisions by which labels
+    of earlier versions count are the dataset's. ``withheld`` are the ids of items whose labels and verdicts
+    were left out, because whoever got the bundle was still to review them blind.
     """
 
     dataset: DatasetFile
@@ -187,8 +190,10 @@ def _checked_manifest(files: Mapping[str, bytes], faults: FaultList) -> dict[str
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         faults.add(join_place(MANIFEST, "format"), "another format", FORMAT)
         return {"versions": {}, "withheld": []}
-    if manifest.get("version") != VERSION:
-        faults.add(join_place(MANIFEST, "version"), shown(manifest.get("version")), str(VERSION))
+    if manifest.get("version") not in _READ:
+        faults.add(
+            join_place(MANIFEST, "version"), shown(manifest.get("version")), " or ".join(map(str, _READ))
+        )
     sums = manifest.get("files")
     for name in CONTENTS:
         given = sums.get(name) if isinstance(sums, dict) else None
@@ -219,7 +224,8 @@ def _dataset(files: Mapping[str, bytes], faults: FaultList) -> DatasetFile | Non
     records = jsonl_records(_text(files, "items.jsonl"), inside)
     items = tuple(item for record in records if (item := reader.read(record)) is not None)
     _take_over(inside, "items.jsonl", faults)
-    return DatasetFile(header.name, header.prompt, header.rubric, header.reference, items)
+    shared = (header.name, header.prompt, header.rubric, header.reference)
+    return DatasetFile(*shared, items, label_decisions=header.label_decisions)
 
 
 def _parsed(files: Mapping[str, bytes], name: str, faults: FaultList) -> Any:

@@ -20,7 +20,8 @@ class BundledJudgement:
     when the rater failed, ``error`` then says why and ``error_kind`` what sort of failure it was.
     ``rater_kind`` is human, machine, settled, judge or another word; ``imported`` whether it came in a file
     of labels; ``run`` and ``judge`` name the run and model, ``repeat``
-    counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. What does not apply is None.
+    counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. ``rubric_version`` is the
+    number of the version it was given to, ``counts_by`` as in VerdictRow. What does not apply is None.
     """
 
     item_id: str
@@ -40,6 +41,8 @@ class BundledJudgement:
     repeat: int = 0
     recorded_at: str | None = None
     imported: bool | None = None
+    rubric_version: int | None = None
+    counts_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class BundledAdjudication:
     value: float | None = None
     reason: str = ""
     recorded_at: str | None = None
+    rubric_version: int | None = None
+    counts_by: str | None = None
 
 
 Row = TypeVar("Row", BundledJudgement, BundledAdjudication)
@@ -103,7 +108,9 @@ def _value(key: str, value: Any, place: str, faults: FaultList) -> Any:
             faults.add(place, shown(value), "a list of texts")
             return ()
         return tuple(read_text(one, f"{place}[{i}]", faults) or "" for i, one in enumerate(value))
-    if key == "repeat":
+    if key in ("repeat", "rubric_version"):
+        if key == "rubric_version" and value is None:
+            return None
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1_000_000:
             faults.add(place, shown(value), "a whole number from 0 on")
             return 0

@@ -91,7 +91,8 @@ def _read(
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
     reader.check_whole(empty=not items and (bool(source.recognised) or not may_be_empty))
     _raise(faults, source)
-    return DatasetFile(header.name, header.prompt, header.rubric, header.reference, items, source.recognised)
+    shared = (header.name, header.prompt, header.rubric, header.reference)
+    return DatasetFile(*shared, items, source.recognised, header.label_decisions)
 
 
 def preview(data: bytes, filename: str, rows: int = 5, *, max_bytes: int = MAX_FILE_BYTES) -> Preview:

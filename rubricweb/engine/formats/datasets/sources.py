@@ -9,9 +9,11 @@ from typing import Any, NoReturn
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, nearest, shown
 from rubricweb.engine.formats.dataset_values import DatasetHeader
+from rubricweb.engine.formats.datasets.item_provenance import read_decisions
 from rubricweb.engine.formats.field_values import read_prompt, read_text
 from rubricweb.engine.formats.foreign import recognised_document, recognised_records
 from rubricweb.engine.formats.formulas import restored
+from rubricweb.engine.formats.label_provenance import DECISIONS_KEY
 from rubricweb.engine.formats.parquet_files import is_parquet, parquet_header, parquet_records
 from rubricweb.engine.formats.records import (
     SUFFIXES,
@@ -26,7 +28,7 @@ from rubricweb.engine.parsers.plain_text import decode
 from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_TITLE, check_rubric
 
-DATASET_KEYS = ("name", "prompt", "rubric", "reference", "reference_submission", "items")
+DATASET_KEYS = ("name", "prompt", "rubric", "reference", "reference_submission", DECISIONS_KEY, "items")
 """What a dataset object may say."""
 
 NEUTRALISED = "csv_cells"
@@ -154,6 +156,7 @@ def read_header(whole: Mapping[Any, Any], faults: FaultList) -> DatasetHeader:
         rubric=rubric,
         rubric_is_faulty=rubric is None and rubric_data is not None,
         reference=read_text(whole.get(reference_key), reference_key, faults),
+        label_decisions=read_decisions(whole.get(DECISIONS_KEY), DECISIONS_KEY, faults),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.sources import NEUTRALISED
 from rubricweb.engine.formats.formulas import neutralised
-from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY, provenance_fields
+from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY, decision_fields, provenance_fields
 from rubricweb.engine.formats.parquet_files import write_parquet
 from rubricweb.engine.formats.records import FileFormat
 from rubricweb.engine.parsers.yaml_text import dump_yaml
@@ -35,6 +35,7 @@ def header_fields(file: DatasetFile) -> dict[str, Any]:
     """What the items share, as the dataset object says it: autorubric's keys, prompt and rubric always."""
     fields: dict[str, Any] = {"name": file.name} if file.name else {}
     fields |= {"prompt": file.prompt, "rubric": None if file.rubric is None else file.rubric.to_dict()}
+    fields |= decision_fields(file.label_decisions)
     return fields if file.reference is None else fields | {"reference_submission": file.reference}
 
 

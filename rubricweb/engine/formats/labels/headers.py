@@ -54,10 +54,19 @@ def plain(name: str) -> str:
 
 
 class CriterionNames:
-    """The names of criteria, found whatever their case and spaces; where that fits several, only exactly."""
+    """The names of criteria, found whatever their case and spaces; where that fits several, only exactly.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    A criterion is found by its id as well, ``ids`` being (id, name); what names one and is the id of another
+    is the name. An id of several names, in rubrics that items bring, is none.
+    """
+
+    def __init__(self, names: Iterable[str], ids: Iterable[tuple[str | None, str]] = ()) -> None:
         self.names = tuple(dict.fromkeys(names))
+        self._ids: dict[str, str | None] = {}
+        for id, name in ids:
+            if id:
+                key = id.strip().casefold()
+                self._ids[key] = name if self._ids.get(key, name) == name else None
         self._written = {name: name for name in self.names}
         self._exact = {name.strip().casefold(): name for name in self.names}
         self._loose: dict[str, str | None] = {}
@@ -70,6 +79,7 @@ class CriterionNames:
             self._written.get(text)
             or self._exact.get(text.strip().casefold())
             or self._loose.get(plain(text))
+            or self._ids.get(text.strip().casefold())
         )
 
 

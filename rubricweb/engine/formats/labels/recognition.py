@@ -52,7 +52,8 @@ class Known:
         for _, one in named:
             answers |= {label.casefold() for label in allowed_labels(one)}
             answers |= {f"{option.value:g}" for option in one.options}
-        return cls(CriterionNames(name for name, _ in named), frozenset(answers), items)
+        names = CriterionNames([name for name, _ in named], [(one.id, name) for name, one in named])
+        return cls(names, frozenset(answers), items)
 
     def is_item(self, text: str) -> bool:
         return self.items is not None and text in self.items

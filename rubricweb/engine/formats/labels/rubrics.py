@@ -1,4 +1,4 @@
-"""The criteria a file of labels is read against, by the names it may give them."""
+"""The criteria a file of labels is read against, by the names and ids it may give them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Criteria:
         self.by_name: dict[str, Criterion] = {
             str(name): criterion for name, criterion in zip(rubric.names, rubric.criteria, strict=True)
         }
-        self._names = CriterionNames(self.by_name)
+        self._names = CriterionNames(self.by_name, [(one.id, name) for name, one in self.by_name.items()])
 
     def find(self, text: str) -> str | None:
         return self._names.find(text)

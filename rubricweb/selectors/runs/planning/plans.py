@@ -7,7 +7,7 @@ from django.db.models import Count, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.models import Criterion, Dataset, Item, RubricVersion, Team
+from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, RubricVersion, Run, Team
 from rubricweb.selectors.rubrics.versions import published_versions
 
 
@@ -45,6 +45,20 @@ def run_choices(team: Team) -> RunChoices:
         .order_by("-created_at", "-pk"),
         versions=published_versions(team),
     )
+
+
+def fitting_version(dataset: Dataset) -> RubricVersion | None:
+    """The newest version of the rubric that a run or queue over the dataset last used, else of the one in its
+    file; None where there was none.
+    """
+    runs = Run.objects.filter(dataset=dataset, rubric_version__rubric__isnull=False)
+    queues = ReviewQueue.objects.filter(dataset=dataset, rubric_version__rubric__isnull=False)
+    columns = ("created_at", "rubric_version__rubric_id")
+    used = [rows.order_by("-created_at", "-pk").values_list(*columns).first() for rows in (runs, queues)]
+    last = max((one for one in used if one is not None), default=None)
+    own = dataset.rubric_version.rubric_id if dataset.rubric_version else None
+    rubric_id = own if last is None else last[1]
+    return RubricVersion.objects.filter(rubric=rubric_id, number__isnull=False).order_by("-number").first()
 
 
 def plan(

@@ -181,3 +181,60 @@ def test_formulas_are_what_they_were_and_nul_is_refused() -> None:
     long = read(f"id,rater,polite\nr1,{'x' * 100_000},yes\nr2,ann,yes\n")
     assert [str(group) for group in long.left_out] == ["1 row: a text that is too long or cannot be stored"]
     assert len(long.labels) == 1
+
+
+WITH_IDS = Rubric.from_dict(
+    [
+        # Renamed since the file was written; what has the name of the first by now is another criterion.
+        {"name": "courteous", "id": "polite", "requirement": "Is polite"},
+        {"name": "tone", "id": "uid-5db2057eedda538b", "requirement": "Is warm"},
+        {"name": "polite thanks", "id": "courteous", "requirement": "Says thanks"},
+    ]
+)
+BY_ID = {
+    "long": "item_id,criterion,rater,verdict\nr1,POLITE,ann,MET\nr1,uid-5db2057eedda538b,ann,UNMET\n",
+    "criteria": "item_id,rater,polite,uid-5db2057eedda538b,polite reason\nr1,ann,MET,UNMET,It greets.\n",
+    "both": "item_id,ann: polite,ann: uid-5db2057eedda538b\nr1,MET,UNMET\n",
+}
+
+
+@pytest.mark.parametrize("shape", BY_ID)
+def test_criteria_are_found_by_their_ids_in_columns_and_rows(shape: str) -> None:
+    reading = read(BY_ID[shape], WITH_IDS)
+    assert reading.found is not None
+    assert reading.found.shape == shape
+    assert labels(reading) == [("r1", "courteous", "ann", "MET"), ("r1", "tone", "ann", "UNMET")]
+    assert reading.left_out == ()
+    if shape == "criteria":
+        # The preview says the criteria by the names they have now.
+        assert [reading.fields[column] for column in ("polite", "uid-5db2057eedda538b", "polite reason")] == [
+            "courteous",
+            "tone",
+            "courteous reason",
+        ]
+
+
+def test_a_column_of_ids_is_the_criterion_whatever_it_is_called() -> None:
+    reading = read("item_id,what,who,said\nr1,uid-5db2057eedda538b,ann,MET\nr2,polite,ann,UNMET\n", WITH_IDS)
+    assert reading.fields["what"] == "criterion"
+    assert labels(reading) == [("r1", "tone", "ann", "MET"), ("r2", "courteous", "ann", "UNMET")]
+
+
+def test_a_name_goes_before_the_id_of_another_criterion() -> None:
+    reading = read("item_id,criterion,rater,verdict\nr1,courteous,ann,MET\n", WITH_IDS)
+    assert labels(reading) == [("r1", "courteous", "ann", "MET")]
+
+
+def test_a_person_may_name_a_criterion_by_its_id() -> None:
+    said = {"columns": {"uid-5db2057eedda538b": "p2"}}
+    reading = read("item_id,rater,p1,p2\nr1,ann,MET,UNMET\n", WITH_IDS, **said)
+    assert labels(reading) == [("r1", "tone", "ann", "UNMET")]
+
+
+def test_an_unknown_id_is_left_out_and_columns_without_any_are_named_once() -> None:
+    reading = read("item_id,criterion,rater,verdict\nr1,uid-0,ann,MET\nr1,polite,ann,MET\n", WITH_IDS)
+    assert labels(reading) == [("r1", "courteous", "ann", "MET")]
+    assert [(one.why, one.rows) for one in reading.left_out] == [("criterion", 1)]
+    reading = read("item_id,uid-0,uid-1\nr1,MET,fair\n", WITH_IDS)
+    [refused] = reading.refused
+    assert refused.found == "the columns item_id, uid-0, uid-1"

@@ -1,0 +1,123 @@
+"""What stands for the items of an export, by which rule, and by what the labels behind it count."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from django.db.models import Prefetch
+
+from rubricweb.engine.formats import GroundTruthItem
+from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
+from rubricweb.models import Criterion, Dataset, Item, ReviewQueue
+from rubricweb.selectors.exports.exports import CHUNK, newest_version
+from rubricweb.selectors.exports.pins import GivenAndRead, Pin, pins, used_decisions
+from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
+from rubricweb.selectors.labels.people import Unit
+from rubricweb.selectors.labels.provenance import Provenance, provenances
+
+
+@dataclass(frozen=True)
+class SettledLabels:
+    """What stands for every labelled unit of some queues as one version reads it, and by what it counts.
+
+    `version` is that version's id, None where every item brings its own rubric; `decisions` are those by
+    which labels of other versions count.
+    """
+
+    version: int | None
+    truths: Mapping[Unit, Truth]
+    origins: Mapping[Unit, Provenance]
+    pins: Mapping[GivenAndRead, Pin]
+    decisions: tuple[UsedDecision, ...]
+
+
+def settled_labels(
+    queues: Sequence[ReviewQueue], *, version: int | None = None, withheld: Collection[int] = ()
+) -> SettledLabels:
+    """The ground truth of the queues, read by this version or the newest of theirs; none of items `withheld`,
+    by id.
+    """
+    version = newest_version(queues) if version is None else version
+    truths = {
+        unit: truth
+        for unit, truth in ground_truth(queues, version=version).items()
+        if unit[0] not in withheld
+    }
+    origins = {unit: one for unit, one in provenances(queues, version=version).items() if unit in truths}
+    asked = set(Criterion.objects.filter(version_id=version).values_list("pk", flat=True))
+    found = pins({(given_to, unit[1]) for unit, one in origins.items() for given_to in one.given_to})
+    used = used_decisions(pin for (_, read), pin in found.items() if read in asked)
+    return SettledLabels(version, truths, origins, found, used)
+
+
+def ground_truth_items(
+    dataset: Dataset, settled: SettledLabels, *, labelled_only: bool = True
+) -> Iterator[GroundTruthItem]:
+    """Items people labelled, or all, in dataset order; None stands for a criterion while people are tied.
+
+    An item nobody labelled has no ground truth at all, nor has one whose labels are withheld.
+    """
+    version, truths = settled.version, settled.truths
+    shared = list(Criterion.objects.filter(version_id=version).order_by("position")) if version else []
+    labelled = {unit[0] for unit in truths}
+    items = (
+        Item.objects.filter(dataset=dataset)
+        .select_related("rubric_version")
+        .prefetch_related(Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")))
+        .order_by("position")
+    )
+    for item in items.iterator(chunk_size=CHUNK):
+        is_labelled = item.pk in labelled
+        if not is_labelled and labelled_only:
+            continue
+        own = item.rubric_version
+        units = [(item.pk, one.pk) for one in (own.criteria.all() if own else shared)]
+        yield GroundTruthItem(
+            id=item.key,
+            submission=item.submission,
+            thinking=item.thinking,
+            prompt=item.prompt,
+            reference=item.reference,
+            rubric=own.to_engine() if own else None,
+            description=item.description,
+            metadata=item.metadata,
+            ground_truth=_labels(map(truths.get, units)) if is_labelled else None,
+            ground_truth_reasons=tuple(_why(settled, unit) for unit in units) if is_labelled else None,
+            ground_truth_provenance=tuple(_origin(settled, unit) for unit in units) if is_labelled else None,
+        )
+
+
+def _origin(settled: SettledLabels, unit: Unit) -> LabelProvenance | None:
+    """What a file says of where a label comes from; None where there is no label or people are tied."""
+    found = settled.origins.get(unit)
+    if found is None or found.verdict is None:
+        return None
+    how = [settled.pins[given_to, unit[1]] for given_to in found.given_to]
+    labels = [asdict(said) for said in found.labels]
+    if len(how) == len(labels) and not found.decided_by:
+        pinned = zip(labels, how, strict=True)
+        labels = [
+            said | {"rubric_version": pin.rubric_version, "counts_by": pin.counts_by} for said, pin in pinned
+        ]
+    return LabelProvenance(
+        rule=found.rule,
+        decided_by=found.decided_by or None,
+        decided_at=found.decided_at.isoformat() if found.decided_at else None,
+        labels=tuple(labels),
+        rubric_versions=tuple(sorted({pin.rubric_version for pin in how if pin.rubric_version is not None})),
+        counts_by=tuple(sorted({pin.counts_by for pin in how})),
+    )
+
+
+def _labels(stands: Iterable[Truth | None]) -> tuple[str | None, ...]:
+    return tuple(truth.verdict if truth else None for truth in stands)
+
+
+def _why(settled: SettledLabels, unit: Unit) -> str | None:
+    """By which rule a label stands: its provenance, in the words the file carries."""
+    truth = settled.truths.get(unit)
+    if truth is None or truth.verdict is None:
+        return None
+    if truth.rule == "adjudicated":
+        reason = settled.origins[unit].reason
+        return f"adjudicated: {reason}" if reason else "adjudicated"
+    return f"{truth.rule} of {truth.labels}"

@@ -1,0 +1,140 @@
+"""By what a label in an export counts: the version it was given to and the decisions that carried it here."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from rubricweb.engine.formats.label_provenance import SAME_WORDS, UsedDecision
+from rubricweb.models import (
+    Criterion,
+    Judgement,
+    LabelDecision,
+    ReviewQueue,
+    Rubric,
+    RubricVersion,
+    Run,
+)
+from rubricweb.selectors.labels.people import decisions, people_labels
+from rubricweb.selectors.rubrics.wordings import Wording, decisions_between, wordings
+
+NOT_COUNTED = "not counted"
+
+GivenAndRead = tuple[int, int]
+"""(the criterion a label was given to, the criterion it counts for), by id."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """How labels of one criterion count for another: given to this version, None of an item's own rubric,
+    carried by these decisions. Without any both ask in the same words.
+    """
+
+    rubric_version: int | None
+    decisions: tuple[LabelDecision, ...] = ()
+
+    @property
+    def counts_by(self) -> str:
+        return ", ".join(map(decision_name, self.decisions)) or SAME_WORDS
+
+
+def decision_name(decision: LabelDecision) -> str:
+    """`carry 12`: its kind and id."""
+    return f"{decision.kind} {decision.pk}"
+
+
+def pins(wanted: Collection[GivenAndRead]) -> dict[GivenAndRead, Pin]:
+    """Every one of these as current decisions have it. A query, and two for each rubric that was reworded."""
+    ids = {pk for pair in wanted for pk in pair}
+    rows = Criterion.objects.filter(pk__in=ids).select_related("version__rubric")
+    version_of = {row.pk: row.version for row in rows}
+    carried = [pair for pair in wanted if pair[0] != pair[1]]
+    rubrics = {version_of[given_to].rubric for given_to, _ in carried} - {None}
+    wording_of: dict[int, Wording] = {}
+    for rubric in rubrics:
+        assert isinstance(rubric, Rubric)  # items' own rubrics have one version, so nothing is carried there
+        for several in wordings(rubric).values():
+            wording_of |= {row.pk: wording for wording in several for row in wording.members}
+    return {
+        (given_to, read): Pin(
+            version_of[given_to].number,
+            () if given_to == read else tuple(decisions_between(wording_of[given_to], wording_of[read])),
+        )
+        for given_to, read in wanted
+    }
+
+
+def used_decisions(found: Iterable[Pin]) -> tuple[UsedDecision, ...]:
+    """The decisions of these, each once, oldest first, as files hold them. One query."""
+    ids = {decision.pk for pin in found for decision in pin.decisions}
+    rows = LabelDecision.objects.filter(pk__in=ids).order_by("pk")
+    return tuple(
+        UsedDecision(
+            id=row.pk,
+            kind=row.kind,
+            rubric=row.version.title,
+            criterion=row.criterion.name if row.criterion else None,
+            uid=row.criterion.uid if row.criterion else None,
+            to_version=row.version.number or 0,
+            options=row.options,
+            reason=row.reason,
+            decided_by=row.decided_by.username if row.decided_by else None,
+            decided_at=row.decided_at.isoformat(),
+        )
+        for row in rows.select_related("version", "criterion", "decided_by")
+    )
+
+
+@dataclass(frozen=True)
+class CountedLabels:
+    """Which of people's labels and decisions count for the version an export is read by, and by what.
+
+    By the id of their judgement, or of their adjudication: what is not there does not count.
+    """
+
+    labels: Mapping[int, Pin]
+    adjudications: Mapping[int, Pin]
+    decisions: tuple[UsedDecision, ...]
+
+    def counts_by(self, row: Judgement) -> str | None:
+        """By what a person's label counts; None for a judge's answer, which is for its own words alone."""
+        if row.review is None:
+            return None
+        pin = self.labels.get(row.pk)
+        return NOT_COUNTED if pin is None else pin.counts_by
+
+
+def counted_labels(
+    queues: Sequence[ReviewQueue], run: Run | None, *, withheld: Collection[int] = ()
+) -> CountedLabels:
+    """Read by the run's version, else the newest of the queues; of queues with several rubrics each by its
+    own. None of items `withheld`, by id.
+    """
+    runs = [run] if run is not None else []
+    said = [one for one in people_labels(queues, runs=runs) if one.item_id not in withheld]
+    settled = {unit: one for unit, one in decisions(queues, runs=runs).items() if unit[0] not in withheld}
+    ids = {one.criterion_id for one in said} | {unit[1] for unit in settled}
+    criteria = Criterion.objects.filter(_by_which_is_read(queues, run), pk__in=ids)
+    asked = set(criteria.values_list("pk", flat=True))
+    labels = {one.judgement_id: (one.given_to, one.criterion_id) for one in said if one.criterion_id in asked}
+    adjudications = {
+        one.adjudication_id: (one.given_to, read) for (_, read), one in settled.items() if read in asked
+    }
+    found = pins({*labels.values(), *adjudications.values()})
+    return CountedLabels(
+        {pk: found[pair] for pk, pair in labels.items()},
+        {pk: found[pair] for pk, pair in adjudications.items()},
+        used_decisions(found.values()),
+    )
+
+
+def _by_which_is_read(queues: Sequence[ReviewQueue], run: Run | None) -> Q:
+    """Criteria of the version labels are read by, of each rubric its own, and of rubrics items brought."""
+    sources: list[ReviewQueue | Run] = [*queues, *([run] if run else [])]
+    ids = {one.rubric_version_id for one in sources if one.rubric_version_id is not None}
+    newest: dict[int, int] = {}
+    rows = RubricVersion.objects.filter(pk__in=ids, rubric__isnull=False).order_by("number")
+    for pk, rubric_id in rows.values_list("pk", "rubric_id"):
+        if run is None or newest.get(rubric_id) != run.rubric_version_id:
+            newest[rubric_id] = pk
+    return Q(version__in=newest.values()) | Q(version__rubric__isnull=True)

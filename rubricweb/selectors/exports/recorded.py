@@ -1,0 +1,73 @@
+"""Exports that were made of a dataset, and whether a decision about labels they used holds still."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from rubricweb.engine.formats import CONTENTS
+from rubricweb.models import Dataset, JournalEntry, LabelDecision
+from rubricweb.selectors.exports.pins import decision_name
+
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class ExportedDecision:
+    """A decision by which an export counts labels of earlier words.
+
+    `criterion` is "" for all that were not reworded themselves; `version` the number of the version that
+    changed the words; `replaced_at` when somebody decided otherwise, None while it holds.
+    """
+
+    id: int
+    name: str
+    criterion: str
+    version: int
+    replaced_at: datetime | None
+
+
+@dataclass(frozen=True)
+class RecordedExport:
+    """One export as the audit log has it; `by` is a user name, None of a person who is no more."""
+
+    at: datetime
+    by: str | None
+    what: str
+    format: str
+    decisions: tuple[ExportedDecision, ...]
+
+    @property
+    def title(self) -> str:
+        """What it holds, in words."""
+        return CONTENTS.get(self.what, self.what)
+
+
+def recorded_exports(dataset: Dataset, *, most: int = SHOWN) -> list[RecordedExport]:
+    """The newest exports of the dataset, newest first. Two queries."""
+    rows = JournalEntry.objects.filter(
+        team=dataset.team_id, verb="exported", target_kind="dataset", target_id=dataset.pk
+    )
+    lines = list(rows.select_related("actor")[:most])
+    ids = {pk for line in lines for pk in line.detail.get("label_decisions", [])}
+    known = LabelDecision.objects.select_related("version", "criterion").in_bulk(ids)
+    return [
+        RecordedExport(
+            at=line.at,
+            by=line.actor.username if line.actor else None,
+            what=line.detail.get("what", ""),
+            format=line.detail.get("format", ""),
+            decisions=tuple(
+                _exported(known[pk]) for pk in line.detail.get("label_decisions", []) if pk in known
+            ),
+        )
+        for line in lines
+    ]
+
+
+def _exported(row: LabelDecision) -> ExportedDecision:
+    return ExportedDecision(
+        id=row.pk,
+        name=decision_name(row),
+        criterion=row.criterion.name if row.criterion else "",
+        version=row.version.number or 0,
+        replaced_at=row.superseded_at,
+    )
