@@ -25,7 +25,7 @@ from rubricweb.services import adjudications, exports
 from rubricweb.services.datasets import splits
 from rubricweb.services.exports import EXPORT_FORMATS
 from rubricweb.services.reviews import reviews
-from rubricweb.services.rubrics.label_decisions import Chosen, decide
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.api.client import ApiClient
@@ -86,9 +86,9 @@ def world(people: Cast) -> World:
     queue = label(people, dataset, first, "first")
     assert first.rubric is not None
     second = changed(first.rubric, said(requirement="Says that Paris is the capital."))
-    decide(second, uid(second, "capital"), Chosen("carry", reason="The same."), by=people.ed)
+    decide(second, uid(second, "capital"), NewLabelDecision("carry", reason="The same."), by=people.ed)
     third = changed(first.rubric, said(options=OPTIONS), position=3)
-    decide(third, uid(third, "tone"), Chosen("carry", MAP), by=people.ed)
+    decide(third, uid(third, "tone"), NewLabelDecision("carry", MAP), by=people.ed)
     lines = [
         f"good,{one.name},cat,{'kind' if one.kind == 'choice' else 'MET'}" for one in third.criteria.all()
     ]
@@ -129,7 +129,7 @@ def test_labels_carried_twice_name_both_decisions(world: World) -> None:
     rubric = world.versions[0].rubric
     assert rubric is not None
     fourth = changed(rubric, said(requirement="Names the capital: Paris."))
-    decide(fourth, uid(fourth, "capital"), Chosen("carry"), by=world.people.ed)
+    decide(fourth, uid(fourth, "capital"), NewLabelDecision("carry"), by=world.people.ed)
     both = LabelDecision.objects.filter(criterion__name="capital").order_by("pk")
     alone = settled_labels([world.first], version=fourth.pk)
     capital = fourth.criteria.get(name="capital").pk
@@ -163,7 +163,13 @@ def test_the_head_of_a_dataset_keeps_the_decisions_its_labels_count_by(world: Wo
     capital, tone = world.carried("capital"), world.carried("tone")
     data = world.file("ground_truth", format)
     # Decided otherwise: the file says what it said.
-    decide(capital.version, uid(capital.version, "capital"), Chosen("label_again"), by=None, seen=capital.pk)
+    decide(
+        capital.version,
+        uid(capital.version, "capital"),
+        NewLabelDecision("label_again"),
+        by=None,
+        seen=capital.pk,
+    )
     file = read_dataset(data, filename=f"back{EXPORT_FORMATS[format].suffix}")
     assert [
         (one.id, one.kind, one.criterion, one.to_version, one.options, one.reason, one.decided_by)
@@ -230,7 +236,13 @@ def test_a_head_with_faulty_decisions_is_refused_with_the_place(given: str) -> N
 
 def test_verdicts_say_what_counts_for_the_newest_version_and_what_does_not(world: World) -> None:
     capital = world.carried("capital")
-    decide(capital.version, uid(capital.version, "capital"), Chosen("label_again"), by=None, seen=capital.pk)
+    decide(
+        capital.version,
+        uid(capital.version, "capital"),
+        NewLabelDecision("label_again"),
+        by=None,
+        seen=capital.pk,
+    )
     rows = world.rows("verdicts")
     assert list(rows[0])[-2:] == ["rubric_version", "counts_by"]
     found = {
@@ -353,7 +365,13 @@ def test_earlier_exports_name_the_decisions_that_hold_no_more(
     page = sign_in(people.bob).get(url, {"dataset": world.dataset.pk}).content.decode()
     assert f"carry {capital.pk}" in page
     assert "decided otherwise since" not in page
-    decide(capital.version, uid(capital.version, "capital"), Chosen("label_again"), by=None, seen=capital.pk)
+    decide(
+        capital.version,
+        uid(capital.version, "capital"),
+        NewLabelDecision("label_again"),
+        by=None,
+        seen=capital.pk,
+    )
     world.file("verdicts", "jsonl")
     newest, oldest = recorded_exports(world.dataset)
     assert [(one.criterion, one.version, one.replaced_at is not None) for one in oldest.decisions] == [
