@@ -71,7 +71,6 @@ ELSEWHERE = {
     *("endpoints test", "judge test"),
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
     *("rubrics labels", "rubrics decide", "rubrics open-queue"),  # tests/api/rubrics/test_label_decisions.py
-    *("rubrics labels", "rubrics decide"),  # tests/api/rubrics/test_label_decisions.py
     "export",  # tests/services/exports/test_pinned_exports.py
 }
 # In shapes of their own, because no operation answers the same.
