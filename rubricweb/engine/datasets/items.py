@@ -9,6 +9,7 @@ from typing import Any
 from rubricweb.engine.errors import FaultList, InvalidFile
 from rubricweb.engine.formats.content_ids import content_id
 from rubricweb.engine.formats.dataset_values import ItemRecord, LabelRow, Prompt
+from rubricweb.engine.formats.datasets.cases import read_attempt, read_system
 from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
     read_machine_raters,
@@ -31,9 +32,10 @@ class DataItem:
     ``reference_submission`` and ``prompt`` are the item's own, None means "as the dataset says".
 
     ``labels`` and ``label_reasons`` hold the same per rater; ``machine_raters`` names those of them who are
-    programs or models. ``group`` is what the item belongs with, such as
-    the prompt its rollouts share. ``id``, when not given, follows from the content (``content_id``), the
-    same on every machine. Raises ValueError for a group that ``metadata`` contradicts.
+    programs or models. ``group`` is what the item belongs with, such as the prompt its rollouts share.
+    ``case_id`` is what stays when the system under test changes, "" for a case of the item's own; ``system``
+    the version that answered, as ``assistant@v4``; ``attempt`` counts its answers to the case from 1.
+    ``id``, when not given, follows from the content (``content_id``), the same on every machine. Raises ValueError for a group that ``metadata`` contradicts.
     """
 
     submission: str
@@ -50,6 +52,9 @@ class DataItem:
     machine_raters: Sequence[str] = field(default=(), kw_only=True)
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     group: str | None = field(default=None, kw_only=True)
+    case_id: str = field(default="", kw_only=True)
+    system: str = field(default="", kw_only=True)
+    attempt: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.group is not None and self.metadata.get("group", self.group) != self.group:
@@ -90,6 +95,9 @@ class DataItem:
             machine_raters=record.machine_raters,
             metadata=metadata,
             group=record.group,
+            case_id=record.case_id,
+            system=record.system,
+            attempt=record.attempt,
         )
 
     def to_record(self, rubric: Rubric | None, place: str = "") -> ItemRecord:
@@ -119,6 +127,9 @@ class DataItem:
         read_id(self.id, f"{under}id", faults)
         read_prompt(self.prompt, f"{under}prompt", faults)
         metadata = storable(dict(self.metadata), f"{under}metadata", faults)
+        case_id = read_id(self.case_id or None, f"{under}case_id", faults) or ""
+        system = read_system(self.system, f"{under}system", faults) or ""
+        attempt = read_attempt(self.attempt, f"{under}attempt", faults)
         faults.raise_as(InvalidFile)
         metadata |= {} if self.group is None else {"group": self.group}
         return ItemRecord(
@@ -135,6 +146,9 @@ class DataItem:
             labels,
             explained,
             machine_raters=machines,
+            case_id=case_id,
+            system=system,
+            attempt=attempt,
         )
 
     def with_own_labels(self, rubric: Rubric | None, place: str = "") -> DataItem:

@@ -39,11 +39,22 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "labels": ("labels",),
     "label_reasons": ("label_reasons",),
     "metadata": ("metadata",),
+    "case_id": ("case_id",),
+    "system": ("system",),
+    "attempt": ("attempt",),
 }
 """Per field the keys it may stand under, best first; a second match in one item stays behind as metadata.
 
-``labels`` are raters' labels where they are an object; a list or a text of that name is metadata.
+``labels`` are raters' labels where they are an object; a list or a text of that name is metadata. ``system``
+is one where it says ``name@version`` or stands beside a ``case_id``, ``attempt`` beside one of the two.
 """
+
+SUGGESTIONS: dict[str, tuple[str, ...]] = {
+    "case_id": ("example_id", "question_id", "task_id", "prompt_id", "group"),
+    "system": ("system", "model", "variant", "build", "run", "assistant"),
+    "attempt": ("attempt", "sample", "epoch", "trial"),
+}
+"""Per field the keys that often hold it and may as well mean something else: a person is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,9 @@ class ItemRecord:
     decided; None as a whole when the item is not labelled. ``ground_truth_provenance`` says of each by
     which rule it stands, None where the file does not. ``labels`` and ``label_reasons`` hold labels and
     reasons per rater; ``machine_raters`` names those of them who are no people.
-    Everything the file says beyond the known fields is ``metadata``.
+    Everything the file says beyond the known fields is ``metadata``. ``case_id`` is what stays when the
+    system changes, "" for a case of the item's own; ``system`` the version that answered, ``assistant@v4``,
+    or "" where the file names none; ``attempt`` counts its answers to the case from 1.
     """
 
     id: str
@@ -72,6 +85,9 @@ class ItemRecord:
     label_reasons: Mapping[str, LabelRow] = field(default_factory=dict)
     ground_truth_provenance: ProvenanceRow | None = None
     machine_raters: tuple[str, ...] = ()
+    case_id: str = ""
+    system: str = ""
+    attempt: int = 1
 
     @property
     def group(self) -> str | None:
@@ -137,7 +153,8 @@ class DatasetFile:
 class Preview:
     """The beginning of a dataset file: columns, first rows, and the column each field would come from.
 
-    ``machine_raters`` are those the first rows name as programs or models.
+    ``machine_raters`` are those the first rows name as programs or models. ``suggestions`` are columns that
+    may hold a field and are not read as it until somebody says so.
 
     ``recognised`` is as in DatasetFile; the columns are then those of the translation.
     """
@@ -148,6 +165,7 @@ class Preview:
     mapping: dict[str, str]
     recognised: str = ""
     machine_raters: tuple[str, ...] = ()
+    suggestions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

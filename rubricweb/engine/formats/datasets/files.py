@@ -16,7 +16,7 @@ from rubricweb.engine.formats.dataset_values import (
     Preview,
     Prompt,
 )
-from rubricweb.engine.formats.datasets.item_reader import ItemReader, guessed_columns
+from rubricweb.engine.formats.datasets.item_reader import ItemReader, preview_columns, suggested_columns
 from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
 from rubricweb.engine.formats.records import MAX_FILE_BYTES
 from rubricweb.engine.rubric import Rubric
@@ -109,8 +109,15 @@ def preview(data: bytes, filename: str, rows: int = 5, *, max_bytes: int = MAX_F
     columns = tuple(dict.fromkeys(str(key) for record in first for key in record))
     named = [record.get(MACHINES_KEY) for record in first]
     machines = dict.fromkeys(str(rater) for given in named if isinstance(given, list) for rater in given)
+    mapping = preview_columns(columns, first)
     return Preview(
-        source.format, columns, first, guessed_columns(columns, {}), source.recognised, tuple(machines)
+        source.format,
+        columns,
+        first,
+        mapping,
+        source.recognised,
+        tuple(machines),
+        suggested_columns(columns, mapping),
     )
 
 

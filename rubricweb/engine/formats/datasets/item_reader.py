@@ -11,11 +11,13 @@ from rubricweb.engine.formats.content_ids import content_id, numbered_ids
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
     MACHINES_KEY,
+    SUGGESTIONS,
     DatasetHeader,
     ItemRecord,
     LabelRow,
     ProvenanceRow,
 )
+from rubricweb.engine.formats.datasets.cases import CaseReader, asked_words, checked_item_id
 from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
     read_machine_raters,
@@ -80,6 +82,7 @@ class ItemReader:
         self._numbered: Counter[str] = Counter()
         self.columns_seen: set[str] = set()
         self.any_record = False
+        self.cases = CaseReader(faults)
 
     def read(self, record: PlacedRecord) -> ItemRecord | None:
         """The item, or None when something about it was refused."""
@@ -114,10 +117,22 @@ class ItemReader:
         )
         metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
         id_place = _at(place, mapping, "id")
+        answered = self.cases.read(
+            values,
+            lambda: asked_words(
+                self.header.prompt if prompt is None else prompt,
+                self.header.reference if reference is None else reference,
+                rubric,
+            ),
+            place,
+            lambda name: _at(place, mapping, name),
+        )
         given_id = read_id(values.get("id"), id_place, self.faults)
+        if given_id is None and answered is not None and answered.case_id:
+            given_id = checked_item_id(answered, id_place, self.faults)
         graded = (submission, thinking, canonical(prompt), reference) if rubric is not None else None
         id = self._own_id(given_id, graded, place, id_place)
-        if self.faults.total > before or submission is None:
+        if self.faults.total > before or submission is None or answered is None:
             return None
         if id is None:
             base = content_id(submission, thinking, prompt, reference, rubric)
@@ -140,6 +155,9 @@ class ItemReader:
             label_reasons,
             provenance,
             machines,
+            case_id=answered.case_id,
+            system=answered.system,
+            attempt=answered.attempt,
         )
 
     def check_whole(self, *, empty: bool) -> None:
@@ -163,6 +181,7 @@ class ItemReader:
             )
             if name in mapping and name not in self.explicit and value is not None and not is_object:
                 del mapping[name]
+        _leave_unsure(mapping, record.data, self.explicit)
         return mapping
 
     def _cell(self, name: str, value: Any, place: str) -> Any:
@@ -310,6 +329,43 @@ def guessed_columns(columns: Iterable[str], explicit: Mapping[str, str]) -> dict
         if found is not None and found not in named:
             mapping[name] = found
     return mapping
+
+
+def preview_columns(columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Which column each field of these first rows is read from."""
+    mapping = guessed_columns(columns, {})
+    read: set[str] = set()
+    for row in rows:
+        of_row = guessed_columns(row, {})
+        _leave_unsure(of_row, row, {})
+        read |= of_row.keys()
+    return {field: column for field, column in mapping.items() if field in read or field not in _UNSURE}
+
+
+_UNSURE = ("system", "attempt")
+
+
+def _leave_unsure(mapping: dict[str, str], row: Mapping[str, Any], explicit: Mapping[str, str]) -> None:
+    """Takes out what alone is metadata: a column "system" often holds a prompt, and "attempt" anything."""
+    system = row.get(mapping.get("system", ""))
+    names_version = isinstance(system, str) and "@" in system
+    if "system" not in explicit and "case_id" not in mapping and not names_version:
+        mapping.pop("system", None)
+    if "attempt" not in explicit and not {"case_id", "system"} & mapping.keys():
+        mapping.pop("attempt", None)
+
+
+def suggested_columns(columns: Iterable[str], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Per field that no column is read as, a column that may be it by its name."""
+    by_name: dict[str, str] = {}
+    for column in columns:
+        by_name.setdefault(column.strip().casefold().replace(" ", "_").replace("-", "_"), column)
+    free = {
+        field: next((by_name[name] for name in names if name in by_name), None)
+        for field, names in SUGGESTIONS.items()
+        if field not in mapping
+    }
+    return {field: column for field, column in free.items() if column and column not in mapping.values()}
 
 
 def _at(place: str, mapping: Mapping[str, str], name: str) -> str:

@@ -60,6 +60,9 @@ def item_fields(item: ItemRecord) -> dict[str, Any]:
         "label_reasons": {rater: list(row) for rater, row in item.label_reasons.items()} or None,
         MACHINES_KEY: list(item.machine_raters) or None,
         "metadata": item.metadata or None,
+        "case_id": item.case_id or None,
+        "system": item.system or None,
+        "attempt": item.attempt if item.attempt > 1 else None,
     }
     return {key: value for key, value in fields.items() if value is not None}
 
