@@ -245,7 +245,7 @@ def seed(items: int) -> None:
     from django.test.utils import CaptureQueriesContext
     from django.utils import timezone
 
-    from rubricweb.models import Dataset, Item, Rater, Role, RunState, User
+    from rubricweb.models import Dataset, Rater, Role, RunState, User
     from rubricweb.services.reviews import queues
     from rubricweb.services.runs import lifecycle, summaries
     from rubricweb.services.teams import teams
@@ -258,11 +258,7 @@ def seed(items: int) -> None:
     empty = teams.create_team("Empty", owner=pat, slug="empty")
     data = Dataset.objects.create(team=team, name="Many", created_by=olga)
     text = "Paris is the **capital** of France.\n\n- It lies on the Seine.\n" * 10
-    for begin in range(0, items, 5000):
-        Item.objects.bulk_create(
-            Item(dataset=data, key=f"item-{at}", position=at, submission=f"{at}. {text}", prompt="Capital?")
-            for at in range(begin, min(begin + 5000, items))
-        )
+    factories.many_items(data, items, text)
     criteria = [
         {"name": f"c{number}", "weight": 1.0, "requirement": f"Says thing {number}."}
         for number in range(CRITERIA)

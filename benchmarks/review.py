@@ -119,7 +119,7 @@ def seed(items: int) -> None:
     from django.test import Client
     from django.utils import timezone
 
-    from rubricweb.models import Dataset, Item, Team, User
+    from rubricweb.models import Dataset, Team, User
     from rubricweb.services.reviews import queues
     from tests import factories
 
@@ -127,11 +127,7 @@ def seed(items: int) -> None:
     team = Team.objects.get(memberships__user=olga)
     data = Dataset.objects.create(team=team, name="Many", created_by=olga)
     text = "Paris is the **capital** of France.\n\n- It lies on the Seine.\n" * 20
-    for begin in range(0, items, 5000):
-        Item.objects.bulk_create(
-            Item(dataset=data, key=f"item-{at}", position=at, submission=f"{at}. {text}", prompt="Capital?")
-            for at in range(begin, min(begin + 5000, items))
-        )
+    factories.many_items(data, items, text)
     criteria = [
         {"name": f"c{number}", "weight": 1.0, "requirement": f"Says thing {number}."}
         for number in range(CRITERIA)

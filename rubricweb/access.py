@@ -71,7 +71,9 @@ def access_dataset(team: Team, dataset_id: int) -> Dataset:
 
 
 def access_item(team: Team, item_id: int) -> Item:
-    items = Item.objects.filter(dataset__team=team).select_related("dataset", "rubric_version")
+    items = Item.objects.filter(dataset__team=team).select_related(
+        "dataset__team", "rubric_version", "case", "system_version__system"
+    )
     return _one(items, item_id, "item")
 
 

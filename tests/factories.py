@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.models import (
+    Case,
     Dataset,
+    Item,
     ReviewQueue,
     Role,
     RubricVersion,
@@ -16,6 +18,7 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.systems import unnamed_version
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs import lifecycle
@@ -113,6 +116,28 @@ def dataset(
 ) -> Dataset:
     data = "\n".join(json.dumps(item) for item in items).encode()
     return datasets.import_dataset(team, by=by, data=data, filename="items.jsonl", name=name)
+
+
+def many_items(dataset: Dataset, count: int, text: str) -> None:
+    """So many items, each a case of its own, without reading a file of them."""
+    version = unnamed_version(dataset.team)
+    for begin in range(0, count, 5000):
+        places = range(begin, min(begin + 5000, count))
+        cases = Case.objects.bulk_create(
+            Case(dataset=dataset, key=f"item-{at}", position=at) for at in places
+        )
+        Item.objects.bulk_create(
+            Item(
+                dataset=dataset,
+                case=case,
+                system_version=version,
+                key=case.key,
+                position=case.position,
+                submission=f"{case.position}. {text}",
+                prompt="Capital?",
+            )
+            for case in cases
+        )
 
 
 @dataclass

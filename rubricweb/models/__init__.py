@@ -2,7 +2,7 @@
 
 from rubricweb.models.adjudications import Adjudication, Cause, Revision, RevisionChoice
 from rubricweb.models.comments import Comment, Notice, NoticeKind
-from rubricweb.models.datasets import Dataset, Item
+from rubricweb.models.datasets import Case, Dataset, Item, System, SystemVersion
 from rubricweb.models.journal import PRUNED, JournalEntry
 from rubricweb.models.judgements import Judgement, Vote, in_reviews
 from rubricweb.models.queues import (
@@ -81,6 +81,7 @@ __all__ = [
     "CacheEntry",
     "Calibration",
     "CascadeSnapshot",
+    "Case",
     "Cause",
     "Comment",
     "Criterion",
@@ -130,6 +131,8 @@ __all__ = [
     "RunSummary",
     "RunTally",
     "Stratum",
+    "System",
+    "SystemVersion",
     "Team",
     "User",
     "Vote",

@@ -64,14 +64,23 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
     """The items of a dataset, without their bodies."""
     dataset = access.access_dataset(request.auth.team, dataset_id)
     return listed(
-        selected.items(dataset, search=asked.search, order=asked.sort, cursor=asked.cursor, size=asked.limit)
+        selected.items(
+            dataset,
+            viewer=request.auth.user,
+            search=asked.search,
+            order=asked.sort,
+            cursor=asked.cursor,
+            size=asked.limit,
+        )
     )
 
 
 @datasets.read("/items/{int:item_id}", Role.VIEWER, schemas.Item)
 def get_item(request: TokenRequest, item_id: int) -> Any:
     """One item with its submission."""
-    return access.access_item(request.auth.team, item_id)
+    item = access.access_item(request.auth.team, item_id)
+    selected.name_systems([item], viewer=request.auth.user, team=request.auth.team)
+    return item
 
 
 @datasets.read("/datasets/{int:dataset_id}/raters", Role.VIEWER, list[schemas.ImportedRater])

@@ -225,6 +225,21 @@ class ItemInList(Schema):
     excerpt: Annotated[str, Field(description="The beginning of the submission.")]
     characters: Annotated[int, Field(description="The length of the submission.")]
     rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
+    case_key: Annotated[
+        str, Field(description="The key of the case it answers: the same for other answers to it.")
+    ]
+    system: Annotated[
+        str | None,
+        Field(
+            description="The version that answered, as assistant@v4; empty where its file named none, "
+            "null while you are to review the item blind."
+        ),
+    ]
+    attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
+
+    @staticmethod
+    def resolve_case_key(item: Any) -> str:
+        return str(item.case.key)
 
 
 class Item(Schema):
@@ -244,6 +259,21 @@ class Item(Schema):
         str, Field(description="Equal for items that ask and answer the same, whatever their keys.")
     ]
     rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
+    case_key: Annotated[
+        str, Field(description="The key of the case it answers: the same for other answers to it.")
+    ]
+    system: Annotated[
+        str | None,
+        Field(
+            description="The version that answered, as assistant@v4; empty where its file named none, "
+            "null while you are to review the item blind."
+        ),
+    ]
+    attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
+
+    @staticmethod
+    def resolve_case_key(item: Any) -> str:
+        return str(item.case.key)
 
     @staticmethod
     def resolve_prompt(item: Any) -> Any:

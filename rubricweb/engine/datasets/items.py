@@ -35,7 +35,8 @@ class DataItem:
     programs or models. ``group`` is what the item belongs with, such as the prompt its rollouts share.
     ``case_id`` is what stays when the system under test changes, "" for a case of the item's own; ``system``
     the version that answered, as ``assistant@v4``; ``attempt`` counts its answers to the case from 1.
-    ``id``, when not given, follows from the content (``content_id``), the same on every machine. Raises ValueError for a group that ``metadata`` contradicts.
+    ``id``, when not given, follows from the content (``content_id``), the same on every machine.
+    Raises ValueError for a group that ``metadata`` contradicts.
     """
 
     submission: str

@@ -43,11 +43,11 @@ def list_datasets(options: argparse.Namespace) -> int:
 
 def items(options: argparse.Namespace) -> int:
     """The items of a dataset, without their bodies."""
-    _, dataset = _dataset(options, Role.VIEWER)
+    who, dataset = _dataset(options, Role.VIEWER)
     found = first(
         options.limit,
         lambda cursor, size: selected.items(
-            dataset, search=options.search, order=options.sort, cursor=cursor, size=size
+            dataset, viewer=who.user, search=options.search, order=options.sort, cursor=cursor, size=size
         ),
     )
     if options.json:
@@ -56,10 +56,13 @@ def items(options: argparse.Namespace) -> int:
         for row in found.rows:
             print_shape(ItemInList, row)
     elif found.rows:
-        rows = table(("id", "item", "begins"), ("characters",))
+        rows = table(("id", "item", "system", "begins"), ("characters",))
         for row in found.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
-            rows.add_row(f"id:{row.pk}", row.key, " ".join(begins[:BEGINS].split()), count(characters))
+            system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
+            rows.add_row(
+                f"id:{row.pk}", row.key, system, " ".join(begins[:BEGINS].split()), count(characters)
+            )
         terminal().print(rows)
     if not found.rows:
         note(f"There are no such items in {dataset}.")

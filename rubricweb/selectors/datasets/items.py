@@ -1,6 +1,7 @@
 """Datasets and their items, as lists and pages show them; list pages never load submission bodies."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,19 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Length, Substr
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Item, Judgement, RaterKind, ReviewQueue, Run, RunItem, Team
+from rubricweb.models import (
+    Dataset,
+    Item,
+    Judgement,
+    RaterKind,
+    ReviewQueue,
+    Run,
+    RunItem,
+    SystemVersion,
+    Team,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
 ITEM_ORDERS = {
@@ -38,11 +51,18 @@ def datasets(team: Team, *, search: str = "", cursor: str | None = None, size: i
 
 
 def items(
-    dataset: Dataset, *, search: str = "", order: str = "position", cursor: str | None = None, size: int = 50
+    dataset: Dataset,
+    *,
+    viewer: User,
+    search: str = "",
+    order: str = "position",
+    cursor: str | None = None,
+    size: int = 50,
 ) -> Page[Item]:
     """One page of items without their bodies: `excerpt` is the beginning, `characters` the length.
 
-    Raises Invalid for an order that is not in ITEM_ORDERS.
+    `system` is the name of the version that answered, None while the viewer is still to review the item
+    blind. Raises Invalid for an order that is not in ITEM_ORDERS.
     """
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
@@ -51,7 +71,10 @@ def items(
         .annotate(excerpt=Substr("submission", 1, EXCERPT), characters=Length("submission"))
         .defer("submission", "thinking", "prompt", "reference")
     )
-    return keyset_page(matching(rows, search=search), order=ITEM_ORDERS[order], cursor=cursor, size=size)
+    found = matching(rows, search=search).select_related("case", "system_version__system")
+    page = keyset_page(found, order=ITEM_ORDERS[order], cursor=cursor, size=size)
+    name_systems(page.rows, viewer=viewer, team=dataset.team)
+    return page
 
 
 def matching_ids(dataset: Dataset, *, search: str = "", most: int) -> list[int]:
@@ -95,6 +118,42 @@ class _TextUnderKey(KeyTextTransform):
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, Any]:
         sql, params = super().as_sqlite(compiler, connection, **extra)
         return sql, (f"$.{json.dumps(self.key_name)}",) * len(params)
+
+
+def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
+    """Gives each item its `system`: the name of the version that answered, "" where its file named none.
+
+    None while the viewer is still to review the item blind: knowing who answered sways a verdict. One query.
+    """
+    hidden = set(
+        hidden_items(viewer, team).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
+    )
+    for row in rows:
+        row.system = None if row.pk in hidden else str(row.system_version)  # type: ignore[attr-defined]  # for lists
+
+
+def other_answers(item: Item, *, viewer: User) -> list[Item]:
+    """The other items that answer the same case, by system and version, none the viewer is to review blind.
+
+    None at all while this very item is hidden: the list would tell whose answer it is by leaving it out.
+    """
+    team = item.dataset.team
+    if hidden_items(viewer, team, item=item.pk).exists():
+        return []
+    rows = (
+        Item.objects.filter(case=item.case_id).exclude(pk=item.pk).exclude(pk__in=hidden_items(viewer, team))
+    )
+    rows = rows.select_related("system_version__system").defer(
+        "submission", "thinking", "prompt", "reference"
+    )
+    return list(rows.order_by("system_version__system__name", "system_version__position", "attempt"))
+
+
+def system_counts(dataset: Dataset) -> list[tuple[SystemVersion, int]]:
+    """The named system versions that answered, in order, each with its number of items."""
+    rows = SystemVersion.objects.filter(items__dataset=dataset).exclude(system__name="")
+    rows = rows.select_related("system").annotate(n=Count("items", filter=Q(items__dataset=dataset)))
+    return [(row, row.n) for row in rows.order_by("system__name", "position")]
 
 
 def neighbours(item: Item) -> tuple[Item | None, Item | None]:

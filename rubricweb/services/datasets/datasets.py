@@ -10,13 +10,15 @@ from django.db.models import Max
 from rubricweb import engine
 from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.datasets.files import DatasetFile, read_dataset
+from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, QueueState, ReviewQueue, RubricVersion, Team, User
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
+from rubricweb.services.datasets import cases, systems
 from rubricweb.services.labels import store_labels
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
@@ -84,8 +86,9 @@ def add_items(
     with transaction.atomic():
         # Held until the items stand: positions are given once, and a run planned meanwhile would miss them.
         Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-        _check_addition(dataset, file, own, filename)
-        items = _store_items(dataset, _with_own_texts(dataset, file))
+        known = cases.known_cases(dataset, [cases.case_key(item) for item in file.items])
+        _check_addition(dataset, file, own, filename, known)
+        items = _store_items(dataset, _with_own_texts(dataset, file), known)
         queues.take_in(dataset, items)
         _store_ground_truth(dataset, file, by=by)
         _store_labels(dataset, file.labels, by=by, queue_name=f"Labels of {dataset.name}")
@@ -119,18 +122,21 @@ def _refused(filename: str, faults: Sequence[Fault]) -> Invalid:
 # ── Adding to a dataset ──────────────────────────────────────────────────────────────────────────
 
 
-def _check_addition(dataset: Dataset, file: DatasetFile, own: engine.Rubric | None, filename: str) -> None:
+def _check_addition(
+    dataset: Dataset, file: DatasetFile, own: engine.Rubric | None, filename: str, known: dict[str, Item]
+) -> None:
     faults = []
     if file.rubric is not None and (own is None or _rules(file.rubric) != _rules(own)):
         allowed = "the dataset's own rubric, or none: an item may bring one of its own"
         faults.append(Fault("rubric", "a rubric for all items of the file", allowed))
     # All of them rather than those of the file: a database takes only so many parameters.
-    known = set(Item.objects.filter(dataset=dataset).values_list("key", flat=True))
+    taken = set(Item.objects.filter(dataset=dataset).values_list("key", flat=True))
     faults += [
         Fault(f"items[{i}].id", repr(item.id), f"an id that {dataset} does not have yet")
         for i, item in enumerate(file.items)
-        if item.id in known
+        if item.id in taken
     ]
+    faults = faults or cases.case_faults(dataset, file, known)
     if faults:
         raise _refused(filename, faults)
     if any(item.rubric is None for item in file.items):
@@ -176,8 +182,11 @@ def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> Ru
     )
 
 
-def _store_items(dataset: Dataset, file: DatasetFile) -> list[Item]:
-    """Item rows in file order, behind those there are; items with the same rubric share a frozen version."""
+def _store_items(dataset: Dataset, file: DatasetFile, known: Mapping[str, Item] = {}) -> list[Item]:
+    """Item rows in file order, behind those there are; items with the same rubric share a frozen version.
+
+    Answers to `known` cases are asked what those are: their words stay as they were first written.
+    """
     last = Item.objects.filter(dataset=dataset).aggregate(last=Max("position"))["last"]
     texts = [record.rubric.to_json() if record.rubric else None for record in file.items]
     distinct: dict[str, engine.Rubric] = {}
@@ -185,26 +194,39 @@ def _store_items(dataset: Dataset, file: DatasetFile) -> list[Item]:
         if text is not None and item.rubric is not None:
             distinct.setdefault(text, item.rubric)
     versions = dict(zip(distinct, rubrics.store_versions(distinct.values()), strict=True))
+    stored_cases = cases.store_cases(dataset, file.items, known)
+    system_versions = systems.named_versions(dataset.team, [item.system for item in file.items])
     rows = [
-        Item(
-            dataset=dataset,
-            key=item.id,
-            position=position,
-            submission=item.submission,
-            thinking=item.thinking,
-            prompt=item.prompt,
-            reference=item.reference,
-            description=item.description,
-            metadata=item.metadata,
-            rubric_version=versions[text] if text is not None else None,
-        )
+        _row(dataset, item, position, known.get(cases.case_key(item)), versions.get(text or ""))
         for position, (text, item) in enumerate(
             zip(texts, file.items, strict=True), start=0 if last is None else last + 1
         )
     ]
-    for row in rows:
+    for row, item in zip(rows, file.items, strict=True):
+        row.case = stored_cases[cases.case_key(item)]
+        row.wording = row.case.wording
+        row.system_version = system_versions[item.system]
         row.content_hash = content_digest(row.to_engine())
     return Item.objects.bulk_create(rows, batch_size=500)
+
+
+def _row(
+    dataset: Dataset, item: ItemRecord, position: int, asked: Item | None, version: RubricVersion | None
+) -> Item:
+    """The item as a row; `asked` is one that answers the same case already."""
+    return Item(
+        dataset=dataset,
+        attempt=item.attempt,
+        key=item.id,
+        position=position,
+        submission=item.submission,
+        thinking=item.thinking,
+        prompt=asked.prompt if asked else item.prompt,
+        reference=asked.reference if asked else item.reference,
+        description=item.description or (asked.description if asked else ""),
+        metadata=item.metadata,
+        rubric_version=asked.rubric_version if asked else version,
+    )
 
 
 def _store_ground_truth(dataset: Dataset, file: DatasetFile, *, by: User | None) -> None:

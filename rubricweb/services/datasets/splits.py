@@ -30,6 +30,7 @@ from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.services.datasets import cases
 from rubricweb.services.shared.journal import record
 
 NAME_MAX = 200
@@ -132,9 +133,14 @@ def _copied_items(dataset: Dataset, half: Dataset, keys: set[str]) -> dict[int, 
     originals = [
         item for item in Item.objects.filter(dataset=dataset).order_by("position") if item.key in keys
     ]
+    copied = cases.copy_cases(originals, half)
     copies = [
         Item(
             dataset=half,
+            case=copied[item.case_id],
+            wording=item.wording,
+            system_version_id=item.system_version_id,
+            attempt=item.attempt,
             key=item.key,
             position=position,
             submission=item.submission,

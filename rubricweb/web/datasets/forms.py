@@ -25,6 +25,12 @@ FIELDS: dict[str, tuple[str, str]] = {
     "labels": ("Labels by rater", "An object of raters, each with labels, one per criterion."),
     "label_reasons": ("Label reasons by rater", "The same shape, one reason per label."),
     "metadata": ("Metadata", "An object; columns not named here become metadata too."),
+    "case_id": (
+        "Case id",
+        "The same for all answers to one question: versions of a system are compared by it.",
+    ),
+    "system": ("System", "Which version answered, as assistant@v4; or the name of a model."),
+    "attempt": ("Attempt", "A number that tells several answers of one version to the same case apart."),
 }
 
 
@@ -58,7 +64,7 @@ class MappingForm(forms.Form):
         for field, (label, help_text) in FIELDS.items():
             self.fields[f"column_{field}"] = forms.ChoiceField(
                 label=label,
-                help_text=help_text,
+                help_text=help_text + _perhaps(preview, field),
                 required=False,
                 choices=[("", "– not in the file –"), *columns],
             )
@@ -85,6 +91,11 @@ class MappingForm(forms.Form):
             else:
                 rest.append(fault)
         return tuple(rest)
+
+
+def _perhaps(preview: Preview, field: str) -> str:
+    column = preview.suggestions.get(field)
+    return f" Perhaps {column}?" if column else ""
 
 
 class SplitForm(forms.Form):

@@ -50,7 +50,9 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     search, order = searched(request.GET), request.GET.get("order", "position")
     context = {
         "dataset": dataset,
-        "page": selectors.items(dataset, search=search, order=order, cursor=request.GET.get("cursor")),
+        "page": selectors.items(
+            dataset, viewer=request.user, search=search, order=order, cursor=request.GET.get("cursor")
+        ),
         "search": search,
         "order": order,
         "may_edit": request.membership.role >= Role.EDITOR,
@@ -59,6 +61,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         return render(request, "datasets/_items.html", context)
     context["item_count"], context["own_rubrics"] = selectors.own_rubric_counts(dataset)
     context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}
+    context["systems"] = selectors.system_counts(dataset)
     context["imported_raters"] = selectors.imported_raters(dataset)
     if dataset.split_report:
         context["may_see_labels"] = not exports.withheld_from(request.user, dataset)
@@ -84,8 +87,10 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     item = access.access_item(request.team, item_id)
     previous, following = selectors.neighbours(item)
     own = item.rubric_version_id
+    selectors.name_systems([item], viewer=request.user, team=request.team)
     context = {
         "item": item,
+        "other_answers": selectors.other_answers(item, viewer=request.user),
         "submission": item.to_engine(),
         "metadata": list(item.metadata.items()),
         "previous": previous,

@@ -15,9 +15,10 @@ from rubricweb.engine.formats.dataset_values import (
     DatasetHeader,
     ItemRecord,
     LabelRow,
+    Prompt,
     ProvenanceRow,
 )
-from rubricweb.engine.formats.datasets.cases import CaseReader, asked_words, checked_item_id
+from rubricweb.engine.formats.datasets.cases import Answered, CaseReader, asked_words, checked_item_id
 from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
     read_machine_raters,
@@ -117,29 +118,14 @@ class ItemReader:
         )
         metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
         id_place = _at(place, mapping, "id")
-        answered = self.cases.read(
-            values,
-            lambda: asked_words(
-                self.header.prompt if prompt is None else prompt,
-                self.header.reference if reference is None else reference,
-                rubric,
-            ),
-            place,
-            lambda name: _at(place, mapping, name),
-        )
-        given_id = read_id(values.get("id"), id_place, self.faults)
-        if given_id is None and answered is not None and answered.case_id:
-            given_id = checked_item_id(answered, id_place, self.faults)
+        answered = self._answered(values, (prompt, reference, rubric), mapping, place)
+        id = self._given_id(values.get("id"), answered, id_place)
         graded = (submission, thinking, canonical(prompt), reference) if rubric is not None else None
-        id = self._own_id(given_id, graded, place, id_place)
+        id = self._own_id(id, graded, place, id_place)
         if self.faults.total > before or submission is None or answered is None:
             return None
         if id is None:
-            base = content_id(submission, thinking, prompt, reference, rubric)
-            numbers = numbered_ids(base, after=self._numbered[base])
-            number, id = next(one for one in numbers if one[1] not in self.places_by_id)
-            self._numbered[base] = number
-            self.places_by_id[id] = place
+            id = self._numbered_id(content_id(submission, thinking, prompt, reference, rubric), place)
         return ItemRecord(
             id,
             submission,
@@ -281,6 +267,38 @@ class ItemReader:
             key: storable(given, join_place(place, f"metadata.{key}"), self.faults)
             for key, given in metadata.items()
         }
+
+    def _answered(
+        self,
+        values: Mapping[str, Any],
+        own: tuple[Prompt | None, str | None, Rubric | None],
+        mapping: Mapping[str, str],
+        place: str,
+    ) -> Answered | None:
+        """What the item answers; ``own`` are its prompt, reference and rubric, the header says the rest."""
+        prompt, reference, rubric = own
+
+        def words() -> str:
+            asked = self.header.prompt if prompt is None else prompt
+            known = self.header.reference if reference is None else reference
+            return asked_words(asked, known, rubric)
+
+        return self.cases.read(values, words, place, lambda name: _at(place, mapping, name))
+
+    def _numbered_id(self, base: str, place: str) -> str:
+        """An id made from the content, numbered where equal items came before."""
+        numbers = numbered_ids(base, after=self._numbered[base])
+        number, id = next(one for one in numbers if one[1] not in self.places_by_id)
+        self._numbered[base] = number
+        self.places_by_id[id] = place
+        return id
+
+    def _given_id(self, value: Any, answered: Answered | None, place: str) -> str | None:
+        """The id the file gives the item, else one of its case and system; None where it has neither."""
+        given = read_id(value, place, self.faults)
+        if given is None and answered is not None and answered.case_id:
+            return checked_item_id(answered, place, self.faults)
+        return given
 
     def _own_id(self, id: str | None, graded: object, place: str, id_place: str) -> str | None:
         """The id, numbered ``id#2``, ``id#3`` where a submission comes again under a rubric of its own.

@@ -98,8 +98,9 @@ def test_cases_and_systems_survive_being_written(format: Any) -> None:
 
 
 def test_files_without_cases_are_written_as_before() -> None:
-    file = read_dataset(b'{"id": "a", "submission": "Paris."}', filename="a.jsonl")
-    assert b"".join(write_dataset(file, "jsonl")) == b'{"id": "a", "submission": "Paris."}\n'
+    plain = b'{"id": "a", "submission": "Paris.", "description": ""}\n'
+    file = read_dataset(plain, filename="a.jsonl")
+    assert b"".join(write_dataset(file, "jsonl")) == plain
 
 
 def test_a_preview_suggests_columns_that_may_name_cases_and_systems() -> None:

@@ -1,0 +1,100 @@
+"""Cases of items that come into a dataset: known ones are found, the others made."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from django.db.models import F, Max, Min
+
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.datasets.cases import asked_words
+from rubricweb.models import Case, Dataset, Item
+
+AT_ONCE = 5000
+
+
+def case_key(record: ItemRecord) -> str:
+    """The key of an item's case: its case id, else its own id."""
+    return record.case_id or record.id
+
+
+def known_cases(dataset: Dataset, keys: Collection[str]) -> dict[str, Item]:
+    """Case key → the first item that answers the present words of the case, with its own rubric if any."""
+    wanted: list[str] = list(dict.fromkeys(keys))
+    found: dict[str, Item] = {}
+    for begin in range(0, len(wanted), AT_ONCE):
+        answers = Item.objects.filter(
+            case__dataset=dataset, case__key__in=wanted[begin : begin + AT_ONCE], wording=F("case__wording")
+        )
+        first = answers.order_by().values("case").annotate(first=Min("pk")).values("first")
+        rows = Item.objects.filter(pk__in=first).select_related("case", "dataset", "rubric_version")
+        found |= {row.case.key: row for row in rows.prefetch_related("rubric_version__criteria")}
+    return found
+
+
+def case_faults(dataset: Dataset, file: DatasetFile, known: Mapping[str, Item]) -> list[Fault]:
+    """What keeps items of a file from becoming answers to known cases: other words, answered before, or an
+    own key that is the key of a case.
+    """
+    answered = set(
+        Item.objects.filter(case__in=[item.case_id for item in known.values()])
+        .annotate(case_key=F("case__key"), name=F("system_version__system__name"))
+        .values_list("case_key", "name", "system_version__label", "attempt")
+    )
+    faults = []
+    for i, record in enumerate(file.items):
+        asked = known.get(case_key(record))
+        if asked is None:
+            continue
+        if not record.case_id:
+            faults.append(
+                Fault(f"items[{i}].id", repr(record.id), "an id that no case of the dataset has yet")
+            )
+            continue
+        if _words(file, record, asked) != _words(file, None, asked):
+            found = f"case {record.case_id!r} with another prompt, reference or rubric"
+            allowed = (
+                "the words the dataset has for the case, or none: correct the case where they have changed"
+            )
+            faults.append(Fault(f"items[{i}].case_id", found, allowed))
+        name, _, label = record.system.partition("@")
+        if (record.case_id, name, label, record.attempt) in answered:
+            found = f"a second answer of {record.system or 'the same system'} to case {record.case_id!r}"
+            faults.append(Fault(f"items[{i}].system", found, "one, or an attempt that tells them apart"))
+    return faults
+
+
+def _words(file: DatasetFile, record: ItemRecord | None, asked: Item) -> str:
+    """A digest of what a case asks: what the record or its file says of it, else what is known."""
+    known = asked.to_engine()
+    rubric = asked.rubric_version.to_engine() if asked.rubric_version else None
+    prompt, reference = known.query, known.reference
+    if record is not None:
+        own = file.prompt_for(record), file.reference_for(record)
+        prompt, reference = own[0] or prompt, own[1] or reference
+        rubric = record.rubric or rubric
+    return asked_words(prompt, reference, rubric)  # type: ignore[arg-type]  # as it was imported
+
+
+def store_cases(
+    dataset: Dataset, records: Sequence[ItemRecord], known: Mapping[str, Item]
+) -> dict[str, Case]:
+    """Case key → its row, for every item; new ones stand behind those of the dataset, in file order."""
+    keys = dict.fromkeys(map(case_key, records))
+    last = Case.objects.filter(dataset=dataset).aggregate(last=Max("position"))["last"]
+    first = 0 if last is None else last + 1
+    new = [key for key in keys if key not in known]
+    made = Case.objects.bulk_create(
+        [Case(dataset=dataset, key=key, position=first + at) for at, key in enumerate(new)], batch_size=1000
+    )
+    return {key: item.case for key, item in known.items()} | dict(zip(new, made, strict=True))
+
+
+def copy_cases(items: Iterable[Item], dataset: Dataset) -> dict[int, Case]:
+    """Case id → its copy in another dataset, for the cases of these items in the order of their dataset."""
+    originals = Case.objects.filter(pk__in={item.case_id for item in items}).order_by("position")
+    copies = [
+        Case(dataset=dataset, key=case.key, position=at, wording=case.wording)
+        for at, case in enumerate(originals)
+    ]
+    made = Case.objects.bulk_create(copies, batch_size=1000)
+    return {case.pk: copy for case, copy in zip(originals, made, strict=True)}

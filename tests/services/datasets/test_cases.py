@@ -1,0 +1,94 @@
+"""Cases and systems of what comes into a dataset."""
+
+import json
+from typing import Any
+
+import pytest
+
+from rubricweb.errors import Invalid
+from rubricweb.models import Case, Dataset, Item, SystemVersion
+from rubricweb.services.datasets import datasets
+from tests import factories
+from tests.factories import Cast
+
+V3 = [
+    {"case_id": "fr", "system": "assistant@v3", "prompt": "Capital of France?", "submission": "Lyon."},
+    {"case_id": "pe", "system": "assistant@v3", "prompt": "Capital of Peru?", "submission": "Lima."},
+]
+V4 = [
+    {"case_id": "pe", "system": "assistant@v4", "submission": "Lima!"},
+    {"case_id": "fr", "system": "assistant@v4", "prompt": "Capital of France?", "submission": "Paris."},
+]
+
+
+@pytest.fixture
+def dataset(people: Cast) -> Dataset:
+    return factories.dataset(people.team, people.ed, items=V3)
+
+
+def add(dataset: Dataset, people: Cast, rows: list[dict[str, Any]]) -> int:
+    data = "\n".join(map(json.dumps, rows)).encode()
+    return datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+
+
+def answers(dataset: Dataset) -> list[tuple[str, str, str, Any]]:
+    rows = dataset.items.select_related("case", "system_version__system").order_by("position")
+    return [(row.case.key, str(row.system_version), row.submission, row.prompt) for row in rows]
+
+
+def test_every_item_of_a_file_without_cases_is_a_case_of_its_own(people: Cast) -> None:
+    plain = factories.dataset(people.team, people.ed)
+    rows = plain.items.select_related("case", "system_version__system").order_by("position")
+    assert [(row.case.key, str(row.system_version), row.attempt) for row in rows] == [
+        (row.key, "", 1) for row in rows
+    ]
+    assert list(plain.cases.values_list("position", flat=True)) == [0, 1, 2]
+
+
+def test_answers_of_the_next_version_join_the_cases_and_take_their_words(
+    dataset: Dataset, people: Cast
+) -> None:
+    assert add(dataset, people, V4) == 2
+    assert answers(dataset) == [
+        ("fr", "assistant@v3", "Lyon.", "Capital of France?"),
+        ("pe", "assistant@v3", "Lima.", "Capital of Peru?"),
+        ("pe", "assistant@v4", "Lima!", "Capital of Peru?"),
+        ("fr", "assistant@v4", "Paris.", "Capital of France?"),
+    ]
+    assert Case.objects.count() == 2
+    versions = SystemVersion.objects.filter(system__name="assistant").values_list("label", "position")
+    assert list(versions) == [("v3", 0), ("v4", 1)]
+
+
+def test_another_dataset_of_the_team_shares_systems_and_no_cases(dataset: Dataset, people: Cast) -> None:
+    other = factories.dataset(people.team, people.ed, name="Other", items=V3)
+    assert SystemVersion.objects.filter(system__name="assistant").count() == 1
+    assert Case.objects.count() == 4
+    assert {item.case.dataset_id for item in other.items.select_related("case")} == {other.pk}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            [V4[1] | {"prompt": "Capital of Italy?"}],
+            "items[0].case_id: found case 'fr' with another prompt, reference or rubric; "
+            "allowed: the words the dataset has for the case, or none",
+        ),
+        ([V3[0] | {"id": "again"}], "items[0].system: found a second answer of assistant@v3 to case 'fr'"),
+        ([{"id": "fr", "submission": "Nice."}], "items[0].id: found 'fr'; allowed: an id that no case"),
+    ],
+)
+def test_what_is_no_answer_to_the_case_is_refused_and_nothing_stored(
+    dataset: Dataset, people: Cast, rows: list[dict[str, Any]], said: str
+) -> None:
+    with pytest.raises(Invalid) as error:
+        add(dataset, people, [V4[0], *rows])
+    assert said.replace("items[0]", "items[1]") in str(error.value.faults[0])
+    assert Item.objects.count() == 2
+
+
+def test_another_attempt_is_another_answer(dataset: Dataset, people: Cast) -> None:
+    assert add(dataset, people, [V3[0] | {"attempt": 2, "submission": "Nice."}]) == 1
+    again = dataset.items.get(attempt=2)
+    assert (again.key, again.case.key) == ("fr@assistant@v3#2", "fr")
