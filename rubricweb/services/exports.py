@@ -1,7 +1,7 @@
 """Handing data out: streamed files in a named format, written down in the journal."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from rubricweb.engine.formats.bundle.bundle import write_bundle
 from rubricweb.engine.formats.datasets.writers import write_dataset
 from rubricweb.engine.formats.label_provenance import UsedDecision
 from rubricweb.engine.formats.records import FileFormat
-from rubricweb.errors import Invalid, Withheld
+from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Dataset, ReviewQueue, Run, Team, User
 from rubricweb.selectors.comparison.comparison import compare
 from rubricweb.selectors.exports import bundles
@@ -64,14 +64,16 @@ def export(
     dataset: Dataset,
     queues: Sequence[ReviewQueue],
     run: Run | None = None,
+    item_ids: Collection[int] | None = None,
 ) -> Export:
     """Ground truth of the queues, or every verdict of the queues and the run, over one dataset.
 
     A bundle holds the verdicts with the items, ground truth, adjudications and, of a run and queues, the
     table of agreement. Items the viewer is still to review blind are left out; a bundle keeps their texts,
-    has no table of agreement then, and names them in its manifest. Raises Invalid for names that are not
-    offered, queues or runs over another dataset, or nothing to export; Withheld where every item would be
-    left out.
+    has no table of agreement then, and names them in its manifest. `item_ids` are the items it is limited to.
+    Raises Invalid for names that are not offered, queues or runs over another dataset, items a bundle is to
+    be limited to, or nothing to export; NotFound for items of another dataset; Withheld where every item
+    would be left out.
     """
     offered = _checked(what, format)
     sources: list[ReviewQueue | Run] = [*queues, *([run] if run else [])]
@@ -84,14 +86,15 @@ def export(
     unavailable = None if sources else selected.unavailable(dataset, what=what)
     if unavailable is not None:
         raise Invalid(f"{unavailable.why} {unavailable.next_step}")
+    left_out = withheld.ids if item_ids is None else withheld.ids | _others(dataset, item_ids, format)
     if what == "ground_truth":
-        made = _ground_truth(format, dataset, queues, withheld)
+        made = _ground_truth(format, dataset, queues, left_out)
     elif not sources:
         raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
     elif format == BUNDLE:
         made = _bundle(viewer, dataset, queues, run, withheld)
     else:
-        made = _verdicts(format, dataset, queues, run, withheld)
+        made = _verdicts(format, dataset, queues, run, left_out)
     # A later decision about the same labels does not change what this export said: see `recorded_exports`.
     used = {"label_decisions": [one.id for one in made.decisions]} if made.decisions else {}
     record(team, viewer, "exported", dataset, what=what, format=format, **used)
@@ -121,14 +124,24 @@ def _checked(what: str, format: str) -> OfferedFormat:
     return offered
 
 
+def _others(dataset: Dataset, item_ids: Collection[int], format: str) -> frozenset[int]:
+    """The items of the dataset that are not chosen."""
+    if format == BUNDLE:
+        raise Invalid.at("item_ids", "a choice of items", "none: a bundle holds the whole dataset")
+    everything = frozenset(dataset.items.order_by().values_list("pk", flat=True))
+    if not everything.issuperset(item_ids):
+        raise NotFound(f"item in {dataset}")
+    return everything.difference(item_ids)
+
+
 def _ground_truth(
-    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], withheld: WithheldItems
+    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], left_out: Collection[int]
 ) -> _Made:
     if not queues:
         raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
     selected.require_one_rubric(queues)
     version = selected.shared_version(queues, None)
-    settled = settled_labels(queues, withheld=withheld.ids)
+    settled = settled_labels(queues, withheld=left_out)
     if format in _DATASET_FORMATS:
         items = tuple(bundles.item_records(dataset, settled, labelled_only=True))
         file = bundles.dataset_file(dataset, version, items, settled.decisions)
@@ -147,13 +160,17 @@ def _ground_truth(
 
 
 def _verdicts(
-    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], run: Run | None, withheld: WithheldItems
+    format: str,
+    dataset: Dataset,
+    queues: Sequence[ReviewQueue],
+    run: Run | None,
+    left_out: Collection[int],
 ) -> _Made:
     write = FORMATS[format].write_verdicts
     assert write is not None, "_checked saw to it"
-    counted = counted_labels(queues, run, withheld=withheld.ids)
+    counted = counted_labels(queues, run, withheld=left_out)
     head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, queues, run))
-    rows = selected.verdict_rows(dataset, queues, run, counted, withheld=withheld.ids)
+    rows = selected.verdict_rows(dataset, queues, run, counted, withheld=left_out)
     return _Made(write(rows, head), counted.decisions)
 
 

@@ -1,5 +1,6 @@
-"""Items and units selected in a list: added to queues, graded again."""
+"""Items and units selected in a list: added to queues, graded again, exported."""
 
+import json
 import re
 from typing import Any
 
@@ -176,7 +177,7 @@ def test_what_cannot_be_used_goes_back_to_the_list_and_says_why(
     assert "The selected items are of 2 datasets: select items of one." in text(answer)
     wrong = ed.post(url("dataset_selection", people, dataset.pk), {"item": items[0].pk, "use": "paint"})
     assert wrong.status_code == 400
-    assert "queue, run" in text(wrong)
+    assert "queue, run, export" in text(wrong)
     theirs = factories.dataset(people.other_team, people.charlie).items.first()
     stolen = ed.post(url("dataset_selection", people, dataset.pk), {"item": theirs.pk, "use": "run"})
     assert stolen.status_code == 404
@@ -190,8 +191,34 @@ def test_a_selection_is_of_the_browser_that_made_it(
     assert sign_in(people.alice).get(address).status_code == 404
 
 
-def test_a_viewer_selects_nothing(people: Cast, sign_in, dataset: Dataset, items: list[Item]) -> None:
+def test_selected_items_alone_are_exported(
+    people: Cast, sign_in, dataset: Dataset, disputed: ReviewQueue, items: list[Item]
+) -> None:
     viewer = sign_in(people.bob)
-    assert 'form="selection"' not in text(viewer.get(url("dataset", people, dataset.pk)))
+    chosen = {"item": [items[0].pk, items[2].pk], "use": "export"}
+    address = viewer.post(url("dataset_selection", people, dataset.pk), chosen)["Location"]
+    assert "Only the 2 selected items." in text(viewer.get(address))
+    asked = {
+        "dataset": dataset.pk,
+        "selection": selection_in(address),
+        "queues": disputed.pk,
+        "format": "jsonl",
+    }
+    for what in ("ground_truth", "verdicts"):
+        answer = viewer.get(url("export_download", people), asked | {"what": what})
+        rows = [json.loads(line) for line in b"".join(answer).decode().splitlines()]
+        assert {row.get("id") or row["item_id"] for row in rows} == {items[0].key, items[2].key}
+    refused = viewer.get(url("export_download", people), asked | {"what": "verdicts", "format": "bundle"})
+    assert (refused.status_code, "a bundle holds the whole dataset" in text(refused)) == (422, True)
+
+
+def test_a_viewer_may_only_export_what_they_selected(
+    people: Cast, sign_in, dataset: Dataset, items: list[Item]
+) -> None:
+    viewer = sign_in(people.bob)
+    page = text(viewer.get(url("dataset", people, dataset.pk)))
+    assert 'name="use" value="export"' in page
+    assert 'name="use" value="queue"' not in page
     chosen = {"item": items[0].pk, "use": "queue"}
-    assert viewer.post(url("dataset_selection", people, dataset.pk), chosen).status_code == 403
+    address = viewer.post(url("dataset_selection", people, dataset.pk), chosen)["Location"]
+    assert viewer.get(address).status_code == 403

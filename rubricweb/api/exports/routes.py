@@ -38,6 +38,7 @@ def export(request: TokenRequest, asked: Query[schemas.ExportQuery]) -> Streamin
         dataset=access.access_dataset(team, asked.dataset),
         queues=access.access_queues(team, asked.queue),
         run=None if asked.run is None else access.access_run(team, asked.run),
+        item_ids=asked.item or None,
     )
     response = StreamingHttpResponse(made.chunks, content_type=made.content_type)
     response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(made.filename)}"

@@ -16,6 +16,9 @@ class ExportQuery(BaseModel):
     dataset: Id
     queue: Annotated[list[Id], Field(max_length=100, description="Queues of labels; repeat it.")] = []
     run: Annotated[Id | None, Field(description="The run whose verdicts go in as well.")] = None
+    item: Annotated[
+        list[Id], Field(max_length=500, description="Only these items; repeat it. All of them by default.")
+    ] = []
 
 
 class WithheldQuery(BaseModel):

@@ -4,7 +4,13 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from rubricweb.management.arguments.common import actions_of, positive, subcommand, team_and_person
+from rubricweb.management.arguments.common import (
+    actions_of,
+    item_names,
+    positive,
+    subcommand,
+    team_and_person,
+)
 
 RATER_KINDS = ("human", "machine", "settled")
 SHAPES = ("long", "criteria", "raters", "both")
@@ -285,6 +291,7 @@ def export(command: argparse.ArgumentParser) -> None:
         help="labels to take (default: all of the dataset)",
     )
     command.add_argument("--run", type=positive, metavar="RUN", help="a run whose verdicts to add")
+    item_names(command, "only this item")
     command.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to write (default: standard output)"
     )

@@ -34,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
         dataset=dataset,
         queues=queues,
         run=judged,
+        item_ids=lookup.items_called(dataset, options.item) if options.item else None,
     )
     if options.output is None:
         print_file(export.chunks)

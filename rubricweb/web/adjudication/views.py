@@ -61,7 +61,7 @@ def inbox(request: TeamRequest) -> HttpResponse:
     return render(request, f"adjudication/{'_' if part else ''}inbox.html", context)
 
 
-@team_page(Role.EDITOR)
+@team_page(Role.VIEWER)
 @require_POST
 def select(request: TeamRequest) -> HttpResponse:
     """Goes on with the ticked units, or with the whole list, to what is to be done with their items."""

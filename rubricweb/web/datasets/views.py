@@ -68,7 +68,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     return render(request, "datasets/dataset.html", context)
 
 
-@team_page(Role.EDITOR)
+@team_page(Role.VIEWER)
 @require_POST
 def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that match the search, to what is to be done with them."""

@@ -13,6 +13,7 @@ from rubricweb.selectors.exports.recorded import recorded_exports
 from rubricweb.services import exports as services
 from rubricweb.web.exports.forms import NewExport
 from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.shared.selections import Selection, selection
 
 
 @team_page(Role.VIEWER)
@@ -24,7 +25,8 @@ def exports(request: TeamRequest) -> HttpResponse:
     initial = {name: value for name, value in asked.items() if value}
     if request.GET.get("run"):
         initial["what"] = "verdicts"
-    return _page(request, NewExport(team=request.team, dataset=_dataset(request), initial=initial))
+    form = NewExport(team=request.team, dataset=_dataset(request), initial=initial)
+    return _page(request, form, selected=selection(request))
 
 
 @team_page(Role.VIEWER)
@@ -34,16 +36,17 @@ def download(request: TeamRequest) -> HttpResponseBase:
     dataset = _dataset(request) if request.GET.get("dataset") else None
     if dataset is None:
         return redirect("exports", request.team.slug)
-    form = NewExport(request.GET, team=request.team, dataset=dataset)
+    form, selected = NewExport(request.GET, team=request.team, dataset=dataset), selection(request)
     if not form.is_valid():
-        return _page(request, form, status=422)
+        return _page(request, form, selected=selected, status=422)
+    item_ids = selected.item_ids if selected else None
     try:
-        export = services.export(request.team, viewer=request.user, **form.cleaned_data)
+        export = services.export(request.team, viewer=request.user, item_ids=item_ids, **form.cleaned_data)
     except Invalid as error:
         form.refuse(error)
-        return _page(request, form, status=422)
+        return _page(request, form, selected=selected, status=422)
     except Withheld:
-        return _page(request, form, status=403)
+        return _page(request, form, selected=selected, status=403)
     response = StreamingHttpResponse(export.chunks, content_type=export.content_type)
     response["Content-Disposition"] = f'attachment; filename="{export.filename}"'
     response["X-Content-Type-Options"] = "nosniff"
@@ -57,10 +60,13 @@ def _dataset(request: TeamRequest) -> Dataset | None:
     return access.access_dataset(request.team, dataset_id)
 
 
-def _page(request: TeamRequest, form: NewExport, *, status: int = 200) -> HttpResponse:
+def _page(
+    request: TeamRequest, form: NewExport, *, selected: Selection | None, status: int = 200
+) -> HttpResponse:
     chosen = form.chosen
     context = {
         "form": form,
+        "selection": selected if selected and chosen and selected.dataset_id == chosen.pk else None,
         "withheld": selectors.withheld_items(request.user, chosen) if chosen else None,
         "unavailable": selectors.unavailable(form.chosen, what="ground_truth"),
         "recorded": recorded_exports(chosen) if chosen else [],

@@ -135,7 +135,7 @@ def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
     }
 
 
-@team_page(Role.EDITOR)
+@team_page(Role.VIEWER)
 @require_POST
 def select(request: TeamRequest, run_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that the list has, to what is to be done with them."""

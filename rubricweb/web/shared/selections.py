@@ -19,7 +19,7 @@ from rubricweb.web.http import TeamRequest, whole_number
 SELECTED_MAX = 10_000
 """As many items as a run can be limited to."""
 SELECTIONS_PER_SESSION = 5
-USES = {"queue": "selection_queue", "run": "run_new"}
+USES = {"queue": "selection_queue", "run": "run_new", "export": "exports"}
 """What can be done with selected items, and the page where it is."""
 
 
@@ -88,6 +88,8 @@ def use(
     asked = {"selection": kept_id}
     if wanted == "run" and run_id is not None:
         asked["again"] = str(run_id)
+    elif wanted == "export":
+        asked["dataset"] = str(datasets[chosen[0]])
     return redirect(f"{reverse(USES[wanted], args=[request.team.slug])}?{urlencode(asked)}")
 
 

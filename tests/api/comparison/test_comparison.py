@@ -151,6 +151,18 @@ def test_an_export_is_a_file_and_says_so(bob: ApiClient, labelled: World) -> Non
     assert "nosniff" in text
 
 
+def test_an_export_may_be_limited_to_items(people: Cast, bob: ApiClient, labelled: World) -> None:
+    item = labelled.dataset.items.order_by("position")[1]
+    query = {"what": "verdicts", "format": "jsonl", "dataset": labelled.dataset.pk, "run": labelled.run.pk}
+    lines = bob.call("GET", "/exports", query=query | {"item": item.pk})
+    rows = [json.loads(line) for line in b"".join(lines.streaming_content).splitlines()]
+    assert {row["item_id"] for row in rows} == {item.key}
+    whole = bob.refused(422, "GET", "/exports", query=query | {"format": "bundle", "item": item.pk})
+    assert "a bundle holds the whole dataset" in whole["detail"]
+    theirs = factories.dataset(people.other_team, people.charlie).items.first()
+    bob.refused(404, "GET", "/exports", query=query | {"item": theirs.pk})
+
+
 def test_three_worst_items_are_refused_with_the_queue_that_would_do(as_member, people: Cast) -> None:
     run, queue = three_worst(people)
     ed = as_member(people.ed)
