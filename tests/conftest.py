@@ -19,6 +19,7 @@ from rubricweb.models import User
 from tests.factories import Cast, cast
 from tests.legs import LEGS, legs_of
 from tests.worlds.furnished import Furnished, furnish_teams
+from tests.worlds.remembered import remembered
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's children would not hear Ctrl+C
@@ -90,7 +91,7 @@ def _turn(item: pytest.Item) -> int:
 @pytest.fixture
 def people(db: None) -> Cast:
     """A team with one member per role, and a stranger."""
-    return cast()
+    return remembered("cast", cast)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,9 @@ CELERY_BROKER_URL say so for the whole test run.
 """
 
 import atexit
+import fcntl
 import functools
+import json
 import os
 import shutil
 import sqlite3
@@ -25,6 +27,7 @@ import redis
 
 from tests.warm_start import Warm
 
+TEST_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
 REDIS_DATABASES = 16
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = (sys.executable, "-m", "rubricweb.management.console")
@@ -124,10 +127,16 @@ class Installation:
 @contextmanager
 def scratch_installation(*, empty: bool = False, **more: str) -> Iterator[Installation]:
     """An installation with tables and static files, or an `empty` one; it is gone afterwards."""
+    with _scratch(None if empty else _prepared(), **more) as one:
+        yield one
+
+
+@contextmanager
+def _scratch(template: Installation | None, **more: str) -> Iterator[Installation]:
+    """A copy of the template, or one where nothing is yet."""
     with ExitStack() as scope:
         folder = Path(tempfile.mkdtemp(prefix="rubricweb-scratch-"))
         scope.callback(shutil.rmtree, folder, ignore_errors=True)
-        template = None if empty else _prepared()
         if template is not None:
             shutil.copytree(template.folder, folder, dirs_exist_ok=True)
         database_url = scope.enter_context(_database(template))
@@ -147,15 +156,40 @@ def scratch_installation(*, empty: bool = False, **more: str) -> Iterator[Instal
 
 @functools.cache
 def _prepared() -> Installation:
-    """What a first start spends its time on, done once per test process and copied from then on."""
+    """What a first start spends its time on, done once per test run.
+
+    The first test process that needs it does it and leaves a note; the others take a copy of their own, since
+    nobody knows which of them ends first.
+    """
     scope = ExitStack()
     atexit.register(scope.close)
-    one = scope.enter_context(scratch_installation(empty=True))
-    for arguments in (("-m", "rubricweb.management.console", "manage", "migrate"), ("-c", COLLECT)):
-        subprocess.run(
-            [sys.executable, *arguments], cwd=ROOT, env=one.env, check=True, stdout=subprocess.DEVNULL
-        )
+    with _one_at_a_time() as note:
+        if note.exists():
+            folder, database_url = json.loads(note.read_text())
+            return scope.enter_context(_scratch(Installation(Path(folder), {}, database_url)))
+        one = scope.enter_context(_scratch(None))
+        for arguments in (("-m", "rubricweb.management.console", "manage", "migrate"), ("-c", COLLECT)):
+            subprocess.run(
+                [sys.executable, *arguments], cwd=ROOT, env=one.env, check=True, stdout=subprocess.DEVNULL
+            )
+        note.write_text(json.dumps([str(one.folder), one.database_url]))
+        scope.callback(_take_away_the_note)
     return one
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[Path]:
+    """Of all processes of this test run one is inside; the place of their note."""
+    folder = Path(tempfile.gettempdir(), f"rubricweb-prepared-{TEST_RUN}")
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder / "note.json"
+
+
+def _take_away_the_note() -> None:
+    with _one_at_a_time() as note:
+        shutil.rmtree(note.parent)
 
 
 @contextmanager

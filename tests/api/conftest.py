@@ -12,6 +12,7 @@ from tests import factories
 from tests.api.client import ApiClient
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 
 
 @pytest.fixture
@@ -54,6 +55,10 @@ def by_the_book(requirement: str, response: str) -> str:
 @pytest.fixture
 def world(people: Cast) -> World:
     """A graded run of three items, and a blind queue that ann and rae rate in."""
+    return remembered(("world", people.team.pk, people.ed.pk), lambda: make_world(people))
+
+
+def make_world(people: Cast) -> World:
     version = factories.version(people.team, people.ed)
     dataset = factories.dataset(people.team, people.ed)
     run = grade(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, When
+from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, When
 
 from rubricweb.errors import NotFound
 from rubricweb.models import Notice, Team, User
@@ -34,9 +34,11 @@ def notices(
 
 
 def unread_count(team: Team, user: User) -> int:
-    """The number in the bell of every page: where nothing is unread, whose words are hidden is not asked."""
-    if not Notice.objects.filter(user=user, team=team, read_at=None).exists():
-        return 0
+    """The number in the bell of every page: where no comment is unread, what is hidden is not asked."""
+    unread = Notice.objects.filter(user=user, team=team, read_at=None)
+    counts = unread.aggregate(all=Count("pk"), of_comments=Count("comment"))
+    if not counts["of_comments"]:
+        return int(counts["all"])
     return visible_notices(user, team).filter(read_at=None).count()
 
 
