@@ -111,7 +111,7 @@ class ReviewQueue(models.Model):
     label_decision = models.ForeignKey(
         LabelDecision, on_delete=models.SET_NULL, null=True, related_name="queues"
     )
-    # For so long a place is kept for somebody of whom nothing is heard.
+    # After so long without activity an item is offered to somebody else.
     hold_minutes = models.PositiveIntegerField(default=30)
     # An item whose raters agree on a smaller share of its criteria gets one more rater; null: never.
     extra_rater_below = models.FloatField(null=True)

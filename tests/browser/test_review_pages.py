@@ -431,7 +431,7 @@ def place_taken(people: Cast, queue: ReviewQueue, review: Review) -> None:
         (closed, "The queue is closed", "The queue is closed"),
         (taken_out, "You are no longer a rater of this queue", "You are no longer a rater of this queue"),
         (demoted, "this needs an annotator", "You may only read in this team now"),
-        (place_taken, "others filled this item's places", "others filled this item's places"),
+        (place_taken, "others reviewed this item", "others reviewed this item"),
     ],
 )
 def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(

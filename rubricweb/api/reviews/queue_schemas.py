@@ -137,7 +137,7 @@ class NewQueue(Input):
     ] = None
     rationale: Annotated[Rationale, Field(description="Which verdicts need a reason.")] = Rationale.NEVER
     hold_minutes: Annotated[
-        int, Field(ge=1, description="So long a place is kept for somebody of whom nothing is heard.")
+        int, Field(ge=1, description="After so long without activity an item is offered to somebody else.")
     ] = 30
     instructions: str = ""
 

@@ -105,7 +105,7 @@ def get_queue(request: TokenRequest, queue_id: int) -> Any:
 
 @queues.write("PATCH", "/queues/{int:queue_id}", Role.EDITOR, schemas.QueueInFull)
 def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -> Any:
-    """Change a queue's name, its instructions, or how long places are kept."""
+    """Change a queue's name, its instructions, or when idle items are released."""
     queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.edit_queue(
         queue,

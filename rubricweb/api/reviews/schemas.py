@@ -89,7 +89,7 @@ class NewVerdict(Input):
 
 
 class Place(Schema):
-    """Whether a review counts towards its item's raters, and until when it does if nothing more is heard."""
+    """Whether a review counts towards its item's raters, and until when it does without further activity."""
 
     holds_place: bool
     held_until: Annotated[datetime | None, Field(description="Null once it is submitted.")]

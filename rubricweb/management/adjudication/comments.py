@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from rubricweb import access
 from rubricweb.errors import Invalid
-from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import moment, say, terminal, words
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
@@ -35,8 +35,7 @@ def list_comments(options: argparse.Namespace) -> int:
             _print(line)
     if not found.rows and not options.json:
         note(f"Nobody has said anything about {item} yet.")
-    if found.more:
-        note(f"There are more; --limit {options.limit * 2} shows them.")
+    note_more(found, options.limit)
     return 0
 
 

@@ -73,10 +73,12 @@ def queues(room: argparse.ArgumentParser) -> None:
     opened.add_argument("--instructions", type=Path, metavar="FILE", help="Markdown for the reviewers")
     opened.add_argument("--plan", action="store_true", help="only say what it would come to")
     _chosen_items(opened)
-    edited = action("edit", "another name, other instructions, another time that places are kept")
+    edited = action("edit", "another name, other instructions, another time until idle items are released")
     edited.add_argument("--name", metavar="NAME", help="what reviewers see in their list")
     edited.add_argument("--instructions", type=Path, metavar="FILE", help="Markdown for the reviewers")
-    edited.add_argument("--hold", type=positive, metavar="MINUTES", help="how long places are kept")
+    edited.add_argument(
+        "--hold", type=positive, metavar="MINUTES", help="release items after so long without activity"
+    )
     edited.add_argument("--json", action="store_true", help="print JSON")
     for name, what in (
         ("pause", "hand nothing out and take nothing in until resumed; drafts are kept"),

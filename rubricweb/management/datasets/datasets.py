@@ -4,7 +4,7 @@ import argparse
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
-from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
@@ -36,8 +36,7 @@ def list_datasets(options: argparse.Namespace) -> int:
         terminal().print(rows)
     if not found.rows:
         note("There are no such datasets. Bring one in: rubricweb import-dataset FILE")
-    if found.more:
-        note(f"There are more; --limit {options.limit * 2} shows them.")
+    note_more(found, options.limit)
     return 0
 
 
@@ -66,8 +65,7 @@ def items(options: argparse.Namespace) -> int:
         terminal().print(rows)
     if not found.rows:
         note(f"There are no such items in {dataset}.")
-    if found.more:
-        note(f"There are more; --limit {options.limit * 2} shows them.")
+    note_more(found, options.limit)
     return 0
 
 

@@ -71,7 +71,7 @@ def show(options: argparse.Namespace) -> int:
         ("criteria", ", ".join(one.name for one in queue.criteria.all()) or "all"),
         ("people", f"{people}; order: {queue.get_order_display()}; blind: {queue.get_blind_display()}"),
         ("submitted", f"{count(progress.submitted)} of {count(progress.wanted)}"),
-        ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them without a place"),
+        ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them released"),
         ("work left", duration(pace.left) if pace.left is not None else "not known yet"),
     ]
     table = Table(("rater",), ("submitted", "drafts", "expired", "skipped", "a review takes"))
@@ -133,7 +133,7 @@ def new(options: argparse.Namespace) -> int:
 
 
 def edit(options: argparse.Namespace) -> int:
-    """Other words for reviewers, and another time that places are kept; what is not named stays."""
+    """Other words for reviewers, and another time until items are released; what is not named stays."""
     who, queue = _queue(options, Role.EDITOR)
     instructions = read_file(options.instructions).decode() if options.instructions else None
     if options.name is None and instructions is None and options.hold is None:
@@ -144,7 +144,9 @@ def edit(options: argparse.Namespace) -> int:
     if options.json:
         _print_in_full(queue, who.user)
         return 0
-    return say(f"Queue {queue.pk} is {queue.name}; a place is kept for {queue.hold_minutes} minutes.")
+    return say(
+        f"Queue {queue.pk} is {queue.name}; items are released after {queue.hold_minutes} idle minutes."
+    )
 
 
 def pause(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ import argparse
 from rubricweb import access
 from rubricweb.engine import Rubric
 from rubricweb.engine.formats.rubric_files import write_rubric
-from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import moment, print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import acting, note
@@ -37,8 +37,7 @@ def list_rubrics(options: argparse.Namespace) -> int:
         terminal().print(rows)
     if not found.rows:
         note("There are no such rubrics. Bring one in: rubricweb import-rubric FILE")
-    if found.more:
-        note(f"There are more; --limit {options.limit * 2} shows them.")
+    note_more(found, options.limit)
     return 0
 
 

@@ -9,7 +9,7 @@ from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import counted, text_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import watching
-from rubricweb.management.terminal.paging import first
+from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.who import Who, acting, note
@@ -65,8 +65,7 @@ def list_runs(options: argparse.Namespace) -> int:
         terminal().print(table)
     else:
         note("There are no such runs yet.")
-    if page.more:
-        note(f"There are more; --limit {options.limit * 2} shows them.")
+    note_more(page, options.limit)
     return 0
 
 
@@ -150,8 +149,7 @@ def show_log(options: argparse.Namespace) -> int:
             print_shape(RunEvent, event)
     else:
         say(*map(watching.event_line, found.rows))
-    if found.more:
-        note(f"There are more; --limit {options.limit * 2} shows them.")
+    note_more(found, options.limit)
     return 0
 
 

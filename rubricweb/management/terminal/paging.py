@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from rubricweb.management.terminal.who import note
+
 Row = TypeVar("Row")
 OneRow = TypeVar("OneRow", covariant=True)
 PAGE = 500
@@ -39,3 +41,9 @@ def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> Fir
         if cursor is None:
             break
     return First(tuple(rows), cursor is not None)
+
+
+def note_more(found: First[Row], limit: int) -> None:
+    """Says that there are more rows than the limit, and how to see them."""
+    if found.more:
+        note(f"There are more; --limit {limit * 2} shows them.")

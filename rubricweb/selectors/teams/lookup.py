@@ -1,6 +1,9 @@
 """What the operator at the terminal looks up by name, without being a member of anything."""
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
 
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import (
@@ -20,6 +23,7 @@ from rubricweb.selectors.datasets.items import ImportedRater, imported_raters
 from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.teams import addresses
 
+Row = TypeVar("Row", bound=Model)
 SHOWN = 20
 """How many of those there are a refusal lists."""
 AT_ONCE = 5000
@@ -76,24 +80,29 @@ def person_called(name: str) -> User:
 
 def dataset_called(team: Team, name: str) -> Dataset:
     """A dataset by its number or its name."""
-    rows = Dataset.objects.filter(team=team)
-    dataset = rows.filter(pk=int(name)).first() if _is_number(name) else None
-    dataset = dataset or rows.filter(name=name).first()
-    if dataset is None:
-        known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:SHOWN])
-        raise Invalid(f"There is no dataset {name!r} in {team}. Known: {known or 'none yet'}.")
-    return dataset
+    return _by_number_or_name(Dataset.objects.filter(team=team), name, noun="dataset", team=team)
 
 
 def rubric_called(team: Team, name: str) -> Rubric:
     """A rubric by its number or its title."""
     rows = Rubric.objects.filter(team=team).order_by("-updated_at", "-pk")
-    rubric = rows.filter(pk=int(name)).first() if _is_number(name) else None
-    rubric = rubric or rows.filter(title=name).first()
-    if rubric is None:
-        known = ", ".join(f"{one.pk} ({one.title})" for one in rows[:SHOWN])
-        raise Invalid(f"There is no rubric {name!r} in {team}. Known: {known or 'none yet'}.")
-    return rubric
+    return _by_number_or_name(rows, name, noun="rubric", team=team, field="title")
+
+
+def queue_called(team: Team, name: str) -> ReviewQueue:
+    """A review queue by its number or its name."""
+    rows = ReviewQueue.objects.filter(team=team).select_related("dataset", "rubric_version")
+    return _by_number_or_name(rows, name, noun="review queue", team=team)
+
+
+def _by_number_or_name(rows: QuerySet[Row], name: str, *, noun: str, team: Team, field: str = "name") -> Row:
+    """The row of this number, else of this name. Raises Invalid listing the first that there are."""
+    row = rows.filter(pk=int(name)).first() if _is_number(name) else None
+    row = row or rows.filter(**{field: name}).first()
+    if row is None:
+        known = ", ".join(f"{one.pk} ({getattr(one, field)})" for one in rows[:SHOWN])
+        raise Invalid(f"There is no {noun} {name!r} in {team}. Known: {known or 'none yet'}.")
+    return row
 
 
 def items_called(dataset: Dataset, names: Sequence[str]) -> list[int]:
@@ -113,17 +122,6 @@ def items_called(dataset: Dataset, names: Sequence[str]) -> list[int]:
         if pk is None:
             raise Invalid(f"There is no item {name!r} in {dataset}; allowed: its key, or id:N.")
     return [pk for pk in ids if pk is not None]
-
-
-def queue_called(team: Team, name: str) -> ReviewQueue:
-    """A review queue by its number or its name."""
-    rows = ReviewQueue.objects.filter(team=team).select_related("dataset", "rubric_version")
-    queue = rows.filter(pk=int(name)).first() if _is_number(name) else None
-    queue = queue or rows.filter(name=name).first()
-    if queue is None:
-        known = ", ".join(f"{one.pk} ({one.name})" for one in rows[:SHOWN])
-        raise Invalid(f"There is no review queue {name!r} in {team}. Known: {known or 'none yet'}.")
-    return queue
 
 
 def imported_rater_called(dataset: Dataset, name: str) -> ImportedRater:

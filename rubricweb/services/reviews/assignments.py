@@ -2,8 +2,8 @@
 
 An assignment is made by one conditional UPDATE (`room` above 0, then less 1) in the transaction that makes
 the review, so neither PostgreSQL nor SQLite can hand out the last one twice, whoever is killed in between. It
-is held until the review is submitted; a skip gives it back, and so does silence: who is not heard of for the
-queue's `hold_minutes` keeps the draft and loses the assignment to whoever comes next.
+is held until the review is submitted. A skip gives it back; after `hold_minutes` without activity it is
+released, and the next person may have it. The draft is kept.
 """
 
 from collections import defaultdict
@@ -76,7 +76,7 @@ def hear_from(review: Review, *, now: datetime) -> bool:
 
 
 def renew(review: Review, *, now: datetime) -> None:
-    """Something was heard of whoever holds this draft: the assignment is kept from now on anew."""
+    """Whoever holds this draft is active: its assignment is kept for `hold_minutes` from now on."""
     review.held_until = _until(review.queue, now)
     Review.objects.filter(pk=review.pk, state=ReviewState.DRAFT, holds_place=True).update(
         held_until=review.held_until
@@ -99,9 +99,9 @@ def give_to_anybody(queue: ReviewQueue, rater: Rater, *, item_id: int | None = N
 
 @transaction.atomic
 def release_silent(queues: Iterable[ReviewQueue], *, now: datetime) -> int:
-    """Frees the assignments of drafts nobody was heard of for too long; the drafts stay. How many.
+    """Releases the assignments of drafts without activity for too long; the drafts stay. How many.
 
-    Only in open queues: nobody can be heard of in a paused one. Call it before a hand-out and not within: it
+    Only in open queues: nobody can be active in a paused one. Call it before a hand-out and not within: it
     may hold many assignments until its transaction ends.
     """
     silent = Review.objects.filter(
@@ -118,7 +118,7 @@ def release_silent(queues: Iterable[ReviewQueue], *, now: datetime) -> int:
 
 
 def renew_all(queue: ReviewQueue, *, now: datetime) -> None:
-    """Every draft's assignment is kept from now on anew: after a pause, in which nobody could be heard of."""
+    """Keeps every draft's assignment for `hold_minutes` from now on: nobody could be active in a pause."""
     held = Review.objects.filter(queue=queue, state=ReviewState.DRAFT, holds_place=True)
     held.update(held_until=_until(queue, now))
 

@@ -167,7 +167,10 @@ def require_enough(raters_per_item: int, *, people: int) -> None:
 def require_hold(minutes: int) -> None:
     """Refuses to keep assignments for no time, or for more than a week."""
     if not 1 <= minutes <= HOLD_MINUTES_MAX:
-        raise refused("hold_minutes", f"A place is kept for 1 to {HOLD_MINUTES_MAX} minutes, not {minutes}.")
+        raise refused(
+            "hold_minutes",
+            f"An item is released after 1 to {HOLD_MINUTES_MAX} minutes without activity, not {minutes}.",
+        )
 
 
 def require_rubrics(
@@ -223,7 +226,7 @@ def next_review(
     """The person's open draft, else a new one on the item that is next for them; None when all is done.
 
     Which is next says the queue's order (see `assignments`). Never more than an item's `wanted` people get
-    it; skips, and drafts of people not heard of for `hold_minutes`, free the assignment. A calibration round
+    it; skips, and drafts without activity for `hold_minutes`, free the assignment. A calibration round
     comes first; Conflict for who is below its mark (see `calibration`). `besides` is a draft that is not
     meant: the one at which they still are.
     """

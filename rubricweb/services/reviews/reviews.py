@@ -174,7 +174,7 @@ def submit(review: Review, *, now: datetime) -> None:
     _open_draft(review)
     if not assignments.take_again(review, now=now):
         raise Conflict(
-            "You were away for so long that others filled this item's places. Your draft is kept, but it can "
+            "You were away for so long that others reviewed this item. Your draft is kept, but it can "
             "no longer be submitted."
         )
     _require_complete(review)

@@ -85,7 +85,7 @@ def test_a_lost_place_is_taken_again_while_there_is_room_and_not_when_others_fil
     assert room(queue) == 0
     for criterion in reviews.criteria_of(mine):
         reviews.save_verdict(mine, criterion.pk, verdict=Verdict.MET)
-    with pytest.raises(Conflict, match="others filled"):
+    with pytest.raises(Conflict, match="others reviewed"):
         reviews.submit(mine, now=away)
     assert Review.objects.get(pk=mine.pk).judgements.count() == 3
 
