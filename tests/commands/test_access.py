@@ -27,6 +27,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("rubrics", "show"): (Role.VIEWER, "{version}"),
     ("rubrics", "labels"): (Role.VIEWER, "{version}"),
     ("rubrics", "decide"): (Role.EDITOR, "{version} capital carry"),
+    ("rubrics", "open-queue"): (Role.EDITOR, "{version} capital"),
     ("rubrics", "restore"): (Role.EDITOR, "{version}"),
     ("rubrics", "copy"): (Role.EDITOR, "{version}"),
     ("datasets", "list"): (Role.VIEWER, ""),
