@@ -232,7 +232,7 @@ class ItemInList(Schema):
         str | None,
         Field(
             description="The version that answered, as assistant@v4; empty where its file named none, "
-            "null while you are to review the item blind."
+            "null in reviews, and while you are to review the item blind."
         ),
     ]
     attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
@@ -266,7 +266,7 @@ class Item(Schema):
         str | None,
         Field(
             description="The version that answered, as assistant@v4; empty where its file named none, "
-            "null while you are to review the item blind."
+            "null in reviews, and while you are to review the item blind."
         ),
     ]
     attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
@@ -274,6 +274,11 @@ class Item(Schema):
     @staticmethod
     def resolve_case_key(item: Any) -> str:
         return str(item.case.key)
+
+    @staticmethod
+    def resolve_system(item: Any) -> str | None:
+        """As `name_systems` says it; a review never says who answered."""
+        return getattr(item, "system", None)
 
     @staticmethod
     def resolve_prompt(item: Any) -> Any:

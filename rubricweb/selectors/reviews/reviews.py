@@ -26,6 +26,7 @@ def review_for(team: Team, review_id: int, viewer: User) -> Review:
             "queue__rubric_version",
             "queue__team",
             "item__dataset",
+            "item__case",
             "item__rubric_version",
             "rater__user",
         )
