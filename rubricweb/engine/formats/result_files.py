@@ -76,6 +76,7 @@ class GroundTruthItem:
     A label is a Verdict, or an option's own label where the criterion is a choice; a check has none.
 
     ``rubric``, ``prompt`` and ``reference`` are the item's own; None means "as the dataset says".
+    ``case_id``, ``system`` and ``attempt`` are as in ItemRecord.
     """
 
     id: str
@@ -89,6 +90,9 @@ class GroundTruthItem:
     rubric: Rubric | None = None
     description: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+    case_id: str = field(default="", kw_only=True)
+    system: str = field(default="", kw_only=True)
+    attempt: int = field(default=1, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +251,12 @@ def _item_fields(item: GroundTruthItem) -> dict[str, Any]:
         fields[PROVENANCE_KEY] = provenance_fields(item.ground_truth_provenance)
     if item.metadata:
         fields["metadata"] = item.metadata
+    if item.case_id:
+        fields["case_id"] = item.case_id
+    if item.system:
+        fields["system"] = item.system
+    if item.attempt > 1:
+        fields["attempt"] = item.attempt
     return fields
 
 

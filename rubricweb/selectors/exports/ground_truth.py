@@ -61,7 +61,7 @@ def ground_truth_items(
     labelled = {unit[0] for unit in truths}
     items = (
         Item.objects.filter(dataset=dataset)
-        .select_related("rubric_version")
+        .select_related("rubric_version", "case", "system_version__system")
         .prefetch_related(Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")))
         .order_by("position")
     )
@@ -69,7 +69,7 @@ def ground_truth_items(
         is_labelled = item.pk in labelled
         if not is_labelled and labelled_only:
             continue
-        own = item.rubric_version
+        own, system = item.rubric_version, str(item.system_version)
         units = [(item.pk, one.pk) for one in (own.criteria.all() if own else shared)]
         yield GroundTruthItem(
             id=item.key,
@@ -80,6 +80,10 @@ def ground_truth_items(
             rubric=own.to_engine() if own else None,
             description=item.description,
             metadata=item.metadata,
+            # A case of the item's own has its key: files need not say so.
+            case_id=item.case.key if system or item.case.key != item.key else "",
+            system=system,
+            attempt=item.attempt,
             ground_truth=_labels(map(truths.get, units)) if is_labelled else None,
             ground_truth_reasons=tuple(_why(settled, unit) for unit in units) if is_labelled else None,
             ground_truth_provenance=tuple(_origin(settled, unit) for unit in units) if is_labelled else None,

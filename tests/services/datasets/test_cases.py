@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Invalid
-from rubricweb.models import Case, Dataset, Item, SystemVersion
+from rubricweb.models import Case, Dataset, Item, ReviewQueue, SystemVersion
 from rubricweb.services.datasets import datasets
+from rubricweb.services.exports import export
 from tests import factories
 from tests.factories import Cast
 
@@ -92,3 +94,26 @@ def test_another_attempt_is_another_answer(dataset: Dataset, people: Cast) -> No
     assert add(dataset, people, [V3[0] | {"attempt": 2, "submission": "Nice."}]) == 1
     again = dataset.items.get(attempt=2)
     assert (again.key, again.case.key) == ("fr@assistant@v3#2", "fr")
+
+
+@pytest.mark.parametrize("format", ["jsonl", "autorubric", "yaml"])
+def test_cases_and_systems_survive_an_export(people: Cast, format: str) -> None:
+    rubric = {"rubric": [{"name": "right", "weight": 1, "requirement": "Is right."}], "ground_truth": ["MET"]}
+    dataset = factories.dataset(people.team, people.ed, items=[row | rubric for row in V3])
+    add(dataset, people, [row | rubric for row in V4])
+    made = export(
+        people.team,
+        viewer=people.ed,
+        what="ground_truth",
+        format=format,
+        dataset=dataset,
+        queues=list(ReviewQueue.objects.filter(dataset=dataset)),
+    )
+    data = b"".join(one if isinstance(one, bytes) else one.encode() for one in made.chunks)
+    read = read_dataset(data, filename=f"a.{'json' if format == 'autorubric' else format}")
+    assert [(item.case_id, item.system) for item in read.items] == [
+        ("fr", "assistant@v3"),
+        ("pe", "assistant@v3"),
+        ("pe", "assistant@v4"),
+        ("fr", "assistant@v4"),
+    ]
