@@ -6,7 +6,7 @@ Every page, API operation and command reaches team data through one of these fun
 from collections.abc import Iterable
 from typing import TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from rubricweb.errors import Forbidden, NotFound
 from rubricweb.models import (
@@ -96,7 +96,8 @@ def access_rater(queue: ReviewQueue, rater_id: int) -> Rater:
 
 def access_imported_rater(dataset: Dataset, rater_id: int) -> Rater:
     """One of those whose labels of the dataset came in a file."""
-    raters = Rater.objects.filter(reviews__queue__dataset=dataset, reviews__imported=True).distinct()
+    in_reviews = Q(reviews__queue__dataset=dataset, reviews__imported=True)
+    raters = Rater.objects.filter(in_reviews | Q(imported_runs__dataset=dataset)).distinct()
     return _one(raters, rater_id, "rater from a file")
 
 

@@ -14,6 +14,7 @@ from pydantic_core import core_schema
 
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.intervals import Figure as ShownFigure
+from rubricweb.engine.origin import Origin
 from rubricweb.engine.scoring.effect import Effect
 from rubricweb.selectors.shared.pages import CURSOR_CHARACTERS
 
@@ -81,6 +82,14 @@ class WithFields:
 EffectOrNone = Annotated[
     Effect | None,
     Field(description="What it does to the score: MET of a negative weight hurt. Null for an abstention."),
+]
+
+
+OriginName = Annotated[str, OneOf(Origin)]
+
+OriginOrNone = Annotated[
+    OriginName | None,
+    Field(description="Who gave it; null for the verdict of a run that was graded here."),
 ]
 
 

@@ -6,15 +6,19 @@ from typing import TypeVar
 
 LabelT = TypeVar("LabelT", bound=str)
 
-RULES = ("single", "unanimous", "majority", "adjudicated")
-"""By which a label can stand; `single` is the word of the only person who labelled the unit."""
+RULES = ("single", "unanimous", "majority", "adjudicated", "settled")
+"""By which a label can stand; `single` is the word of the only person who labelled the unit, `settled` that
+of a file of ground truth where no person labelled it."""
 
 
-def vote_rule(labels: Collection[str]) -> str:
+def vote_rule(labels: Collection[str], *, settled: bool = False) -> str:
     """By which rule the labels of a unit settle it, or would: two people who say the same are unanimous.
 
+    `settled` are labels of nobody but files of ground truth.
     Worked value: MET → single; MET, MET → unanimous; MET, MET, UNMET → majority.
     """
+    if settled:
+        return "settled"
     if len(labels) == 1:
         return "single"
     return "unanimous" if len(set(labels)) == 1 else "majority"

@@ -5,6 +5,7 @@ from rubricweb.models.comments import Comment, Notice, NoticeKind
 from rubricweb.models.datasets import Case, Dataset, Item, System, SystemVersion
 from rubricweb.models.journal import PRUNED, JournalEntry
 from rubricweb.models.judgements import Judgement, Vote, in_reviews
+from rubricweb.models.processes import CacheEntry, IdempotencyKey, Worker
 from rubricweb.models.queues import (
     Blind,
     Calibration,
@@ -32,7 +33,6 @@ from rubricweb.models.runs import (
     FULLY_JUDGED,
     UNENDED,
     BatchJob,
-    IdempotencyKey,
     JudgeCall,
     Run,
     RunCriterionSummary,
@@ -42,10 +42,9 @@ from rubricweb.models.runs import (
     RunState,
     RunSummary,
     RunTally,
-    Worker,
 )
-from rubricweb.models.shared_cache import CacheEntry
 from rubricweb.models.snapshots import (
+    IMPORTED,
     NO_JUDGE,
     NOBODY,
     CascadeSnapshot,
@@ -70,6 +69,7 @@ from rubricweb.models.teams import (
 
 __all__ = [
     "FULLY_JUDGED",
+    "IMPORTED",
     "NOBODY",
     "NO_JUDGE",
     "PRUNED",

@@ -4,36 +4,32 @@ from typing import Any, Self
 
 from django.db import models
 
+from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.models.datasets import Item
-from rubricweb.models.queues import RaterKind
 from rubricweb.models.reviews import Review, ReviewState
 from rubricweb.models.rubrics import Criterion
 from rubricweb.models.runs import JudgeCall, Run
 
 
-def in_reviews(via: str = "", *, machines: bool = False, **conditions: Any) -> models.Q:
-    """Judgements in submitted reviews that fit the conditions, named as fields of Review.
-
-    What people said and what a file settled; `machines` takes in the labels of machines that came in files,
-    which are shown and never counted among people.
+def in_reviews(via: str = "", **conditions: Any) -> models.Q:
+    """Judgements in submitted reviews that fit the conditions, named as fields of Review: what people said
+    and what a file settled. What machines said in files is in runs of their own.
 
     `in_reviews(queue=queue)` is for Judgement, `in_reviews("judgement__", queue=queue)` for its revisions.
     The only way from judgements to reviews: nearly all judgements are of runs, and without the words "has a
     review" PostgreSQL reads them all to find people's few.
     """
-    kinds = RaterKind.values if machines else [RaterKind.HUMAN, RaterKind.SETTLED]
     return models.Q(
         (f"{via}review__isnull", False),
-        (f"{via}review__rater__kind__in", kinds),
         (f"{via}review__state", ReviewState.SUBMITTED),
         *((f"{via}review__{name}", value) for name, value in conditions.items()),
     )
 
 
 class JudgementQuerySet(models.QuerySet["Judgement"]):
-    def in_reviews(self, *, machines: bool = False, **conditions: Any) -> Self:
+    def in_reviews(self, **conditions: Any) -> Self:
         """Those in submitted reviews, drafts and judges left out: see `in_reviews`."""
-        return self.filter(in_reviews(machines=machines, **conditions))
+        return self.filter(in_reviews(**conditions))
 
 
 class Judgement(models.Model):
@@ -109,6 +105,15 @@ class Judgement(models.Model):
     def __str__(self) -> str:
         answer = self.value if self.value is not None else self.verdict or self.error_kind
         return f"{answer} for {self.criterion_id} of {self.item_id}"
+
+    @property
+    def origin(self) -> Origin | None:
+        """Who gave the label; None for the verdict of a run that was graded here. Reads review and rater, or
+        run.
+        """
+        if self.review is not None:
+            return origin_of(self.review.rater.kind, imported=self.review.imported)
+        return None if self.run is None else self.run.origin
 
 
 class Vote(models.Model):

@@ -12,7 +12,10 @@ from rubricweb.models.teams import Team, User
 
 
 class RaterKind(models.TextChoices):
-    """Who labels: only humans are raters among people; settled labels are a file's ground truth."""
+    """Who labels: only humans are raters among people; settled labels are a file's ground truth.
+
+    What a machine said in a file is a run of its own, see `Run.imported`: a machine has no reviews.
+    """
 
     HUMAN = "human"
     MACHINE = "machine"
@@ -122,6 +125,8 @@ class ReviewQueue(models.Model):
     everyone = models.BooleanField(default=False)
     # Labels that came in a file: one queue, closed from the beginning, without queue items.
     imported = models.BooleanField(default=False)
+    # SHA-256 of the labels in the file, so that it becomes a queue once; empty for all others.
+    labels_digest = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=20, choices=QueueState.choices, default=QueueState.OPEN)
     raters = models.ManyToManyField(Rater, related_name="queues")
     created_by = models.ForeignKey(
@@ -133,6 +138,11 @@ class ReviewQueue(models.Model):
         ordering = ["-created_at", "-id"]
         constraints = [
             models.UniqueConstraint(fields=["team", "name"], name="queue_name_unique_in_team"),
+            models.UniqueConstraint(
+                fields=["dataset", "labels_digest"],
+                condition=~models.Q(labels_digest=""),
+                name="queue_imported_once",
+            ),
             models.CheckConstraint(condition=models.Q(state__in=QueueState.values), name="queue_state_known"),
             models.CheckConstraint(condition=models.Q(blind__in=Blind.values), name="queue_blind_known"),
             models.CheckConstraint(condition=models.Q(order__in=Order.values), name="queue_order_known"),

@@ -1,23 +1,15 @@
 """What one person does with one item of a queue."""
 
-from typing import Self
-
 from django.db import models
 
 from rubricweb.models.datasets import Item
-from rubricweb.models.queues import Rater, RaterKind, ReviewQueue
+from rubricweb.models.queues import Rater, ReviewQueue
 
 
 class ReviewState(models.TextChoices):
     DRAFT = "draft"
     SUBMITTED = "submitted"
     SKIPPED = "skipped"
-
-
-class ReviewQuerySet(models.QuerySet["Review"]):
-    def by_people(self) -> Self:
-        """Submitted ones, and what a file settled; a machine's labels that came in a file are left out."""
-        return self.filter(state=ReviewState.SUBMITTED).exclude(rater__kind=RaterKind.MACHINE)
 
 
 class Review(models.Model):
@@ -42,8 +34,6 @@ class Review(models.Model):
     submitted_at = models.DateTimeField(null=True)
     # It came in a file of labels and was not given here.
     imported = models.BooleanField(default=False)
-
-    objects = ReviewQuerySet.as_manager()
 
     class Meta:
         ordering = ["queue_id", "item_id", "rater_id"]

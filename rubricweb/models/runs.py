@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.db import models
 
+from rubricweb.engine.origin import Origin
 from rubricweb.models.datasets import Dataset, Item
 from rubricweb.models.rubrics import Criterion, RubricVersion
 from rubricweb.models.snapshots import (
@@ -42,7 +43,10 @@ class RunMode(models.TextChoices):
 
 
 class Run(models.Model):
-    """One autograder with one judge over one dataset. Refers to frozen things only."""
+    """One autograder with one judge over one dataset. Refers to frozen things only.
+
+    Grades of a machine that came in a file are a run of that judge too: see `imported`.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="runs")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="runs")
@@ -70,6 +74,10 @@ class Run(models.Model):
     )
     # Live asks one by one; batch hands files to the provider, which answers within a day for less.
     mode = models.CharField(max_length=10, choices=RunMode.choices, default=RunMode.LIVE)
+    # Whose grades these are where they came in a file: such a run asked nobody here. Null for all others.
+    rater = models.ForeignKey("Rater", on_delete=models.PROTECT, null=True, related_name="imported_runs")
+    # SHA-256 of the labels in the file, so that it becomes a run once; empty for all others.
+    labels_digest = models.CharField(max_length=64, blank=True)
     # Whether answers to the very same question asked before are used again.
     use_cache = models.BooleanField(default=True)
     # What it may cost; null is no cap.
@@ -95,6 +103,16 @@ class Run(models.Model):
                 | (~models.Q(state__in=["running", "paused"]) & models.Q(finished_at__isnull=False)),
                 name="run_ended_has_a_time",
             ),
+            # Nobody can be asked for more of what came in a file.
+            models.CheckConstraint(
+                condition=models.Q(rater__isnull=True) | models.Q(state="finished"),
+                name="run_imported_is_finished",
+            ),
+            models.UniqueConstraint(
+                fields=["dataset", "labels_digest"],
+                condition=~models.Q(labels_digest=""),
+                name="run_imported_once",
+            ),
         ]
         indexes = [
             models.Index(fields=["team", "-created_at", "-id"], name="run_list_of_team"),
@@ -104,6 +122,21 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.name or f"Run {self.pk}"
+
+    @property
+    def imported(self) -> bool:
+        """Whether a machine's grades came in a file: never retried, extended, forecast or billed."""
+        return self.rater_id is not None
+
+    @property
+    def origin(self) -> Origin | None:
+        """Who gave its verdicts, as labels say it; None for a run that was graded here."""
+        return Origin.MACHINE_IMPORTED if self.imported else None
+
+    @property
+    def shown_state(self) -> str:
+        """What lists call its state: an imported run was never running."""
+        return "imported" if self.imported else str(self.state)
 
     @property
     def asked_judges(self) -> tuple[JudgeSnapshot, ...]:
@@ -281,40 +314,6 @@ class RunEvent(models.Model):
         return f"{self.kind}: {self.message}"
 
 
-class Worker(models.Model):
-    """A worker that says it is alive every few seconds, whether it has work or not."""
-
-    name = models.CharField(max_length=100, unique=True)
-    processes = models.PositiveIntegerField(default=1)
-    started_at = models.DateTimeField()
-    beat_at = models.DateTimeField()
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class IdempotencyKey(models.Model):
-    """A request that started paid work, so that the same one sent again starts nothing."""
-
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
-    name = models.CharField(max_length=255)
-    # SHA-256 of all that was asked for.
-    asked = models.CharField(max_length=64, blank=True)
-    # Null only inside the transaction that does the work.
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="+")
-    items = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "name"], name="idempotency_key_once_per_team")]
-
-    def __str__(self) -> str:
-        return self.name
-
-
 class BatchJob(models.Model):
     """A file of questions handed to a provider's batch interface; its items are leased to it meanwhile."""
 
@@ -346,7 +345,7 @@ class BatchJob(models.Model):
 
 
 class RunSummary(models.Model):
-    """One small row per ended run for lists and dashboards; written by `services.runs.summaries`."""
+    """One small row per ended run for lists and dashboards; written by `services.shared.run_summaries`."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="summary")
     items = models.PositiveIntegerField()

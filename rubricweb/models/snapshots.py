@@ -13,6 +13,8 @@ from rubricweb.judges.base import JudgeConfig
 
 NO_JUDGE = "none"
 PANEL = "panel"
+IMPORTED = "imported"
+"""The id of a judge whose grades came in a file: it is asked nothing."""
 SECRETS = ("api_key", "extra_headers")
 """What a run never remembers of its judge."""
 
@@ -133,10 +135,12 @@ class PanelSnapshot:
 
 
 def asked_judges(judge: JudgeSnapshot, panel: PanelSnapshot | None) -> tuple[JudgeSnapshot, ...]:
-    """The judges that are really asked: a panel's members, a single one, nobody for checks alone."""
+    """The judges that are really asked: a panel's members, a single one; nobody for checks alone and for
+    grades that came in a file.
+    """
     if panel is not None:
         return tuple(member.judge for member in panel.members)
-    return () if judge.id == NO_JUDGE else (judge,)
+    return () if judge.id in (NO_JUDGE, IMPORTED) else (judge,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from rubricweb.models import (
     Adjudication,
     Criterion,
     Review,
+    ReviewState,
     Role,
     Run,
     RunState,
@@ -211,7 +212,7 @@ def _steps(team: Team, viewer: User, role: Role | int) -> Steps:
 
     Who may not decide has compared as soon as there is something to compare.
     """
-    submitted = Review.objects.by_people().filter(queue__team=team)
+    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, queue__team=team)
     mine = submitted.filter(rater__user=viewer)
     rates = team.queues.filter(raters__user=viewer).exists()
     decides = role >= Role.REVIEWER

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 
 from rubricweb.engine.ground_truth import majority
+from rubricweb.engine.origin import Origin
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
@@ -204,17 +205,18 @@ def _labels_of(
     items: set[int], queues: Sequence[ReviewQueue], runs: Sequence[Run], *, version: int | None = None
 ) -> dict[Unit, list[dict[str, object]]]:
     """Unit → its labels as an adjudication keeps them, people before judges."""
-    people = [
-        (*label.unit, label.rater, label.final)
-        for label in people_labels(queues, runs=runs, version=version, items=items, detailed=True)
-    ]
-    judges = (
-        Judgement.objects.filter(item__in=items, verdict__isnull=False, run__in=runs, repeat=0)
-        .order_by("run_id", "pk")
-        .values_list("item_id", "criterion_id", "judge", "verdict")
-    )
     found: dict[Unit, list[dict[str, object]]] = defaultdict(list)
-    for is_judge, rows in ((False, people), (True, judges)):
-        for item_id, criterion_id, rater, label in rows:
-            found[item_id, criterion_id].append({"rater": rater, "is_judge": is_judge, "verdict": label})
+    for label in people_labels(queues, runs=runs, version=version, items=items, detailed=True):
+        found[label.unit].append(_kept(label.rater, label.final, label.origin, is_judge=False))
+    origins = {run.pk: run.origin for run in runs}
+    judged = Judgement.objects.filter(item__in=items, verdict__isnull=False, run__in=runs, repeat=0)
+    for item_id, criterion_id, judge, verdict, run_id in judged.order_by("run_id", "pk").values_list(
+        "item_id", "criterion_id", "judge", "verdict", "run_id"
+    ):
+        assert run_id is not None  # asked for
+        found[item_id, criterion_id].append(_kept(judge, str(verdict), origins[run_id], is_judge=True))
     return found
+
+
+def _kept(rater: str, label: str, origin: Origin | None, *, is_judge: bool) -> dict[str, object]:
+    return {"rater": rater, "is_judge": is_judge, "verdict": label, "origin": origin}

@@ -1,4 +1,4 @@
-"""Files of labels: looked at, then stored as closed queues."""
+"""Files of labels: looked at, then stored as closed queues and imported runs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,10 +16,10 @@ from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_ta
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Item, ReviewQueue, RubricVersion, User
+from rubricweb.models import Dataset, Item, ReviewQueue, RubricVersion, Run, User
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
-from rubricweb.services.labels import require_rubric, resolve_labels, store_labels
+from rubricweb.services.labels import new_labels, require_rubric, resolve_labels, store_labels
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
@@ -37,7 +37,11 @@ class RaterInFile:
 
 @dataclass(frozen=True)
 class LabelsPlan:
-    """What a file of labels would become: a queue of this name, with `labels` on `items` by these raters."""
+    """What a file of labels would become: `labels` on `items` by these raters, people's in a queue of this
+    name, each machine's in a run.
+
+    `left_out` is what the reading leaves out, and what was imported before.
+    """
 
     queue_name: str
     labels: int
@@ -45,13 +49,28 @@ class LabelsPlan:
     criteria: int
     raters: tuple[RaterInFile, ...]
     reading: LabelsReading
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def becomes(self) -> str:
+        """What the labels become, in a sentence or two."""
+        kinds = Counter(one.rater_kind == StoredKind.MACHINE for one in self.raters)
+        said = []
+        if kinds[False]:
+            whose = "Labels of people and of the file" if kinds[True] else "They"
+            said.append(f"{whose} become the closed review queue {self.queue_name}.")
+        if kinds[True]:
+            whose = counted(kinds[True], "machine")
+            said.append(f"Grades of {whose} become imported runs, one each.")
+        return " ".join(said)
 
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """The queue that labels of a file became, and what of the file was left out."""
+    """The queue that people's labels of a file became, a run for each machine's, and what was left out."""
 
-    queue: ReviewQueue
+    queue: ReviewQueue | None
+    runs: tuple[Run, ...]
     left_out: tuple[LeftOut, ...]
 
 
@@ -62,9 +81,11 @@ def import_labels(
     rater_kind: str = StoredKind.HUMAN,
     **given: Any,
 ) -> ReviewQueue:
-    """`import_label_file` for whoever wants its queue and nothing else, such as a whole file or nothing."""
+    """`import_label_file` for whoever has a file of people's labels and wants their queue."""
     choices = LabelChoices(rater_kind=_known_kind(rater_kind))
-    return import_label_file(dataset, rubric_version, choices=choices, **given).queue
+    queue = import_label_file(dataset, rubric_version, choices=choices, **given).queue
+    assert queue is not None  # somebody's labels are in the file, and not only machines'
+    return queue
 
 
 def import_label_file(
@@ -78,18 +99,20 @@ def import_label_file(
     choices: LabelChoices | None = None,
     strict: bool = True,
 ) -> ImportedLabels:
-    """Reads a file of labels, in any of the usual shapes, into a closed queue.
+    """Reads a file of labels, in any of the usual shapes: people's into a closed queue, those of each machine
+    into a run.
 
     `choices` say what its columns, values and raters are. Raises Invalid where the columns say nothing and
     for contradictions; for anything else that does not fit (unknown items, criteria or values, labels for
     checks, labels that are there twice) when `strict`, with every fault. Otherwise that is left out, and the
-    journal says what.
+    journal says what. Raises Conflict for a file all of whose labels were imported before, when `strict`
+    also for one that holds some of them.
     """
     queue_name = _queue_name(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
     _refuse(reading, filename, strict=strict)
     left_out = "; ".join(map(str, reading.left_out))[:2000]
-    queue = store_labels(
+    stored = store_labels(
         dataset,
         rubric_version,
         reading.labels,
@@ -97,8 +120,9 @@ def import_label_file(
         queue_name=queue_name,
         filename=filename,
         detail={"left_out": left_out} if left_out else {},
+        strict=strict,
     )
-    return ImportedLabels(queue, reading.left_out)
+    return ImportedLabels(stored.queue, stored.runs, (*reading.left_out, *stored.known))
 
 
 def plan_labels(
@@ -113,7 +137,13 @@ def plan_labels(
 ) -> LabelsPlan:
     """What `import_label_file` would store, refused as it would be; nothing stays."""
     plan = look_at_labels(
-        dataset, rubric_version, data=data, filename=filename, queue_name=queue_name, choices=choices
+        dataset,
+        rubric_version,
+        data=data,
+        filename=filename,
+        queue_name=queue_name,
+        choices=choices,
+        strict=strict,
     )
     _refuse(plan.reading, filename, strict=strict)
     return plan
@@ -133,7 +163,7 @@ def plan_as_data(plan: LabelsPlan) -> dict[str, Any]:
         "columns": [
             {"column": column, "field": reading.fields.get(column, "")} for column in reading.columns
         ],
-        "left_out": left_out_as_data(reading.left_out),
+        "left_out": left_out_as_data(plan.left_out),
         "unknown_values": [
             {**asdict(one), "criteria": list(one.criteria), "allowed": list(one.allowed)}
             for one in reading.unknown_values
@@ -161,19 +191,23 @@ def look_at_labels(
     filename: str,
     queue_name: str = "",
     choices: LabelChoices | None = None,
+    strict: bool = False,
 ) -> LabelsPlan:
     """The same, whatever is wrong with the columns, rows and values: that stands in the plan's reading.
 
-    Raises Invalid for what is no table, Conflict for a queue name that is taken.
+    Raises Invalid for what is no table, Conflict for a queue name that is taken and for a file that was
+    imported before.
     """
     queue_name = _queue_name(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
     per_rater = Counter((label.rater, label.rater_kind) for label in reading.labels)
     members: dict[tuple[str, RaterKind], str] = {}
+    known: tuple[LeftOut, ...] = ()
     if reading.labels and not reading.refused:
         # Raters are found as the import finds them, new ones are made; none of that stays.
         mark = transaction.savepoint()
-        resolved = resolve_labels(dataset, rubric_version, reading.labels, queue_name)
+        resolved = resolve_labels(dataset, rubric_version, reading.labels)
+        known = new_labels(dataset, resolved, queue_name, strict=strict).known
         members = {key: rater.user.username for key, rater in resolved.raters.items() if rater.user}
         transaction.savepoint_rollback(mark)
     return LabelsPlan(
@@ -183,6 +217,7 @@ def look_at_labels(
         len({label.criterion for label in reading.labels}),
         tuple(RaterInFile(*key, n, members.get(key, "")) for key, n in sorted(per_rater.items())),
         reading,
+        (*reading.left_out, *known),
     )
 
 

@@ -3,14 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from itertools import count as counting
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.label_files import RaterKind as FileRaterKind
+from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.scoring.outcomes import own_label
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid
@@ -22,14 +25,17 @@ from rubricweb.models import (
     Judgement,
     QueueState,
     Rater,
+    RaterKind,
     Review,
     ReviewQueue,
     ReviewState,
     RubricVersion,
+    Run,
     Team,
     User,
 )
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
+from rubricweb.services import imported_runs
 from rubricweb.services.shared.journal import record
 
 
@@ -79,27 +85,42 @@ class ResolvedLabels:
     labels: list[tuple[LabelRecord, Item, Criterion]]
     raters: Mapping[tuple[str, FileRaterKind], Rater]
 
-    def by_pair(self) -> list[tuple[tuple[int, int], LabelRecord, Criterion]]:
-        """Each label under its item and rater."""
+    def by_people(self) -> list[tuple[tuple[int, int], LabelRecord, Criterion]]:
+        """What people said and what the file settled, each under its item and rater."""
         return [
             ((item.pk, self.raters[label.rater, label.rater_kind].pk), label, criterion)
             for label, item, criterion in self.labels
+            if label.rater_kind != "machine"
         ]
+
+    def by_machines(self) -> dict[Rater, list[imported_runs.Grade]]:
+        """What each machine said."""
+        found: dict[Rater, list[imported_runs.Grade]] = defaultdict(list)
+        for label, item, criterion in self.labels:
+            if label.rater_kind == "machine":
+                rater = self.raters[label.rater, label.rater_kind]
+                found[rater].append((item, criterion, str(label.verdict), label.reason))
+        return found
+
+
+@dataclass(frozen=True)
+class StoredLabels:
+    """What labels of a file became: a closed queue of people's, a run for each machine; `known` are those
+    that had been imported before and were left out.
+    """
+
+    queue: ReviewQueue | None
+    runs: tuple[Run, ...]
+    known: tuple[LeftOut, ...]
 
 
 def resolve_labels(
-    dataset: Dataset,
-    rubric_version: RubricVersion | None,
-    labels: Sequence[LabelRecord],
-    queue_name: str,
+    dataset: Dataset, rubric_version: RubricVersion | None, labels: Sequence[LabelRecord]
 ) -> ResolvedLabels:
     """Finds items, criteria and raters, and makes the raters who are new.
 
-    Raises Conflict for a queue name that is taken, Invalid with all labels that do not fit the dataset.
+    Raises Invalid with all labels that do not fit the dataset.
     """
-    team = dataset.team
-    if ReviewQueue.objects.filter(team=team, name=queue_name).exists():
-        raise Conflict(f"The team already has a queue called {queue_name!r}; give these labels another name.")
     require_rubric(dataset, rubric_version)
     items = {item.key: item for item in Item.objects.filter(dataset=dataset).only("key", "rubric_version_id")}
     versions = {
@@ -111,8 +132,49 @@ def resolve_labels(
     }
     # One person may stand under a rater's name and a user name: from here on, only who it is counts.
     named = sorted({(label.rater, label.rater_kind) for label in labels})
-    raters = {(name, kind): _named_rater(team, name, kind) for name, kind in named}
+    raters = {(name, kind): _named_rater(dataset.team, name, kind) for name, kind in named}
     return ResolvedLabels(_resolve(labels, items, criteria, rubric_version, raters), raters)
+
+
+@dataclass(frozen=True)
+class NewLabels:
+    """Resolved labels without those that were imported before; digests by which they will be known."""
+
+    people: list[tuple[tuple[int, int], LabelRecord, Criterion]]
+    people_digest: str
+    machines: list[tuple[Rater, list[imported_runs.Grade], str]]
+    known: tuple[LeftOut, ...]
+
+
+def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str, *, strict: bool) -> NewLabels:
+    """What of a file was not imported before into this dataset.
+
+    Raises Conflict where nothing is new, or, when `strict`, not everything; and for a queue name that is
+    taken.
+    """
+    people, known = resolved.by_people(), []
+    said = [[*pair, criterion.pk, str(label.verdict), label.reason] for pair, label, criterion in people]
+    people_digest = imported_runs.digest(said) if people else ""
+    queue = ReviewQueue.objects.filter(dataset=dataset, labels_digest=people_digest).exclude(labels_digest="")
+    if earlier := queue.first():
+        known.append(LeftOut("known", len(people), (f"the queue {earlier}",), 1))
+        people = []
+    machines = []
+    for rater, grades in resolved.by_machines().items():
+        of_rater = [[rater.pk, item.pk, criterion.pk, *text] for item, criterion, *text in grades]
+        digest = imported_runs.digest(of_rater)
+        run = Run.objects.filter(dataset=dataset, labels_digest=digest).first()
+        if run is None:
+            machines.append((rater, grades, digest))
+        else:
+            known.append(LeftOut("known", len(grades), (f"the run {run}",), 1))
+    if known and (strict or not (people or machines)):
+        which = "Some labels of" if people or machines else "All labels in"
+        where = " and ".join(one.names[0] for one in known)
+        raise Conflict(f"{which} this file were imported before, as {where}. Nothing was imported.")
+    if people and ReviewQueue.objects.filter(team=dataset.team, name=queue_name).exists():
+        raise Conflict(f"The team already has a queue called {queue_name!r}; give these labels another name.")
+    return NewLabels(people, people_digest, machines, tuple(known))
 
 
 @transaction.atomic
@@ -125,31 +187,87 @@ def store_labels(
     queue_name: str,
     filename: str = "",
     detail: Mapping[str, Any] | None = None,
-) -> ReviewQueue:
-    """Labels as submitted reviews of a closed queue, one review per (item, rater); all or nothing.
+    strict: bool = True,
+) -> StoredLabels:
+    """Labels of people as submitted reviews of a closed queue, one review per (item, rater); those of a
+    machine as a finished run. All or nothing.
 
-    `detail` goes into the journal beside what it says of every import.
+    What was imported before is refused when `strict`, else left out. `detail` goes into the journal beside
+    what it says of every import.
     """
-    team = dataset.team
     queue_name = queue_name.strip()[:200] or "Imported labels"
-    resolved = resolve_labels(dataset, rubric_version, labels, queue_name)
-    rows = resolved.by_pair()
+    # The same file twice at once: the second one waits here, and finds the first one's labels.
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+    resolved = resolve_labels(dataset, rubric_version, labels)
+    new = new_labels(dataset, resolved, queue_name, strict=strict)
+    queue = None
+    if new.people:
+        queue = _store_reviews(dataset, rubric_version, new, by=by, queue_name=queue_name)
+    source = filename or queue_name
+    runs = [
+        imported_runs.store(
+            dataset, rubric_version, rater, grades, by=by, source=source, labels_digest=digest
+        )
+        for rater, grades, digest in new.machines
+    ]
+    count = len(new.people) + sum(len(grades) for _, grades, _ in new.machines)
+    raters = len({rater_id for (_, rater_id), _, _ in new.people}) + len(new.machines)
+    said = {"labels": count, "raters": raters, "file": filename, **(detail or {})}
+    record(dataset.team, by, "imported labels", queue or runs[0], **said)
+    return StoredLabels(queue, tuple(runs), new.known)
+
+
+def _store_reviews(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    new: NewLabels,
+    *,
+    by: User | None,
+    queue_name: str,
+) -> ReviewQueue:
     per_item: dict[int, set[int]] = defaultdict(set)
-    for (item_id, rater_id), _, _ in rows:
+    for (item_id, rater_id), _, _ in new.people:
         per_item[item_id].add(rater_id)
-    queue = ReviewQueue.objects.create(
-        team=team,
-        name=queue_name,
+    queue = _closed_queue(dataset, rubric_version, by=by, name=queue_name)
+    queue.labels_digest = new.people_digest
+    queue.raters_per_item = max(len(several) for several in per_item.values())
+    queue.save(update_fields=["labels_digest", "raters_per_item"])
+    pairs = sorted({pair for pair, _, _ in new.people})
+    queue.raters.set({rater_id for _, rater_id in pairs})
+    by_pair = _reviews(queue, pairs)
+    Judgement.objects.bulk_create(
+        [
+            Judgement(
+                review=by_pair[pair],
+                item_id=pair[0],
+                criterion=criterion,
+                verdict=str(label.verdict),
+                reason=label.reason,
+            )
+            for pair, label, criterion in new.people
+        ],
+        batch_size=500,
+    )
+    return queue
+
+
+def _closed_queue(
+    dataset: Dataset, rubric_version: RubricVersion | None, *, by: User | None, name: str
+) -> ReviewQueue:
+    return ReviewQueue.objects.create(
+        team=dataset.team,
+        name=name,
         dataset=dataset,
         rubric_version=rubric_version,
-        raters_per_item=max((len(several) for several in per_item.values()), default=1),
         blind=Blind.NONE,
         imported=True,
         state=QueueState.CLOSED,
         created_by=by,
     )
-    queue.raters.set(set(resolved.raters.values()))
-    pairs = sorted({pair for pair, _, _ in rows})
+
+
+def _reviews(queue: ReviewQueue, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Review]:
+    """(item, rater) → a submitted review that came in a file."""
     reviews = Review.objects.bulk_create(
         [
             Review(
@@ -164,23 +282,43 @@ def store_labels(
         ],
         batch_size=500,
     )
-    by_pair = dict(zip(pairs, reviews, strict=True))
-    Judgement.objects.bulk_create(
-        [
-            Judgement(
-                review=by_pair[pair],
-                item_id=pair[0],
-                criterion=criterion,
-                verdict=str(label.verdict),
-                reason=label.reason,
-            )
-            for pair, label, criterion in rows
-        ],
-        batch_size=500,
-    )
-    count, raters = len(rows), len(resolved.raters)
-    record(team, by, "imported labels", queue, labels=count, raters=raters, file=filename, **(detail or {}))
+    return dict(zip(pairs, reviews, strict=True))
+
+
+def queue_of_run(run: Run, *, by: User | None) -> ReviewQueue:
+    """Labels of an imported run as reviews, because its rater is no machine after all; the run is gone.
+
+    They join the labels of people that came in a file, where that is one queue, else they are a closed queue
+    of their own. Call it in a transaction.
+    """
+    rater = run.rater
+    assert rater is not None  # it was imported
+    of_people = ReviewQueue.objects.filter(
+        dataset=run.dataset_id,
+        rubric_version=run.rubric_version_id,
+        imported=True,
+        raters__kind=RaterKind.HUMAN,
+    ).distinct()
+    others = list(of_people[:2])
+    if len(others) == 1 and not Review.objects.filter(queue=others[0], rater=rater).exists():
+        queue = others[0]
+    else:
+        name = _free_queue_name(run)
+        queue = _closed_queue(run.dataset, run.rubric_version, by=by, name=name)
+    queue.raters.add(rater)
+    judgements = Judgement.objects.filter(run=run)
+    items = sorted(set(judgements.values_list("item", flat=True)))
+    _reviews(queue, [(item_id, rater.pk) for item_id in items])
+    review = Review.objects.filter(queue=queue, rater=rater, item=OuterRef("item"))
+    judgements.update(review=Subquery(review.values("pk")), run=None, judge="")
+    run.delete()
     return queue
+
+
+def _free_queue_name(run: Run) -> str:
+    """What the run is called, or "name (2)" and so on."""
+    names = chain([run.name], (f"{run.name[:190]} ({number})" for number in counting(2)))
+    return next(name for name in names if not ReviewQueue.objects.filter(team=run.team, name=name).exists())
 
 
 def _resolve(
@@ -235,6 +373,7 @@ def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
     name = name[:120]
     if name in SETTLED_RATERS:
         kind = "settled"
-    raters = Rater.objects.filter(team=team, kind=kind)
+    # Held, so that nobody says meanwhile that it is a machine.
+    raters = Rater.objects.select_for_update(no_key=True, of=("self",)).filter(team=team, kind=kind)
     found = raters.filter(Q(name=name) | Q(user__username=name)).first()
     return found or Rater.objects.create(team=team, name=name, kind=kind)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from rubricweb.engine import number_format
+from rubricweb.engine import number_format, origin
 from rubricweb.engine.agreement.intervals import NOTHING_MEASURED
 from rubricweb.engine.number_format import MISSING, is_number
 from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
@@ -21,6 +21,12 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.models.teams import Role
 
 register = template.Library()
+
+
+@register.filter
+def truth_rule(rule: str) -> str:
+    """By which rule a label stands, as pages say it."""
+    return "settled by a file" if rule == "settled" else rule
 
 
 # ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
@@ -31,6 +37,7 @@ percent = register.filter("percent", number_format.share)
 signed = register.filter("signed", number_format.weight)
 count = register.filter("count", number_format.whole)
 usd = register.filter("usd", number_format.money)
+origin_words = register.filter("origin_words", origin.origin_words)
 
 
 @register.filter
@@ -140,6 +147,7 @@ _STATES = {
     "open": "info",
     "ready": "success",
     "finished": "success",
+    "imported": "success",
     "published": "success",
     "submitted": "success",
     "active": "success",

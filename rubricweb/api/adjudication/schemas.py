@@ -11,7 +11,17 @@ from rubricweb.api.comparison.schemas import Vote, counted
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.reviews.schemas import Quote
 from rubricweb.api.rubrics.schemas import Criterion
-from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, Input, OneOf, Username, WithFields
+from rubricweb.api.schemas import (
+    Answered,
+    EffectOrNone,
+    Figure,
+    Id,
+    Input,
+    OneOf,
+    OriginOrNone,
+    Username,
+    WithFields,
+)
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.ground_truth import RULES
 from rubricweb.models import Cause, Item
@@ -124,6 +134,7 @@ class UnitAnswer(Schema):
     error: str
     evidence: list[Quote]
     votes: list[Vote]
+    origin: OriginOrNone
 
 
 class Unit(Schema):
@@ -186,6 +197,7 @@ class SaidLabel(Shape[ShownSaidLabel]):
     rater: Annotated[str | None, Field(description="Null unless names are asked for.")]
     verdict: Answered
     effect: EffectOrNone
+    origin: OriginOrNone
 
 
 class GroundTruth(Schema):

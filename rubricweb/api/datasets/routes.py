@@ -9,7 +9,7 @@ from rubricweb.api import uploads
 from rubricweb.api.datasets import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
-from rubricweb.api.schemas import list_of
+from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.services.datasets import datasets as services
@@ -26,31 +26,42 @@ def list_datasets(request: TokenRequest, asked: Query[schemas.DatasetQuery]) -> 
     )
 
 
-@datasets.write("POST", "/datasets/import", Role.EDITOR, schemas.Dataset, status=201)
-def import_dataset(request: TokenRequest, file: File[UploadedFile], name: Form[str] = "") -> Any:
+@datasets.write("POST", "/datasets/import", Role.EDITOR, schemas.ImportedDataset, status=201)
+def import_dataset(
+    request: TokenRequest, file: File[UploadedFile], name: Form[str] = "", strict: Form[bool] = True
+) -> Any:
     """Import a dataset file.
 
     A JSON, JSONL, CSV or YAML file becomes a whole dataset or nothing at all: every fault in it is listed
-    with its place. A rubric in the file is published, ground truth becomes submitted reviews.
+    with its place. A rubric in the file is published, ground truth becomes submitted reviews, grades of
+    machines imported runs. With `strict` false, what has no counterpart here in a file of another program is
+    left out, and `left_out` says what.
     """
     data, filename = uploads.read(file)
-    dataset = services.import_dataset(
-        request.auth.team, by=request.auth.user, data=data, filename=filename, name=name
+    stored = services.import_dataset_file(
+        request.auth.team, by=request.auth.user, data=data, filename=filename, name=name, strict=strict
     )
-    return schemas.dataset_in_full(dataset, request.auth.user)
+    shown = schemas.dataset_in_full(stored.dataset, request.auth.user)
+    return WithFields(shown, **schemas.left_out_of(stored))
 
 
 @datasets.write("POST", "/datasets/{int:dataset_id}/items", Role.EDITOR, schemas.AddedItems, status=201)
-def add_items(request: TokenRequest, dataset_id: int, file: File[UploadedFile]) -> Any:
+def add_items(
+    request: TokenRequest, dataset_id: int, file: File[UploadedFile], strict: Form[bool] = True
+) -> Any:
     """Add the items of a file to a dataset.
 
-    Read as an import is, all of it or nothing: every id must be new to the dataset. Runs take the items in
-    when they are extended, open queues hand them out after the others. Refused (409) for a half of a split.
+    Read as an import is, all of it or nothing unless `strict` is false: every id must be new to the dataset.
+    Runs take the items in when they are extended, open queues hand them out after the others. Refused (409)
+    for a half of a split.
     """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     data, filename = uploads.read(file)
-    added = services.add_items(dataset, by=request.auth.user, data=data, filename=filename)
-    return {"items": added, "dataset": schemas.dataset_in_full(dataset, request.auth.user)}
+    stored = services.add_items_of_file(
+        dataset, by=request.auth.user, data=data, filename=filename, strict=strict
+    )
+    shown = schemas.dataset_in_full(dataset, request.auth.user)
+    return {"items": stored.items, "dataset": shown, **schemas.left_out_of(stored)}
 
 
 @datasets.read("/datasets/{int:dataset_id}", Role.VIEWER, schemas.Dataset)

@@ -10,6 +10,7 @@ from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
+from rubricweb.engine.errors import Fault as ShownFault
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
 from rubricweb.models import Dataset as StoredDataset
@@ -19,6 +20,7 @@ from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
 from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
 from rubricweb.selectors.exports.exports import withheld_from
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
+from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.datasets.splits import Split as MadeSplit
 from rubricweb.services.label_files import RaterInFile as ShownRaterInFile
 
@@ -202,9 +204,32 @@ def halves(made: MadeSplit, viewer: User) -> dict[str, WithFields]:
     return {"dev": dataset_in_full(made.dev, viewer), "test": dataset_in_full(made.test, viewer)}
 
 
+class LeftOutOfFile(Shape[ShownFault]):
+    """A place of another program's file that has no counterpart here."""
+
+
+class ImportedDataset(Dataset):
+    """`left_out` are the first places that were left out of another program's file, of `left_out_count`."""
+
+    left_out: list[LeftOutOfFile]
+    left_out_count: int
+
+
 class AddedItems(Schema):
+    """`left_out` are the first places that were left out of another program's file, of `left_out_count`."""
+
     items: Annotated[int, Field(description="How many items were added.")]
     dataset: Dataset
+    left_out: list[LeftOutOfFile]
+    left_out_count: int
+
+
+def left_out_of(stored: StoredItems) -> dict[str, Any]:
+    """What was left out of a file, as answers tell it."""
+    return {
+        "left_out": list(stored.left_out),
+        "left_out_count": len(stored.left_out) + stored.more_left_out,
+    }
 
 
 class ItemQuery(ListQuery):

@@ -10,7 +10,7 @@ from rubricweb.api import uploads
 from rubricweb.api.datasets.routes import version_or_own
 from rubricweb.api.datasets.schemas import LabelsPlan, RaterKindName
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.reviews.queue_schemas import ImportedQueue, imported_queue
+from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
 from rubricweb.api.schemas import Id, Input, OneOf
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.models import Role
@@ -45,19 +45,20 @@ class LabelsForm(Input):
     ] = True
 
 
-@label_files.write("POST", "/datasets/{int:dataset_id}/labels", Role.EDITOR, ImportedQueue, status=201)
+@label_files.write("POST", "/datasets/{int:dataset_id}/labels", Role.EDITOR, LabelsImported, status=201)
 def import_labels(
     request: TokenRequest, dataset_id: int, file: File[UploadedFile], form: Form[LabelsForm]
 ) -> Any:
     """Import labels.
 
     A CSV, JSONL, JSON or Parquet file of labels, one a row or in columns by criterion, rater or both, becomes
-    a closed review queue called `name`. Labels of machines are shown and count in no figure about people.
-    Columns that say nothing and contradictions are always refused; whatever else does not fit is too, unless
-    `strict` is false: then it is left out and `left_out` says what.
+    a closed review queue called `name`. Labels of a machine become an imported run and count in no figure
+    about people. A file whose labels were all imported before is a conflict. Columns that say nothing and
+    contradictions are always refused; whatever else does not fit is too, unless `strict` is false: then it is
+    left out and `left_out` says what.
     """
     stored = services.import_label_file(by=request.auth.user, **_sent(request, dataset_id, file, form))
-    return imported_queue(stored)
+    return labels_imported(stored)
 
 
 @label_files.write("POST", "/datasets/{int:dataset_id}/labels/plan", Role.EDITOR, LabelsPlan)

@@ -279,15 +279,24 @@ class Draw(Schema):
         return list(draw.strata.all())
 
 
-class ImportedQueue(Queue):
-    """The closed queue that a file of labels became, and what of the file was left out."""
+class LabelsImported(Schema):
+    """What a file of labels became: people's a closed `queue`, each machine's one of the imported `runs`.
 
+    `queue` is null where the file holds no labels of people. What was left out is told by reason.
+    """
+
+    queue: Queue | None
+    runs: list[Named]
     left_out: list[LeftOutLabels]
 
 
-def imported_queue(stored: ImportedLabels) -> WithFields:
-    """What an import made, as ImportedQueue shows it."""
-    return WithFields(stored.queue, left_out=left_out_as_data(stored.left_out))
+def labels_imported(stored: ImportedLabels) -> dict[str, Any]:
+    """What an import made, as LabelsImported shows it."""
+    return {
+        "queue": stored.queue,
+        "runs": [{"id": run.pk, "name": str(run)} for run in stored.runs],
+        "left_out": left_out_as_data(stored.left_out),
+    }
 
 
 class QueueInFull(Queue):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rubricweb.api.reviews.schemas import Measured, Quote
 from rubricweb.api.rubrics.schemas import Criterion
-from rubricweb.api.schemas import Answered, EffectOrNone, Input, OneOf, WithFields
+from rubricweb.api.schemas import Answered, EffectOrNone, Input, OneOf, OriginOrNone, WithFields
 from rubricweb.models import RevisionChoice
 from rubricweb.selectors.labels.stored_answers import label_effect
 
@@ -30,6 +30,7 @@ class RevealedAnswer(Schema):
     reason: str
     evidence: list[Quote]
     error: str
+    origin: OriginOrNone
 
 
 class Revision(Schema):

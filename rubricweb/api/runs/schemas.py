@@ -11,7 +11,7 @@ from pydantic import Field
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion, VersionReference
 from rubricweb.api.runs.watching_schemas import Progress
-from rubricweb.api.schemas import Figure, Id, Named, OneOf, Share, Username, WithFields
+from rubricweb.api.schemas import Figure, Id, Named, OneOf, OriginOrNone, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine import agreement
 from rubricweb.engine.panels.vote_rules import VOTE_RULES
@@ -137,7 +137,8 @@ class Run(Schema):
 
     `summary` is null until it has ended, a moment longer where somebody stopped it, and while it is
     `withheld`; `panel` and `few_shot` are null where there are none. The judge of a panel is called `panel`,
-    that of checks alone `none`.
+    that of checks alone `none`, that of an `imported` run `imported`: its grades came in a file, so nothing
+    of it is retried, extended, capped or billed.
     """
 
     id: int
@@ -163,6 +164,8 @@ class Run(Schema):
     created_at: datetime
     finished_at: datetime | None
     stop_reason: Annotated[str, Field(description="Why it ended before everything was graded.")]
+    imported: bool
+    origin: OriginOrNone
     summary: RunSummary | None
     withheld: Annotated[
         bool, Field(description="Whether the summary waits until you have reviewed its items blind.")

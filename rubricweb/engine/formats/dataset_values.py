@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.label_files import LabelRecord, RaterKind
 from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
 from rubricweb.engine.formats.records import FileFormat
@@ -102,7 +103,8 @@ class ItemRecord:
 class DatasetFile:
     """A dataset as the file has it; what the file does not say is None (``name``: empty).
 
-    ``recognised`` names the other program's format it was translated from, empty for our own.
+    ``recognised`` names the other program's format it was translated from, empty for our own. ``left_out``
+    is what of such a file was not read, and why, where that was asked for; ``more_left_out`` counts the rest.
     ``label_decisions`` are those by which its ground truth counts labels given to earlier words.
     """
 
@@ -113,6 +115,8 @@ class DatasetFile:
     items: tuple[ItemRecord, ...]
     recognised: str = field(default="", compare=False)
     label_decisions: tuple[UsedDecision, ...] = ()
+    left_out: tuple[Fault, ...] = field(default=(), compare=False)
+    more_left_out: int = field(default=0, compare=False)
 
     def rubric_for(self, item: ItemRecord) -> Rubric | None:
         """The rubric in force for an item: its own, else the dataset's."""

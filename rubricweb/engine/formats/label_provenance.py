@@ -25,9 +25,10 @@ class LabelProvenance:
     """Where a settled label comes from: ``rule`` is one of `ground_truth.RULES`.
 
     ``decided_by`` is the user name of who decided it, None where nobody had to; ``decided_at`` an ISO 8601
-    time; ``labels`` what raters had said then, as {rater, is_judge, verdict}, with rubric_version and
-    counts_by where that is known. ``rubric_versions`` are the numbers of the versions it was given to, none
-    for an item's own rubric, and ``counts_by`` says by what it counts for the version it stands in.
+    time; ``labels`` what raters had said then, as {rater, is_judge, verdict}, with rubric_version, counts_by
+    and origin, one of `origin.Origin`, where that is known. ``rubric_versions`` are the numbers of the
+    versions it was given to, none for an item's own rubric, and ``counts_by`` says by what it counts for the
+    version it stands in.
     """
 
     rule: str

@@ -19,6 +19,7 @@ from rubricweb.engine.formats.label_provenance import (
     decision_fields,
     provenance_fields,
 )
+from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.scoring.effect import Effect, effect_of
 from rubricweb.engine.scoring.outcomes import label_outcome, value_of
@@ -37,12 +38,12 @@ class VerdictRow:
     ``error`` then says why. ``value`` is the number the answer counts as: 1 for MET, 0 for UNMET, an option's
     value, what a check found; None for an abstention. ``rater_kind`` is what the rater is (human,
     machine, settled, judge, adjudication, ground_truth), ``imported`` whether the label came in a file;
-    ``effect`` follows from value and weight. ``kind`` (binary, choice, check), ``weight`` and ``group`` are
-    the criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO 8601 time. ``evidence`` is
-    what was quoted: words, or where they stand too (field, start, end, text; offsets in characters).
-    ``rubric_version`` is the number of the version it was given to, ``counts_by`` by what a person's label
-    counts for the version the export is read by: "same words", decisions ("carry 12") or "not counted". What
-    does not apply is None.
+    ``origin`` follows from both, ``effect`` from value and weight. ``kind`` (binary, choice, check),
+    ``weight`` and ``group`` are the criterion's; ``run`` names the run of a judge; ``recorded_at`` is an ISO
+    8601 time. ``evidence`` is what was quoted: words, or where they stand too (field, start, end, text;
+    offsets in characters). ``rubric_version`` is the number of the version it was given to, ``counts_by`` by
+    what a person's label counts for the version the export is read by: "same words", decisions ("carry 12")
+    or "not counted". What does not apply is None.
     """
 
     item_id: str
@@ -62,6 +63,13 @@ class VerdictRow:
     imported: bool | None = None
     rubric_version: int | None = None
     counts_by: str | None = None
+
+    @property
+    def origin(self) -> Origin | None:
+        """Who gave the label; None for the verdict of a run, and where nothing says what the rater is."""
+        if self.rater_kind not in ("human", "machine", "settled"):
+            return None
+        return origin_of(self.rater_kind, imported=bool(self.imported))
 
     @property
     def effect(self) -> Effect | None:
@@ -135,6 +143,7 @@ VERDICT_COLUMNS = (
     "effect",
     "rubric_version",
     "counts_by",
+    "origin",
 )
 
 

@@ -28,6 +28,7 @@ def dataset(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
     command.add_argument("--name", default="", help="name of the dataset (default: from the file)")
     _column(command)
+    _strict_items(command)
     team_and_person(command)
 
 
@@ -36,7 +37,16 @@ def items(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet; every id must be new")
     command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset they belong to")
     _column(command)
+    _strict_items(command)
     team_and_person(command)
+
+
+def _strict_items(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse another program's file for what has no counterpart here, else left out and listed",
+    )
 
 
 def _column(command: argparse.ArgumentParser) -> None:

@@ -20,6 +20,7 @@ from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
 from rubricweb.services.datasets import datasets, files
+from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.label_files import LabelsPlan
 from rubricweb.templatetags.display import count
 
@@ -52,8 +53,10 @@ def dataset(options: argparse.Namespace) -> int:
         filename=options.file.name,
         name=options.name,
         columns=columns,
+        strict=options.strict,
     )
-    note(f"{'Stored' if is_new else 'Already there:'} {stored} (id:{stored.pk})")
+    note(f"{'Stored' if is_new else 'Already there:'} {stored.dataset} (id:{stored.dataset.pk})")
+    _note_left_out_of(stored)
     return 0
 
 
@@ -61,15 +64,25 @@ def items(options: argparse.Namespace) -> int:
     """More items for a dataset there is."""
     who = acting(options, Role.EDITOR)
     dataset = lookup.dataset_called(who.team, options.dataset)
-    added = datasets.add_items(
+    stored = datasets.add_items_of_file(
         dataset,
         by=who.user,
         data=read_file(options.file),
         filename=options.file.name,
         columns=_columns(options),
+        strict=options.strict,
     )
-    note(f"Added {counted(added, 'item')} to {dataset} (id:{dataset.pk})")
+    note(f"Added {counted(stored.items, 'item')} to {dataset} (id:{dataset.pk})")
+    _note_left_out_of(stored)
     return 0
+
+
+def _note_left_out_of(stored: StoredItems) -> None:
+    """What has no counterpart here in a file of another program."""
+    for fault in stored.left_out:
+        note(f"Left out: {fault}")
+    if stored.more_left_out:
+        note(f"Left out: {stored.more_left_out:,} more")
 
 
 def _columns(options: argparse.Namespace) -> dict[str, str] | None:
@@ -99,12 +112,15 @@ def labels(options: argparse.Namespace) -> int:
         stored = label_files.import_label_file(labelled, version, by=who.user, **given)
     for line in said:
         note(line)
-    note(f"Stored the labels as the closed queue {stored.queue} (id:{stored.queue.pk})")
+    if stored.queue is not None:
+        note(f"Stored the labels as the closed queue {stored.queue} (id:{stored.queue.pk})")
+    for run in stored.runs:
+        note(f"Stored the grades of {run.judge.name} as the imported run {run} (id:{run.pk})")
     _note_left_out(stored.left_out)
     if options.json:
-        from rubricweb.api.reviews.queue_schemas import ImportedQueue, imported_queue
+        from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
 
-        print_shape(ImportedQueue, imported_queue(stored))
+        print_shape(LabelsImported, labels_imported(stored))
     return 0
 
 
@@ -152,10 +168,9 @@ def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
             f"{value.value!r} is no answer ({counted(value.labels, 'label')}). Say --value "
             f"{shlex.quote(value.value + '=ANSWER')}, where ANSWER is one of {allowed}."
         )
-    _note_left_out(reading.left_out)
-    labels = counted(plan.labels, "label")
-    items = counted(plan.items, "item")
-    note(f"{labels} of {items} would become the closed queue {plan.queue_name}. Nothing was stored.")
+    _note_left_out(plan.left_out)
+    labels, items = counted(plan.labels, "label"), counted(plan.items, "item")
+    note(f"{labels} of {items}. {plan.becomes} Nothing was stored.")
     return 0
 
 
@@ -182,5 +197,5 @@ def dataset_named(who: Who, name: str, *, tell: Callable[[str], object] = note) 
         return access.access_dataset(who.team, number)
     path = Path(name)
     stored, is_new = files.dataset_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
-    tell(f"Dataset: {stored} (id:{stored.pk}{', new' if is_new else ''})")
-    return stored
+    tell(f"Dataset: {stored.dataset} (id:{stored.dataset.pk}{', new' if is_new else ''})")
+    return stored.dataset

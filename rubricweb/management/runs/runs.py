@@ -7,6 +7,7 @@ from django.utils import timezone
 from rubricweb import access, tasks
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import counted, text_of
+from rubricweb.engine.origin import origin_words
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import watching
 from rubricweb.management.terminal.paging import first, note_more
@@ -85,7 +86,7 @@ def _cells(row: selected.RunRow) -> list[str]:
             usd(summary.cost_usd),
         ]
     started = run.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
-    return [str(run.pk), str(run), run.state, graded, *figures, started]
+    return [str(run.pk), str(run), run.shown_state, graded, *figures, started]
 
 
 def show(options: argparse.Namespace) -> int:
@@ -103,8 +104,10 @@ def show(options: argparse.Namespace) -> int:
     events = log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
     result = results.result(run, viewer=who.user)
     rows: list[tuple[str, str]] = [
-        ("run", f"{run.pk}, {run}, {run.state}"),
-        ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
+        ("run", f"{run.pk}, {run}, {run.shown_state}"),
+        ("origin", f"{run.judge.name}, {origin_words(run.origin)}")
+        if run.imported
+        else ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
         *watching.lines(progress),
     ]
     if progress.stop_reason:

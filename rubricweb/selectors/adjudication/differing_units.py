@@ -95,9 +95,11 @@ class UnitLabels(NamedTuple):
         return self.least == self.most
 
 
-def people_labels(where: Scope, items: Collection[int] | None = None) -> list[PersonLabel]:
+def people_labels(
+    where: Scope, items: Collection[int] | None = None, *, detailed: bool = False
+) -> list[PersonLabel]:
     """Submitted labels of people, and what a file settled where there are none."""
-    return people.people_labels(where.queues, runs=where.runs, items=items)
+    return people.people_labels(where.queues, runs=where.runs, items=items, detailed=detailed)
 
 
 def judge_labels(where: Scope) -> QuerySet[Judgement]:

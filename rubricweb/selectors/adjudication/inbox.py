@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from rubricweb.engine.ground_truth import majority, vote_rule
+from rubricweb.engine.origin import Origin
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Adjudication,
@@ -43,6 +44,7 @@ class InboxUnit:
 
     `judged` are the labels of the judges beside them; `decided` is the adjudication, None while it waits.
     `stands` is what counts as ground truth by `rule`: the decision, else people's majority, None while tied.
+    `settled` votes are those of a file's ground truth, where no person labelled it.
     """
 
     item_id: int
@@ -52,6 +54,7 @@ class InboxUnit:
     votes: tuple[tuple[str, int], ...] = ()
     judged: tuple[str, ...] = ()
     decided: Adjudication | None = None
+    settled: bool = False
 
     @property
     def stands(self) -> str | None:
@@ -61,7 +64,7 @@ class InboxUnit:
     def rule(self) -> str:
         if self.decided:
             return "adjudicated" if self.decided.cause else "unanimous"
-        return vote_rule(self._people)
+        return vote_rule(self._people, settled=self.settled)
 
     @property
     def _people(self) -> list[str]:
@@ -188,8 +191,11 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
     items = {row.item_id for row in rows}
     keys = dict(Item.objects.filter(pk__in=items).values_list("pk", "key"))
     votes: dict[Unit, Counter[str]] = defaultdict(Counter)
-    for said in people_labels(where, items):
+    by_people: set[Unit] = set()
+    for said in people_labels(where, items, detailed=True):
         votes[said.unit][said.final] += 1
+        if said.origin != Origin.SETTLED_BY_FILE:
+            by_people.add(said.unit)
     judged: dict[Unit, list[str]] = defaultdict(list)
     for item_id, criterion_id, label in (
         judge_labels(where).filter(item__in=items).order_by("run_id", "pk").values_list(*UNIT, "verdict")
@@ -203,6 +209,7 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
             votes=tuple(votes[unit].most_common()),
             judged=tuple(judged[unit]),
             decided=decided.get(unit),
+            settled=unit in votes and unit not in by_people,
         )
         for row in rows
         for unit in [(row.item_id, row.criterion.pk)]

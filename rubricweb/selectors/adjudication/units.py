@@ -30,7 +30,8 @@ class UnitAnswer:
     """What one rater said: `verdict` is their final label, `initial` what they said first where they changed.
 
     `later` is their reason for changing, `unclear` whether they found the rubric so. `votes` are the answers
-    a judge's label was made of, with their numbers, where it was asked several times.
+    a judge's label was made of, with their numbers, where it was asked several times. `origin` is None for
+    the judge of a run here.
     """
 
     name: str
@@ -43,6 +44,7 @@ class UnitAnswer:
     error: str = ""
     evidence: tuple[Quote, ...] = ()
     votes: tuple[tuple[str, int], ...] = ()
+    origin: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
         _person(rows[label.judgement_id], label, label.rater if names else letters[label.rater_id])
         for label in labels
     ]
-    judged = list(said.filter(run__in=runs).order_by("run_id", "repeat", "pk"))
+    judged = list(said.filter(run__in=runs).select_related("run").order_by("run_id", "repeat", "pk"))
     votes = Counter(
         Vote.objects.filter(run__in=runs, item=item, criterion=criterion, verdict__isnull=False).values_list(
             "run_id", "verdict"
@@ -109,6 +111,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
                 row.reason,
                 error=row.error_kind or "",
                 votes=made_of if len(made_of) > 1 else (),
+                origin=row.origin,
             )
         )
     found = provenances(queues, items=[item.pk], version=version).get(unit)
@@ -164,4 +167,5 @@ def _person(row: Judgement, label: PersonLabel, name: str) -> UnitAnswer:
         later=revision.reason if revision is not None else "",
         unclear=revision is not None and revision.choice == RevisionChoice.UNCLEAR,
         evidence=quotes(row),
+        origin=label.origin,
     )

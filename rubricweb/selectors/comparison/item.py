@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from rubricweb.engine.ground_truth import majority, vote_rule
+from rubricweb.engine.origin import Origin
 from rubricweb.engine.submission import Submission
 from rubricweb.models import (
     Adjudication,
@@ -30,7 +31,7 @@ from rubricweb.selectors.reviews.reviews import quotes
 class CriterionAnswers:
     """One criterion: people's answers, the judge's, and the label that stands by `rule`, of final labels.
 
-    `rule` is adjudicated, single, unanimous, majority, tied (then `stands` is None) or "" without any label.
+    `rule` is one of the engine's RULES, tied (then `stands` is None) or "" without any label.
     """
 
     criterion: Criterion
@@ -63,17 +64,18 @@ class ItemComparison:
 def item_comparison(
     item: Item, run: Run | None, queues: Sequence[ReviewQueue], *, viewer: User, names: bool = False
 ) -> ItemComparison:
-    """Everybody's verdicts on the item, criterion by criterion; Withheld while the viewer reviews it blind.
+    """Everybody's verdicts on the item, criterion by criterion, those of imported runs too.
 
+    Withheld while the viewer reviews it blind.
     Without `names`, people are Rater A, B, …, the same letter on every criterion of this item.
     """
     require_visible(viewer, item)
-    source = in_reviews(queue__in=queues) | in_reviews(machines=True, rater__kind=RaterKind.MACHINE)
+    source = in_reviews(queue__in=queues) | Q(run__rater__isnull=False)
     if run is not None:
         source |= Q(run=run)
     judgements = list(
         Judgement.objects.filter(source, item=item)
-        .select_related("review__rater", "criterion", "revision")
+        .select_related("review__rater", "criterion", "revision", "run")
         .order_by("review__rater_id", "judge", "repeat", "pk")
     )
     runs = [] if run is None else [run]
@@ -88,7 +90,6 @@ def item_comparison(
     judges: dict[int, list[RevealedAnswer]] = defaultdict(list)
     for one in judgements:
         rater = one.review.rater if one.review else None
-        is_machine = rater is not None and rater.kind == RaterKind.MACHINE
         if rater is None:
             name = one.judge
         else:
@@ -103,15 +104,16 @@ def item_comparison(
         changed = final if final != verdict else None
         answer = RevealedAnswer(
             name,
-            rater is None or is_machine,
+            rater is None,
             verdict,
             one.reason,
             one.error_kind or "",
             one.value,
+            one.origin,
             changed_to=changed,
             evidence=quotes(one) if rater is not None else (),
         )
-        answers = judges if rater is None or is_machine else people
+        answers = judges if rater is None else people
         answers[counts_for].append(answer)
     stands = decided_rows(decisions(queues, runs=runs, items=[item.pk]))
     decided = {unit[1]: row for unit, row in stands.items()}
@@ -155,7 +157,8 @@ def _answers(
         stands, rule = None, ""
     else:
         stands = most
-        rule = "tied" if most is None else vote_rule(said)
+        settled = all(voice.origin == Origin.SETTLED_BY_FILE for voice in people)
+        rule = "tied" if most is None else vote_rule(said, settled=settled)
     by = adjudication.decided_by if adjudication is not None and names else None
     return CriterionAnswers(
         criterion, tuple(people), tuple(judges), stands, rule, most, adjudication, str(by) if by else ""

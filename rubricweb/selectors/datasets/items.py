@@ -9,12 +9,12 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Length, Substr
 
+from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Dataset,
     Item,
     Judgement,
-    RaterKind,
     ReviewQueue,
     Run,
     RunItem,
@@ -194,20 +194,22 @@ class ImportedRater:
     labels: int
 
     @property
-    def is_machine(self) -> bool:
-        return self.rater_kind == RaterKind.MACHINE
+    def origin(self) -> Origin:
+        return origin_of(self.rater_kind, imported=True)
 
 
 def imported_raters(dataset: Dataset) -> list[ImportedRater]:
-    """Who labelled the dataset in files, by name; one query, found by their reviews."""
-    rows = (
-        Judgement.objects.in_reviews(machines=True, queue__dataset=dataset, imported=True)
-        .order_by()
-        .values_list("review__rater", "review__rater__name", "review__rater__kind")
-        .annotate(n=Count("pk"))
-        .order_by("review__rater__name", "review__rater")
-    )
-    return [ImportedRater(*row) for row in rows]
+    """Who labelled the dataset in files, by name: people and settled labels found by their reviews, machines
+    by their runs. Two queries.
+    """
+    found: list[ImportedRater] = []
+    for rows, rater in (
+        (Judgement.objects.in_reviews(queue__dataset=dataset, imported=True), "review__rater"),
+        (Judgement.objects.filter(run__dataset=dataset, run__rater__isnull=False), "run__rater"),
+    ):
+        named = rows.order_by().values_list(rater, f"{rater}__name", f"{rater}__kind")
+        found += [ImportedRater(*row) for row in named.annotate(n=Count("pk"))]
+    return sorted(found, key=lambda one: (one.name, one.id))
 
 
 def runs_containing(item: Item, *, size: int = 20) -> QuerySet[RunItem]:

@@ -6,7 +6,12 @@ from rubricweb.models import Item, Run, RunItem
 
 
 def new_items(run: Run) -> QuerySet[Item]:
-    """The items a run could be extended by; those a run over a choice of items left out are not new."""
+    """The items a run could be extended by; those a run over a choice of items left out are not new.
+
+    None for an imported run: nobody can be asked about them.
+    """
+    if run.imported:
+        return Item.objects.none()
     planned = RunItem.objects.filter(run=run, item_id=OuterRef("pk"))
     return Item.objects.filter(~Exists(planned), dataset_id=run.dataset_id, created_at__gt=run.created_at)
 

@@ -12,7 +12,7 @@ from rubricweb.engine.formats.result_files import GroundTruthItem
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
 from rubricweb.selectors.comparison.comparison import Comparison
-from rubricweb.selectors.exports.exports import CHUNK, judgements
+from rubricweb.selectors.exports.exports import CHUNK, judgements, who_said
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
 from rubricweb.selectors.exports.pins import NOT_COUNTED, CountedLabels
 
@@ -67,8 +67,8 @@ def bundled_judgements(
             item_id=row.item.key,
             criterion=row.criterion.name,
             rater=row.review.rater.name if row.review else row.judge,
-            rater_kind=row.review.rater.kind if row.review else "judge",
-            imported=row.review.imported if row.review else None,
+            **who_said(row),
+            origin=row.origin,
             **_answer(row.criterion, row.verdict),
             value=row.value,
             reason=row.reason,

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -16,6 +17,7 @@ from rubricweb.models import (
     Dataset,
     Item,
     Judgement,
+    RaterKind,
     Review,
     ReviewQueue,
     ReviewState,
@@ -98,8 +100,7 @@ def verdict_rows(
             kind=row.criterion.kind,
             value=value_of(outcome_of(criterion, answer_of(criterion, row.verdict, row.value))),
             reason=row.reason,
-            rater_kind=row.review.rater.kind if row.review else "judge",
-            imported=row.review.imported if row.review else None,
+            **who_said(row),
             error=f"{row.error_kind}: {row.error_message}" if row.error_kind else None,
             group=row.criterion.group or None,
             weight=row.criterion.weight,
@@ -109,6 +110,14 @@ def verdict_rows(
             rubric_version=row.criterion.version.number,
             counts_by=counted.counts_by(row),
         )
+
+
+def who_said(row: Judgement) -> dict[str, Any]:
+    """What the rater of a judgement is, and whether the label came in a file; None for a run graded here."""
+    if row.review is not None:
+        return {"rater_kind": row.review.rater.kind, "imported": row.review.imported}
+    imported = row.run is not None and row.run.imported
+    return {"rater_kind": RaterKind.MACHINE if imported else "judge", "imported": imported or None}
 
 
 def criterion_names(
@@ -136,7 +145,7 @@ def judgements(
 
     Two queries: "of these reviews or of this run" in one would read the judgements of all runs.
     """
-    people = Judgement.objects.in_reviews(machines=True, queue__in=queues, queue__dataset=dataset)
+    people = Judgement.objects.in_reviews(queue__in=queues, queue__dataset=dataset)
     parts = [_in_order(people)]
     if run is not None and run.dataset_id == dataset.pk:
         parts.append(_in_order(Judgement.objects.filter(run=run)))
@@ -197,13 +206,13 @@ def datasets(team: Team) -> QuerySet[Dataset]:
 def preselected(team: Team) -> Dataset | None:
     """The newest dataset that people labelled, else the newest a run has graded, else the newest."""
     found = datasets(team)
-    queue = Review.objects.by_people().filter(queue__dataset=OuterRef("pk"))
+    queue = Review.objects.filter(state=ReviewState.SUBMITTED, queue__dataset=OuterRef("pk"))
     ended = Run.objects.filter(dataset=OuterRef("pk")).exclude(state=RunState.RUNNING)
     return found.filter(Exists(queue)).first() or found.filter(Exists(ended)).first() or found.first()
 
 
 def labelled_queues(dataset: Dataset | None) -> QuerySet[ReviewQueue]:
-    """Queues over the dataset with at least one submitted review, of machines in files too."""
+    """Queues over the dataset with at least one submitted review."""
     submitted = Review.objects.filter(queue=OuterRef("pk"), state=ReviewState.SUBMITTED)
     return ReviewQueue.objects.filter(Exists(submitted), dataset=dataset).order_by("-created_at", "-pk")
 

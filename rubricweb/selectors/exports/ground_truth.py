@@ -124,4 +124,6 @@ def _why(settled: SettledLabels, unit: Unit) -> str | None:
     if truth.rule == "adjudicated":
         reason = settled.origins[unit].reason
         return f"adjudicated: {reason}" if reason else "adjudicated"
+    if truth.rule == "settled":
+        return "settled by a file"
     return f"{truth.rule} of {truth.labels}"

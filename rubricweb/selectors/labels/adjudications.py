@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db.models import Q
 
 from rubricweb.errors import NotFound
-from rubricweb.models import Criterion, Item, Review, ReviewQueue, Run, RunState, Team
+from rubricweb.models import Criterion, Item, Review, ReviewQueue, ReviewState, Run, RunState, Team
 
 
 def criterion_for(item: Item, criterion_id: int) -> Criterion:
@@ -24,7 +24,7 @@ def criterion_for(item: Item, criterion_id: int) -> Criterion:
 
 def labelling_queues(item: Item) -> list[ReviewQueue]:
     """The queues in which somebody has submitted a review of the item."""
-    submitted = Review.objects.by_people().filter(item=item)
+    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, item=item)
     return list(ReviewQueue.objects.filter(pk__in=submitted.order_by().values("queue")).order_by("pk"))
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from rubricweb.models import Criterion, Item, Review, ReviewQueue, Run, RunState, Team
+from rubricweb.models import Criterion, Item, Review, ReviewQueue, ReviewState, Run, RunState, Team
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.labels.incomparable import no_labels
 from rubricweb.selectors.shared.unavailable import Unavailable
@@ -13,7 +13,7 @@ from rubricweb.selectors.shared.unavailable import Unavailable
 
 def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[ReviewQueue]:
     """Queues with labels of people or a file's ground truth, newest first; of one dataset when given."""
-    submitted = Review.objects.by_people().filter(queue=OuterRef("pk"))
+    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, queue=OuterRef("pk"))
     queues = ReviewQueue.objects.filter(Exists(submitted), team=team).select_related("rubric_version")
     if dataset_id is not None:
         queues = queues.filter(dataset=dataset_id)

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from rubricweb.engine.formats.result_files import GROUND_TRUTH_RATER
 from rubricweb.engine.ground_truth import majority, vote_rule
-from rubricweb.models import Judgement, Rater, RaterKind, Review, ReviewQueue, Run
+from rubricweb.models import Judgement, Rater, RaterKind, Review, ReviewQueue, ReviewState, Run
 from rubricweb.selectors.labels.people import Unit as Unit
 from rubricweb.selectors.labels.people import decisions, people_labels
 
@@ -38,7 +38,7 @@ def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
     """The queues that count unless somebody chooses: those people labelled.
 
     The settled labels of a file are no further vote beside people's: they count where nobody else labelled
-    the dataset, and when they are asked for. Labels of machines never count.
+    the dataset, and when they are asked for.
     """
     links = ReviewQueue.raters.through.objects.filter(reviewqueue__in=queues)
     kinds = set(links.values_list("reviewqueue_id", "rater__kind"))
@@ -55,20 +55,25 @@ def people_first(queues: Sequence[ReviewQueue]) -> list[ReviewQueue]:
 
 def reviewed_items(queues: Sequence[ReviewQueue]) -> QuerySet[Review, int]:
     """Ids of the items that somebody submitted a review of, for asking `item__in`."""
-    submitted = Review.objects.by_people().filter(queue__in=queues).order_by()
+    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, queue__in=queues).order_by()
     return submitted.values_list("item", flat=True)
 
 
 def of_people(labelled: Labels) -> Labels:
     """The same labels without settled ones: seats, ceilings and agreement among people are made of these."""
-    raters = {rater for by_rater in labelled.values() for rater in by_rater}
-    settled = set(Rater.objects.filter(pk__in=raters, kind=RaterKind.SETTLED).values_list("pk", flat=True))
+    settled = _settled(labelled)
     if not settled:
         return labelled
     return {
         unit: {rater: label for rater, label in by_rater.items() if rater not in settled}
         for unit, by_rater in labelled.items()
     }
+
+
+def _settled(labelled: Labels) -> set[int]:
+    """The raters by whose names files of ground truth are kept; one query."""
+    raters = {rater for by_rater in labelled.values() for rater in by_rater}
+    return set(Rater.objects.filter(pk__in=raters, kind=RaterKind.SETTLED).values_list("pk", flat=True))
 
 
 def labels(
@@ -103,6 +108,7 @@ def ground_truth(
     """
     labelled = labels(queues, final=True, runs=runs, version=version) if labelled is None else labelled
     decided = decisions(queues, runs=runs, version=version)
+    by_file = _settled(labelled)
     truths = {}
     for unit, by_rater in labelled.items():
         decision = decided.get(unit)
@@ -111,7 +117,8 @@ def ground_truth(
             truths[unit] = Truth(decision.verdict, rule, len(by_rater))
         else:
             said = list(by_rater.values())
-            truths[unit] = Truth(majority(said), vote_rule(said), len(said))
+            rule = vote_rule(said, settled=by_file.issuperset(by_rater))
+            truths[unit] = Truth(majority(said), rule, len(said))
     return truths
 
 

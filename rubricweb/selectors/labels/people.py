@@ -14,6 +14,7 @@ from typing import NamedTuple
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Greatest
 
+from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.models import Adjudication, Criterion, Judgement, Rater, RaterKind, ReviewQueue, Run
 
 Unit = tuple[int, int]
@@ -57,8 +58,8 @@ class LabelMapping:
 class PersonLabel(NamedTuple):
     """One rater's label on one unit: `verdict` before anything was revealed to them, `final` after it.
 
-    `criterion_id` is the criterion it counts for, `given_to` the one it was given to. `rater` and `at`, when
-    it was submitted or last changed, are only read where they are asked for.
+    `criterion_id` is the criterion it counts for, `given_to` the one it was given to. `rater`, `at`, when it
+    was submitted or last changed, and `origin` are only read where they are asked for.
     """
 
     item_id: int
@@ -70,6 +71,7 @@ class PersonLabel(NamedTuple):
     judgement_id: int
     rater: str = ""
     at: datetime | None = None
+    origin: Origin | None = None
 
     @property
     def unit(self) -> Unit:
@@ -182,7 +184,7 @@ def people_labels(
 
     Of one rater's labels on a unit that given to the criterion itself counts, else the newest. What a file
     settled is no further vote beside people's: it counts on units none of them labelled. `items` narrows it
-    to some; `detailed` reads who and when as well. Three queries.
+    to some; `detailed` reads who, when and from where as well. Three queries.
     """
     read = readings(queues, runs=runs, version=version)
     settled = set(
@@ -196,13 +198,16 @@ def people_labels(
     if detailed:
         revised = Coalesce("revision__revised_at", "review__submitted_at")
         rows = rows.annotate(at=Greatest("review__submitted_at", revised))
-        said_columns += ["review__rater__name", "at"]
+        said_columns += ["review__rater__name", "at", "review__rater__kind", "review__imported"]
     kept: dict[Unit, dict[int, PersonLabel]] = defaultdict(dict)
     for item_id, dataset_id, rater_id, verdict, final, given_to, *rest in rows.values_list(
         "item_id", "review__queue__dataset_id", "review__rater_id", *said_columns
     ):
         counts_for, verdict_here, final_here = read[dataset_id].labels(given_to, verdict, final)
         of_unit = kept[item_id, counts_for]
+        if detailed:
+            *rest, kind, imported = rest
+            rest.append(origin_of(kind, imported=imported))
         earlier = of_unit.get(rater_id)
         if earlier is None or given_to == counts_for or earlier.given_to != counts_for:
             of_unit[rater_id] = PersonLabel(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rubricweb.engine.ground_truth import majority, vote_rule
+from rubricweb.engine.origin import Origin
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Run, User
 from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.adjudications import labelling_queues
@@ -15,11 +16,14 @@ from rubricweb.selectors.labels.people import Unit, decided_rows, decisions, peo
 
 @dataclass(frozen=True)
 class SaidLabel:
-    """What one rater had said when a label came to stand."""
+    """What one rater had said when a label came to stand; `origin` is None for a judge here, and where a
+    decision of an earlier release does not say it.
+    """
 
     rater: str
     is_judge: bool
     verdict: str
+    origin: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def provenances(
     last: dict[Unit, datetime] = {}
     for one in people_labels(queues, runs=runs, version=version, items=items, detailed=True):
         assert one.at is not None  # submitted labels have a time
-        said[one.unit].append(SaidLabel(one.rater, False, one.final))
+        said[one.unit].append(SaidLabel(one.rater, False, one.final, one.origin))
         given_to[one.unit].append(one.given_to)
         last[one.unit] = max(one.at, last.get(one.unit, one.at))
     decided = decided_rows(decisions(queues, runs=runs, version=version, items=items))
@@ -75,12 +79,15 @@ def provenances(
 
 def _by_vote(labels: Sequence[SaidLabel], given_to: Sequence[int], at: datetime) -> Provenance:
     verdicts = [one.verdict for one in labels]
-    return Provenance(majority(verdicts), vote_rule(verdicts), "", at, tuple(labels), tuple(given_to))
+    settled = all(one.origin == Origin.SETTLED_BY_FILE for one in labels)
+    rule = vote_rule(verdicts, settled=settled)
+    return Provenance(majority(verdicts), rule, "", at, tuple(labels), tuple(given_to))
 
 
 def _by_decision(decision: Adjudication, labels: tuple[SaidLabel, ...]) -> Provenance:
     kept = tuple(
-        SaidLabel(str(one["rater"]), bool(one["is_judge"]), str(one["verdict"])) for one in decision.labels
+        SaidLabel(str(one["rater"]), bool(one["is_judge"]), str(one["verdict"]), one.get("origin"))
+        for one in decision.labels
     )
     return Provenance(
         verdict=decision.verdict,

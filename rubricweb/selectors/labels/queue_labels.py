@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rubricweb.engine.agreement import Ratings
 from rubricweb.engine.agreement.ratings import GAP, VERDICT_VALUES
 from rubricweb.engine.scoring.effect import credit
-from rubricweb.models import Criterion, Judgement, Rater, RaterKind, Review, ReviewQueue
+from rubricweb.models import Criterion, Judgement, Rater, RaterKind, Review, ReviewQueue, ReviewState
 from rubricweb.selectors.labels.by_kind import option_levels
 
 Ints = NDArray[np.int64]
@@ -140,8 +140,7 @@ def queue_labels(queue: ReviewQueue) -> QueueLabels:
     ground truth. Drafts, skipped reviews and what a file settled are left out.
     """
     reviews = list(
-        Review.objects.by_people()
-        .filter(queue=queue, rater__kind=RaterKind.HUMAN)
+        Review.objects.filter(queue=queue, state=ReviewState.SUBMITTED, rater__kind=RaterKind.HUMAN)
         .order_by("pk")
         .values_list("pk", "item_id", "rater_id", "submitted_at")
     )

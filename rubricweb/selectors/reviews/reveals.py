@@ -182,7 +182,7 @@ def _answers(
     answers: dict[int, list[tuple[int | None, RevealedAnswer]]] = {}
     rows = (
         Judgement.objects.filter(source, item=item)
-        .select_related("review__rater", "revision")
+        .select_related("review__rater", "revision", "run")
         .order_by(F("run_id").asc(nulls_last=True), "review__rater__name", "repeat")
     )
     for row in rows:
@@ -195,6 +195,7 @@ def _answers(
             reason=row.reason,
             error=row.error_kind or "",
             value=row.value,
+            origin=row.origin,
             changed_to=revision.verdict if revision and revision.choice == RevisionChoice.CHANGE else None,
             evidence=quotes(row),
         )

@@ -44,7 +44,8 @@ def review_for(team: Team, review_id: int, viewer: User) -> Review:
 class RaterAnswer:
     """What one other rater said about a criterion: a peer or a judge.
 
-    `value` is what a check found in the judge's run; then there is neither `verdict` nor `error`.
+    `value` is what a check found in the judge's run; then there is neither `verdict` nor `error`. `origin` is
+    None for the judge of a run here.
     """
 
     name: str
@@ -53,6 +54,7 @@ class RaterAnswer:
     reason: str
     error: str
     value: float | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True)

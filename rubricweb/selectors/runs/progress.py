@@ -18,6 +18,7 @@ from rubricweb.models import (
     BatchJob,
     Criterion,
     JudgeCall,
+    Judgement,
     Run,
     RunEvent,
     RunItem,
@@ -307,14 +308,17 @@ def item_counts(run: Run, now: datetime) -> ItemCounts:
     if not groups:
         return ItemCounts()
     versions, n, done, bad, wrong, held, lately, lately_from, newest = zip(*groups, strict=True)
-    answers = _answers_per_item(run, versions[0] if len(versions) == 1 else of_run.values("rubric_version"))
+    per_item = _answers_per_item(run, versions[0] if len(versions) == 1 else of_run.values("rubric_version"))
     return ItemCounts(
         everything=sum(n),
         graded=sum(done),
         errored=sum(bad),
         errors=sum(wrong),
         working=sum(held),
-        answers=sum(answers.get(version, 0) * count for version, count in zip(versions, done, strict=True)),
+        # A machine in a file may have left criteria out: its answers are counted one by one.
+        answers=Judgement.objects.filter(run=run).count()
+        if run.imported
+        else sum(per_item.get(version, 0) * count for version, count in zip(versions, done, strict=True)),
         recent=sum(lately),
         recent_from=min(filter(None, lately_from), default=None),
         latest=max(filter(None, newest), default=None),

@@ -1,7 +1,7 @@
 """Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +11,7 @@ from rubricweb import engine
 from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.engine.errors import Fault, InvalidFile
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
-from rubricweb.engine.formats.datasets.files import read_dataset
+from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_in_part
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
@@ -25,7 +25,24 @@ from rubricweb.services.rubrics import rubrics
 from rubricweb.services.shared.journal import record
 
 
-def import_dataset(
+@dataclass(frozen=True)
+class StoredItems:
+    """A dataset with items of a file, and what of another program's file was left out: the first faults of it
+    and how many more there are.
+    """
+
+    dataset: Dataset
+    items: int
+    left_out: tuple[Fault, ...] = ()
+    more_left_out: int = 0
+
+
+def import_dataset(team: Team, **given: Any) -> Dataset:
+    """`import_dataset_file` for whoever wants the whole file or nothing."""
+    return import_dataset_file(team, **given).dataset
+
+
+def import_dataset_file(
     team: Team,
     *,
     by: User | None,
@@ -33,14 +50,17 @@ def import_dataset(
     filename: str,
     name: str = "",
     columns: Mapping[str, str] | None = None,
-) -> Dataset:
+    strict: bool = True,
+) -> StoredItems:
     """Reads a dataset file and stores it in one transaction.
 
     A rubric in the file becomes version 1 of a new rubric, items' own rubrics become frozen versions,
     ground truth becomes submitted reviews by the rater "ground truth", labels by rater become submitted
-    reviews of those raters. Raises Invalid with every fault, Conflict when the name is taken.
+    reviews of those raters, and the grades of a machine an imported run. Raises Invalid with every fault,
+    Conflict when the name is taken. What of another program's file has no counterpart here is a fault when
+    `strict`, else left out.
     """
-    file = _read(data, filename, columns)
+    file = read_file(data, filename, columns, strict=strict)
     name = dataset_name(file, filename, name)
     with transaction.atomic():
         if Dataset.objects.filter(team=team, name=name).exists():
@@ -53,22 +73,26 @@ def import_dataset(
             rubric_version=_own_rubric(team, by, file, name),
             created_by=by,
         )
-        items = _store_items(dataset, file)
-        _store_ground_truth(dataset, file, by=by)
-        _store_labels(dataset, file.labels, by=by, queue_name=f"Labels of {dataset.name}")
-        record(team, by, "imported", dataset, items=len(items), file=filename)
-    return dataset
+        stored = _store(dataset, file, {}, by=by, filename=filename)
+        record(team, by, "imported", dataset, **_told(stored, filename))
+    return stored
 
 
-def add_items(
+def add_items(dataset: Dataset, **given: Any) -> int:
+    """`add_items_of_file` for whoever wants the whole file or nothing; how many items."""
+    return add_items_of_file(dataset, **given).items
+
+
+def add_items_of_file(
     dataset: Dataset,
     *,
     by: User | None,
     data: bytes,
     filename: str,
     columns: Mapping[str, str] | None = None,
-) -> int:
-    """Reads a file as `import_dataset` does and puts its items behind those the dataset has; how many.
+    strict: bool = True,
+) -> StoredItems:
+    """Reads a file as `import_dataset_file` does and puts its items behind those the dataset has.
 
     Every id must be new to the dataset. A prompt or reference for the whole file becomes that of its items,
     where the dataset's is another. Ground truth and labels come along as in an import. Open queues hand the
@@ -82,18 +106,15 @@ def add_items(
             "Add them to the dataset it came from, or import them as another."
         )
     own = None if dataset.rubric_version is None else dataset.rubric_version.to_engine()
-    file = _read(data, filename, columns, rubric=own)
+    file = read_file(data, filename, columns, rubric=own, strict=strict)
     with transaction.atomic():
         # Held until the items stand: positions are given once, and a run planned meanwhile would miss them.
         Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
         known = cases.known_cases(dataset, [cases.case_key(item) for item in file.items])
         _check_addition(dataset, file, own, filename, known)
-        items = _store_items(dataset, _with_own_texts(dataset, file), known)
-        queues.take_in(dataset, items)
-        _store_ground_truth(dataset, file, by=by)
-        _store_labels(dataset, file.labels, by=by, queue_name=f"Labels of {dataset.name}")
-        record(dataset.team, by, "added items to", dataset, items=len(items), file=filename)
-    return len(items)
+        stored = _store(dataset, _with_own_texts(dataset, file), known, by=by, filename=filename)
+        record(dataset.team, by, "added items to", dataset, **_told(stored, filename))
+    return stored
 
 
 def dataset_name(file: DatasetFile, filename: str, wanted: str = "") -> str:
@@ -102,14 +123,18 @@ def dataset_name(file: DatasetFile, filename: str, wanted: str = "") -> str:
     return (wanted.strip() or file.name.strip() or stem or "Imported dataset")[:200]
 
 
-def _read(
+def read_file(
     data: bytes,
     filename: str,
-    columns: Mapping[str, str] | None,
+    columns: Mapping[str, str] | None = None,
+    *,
     rubric: engine.Rubric | None = None,
+    strict: bool = True,
 ) -> DatasetFile:
+    """What a dataset file holds. Raises Invalid with every fault; see `import_dataset_file` for `strict`."""
+    read = read_dataset if strict else read_dataset_in_part
     try:
-        return read_limited(read_dataset, data, filename=filename, columns=columns, rubric=rubric)
+        return read_limited(read, data, filename=filename, columns=columns, rubric=rubric)
     except InvalidFile as error:
         raise _refused(filename, error.faults) from error
 
@@ -173,6 +198,24 @@ def _with_own_texts(dataset: Dataset, file: DatasetFile) -> DatasetFile:
 # ── Storing ──────────────────────────────────────────────────────────────────────────────────────
 
 
+def _store(
+    dataset: Dataset, file: DatasetFile, known: Mapping[str, Item], *, by: User | None, filename: str
+) -> StoredItems:
+    """Items with everything that is said of them."""
+    items = _store_items(dataset, file, known)
+    queues.take_in(dataset, items)
+    _store_ground_truth(dataset, file, by=by)
+    _store_labels(dataset, file.labels, by=by, queue_name=f"Labels of {dataset.name}", filename=filename)
+    return StoredItems(dataset, len(items), file.left_out, file.more_left_out)
+
+
+def _told(stored: StoredItems, filename: str) -> dict[str, Any]:
+    """What the journal says of it."""
+    left_out = len(stored.left_out) + stored.more_left_out
+    told = {"items": stored.items, "file": filename}
+    return told | ({"left_out": left_out} if left_out else {})
+
+
 def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> RubricVersion | None:
     if file.rubric is None:
         return None
@@ -182,7 +225,7 @@ def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> Ru
     )
 
 
-def _store_items(dataset: Dataset, file: DatasetFile, known: Mapping[str, Item] = {}) -> list[Item]:
+def _store_items(dataset: Dataset, file: DatasetFile, known: Mapping[str, Item]) -> list[Item]:
     """Item rows in file order, behind those there are; items with the same rubric share a frozen version.
 
     Answers to `known` cases are asked what those are: their words stay as they were first written.
@@ -245,11 +288,11 @@ def _store_ground_truth(dataset: Dataset, file: DatasetFile, *, by: User | None)
 
 
 def _store_labels(
-    dataset: Dataset, labels: Sequence[LabelRecord], *, by: User | None, queue_name: str
+    dataset: Dataset, labels: Sequence[LabelRecord], *, by: User | None, queue_name: str, filename: str = ""
 ) -> None:
     if labels:
         queue_name = _free_queue_name(dataset, queue_name)
-        store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name)
+        store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name, filename=filename)
 
 
 def _free_queue_name(dataset: Dataset, wanted: str) -> str:

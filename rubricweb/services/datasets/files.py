@@ -7,14 +7,15 @@ from pathlib import PurePath
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from rubricweb import engine
-from rubricweb.engine.formats.datasets.files import DatasetFile, read_dataset
-from rubricweb.engine.formats.limited_reading import read_limited
+from rubricweb.engine.formats.datasets.files import DatasetFile
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Dataset, Item, Judgement, Rubric, RubricVersion, Team, User, in_reviews
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.rubrics import rubrics
 
 Label = tuple[str, str, str]
@@ -79,26 +80,25 @@ def dataset_from_file(
     filename: str,
     name: str = "",
     columns: Mapping[str, str] | None = None,
-) -> tuple[Dataset, bool]:
+    strict: bool = True,
+) -> tuple[StoredItems, bool]:
     """The dataset this file describes, and whether it was stored just now.
 
     A dataset of the same name is used again when it holds the same items and labels; otherwise the file is
-    stored with a number behind its name. Raises Invalid with every fault.
+    stored with a number behind its name. Raises Invalid with every fault; see `import_dataset_file` for
+    `strict`.
     """
+    given: dict[str, Any] = {"data": data, "filename": filename, "columns": columns, "strict": strict}
     try:
-        return datasets.import_dataset(
-            team, by=by, data=data, filename=filename, name=name, columns=columns
-        ), True
+        return datasets.import_dataset_file(team, by=by, name=name, **given), True
     except Conflict:
-        file = read_limited(read_dataset, data, filename=filename, columns=columns)
+        file = datasets.read_file(**given)
     for candidate in _numbered(datasets.dataset_name(file, filename, name)):
         dataset = Dataset.objects.filter(team=team, name=candidate).first()
         if dataset is None:
-            return datasets.import_dataset(
-                team, by=by, data=data, filename=filename, name=candidate, columns=columns
-            ), True
+            return datasets.import_dataset_file(team, by=by, name=candidate, **given), True
         if _is_same(dataset, file):
-            return dataset, False
+            return StoredItems(dataset, len(file.items), file.left_out, file.more_left_out), False
     raise AssertionError("names never run out")
 
 
@@ -150,10 +150,13 @@ def _truth(file: DatasetFile) -> Counter[Label]:
 
 def _stored_labels(dataset: Dataset, *, of_truth: bool) -> Counter[Label]:
     """Labels that came in files: the ground truth, or those of everybody else under whatever name."""
-    rows = Judgement.objects.in_reviews(machines=True, queue__dataset=dataset, queue__imported=True).filter(
-        verdict__isnull=False
-    )
+    from_files = in_reviews(queue__dataset=dataset, queue__imported=True)
     is_truth = in_reviews(rater__name=SETTLED_RATER)
-    fields = ("item__key", "criterion__name", "verdict")
-    said = rows.filter(is_truth if of_truth else ~is_truth).values_list(*fields)
-    return Counter((key, name, str(label)) for key, name, label in said)
+    wanted = from_files & is_truth if of_truth else from_files & ~is_truth
+    sources = [wanted] if of_truth else [wanted, Q(run__dataset=dataset, run__rater__isnull=False)]
+    found: Counter[Label] = Counter()
+    for source in sources:
+        rows = Judgement.objects.filter(source, verdict__isnull=False)
+        said = rows.values_list("item__key", "criterion__name", "verdict")
+        found.update((key, name, str(label)) for key, name, label in said)
+    return found

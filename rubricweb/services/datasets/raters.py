@@ -1,9 +1,11 @@
-"""What a rater that came with a file is: a person, or a machine held out of every figure about people."""
+"""What a rater that came with a file is: a person, a machine, or a column of settled labels."""
 
 from django.db import transaction
 
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Rater, RaterKind, Review, User
+from rubricweb.models import Rater, RaterKind, Review, Run, User
+from rubricweb.services import imported_runs
+from rubricweb.services.labels import queue_of_run
 from rubricweb.services.shared.journal import record
 
 
@@ -11,8 +13,9 @@ from rubricweb.services.shared.journal import record
 def change_kind(rater: Rater, kind: str, *, by: User) -> None:
     """Says what a rater whose labels all came in files is; figures follow at once, labels stay.
 
-    Raises Invalid for an unknown kind, Conflict for somebody who labelled here, or is a member, and where
-    the team has another rater of this name and kind.
+    Labels of a machine are a run of their own: those of a rater that becomes one move there, and back into
+    a closed queue where it was a person after all. Raises Invalid for an unknown kind, Conflict for somebody
+    who labelled here, or is a member, and where the team has another rater of this name and kind.
     """
     if kind not in RaterKind.values:
         raise Invalid.at("rater_kind", repr(kind[:40]), ", ".join(RaterKind.values))
@@ -23,4 +26,9 @@ def change_kind(rater: Rater, kind: str, *, by: User) -> None:
         raise Conflict(f"The team has another rater called {locked} who is that already.")
     before, locked.kind = locked.kind, kind
     locked.save(update_fields=["kind"])
+    if kind == RaterKind.MACHINE:
+        imported_runs.from_reviews(locked, by=by)
+    elif before == RaterKind.MACHINE:
+        for run in Run.objects.filter(rater=locked).order_by("pk"):
+            queue_of_run(run, by=by)
     record(locked.team, by, "said what a rater is", locked, before=before, kind=kind)

@@ -23,6 +23,7 @@ from rubricweb.models import (
     ReviewState,
     Revision,
     RubricVersion,
+    Run,
     User,
     in_reviews,
 )
@@ -30,6 +31,7 @@ from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.labels.ground_truth import people_first
+from rubricweb.services import imported_runs
 from rubricweb.services.datasets import cases
 from rubricweb.services.shared.journal import record
 
@@ -124,6 +126,7 @@ def _stored(
     copies = _copied_items(dataset, half, {item.id for item in part})
     _copy_labels(queues, half, copies, by=by, settled=False)
     _copy_labels(queues, half, copies, by=by, settled=True)
+    _copy_imported_runs(dataset, half, copies, by=by)
     _copy_adjudications(dataset, copies)
     return half
 
@@ -172,7 +175,7 @@ def _copy_labels(
     """
     is_settled = in_reviews(rater__kind=RaterKind.SETTLED)
     rows = (
-        Judgement.objects.in_reviews(machines=True, queue__in=queues)
+        Judgement.objects.in_reviews(queue__in=queues)
         .filter(is_settled if settled else ~is_settled, verdict__isnull=False)
         .select_related("review__queue__rubric_version", "revision")
         .order_by("pk")
@@ -243,6 +246,20 @@ def _copied_reviews(queue: ReviewQueue, said: _Said, copies: dict[int, Item]) ->
         ],
         batch_size=500,
     )
+
+
+def _copy_imported_runs(dataset: Dataset, half: Dataset, copies: dict[int, Item], *, by: User) -> None:
+    """What machines said of the copies in files."""
+    for run in Run.objects.filter(dataset=dataset, rater__isnull=False).order_by("pk"):
+        assert run.rater is not None  # asked for
+        said = Judgement.objects.filter(run=run).select_related("criterion").order_by("pk")
+        grades = [
+            (copies[one.item_id], one.criterion, str(one.verdict), one.reason)
+            for one in said
+            if one.item_id in copies
+        ]
+        if grades:
+            imported_runs.store(half, run.rubric_version, run.rater, grades, by=by, source=str(run))
 
 
 def _came_in_a_file(answer: Judgement) -> bool:

@@ -37,8 +37,8 @@ from rubricweb.services.grading.worker_run import WorkerRun
 from rubricweb.services.grading.workers.heartbeats import LeaseHeartbeat
 from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.runs import control, panels
-from rubricweb.services.runs.summaries import summarise
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
+from rubricweb.services.shared.run_summaries import summarise
 
 log = logging.getLogger(__name__)
 

@@ -29,9 +29,9 @@ from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.starting import asks_a_judge, plan_items
-from rubricweb.services.runs.summaries import figures_of, summarise, summarise_at_once
 from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
 from rubricweb.services.shared.journal import record
+from rubricweb.services.shared.run_summaries import figures_of, summarise, summarise_at_once
 
 STOP_REASON_MAX = 500
 
@@ -152,8 +152,8 @@ def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
 
     Raises Invalid for what is no amount, and for a cap on a judge without a price.
     """
-    require_caps_hold(run.asked_judges, budget_usd=budget_usd, no_cap=budget_usd is None)
     locked = _locked(run)
+    require_caps_hold(run.asked_judges, budget_usd=budget_usd, no_cap=budget_usd is None)
     if locked.budget_usd != budget_usd:
         reason = "" if locked.state == RunState.PAUSED else locked.stop_reason
         Run.objects.filter(pk=run.pk).update(budget_usd=budget_usd, stop_reason=reason)
@@ -207,8 +207,17 @@ def give_up(run: Run, why: str, now: datetime) -> None:
 
 
 def _locked(run: Run) -> Run:
-    """The run as it is now, held until the transaction ends: one change of state at a time."""
-    return Run.objects.select_for_update().get(pk=run.pk)
+    """The run as it is now, held until the transaction ends: one change of state at a time.
+
+    Raises Conflict for one whose grades came in a file: there is nobody to ask.
+    """
+    locked = Run.objects.select_for_update().get(pk=run.pk)
+    if locked.imported:
+        raise Conflict(
+            f"{run} was imported: its grades came in a file, and nobody can be asked for more. "
+            "Start a run of your own over the dataset."
+        )
+    return locked
 
 
 def _pause(locked: Run, by: User | None, why: str, finish_in_flight: bool) -> bool:

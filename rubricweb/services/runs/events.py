@@ -10,6 +10,7 @@ from rubricweb.models import RunEvent
 
 EVENT_KINDS: Mapping[str, str] = {
     "started": "The run was started.",
+    "imported": "Its grades came in a file.",
     "paused": "Somebody paused it, or a cap was reached.",
     "resumed": "It went on: with what was left, or once more with what had failed.",
     "extended": "Items that came into the dataset later were taken in.",

@@ -15,6 +15,8 @@ What may happen to a run, and what each does in which state (– leaves everythi
 ² Nothing is missing: finished, and 0 is returned.
 ³ Conflict, and nothing changes, where a judge can be asked no more.
 
+Nothing of this may happen to a run that was imported: Conflict, and nothing changes.
+
 Each change holds the run's row, so a double click is one change. Paused has no end time: it is not over.
 """
 

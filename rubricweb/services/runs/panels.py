@@ -12,7 +12,6 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import (
-    NO_JUDGE,
     CascadeSnapshot,
     JudgeEndpoint,
     JudgeSnapshot,
@@ -108,7 +107,7 @@ def judges_of(run: Run) -> dict[str, JudgeConfig]:
     Raises a Refusal when one of them cannot be used: Conflict when it was removed or moved.
     """
     if run.panel is None:
-        return {} if run.judge.id == NO_JUDGE else {run.judge.name: endpoints.loaded(run)}
+        return {} if not run.asked_judges else {run.judge.name: endpoints.loaded(run)}
     ids = {member.name: endpoints.endpoint_of(member.judge.id) for member in run.panel.members}
     rows = JudgeEndpoint.objects.filter(team_id=run.team_id).in_bulk([pk for pk in ids.values() if pk])
     judges = {}

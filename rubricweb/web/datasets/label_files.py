@@ -100,15 +100,19 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
             refusal = error
         else:
             kept_uploads.forget(request, upload_id)
-            messages.success(request, f"Imported the labels as {stored.queue.name}.")
+            names = [str(one) for one in (stored.queue, *stored.runs) if one is not None]
+            messages.success(request, f"Imported the labels as {' and '.join(names)}.")
             for group in stored.left_out:
                 messages.warning(request, f"Left out: {group}.")
+            if stored.queue is None:
+                return redirect("run", request.team.slug, stored.runs[0].pk)
             return redirect("queue", request.team.slug, stored.queue.pk)
     context = {
         "dataset": dataset,
         "filename": filename,
         "upload": upload_id,
         "plan": plan,
+        "becomes": plan.becomes,
         "first": plan.reading.labels[:FIRST_LABELS],
         "form": form,
         "machines": any(rater.rater_kind == RaterKind.MACHINE for rater in plan.raters),

@@ -184,7 +184,7 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
     faults: tuple[Fault, ...] = ()
     if request.method == "POST" and form.is_valid():
         try:
-            stored, said = _stored(request, dataset, data, filename, form)
+            stored = _stored(request, dataset, data, filename, form)
         except Invalid as error:
             faults = form.show(error.faults)
             form.add_error(None, str(error))
@@ -192,8 +192,8 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
             form.add_error("name" if dataset is None else None, str(error))
         else:
             kept_uploads.forget(request, upload_id)
-            messages.success(request, said)
-            return redirect("dataset", request.team.slug, stored.pk)
+            _tell(request, stored, filename, is_new=dataset is None)
+            return redirect("dataset", request.team.slug, stored.dataset.pk)
     context = {
         "form": form,
         "faults": faults,
@@ -202,30 +202,44 @@ def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) 
         "filename": filename,
         "dataset": dataset,
     }
+    if beginning.recognised and not faults:
+        context |= _left_out(dataset, data, filename)
     return render(
         request, "datasets/imports/import_columns.html", context, status=422 if form.errors else 200
     )
 
 
+def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, Any]:
+    """What of another program's file would be left out, or what keeps it from being imported."""
+    own = dataset.rubric_version.to_engine() if dataset and dataset.rubric_version else None
+    try:
+        file = services.read_file(data, filename, rubric=own, strict=False)
+    except Invalid as error:
+        return {"faults": error.faults}
+    return {"left_out": file.left_out, "left_out_count": len(file.left_out) + file.more_left_out}
+
+
 def _stored(
     request: TeamRequest, dataset: Dataset | None, data: bytes, filename: str, form: MappingForm
-) -> tuple[Dataset, str]:
-    """The dataset the file went into, and what to tell the person."""
-    if dataset is None:
-        new = services.import_dataset(
-            request.team,
-            by=request.user,
-            data=data,
-            filename=filename,
-            name=form.cleaned_data["name"],
-            columns=form.columns(),
-        )
-        return new, f"Imported {filename}."
-    added = services.add_items(dataset, by=request.user, data=data, filename=filename, columns=form.columns())
-    return (
-        dataset,
-        f"Added {counted(added, 'item')} from {filename}. A run takes them in when you extend it.",
-    )
+) -> services.StoredItems:
+    given: dict[str, Any] = {"data": data, "filename": filename, "columns": form.columns(), "strict": False}
+    if dataset is not None:
+        return services.add_items_of_file(dataset, by=request.user, **given)
+    name = form.cleaned_data["name"]
+    return services.import_dataset_file(request.team, by=request.user, name=name, **given)
+
+
+def _tell(request: TeamRequest, stored: services.StoredItems, filename: str, *, is_new: bool) -> None:
+    """What was stored, and what was not."""
+    items = counted(stored.items, "item")
+    said = f"Imported {filename}."
+    if not is_new:
+        said = f"Added {items} from {filename}. A run takes them in when you extend it."
+    messages.success(request, said)
+    if stored.left_out:
+        places = counted(len(stored.left_out) + stored.more_left_out, "place")
+        first = "; ".join(map(str, stored.left_out[:3]))
+        messages.warning(request, f"Left out what has no counterpart here, at {places}: {first}.")
 
 
 def _previewed(data: bytes, filename: str) -> Preview:

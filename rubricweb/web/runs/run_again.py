@@ -20,10 +20,10 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
         "rubric_version": run.rubric_version_id,
         "autograder": run.autograder,
         "reply_format": run.reply_format,
-        "judge": run.judge.id,
-        "name": "" if run.name.startswith(TRIAL) else run.name,
+        "judge": "" if run.imported else run.judge.id,
+        "name": "" if run.imported or run.name.startswith(TRIAL) else run.name,
         "budget_usd": run.budget_usd,
-        "use_cache": run.use_cache,
+        "use_cache": run.imported or run.use_cache,
         "batch": run.mode == RunMode.BATCH,
         "abstention": run.abstention,
         "on_error": run.on_error,
@@ -41,6 +41,8 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
 
 def left_out(run: Run, judges: Sequence[str]) -> str:
     """What of the run the form has no field for, in a sentence; "" when it says everything."""
+    if run.imported:
+        return "Its grades came in a file: choose the judge that is to grade here."
     ids = [judge.id for judge in run.asked_judges]
     gone = [judge.name for judge in run.asked_judges if judge.id not in judges]
     if gone:

@@ -14,6 +14,10 @@ from rubricweb.templatetags.display import duration, relative_time
 from rubricweb.templatetags.run_plan_words import about_duration, cap_warning, duration_span, span, usd_span
 from rubricweb.web.shared.tiles import PageNotice, Tile, sentence
 
+IMPORTED = (
+    "A machine gave them before they came here in a file. Nobody is asked again, and nothing is billed. "
+    "Scores are of what it judged; checks are not among them."
+)
 KEPT = "Graded items are kept; resuming asks only for what is missing."
 
 
@@ -25,6 +29,8 @@ def live_notice(run: Run, progress: Progress) -> PageNotice | None:
     if progress.start_command:
         text = format_html("The run waits for one. Start it with <code>{}</code>.", progress.start_command)
         return PageNotice("warning", "triangle-alert", "No worker is running", text)
+    if run.imported:
+        return PageNotice("info", "bot", "These grades were imported", IMPORTED)
     if run.state == RunState.FAILED:
         return PageNotice("error", "circle-x", "The run stopped before it was done", progress.stop_reason)
     if run.state == RunState.CANCELLED:
@@ -49,6 +55,9 @@ def _pause_notice(run: Run, progress: Progress) -> PageNotice:
 
 def live_tiles(run: Run, progress: Progress, *, by_batch: bool) -> list[Tile]:
     """The figures below the bar, always in the same order, so that they keep their places."""
+    if run.imported:
+        verdicts = "withheld" if progress.verdicts is None else whole(progress.verdicts)
+        return [Tile("Imported", relative_time(run.created_at)), Tile("Verdicts", verdicts)]
     tiles = list(_pace_tiles(run, progress))
     if progress.is_moving:
         tiles.append(_in_flight(run, progress, by_batch=by_batch))

@@ -121,10 +121,17 @@ def test_labels_of_a_machine_are_no_peoples_labels(compared: Installation, tmp_p
         "import-labels", file, "--dataset", "answers", "--rubric", "id:1", "--rater-kind", "machine"
     )
     assert stored.returncode == 0, stored.stderr
-    exported = compared.run("export", "--dataset", "answers", "--what", "verdicts", "--format", "csv")
-    kinds = {(row["rater"], row["rater_kind"]) for row in csv.DictReader(exported.stdout.splitlines())}
-    assert ("gpt", "machine") in kinds
-    assert {kind for rater, kind in kinds if rater != "gpt"} == {"human"}
+    run = compared.number("SELECT id FROM rubricweb_run WHERE rater_id IS NOT NULL")
+    assert f"Stored the grades of gpt as the imported run gpt from model.csv (id:{run})" in stored.stderr
+    asked = ("export", "--dataset", "answers", "--what", "verdicts", "--format", "csv")
+    exported = compared.run(*asked, "--run", str(run), "--queue", "two people")
+    kinds = {(row["rater"], row["origin"]) for row in csv.DictReader(exported.stdout.splitlines())}
+    assert ("gpt", "machine_imported") in kinds
+    assert {origin for rater, origin in kinds if rater != "gpt"} == {"person_imported"}
+    refused = compared.run("runs", "resume", str(run))
+    assert (refused.returncode, "was imported: its grades came in a file" in refused.stderr) == (1, True)
+    listed = compared.run("runs", "list")
+    assert [line for line in listed.stdout.splitlines() if "imported" in line]
 
 
 def test_export_of_something_unknown_leaves_no_file(compared: Installation, tmp_path: Path) -> None:

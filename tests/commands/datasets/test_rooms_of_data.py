@@ -5,10 +5,10 @@ import json
 from django.utils import timezone
 
 from rubricweb.api.datasets.schemas import ImportedRater, LabelsPlan, Split
-from rubricweb.api.reviews.queue_schemas import ImportedQueue
+from rubricweb.api.reviews.queue_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import JournalEntry, Judgement, Rater, ReviewQueue
+from rubricweb.models import JournalEntry, Judgement, Rater, ReviewQueue, Run
 from rubricweb.selectors.datasets.items import ITEM_ORDERS
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -127,7 +127,7 @@ def test_a_file_of_labels_is_looked_at_without_storing_it(people: Cast, at_termi
     shown = ed(*asked)
     assert (shown.code, shown.out.split()[-3:]) == (0, ["gpt", "machine", "2"])
     assert "Recognised: one label a row." in shown.err
-    assert "2 labels of 2 items would become the closed queue labels. Nothing was stored." in shown.err
+    assert "2 labels of 2 items. Grades of 1 machine become imported runs, one each. Nothing was" in shown.err
     planned = ed(*asked, "--json").out
     assert misfits(LabelsPlan, planned) == []
     plan = json.loads(planned)
@@ -137,12 +137,11 @@ def test_a_file_of_labels_is_looked_at_without_storing_it(people: Cast, at_termi
     assert not JournalEntry.objects.filter(verb="imported labels").exists()
     # Without --plan it is stored, and told as the API tells it.
     stored = ed(*[one for one in asked if one != "--plan"], "--json")
-    assert (stored.code, "Stored the labels as the closed queue labels" in stored.err) == (0, True)
-    queue = ReviewQueue.objects.get(name="labels")
-    assert misfits(ImportedQueue, stored.out) == []
-    answer = json.loads(stored.out)
-    assert (answer["id"], answer["left_out"]) == (queue.pk, [])
-    assert answer["dataset"] == {"id": dataset.pk, "name": dataset.name}
+    assert (stored.code, "Stored the grades of gpt as the imported run gpt from" in stored.err) == (0, True)
+    run = Run.objects.get(rater__name="gpt")
+    assert misfits(LabelsImported, stored.out) == []
+    named = {"id": run.pk, "name": "gpt from labels.csv"}
+    assert json.loads(stored.out) == {"queue": None, "runs": [named], "left_out": []}
 
 
 def test_a_wide_file_of_labels_is_mapped_and_imported_in_part(people: Cast, at_terminal, tmp_path) -> None:
@@ -162,11 +161,10 @@ def test_a_wide_file_of_labels_is_mapped_and_imported_in_part(people: Cast, at_t
     stored = ed(*asked, *said)
     assert stored.code == 0
     assert "Left out: 1 row on 1 item that is not in this dataset: ugly" in " ".join(stored.err.split())
-    given = Judgement.objects.filter(review__queue__name="ratings").order_by("review__rater__name")
-    assert list(given.values_list("review__rater__name", "review__rater__kind", "verdict", "reason")) == [
-        ("gpt", "machine", "MET", ""),
-        ("kim", "human", "MET", "Short."),
-    ]
+    given = Judgement.objects.filter(review__queue__name="ratings")
+    assert list(given.values_list("review__rater__name", "verdict", "reason")) == [("kim", "MET", "Short.")]
+    of_machine = Judgement.objects.filter(run__rater__name="gpt")
+    assert list(of_machine.values_list("run__name", "verdict")) == [("gpt from ratings.csv", "MET")]
     path.write_text("alpha,beta\n" + "1,2\n" * 100)
     unclear = ed(*asked)
     assert (unclear.code, unclear.err.count("alpha")) == (1, 1)

@@ -119,6 +119,7 @@ def test_jsonl_is_lossless():
     back = [json.loads(line) for line in lines]
     # Nobody said MET or UNMET, so nothing moved a score.
     assert [row.pop("effect") for row in back] == [None] * len(rows)
+    assert [row.pop("origin") for row in back] == [None] * len(rows)
     assert [VerdictRow(**{**row, "evidence": tuple(row["evidence"])}) for row in back] == rows
 
 

@@ -154,6 +154,7 @@ READS_LABELS_AS_GIVEN = {
     "selectors/exports/exports.py": "the export of verdicts",
     "selectors/datasets/items.py": "who labelled a dataset in files",
     "services/datasets/files.py": "whether a file is stored already",
+    "services/imported_runs.py": "labels of a rater who turns out to be a machine",
     "services/datasets/splits.py": "copies into the halves of a split",
     "selectors/probes.py": "raters who labelled a unit twice, and which queues asked a criterion",
     "selectors/rubrics/label_changes.py": "how many labels stand on the words of one meaning",

@@ -26,7 +26,8 @@ def store(people: Cast):
         return files.rubric_from_file(people.team, by=people.ed, data=data, filename=filename)
 
     def dataset(data: bytes, filename: str = "answers.json") -> tuple[Dataset, bool]:
-        return files.dataset_from_file(people.team, by=people.ed, data=data, filename=filename)
+        stored, is_new = files.dataset_from_file(people.team, by=people.ed, data=data, filename=filename)
+        return stored.dataset, is_new
 
     return {"rubric": rubric, "dataset": dataset}
 

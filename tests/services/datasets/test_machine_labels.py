@@ -2,19 +2,17 @@
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.engine.autograders import PerCriterionGrader
 from rubricweb.engine.formats.datasets.files import preview, read_dataset
+from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Criterion, Dataset, Item, Rater, Review, ReviewQueue, Run, Vote
@@ -31,9 +29,8 @@ from rubricweb.selectors.labels.queue_labels import queue_labels
 from rubricweb.selectors.reviews import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
 from rubricweb.selectors.runs.planning.judge_history import histories
-from rubricweb.services import adjudications
+from rubricweb.services import adjudications, label_files
 from rubricweb.services.datasets import datasets, raters, splits
-from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import few_shot
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.teams import teams
@@ -154,17 +151,13 @@ def test_a_label_file_says_line_by_line_who_gave_a_label() -> None:
         read_labels((head + "a,C1,sam,MET,robot\n").encode(), filename="l.csv")
 
 
-def figures(people: Cast, run: Run, browser: Client) -> dict[str, Any]:
+def figures(people: Cast, run: Run) -> dict[str, Any]:
     """Every figure about people, by name."""
     queues = list(comparable.labelled_queues(run.dataset_id, team=people.team))
     [queue] = queues
     board = queue_labels(queue)
     scope = inbox.scope(people.team, viewer=people.rae)
     compared = comparison.compare(run, queues, viewer=people.bob)
-    pages = [
-        browser.get(reverse(name, args=[people.team.slug]), asked).content.decode().split("<main")[1]
-        for name, asked in (("dashboard", {}), ("adjudication", {}), ("compare", {"run": run.pk}))
-    ]
     export = ground_truth_items(run.dataset, settled_labels(queues))
     assert run.rubric_version is not None
     return {
@@ -182,32 +175,16 @@ def figures(people: Cast, run: Run, browser: Client) -> dict[str, Any]:
         ),
         "evidence": label_evidence.label_evidence(run.rubric_version, people.team, viewer=people.ed),
         "exported": list(export),
-        "pages": pages,
     }
 
 
-def test_no_figure_about_people_is_another_without_the_machine(
-    people: Cast, run: Run, sign_in: Callable[..., Client]
-) -> None:
-    browser = sign_in(people.rae)
-    browser.get(reverse("dashboard", args=[people.team.slug]))
-    with_machine = figures(people, run, browser)
+def test_no_figure_about_people_is_another_without_the_machine(people: Cast, run: Run) -> None:
+    with_machine = figures(people, run)
     assert with_machine["compared"][1] == 2  # ann and ben
-    Review.objects.filter(rater__kind="machine").delete()
-    without = figures(people, run, browser)
+    Run.objects.filter(rater__kind="machine").delete()
+    without = figures(people, run)
     for name, value in without.items():
-        if name == "pages":
-            continue
         assert with_machine[name] == value, name
-    for before, after in zip(with_machine["pages"], without["pages"], strict=True):
-        assert _told(before) == _told(after)
-
-
-def _told(page: str) -> list[str]:
-    """The lines of a page without what names a moment or a form's secret."""
-    return [
-        line for line in page.splitlines() if not any(word in line for word in ("csrf", "datetime", "nonce"))
-    ]
 
 
 def test_nothing_made_of_peoples_labels_is_another_without_the_machine(people: Cast, run: Run) -> None:
@@ -225,7 +202,7 @@ def test_nothing_made_of_peoples_labels_is_another_without_the_machine(people: C
         "ben@example.org",
     ]
     assert [row.unclear for row in with_machine["to-do list"]] == [1]
-    Review.objects.filter(rater__kind="machine").delete()
+    Run.objects.filter(rater__kind="machine").delete()
     adjudications.withdraw(item, criterion, by=people.rae)
     adjudications.adjudicate(
         item, criterion, by=people.rae, verdict="MET", cause="rubric_unclear", reason="Both are right."
@@ -268,26 +245,6 @@ def made_of_labels(people: Cast, run: Run) -> dict[str, Any]:
     }
 
 
-def test_a_machines_queue_gives_no_examples(people: Cast, imported: Dataset) -> None:
-    lines = "item_id,criterion,rater,verdict\n1,polite,gpt,UNMET\n"
-    queue = reviews.import_labels(
-        imported,
-        imported.rubric_version,
-        by=people.ed,
-        data=lines.encode(),
-        filename="m.csv",
-        rater_kind="machine",
-    )
-    other = factories.dataset(people.team, people.ed, name="to grade")
-    with pytest.raises(Invalid, match="without a decided label"):
-        few_shot.snapshot(
-            FewShot(imported, queue=queue),
-            graded=other,
-            rubric_version=imported.rubric_version,
-            grader=PerCriterionGrader(),
-        )
-
-
 def test_a_dataset_that_only_machines_labelled_counts_as_labelled_by_nobody(people: Cast) -> None:
     dataset = datasets.import_dataset(
         people.team, by=people.ed, data=json.dumps(INSPECT).encode(), filename="log.json", name="log"
@@ -301,20 +258,25 @@ def test_machine_labels_stay_visible_as_such(people: Cast, run: Run, sign_in: Ca
     queues = list(exports.labelled_queues(run.dataset))
     rows = list(exports.verdict_rows(run.dataset, queues, run, counted_labels(queues, run)))
     kinds = {(row.rater, row.rater_kind, row.imported) for row in rows if row.rater_kind != "judge"}
-    assert kinds == {
-        ("ann@example.org", "human", True),
-        ("ben@example.org", "human", True),
-        ("model v1", "machine", True),
+    assert kinds == {("ann@example.org", "human", True), ("ben@example.org", "human", True)}
+    imported = Run.objects.get(dataset=run.dataset, rater__isnull=False)
+    of_file = list(exports.verdict_rows(run.dataset, [], imported))
+    assert {(row.rater, row.rater_kind, row.imported, row.origin) for row in of_file} == {
+        ("model v1", "machine", True, "machine_imported")
     }
     assert {row.imported for row in rows if row.rater_kind == "judge"} == {None}
     item = run.dataset.items.order_by("position")[0]
     [criterion] = item_comparison(item, run, queues, viewer=people.bob).criteria
     assert [answer.name for answer in criterion.judges if answer.verdict == "UNMET"] == ["model v1"]
-    assert len(criterion.people) == 2
+    assert {answer.origin for answer in criterion.people} == {"person_imported"}
+    assert {answer.name: answer.origin for answer in criterion.judges} == {
+        "model v1": "machine_imported",
+        run.judge.name: None,
+    }
     page = (
         sign_in(people.bob).get(reverse("dataset", args=[people.team.slug, run.dataset_id])).content.decode()
     )
-    assert "a machine: in no figure about people" in page
+    assert "a machine, imported: an imported run, in no figure about" in " ".join(page.split())
 
 
 def test_halves_of_a_split_keep_machines_apart_and_say_what_came_in_a_file(
@@ -334,13 +296,13 @@ def test_halves_of_a_split_keep_machines_apart_and_say_what_came_in_a_file(
 
 def test_a_person_and_a_machine_of_one_name_are_two_raters(people: Cast, imported: Dataset) -> None:
     lines = "item_id,criterion,rater,verdict\n1,polite,ann@example.org,UNMET\n"
-    reviews.import_labels(
+    label_files.import_label_file(
         imported,
         imported.rubric_version,
         by=people.ed,
         data=lines.encode(),
         filename="m.csv",
-        rater_kind="machine",
+        choices=LabelChoices(rater_kind="machine"),
     )
     assert set(Rater.objects.filter(name="ann@example.org").values_list("kind", flat=True)) == {
         "human",
@@ -417,30 +379,3 @@ def test_the_label_form_and_the_api_take_who_gave_the_labels(
     [ben] = [row["id"] for row in listed if row["name"].startswith("ben")]
     answered = client.call("PATCH", f"/datasets/{imported.pk}/raters/{ben}", {"rater_kind": "machine"}).json()
     assert {row["name"] for row in answered if row["rater_kind"] == "human"} == {"ann@example.org"}
-
-
-# ── Data of the release before ───────────────────────────────────────────────────────────────────
-
-
-def test_raters_of_earlier_imports_are_told_apart_where_their_names_tell(people: Cast) -> None:
-    for filename, (text, _) in FOREIGN.items():
-        datasets.import_dataset(
-            people.team, by=people.ed, data=text.encode(), filename=filename, name=f"{filename} of old"
-        )
-    truth = {"submission": "4", "rubric": [{"requirement": "Is 4."}], "ground_truth": ["MET"]}
-    factories.dataset(people.team, people.ed, name="settled", items=[truth])
-    own = factories.dataset(people.team, people.ed, name="own")
-    lines = "item_id,criterion,rater,verdict\ngood,concise,gpt-4,MET\ngood,concise,model citizen,MET\n"
-    version = factories.version(people.team, people.ed)
-    reviews.import_labels(own, version, by=people.ed, data=lines.encode(), filename="labels.csv")
-    then = dict(Rater.objects.values_list("name", "kind"))
-    Rater.objects.update(kind="human")
-    Review.objects.update(imported=False)
-    move = import_module("rubricweb.migrations.0022_machines_among_earlier_raters").tell_apart
-    for _ in range(2):
-        move(apps, connection.schema_editor())
-        assert dict(Rater.objects.values_list("name", "kind")) == then
-        assert not Review.objects.filter(imported=False).exists()
-    # Their names tell nothing: they go on as people, and the dataset's page lists them.
-    assert {then["gpt-4"], then["model citizen"]} == {"human"}
-    assert [one.name for one in selected.imported_raters(own)] == ["gpt-4", "model citizen"]

@@ -11,7 +11,7 @@ import pytest
 from rubricweb.engine.formats.bundle.bundle import read_bundle, verify_bundle
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.verdict import Verdict
-from rubricweb.errors import Invalid, Withheld
+from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import ReviewQueue, Run
 from rubricweb.services import adjudications, exports
 from rubricweb.services.exports import EXPORT_FORMATS
@@ -104,6 +104,7 @@ def test_ground_truth_carries_where_each_label_comes_from(people: Cast, labelled
     found = {(row["item_id"], row["criterion"]): row for row in rows}
     assert (found["a", "tone"]["rule"], found["a", "tone"]["decided_by"]) == ("unanimous", "")
     same = {"is_judge": False, "verdict": "Warm", "rubric_version": 1, "counts_by": "same words"}
+    same["origin"] = "person_imported"
     assert json.loads(found["a", "tone"]["labels"]) == [{"rater": "x", **same}, {"rater": "y", **same}]
     decided = found["b", "tone"]
     assert (decided["rule"], decided["decided_by"]) == ("adjudicated", "rae")
@@ -136,8 +137,8 @@ def test_where_labels_come_from_is_read_back_from_every_dataset(people: Cast, la
     decided = labelled[0].dataset.items.get(key="b").adjudications.get()
     assert datetime.fromisoformat(tone.decided_at) == decided.decided_at
     assert tone.labels == (
-        {"rater": "x", "is_judge": False, "verdict": "Rude"},
-        {"rater": "y", "is_judge": False, "verdict": "Warm"},
+        {"rater": "x", "is_judge": False, "verdict": "Rude", "origin": "person_imported"},
+        {"rater": "y", "is_judge": False, "verdict": "Warm", "origin": "person_imported"},
     )
 
 
@@ -166,13 +167,12 @@ def test_the_long_export_of_people_is_imported_again(people: Cast, labelled) -> 
     made = exports.export(
         people.team, viewer=people.bob, what="verdicts", format="csv", dataset=run.dataset, queues=[queue]
     )
-    back = reviews.import_labels(
-        run.dataset,
-        run.rubric_version,
-        by=people.ed,
-        data="".join(map(str, made.chunks)).encode(),
-        filename="back.csv",
-    )
+    data = "".join(map(str, made.chunks)).encode()
+    given = {"by": people.ed, "data": data, "filename": "back.csv"}
+    with pytest.raises(Conflict, match=f"imported before, as the queue {queue}"):
+        reviews.import_labels(run.dataset, run.rubric_version, **given)
+    ReviewQueue.objects.update(labels_digest="")  # as if somebody had labelled them here
+    back = reviews.import_labels(run.dataset, run.rubric_version, **given)
     said = [
         sorted(one.reviews.values_list("rater__name", "judgements__criterion__name", "judgements__verdict"))
         for one in (queue, back)

@@ -225,7 +225,7 @@ class TestDataset:
     def test_the_items_table_never_loads_bodies_and_asks_a_fixed_number_of_times(
         self, people, ed, dataset, django_assert_max_num_queries
     ):
-        with django_assert_max_num_queries(21):
+        with django_assert_max_num_queries(22):
             page = ed.get(url(people, "dataset", dataset.pk))
         bodies = {"submission", "thinking", "prompt", "reference"}
         assert all(bodies <= item.get_deferred_fields() for item in page.context["page"].rows)
@@ -316,8 +316,8 @@ class TestItem:
         hidden, named = truths(), truths("?names=1")
         assert "adjudicated" in hidden
         assert "It is Lyon." in hidden
-        assert ">met, unmet</td>" in hidden
-        assert ">xenia: met, yolanda: unmet</td>" in named
+        assert ">met (a person, imported), unmet (a person, imported)</td>" in hidden
+        assert ">xenia: met (a person, imported), yolanda: unmet (a person, imported)</td>" in named
         for name in ("xenia", "yolanda", "by rae"):
             assert name not in hidden
             assert name in named
@@ -401,7 +401,7 @@ class TestLabels:
         checked = ed.post(url(people, "labels_import", dataset.pk), form)
         page = ed.get(checked.url).content.decode()
         assert page.count('<option value="machine" selected>a program or model</option>') == 2
-        assert "count in no figure about people" in page
+        assert "Grades of 2 machines become imported runs, one each." in page
         ed.post(checked.url)
         assert set(Rater.objects.filter(name__in=["kim", "gpt"]).values_list("kind", flat=True)) == {
             "machine"

@@ -60,7 +60,7 @@ def test_values_raters_and_columns_are_changed_and_looked_at_again_before_the_im
     assert '<option value="" selected>– not read –</option>' in page
     done = ed.post(address, {"action": "import"}, follow=True).content.decode()
     assert "Left out: 1 row on 1 item that is not in this dataset: missing." in done
-    stored = Judgement.objects.filter(review__queue__name="ratings").order_by("pk")
+    stored = Judgement.objects.filter(run__rater__name="kim").order_by("pk")
     assert {(row.verdict, row.reason) for row in stored} == {("MET", ""), ("UNMET", "")}
     assert stored.count() == 3
     assert Rater.objects.get(name="kim").kind == "machine"

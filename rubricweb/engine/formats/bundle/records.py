@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from rubricweb.engine.errors import FaultList, nearest, shown
 from rubricweb.engine.formats.field_values import read_text
 from rubricweb.engine.formats.records import jsonl_records
+from rubricweb.engine.origin import Origin
 from rubricweb.engine.verdict import ALLOWED_VERDICTS, Verdict
 
 
@@ -18,10 +19,10 @@ class BundledJudgement:
 
     At most one of ``verdict`` (binary), ``option`` (an option's label) and ``value`` (a check's) is set; none
     when the rater failed, ``error`` then says why and ``error_kind`` what sort of failure it was.
-    ``rater_kind`` is human, machine, settled, judge or another word; ``imported`` whether it came in a file
-    of labels; ``run`` and ``judge`` name the run and model, ``repeat``
-    counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. ``rubric_version`` is the
-    number of the version it was given to, ``counts_by`` as in VerdictRow. What does not apply is None.
+    ``rater_kind`` is human, machine, settled, judge or another word, ``imported`` whether it came in a file
+    of labels, ``origin`` both in one of `origin.Origin`; ``run`` and ``judge`` name the run and model,
+    ``repeat`` counts from 0; ``confidence`` is a share; ``recorded_at`` an ISO 8601 time. ``rubric_version``
+    is the number of the version it was given to, ``counts_by`` as in VerdictRow. What does not apply is None.
     """
 
     item_id: str
@@ -43,6 +44,7 @@ class BundledJudgement:
     imported: bool | None = None
     rubric_version: int | None = None
     counts_by: str | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,10 @@ Row = TypeVar("Row", BundledJudgement, BundledAdjudication)
 
 _REQUIRED = ("item_id", "criterion", "rater")
 _NUMBERS = ("value", "confidence")
+_WORDS: dict[str, tuple[type[Verdict] | type[Origin], str]] = {
+    "verdict": (Verdict, ALLOWED_VERDICTS),
+    "origin": (Origin, f"{', '.join(Origin)} or null"),
+}
 
 
 def read_rows(kind: type[Row], text: str, name: str, faults: FaultList) -> tuple[Row, ...]:
@@ -97,11 +103,12 @@ def read_rows(kind: type[Row], text: str, name: str, faults: FaultList) -> tuple
 
 
 def _value(key: str, value: Any, place: str, faults: FaultList) -> Any:
-    if key == "verdict" and value is not None:
+    if key in _WORDS and value is not None:
+        word, allowed = _WORDS[key]
         try:
-            return Verdict(value)
+            return word(value)
         except ValueError:
-            faults.add(place, shown(value), ALLOWED_VERDICTS)
+            faults.add(place, shown(value), allowed)
             return None
     if key == "evidence":
         if not isinstance(value, list):

@@ -30,6 +30,7 @@ __all__ = [
     "Prompt",
     "preview",
     "read_dataset",
+    "read_dataset_in_part",
 ]
 
 
@@ -74,6 +75,25 @@ def read_dataset(
         raise
 
 
+def read_dataset_in_part(
+    data: bytes, *, filename: str, columns: Mapping[str, str] | None = None, rubric: Rubric | None = None
+) -> DatasetFile:
+    """``read_dataset`` that reads what it can of another program's file, and says what is ``left_out``.
+
+    Left out are single records and answers without a counterpart here. A line that is no JSON, a rubric with
+    faults and a file without a single item left are refused all the same, and so is every fault of our own
+    formats.
+    """
+    faults = FaultList(enough=ENOUGH_FAULTS)
+    try:
+        explicit = _checked_columns(columns, faults)
+        source = open_source(data, filename, MAX_FILE_BYTES, faults)
+        return _read(source, explicit, rubric, (), faults, leave_out=True)
+    except EnoughFaults:
+        faults.raise_as(InvalidFile)
+        raise
+
+
 def _read(
     source: OpenedFile,
     explicit: Mapping[str, str],
@@ -81,7 +101,8 @@ def _read(
     item_needs: Iterable[str],
     faults: FaultList,
     *,
-    may_be_empty: bool,
+    may_be_empty: bool = False,
+    leave_out: bool = False,
 ) -> DatasetFile:
     header = source.header
     brings_none = header.rubric is None and not header.rubric_is_faulty
@@ -90,9 +111,13 @@ def _read(
     reader = ItemReader(header, explicit, cells=source.cells, faults=faults, needs=item_needs)
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
     reader.check_whole(empty=not items and (bool(source.recognised) or not may_be_empty))
-    _raise(faults, source)
+    partly = leave_out and source.recognised and items and not (source.broken or header.rubric_is_faulty)
+    if not partly:
+        _raise(faults, source)
+    kept = tuple(faults)
     shared = (header.name, header.prompt, header.rubric, header.reference)
-    return DatasetFile(*shared, items, source.recognised, header.label_decisions)
+    file = DatasetFile(*shared, items, source.recognised, header.label_decisions)
+    return dataclasses.replace(file, left_out=kept, more_left_out=faults.total - len(kept))
 
 
 def preview(data: bytes, filename: str, rows: int = 5, *, max_bytes: int = MAX_FILE_BYTES) -> Preview:

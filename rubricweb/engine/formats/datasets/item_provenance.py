@@ -17,9 +17,11 @@ from rubricweb.engine.formats.label_provenance import (
     UsedDecision,
 )
 from rubricweb.engine.ground_truth import RULES
+from rubricweb.engine.origin import Origin
 
 _SAID = ("rater", "is_judge", "verdict")
-_PINNED = ("rubric_version", "counts_by")
+_PINNED = ("rubric_version", "counts_by", "origin")
+"""What is said of a label since; files of earlier releases say nothing of it."""
 _DECISION = tuple(field.name for field in fields(UsedDecision))
 _TEXTS = ("kind", "rubric", "criterion", "uid", "reason", "decided_by")
 
@@ -116,6 +118,9 @@ def _said(value: Any, place: str, faults: FaultList) -> dict[str, Any]:
     if version is not None and not _is_number(version):
         faults.add(join_place(place, "rubric_version"), shown(version), "a whole number from 1 on, or null")
     read_text(value.get("counts_by"), join_place(place, "counts_by"), faults)
+    origin = value.get("origin")
+    if origin is not None and origin not in [*Origin]:
+        faults.add(join_place(place, "origin"), shown(origin), f"{', '.join(Origin)} or null")
     return {name: value.get(name) for name in _SAID} | {
         name: value[name] for name in _PINNED if name in value
     }

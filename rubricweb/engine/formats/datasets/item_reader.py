@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rubricweb.engine.errors import FaultList, InvalidText, join_place, nearest, shown
+from rubricweb.engine.errors import (
+    EnoughFaults,
+    FaultList,
+    InvalidText,
+    join_place,
+    nearest,
+    shortened,
+    shown,
+)
 from rubricweb.engine.formats.content_ids import content_id, numbered_ids
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
@@ -81,17 +89,21 @@ class ItemReader:
         self.graded_by_id: dict[str, object] = {}
         # How often an id was numbered already: a million equal items are not counted from one each time.
         self._numbered: Counter[str] = Counter()
-        self.columns_seen: set[str] = set()
+        self.columns_seen: dict[str, None] = {}
         self.any_record = False
         self.cases = CaseReader(faults)
+        # In a table, places without a submission for as long as none has any: then its column is not there.
+        self._without_submission: list[str] | None = [] if cells else None
 
     def read(self, record: PlacedRecord) -> ItemRecord | None:
         """The item, or None when something about it was refused."""
         before = self.faults.total
         self.any_record = True
-        self.columns_seen.update(record.data)
+        self.columns_seen |= dict.fromkeys(record.data)
         mapping = self._mapping(record)
         place = record.place
+        if self._waits_for_submission(record.data.get(mapping.get("submission", "")), place):
+            return None
         values: dict[str, Any] = {name: record.data.get(column) for name, column in mapping.items()}
         values |= {key: record.data[key] for key in _OWN_KEYS if key in record.data}
         if self.cells:
@@ -147,7 +159,8 @@ class ItemReader:
         )
 
     def check_whole(self, *, empty: bool) -> None:
-        """What only shows at the end: no items at all, columns named by the caller that no item has."""
+        """What only shows at the end: no items at all, columns that no item has."""
+        self._report_no_submission()
         if empty and not self.faults:
             self.faults.add("items", "no items", "at least one item")
         if not self.any_record:
@@ -157,6 +170,34 @@ class ItemReader:
                 self.faults.add(
                     f"columns.{name}", f"the column {column!r}", nearest(column, sorted(self.columns_seen))
                 )
+
+    def _waits_for_submission(self, submission: Any, place: str) -> bool:
+        """Whether this row without a submission is told only once it is known that others have one."""
+        if self._without_submission is None:
+            return False
+        if submission is not None:
+            self._report_rows_without_submission()
+            return False
+        self._without_submission.append(place)
+        if len(self._without_submission) >= ROWS_WAITED:
+            self._report_no_submission()
+            raise EnoughFaults
+        return True
+
+    def _report_no_submission(self) -> None:
+        """One fault for a table that has no column of submissions, rather than one a row."""
+        if self._without_submission:
+            names = ", ".join(shortened(name) for name in list(self.columns_seen)[:COLUMNS_NAMED])
+            more = len(self.columns_seen) - COLUMNS_NAMED
+            found = f"the columns {names}{f' and {more:,} more' if more > 0 else ''}"
+            self.faults.add("submission", found, f"a column with the text to grade, {_SUBMISSION_NAMES}")
+
+    def _report_rows_without_submission(self) -> None:
+        """Another row has the column: so these lack the text."""
+        for place in self._without_submission or ():
+            here = join_place(place, "submission")
+            self.faults.add(here, "nothing", f"the text to grade, {_SUBMISSION_NAMES}")
+        self._without_submission = None
 
     def _mapping(self, record: PlacedRecord) -> dict[str, str]:
         mapping = guessed_columns(record.data, self.explicit)
@@ -195,7 +236,7 @@ class ItemReader:
         if isinstance(value, dict) and set(value) <= {"thinking", "output"} and thinking is None:
             value, thinking = value.get("output"), value.get("thinking")
         if value is None:
-            self.faults.add(here, "nothing", f"the text to grade, as {' or '.join(ALIASES['submission'])}")
+            self.faults.add(here, "nothing", f"the text to grade, {_SUBMISSION_NAMES}")
         elif isinstance(value, str) and not value.strip():
             self.faults.add(here, "an empty text", "the text to grade")
         elif not isinstance(value, str):
@@ -327,6 +368,13 @@ class ItemReader:
         return numbered
 
 
+COLUMNS_NAMED = 20
+"""So many columns a refusal names."""
+
+ROWS_WAITED = 10_000
+"""After so many rows of a table without a submission nobody waits for one that has it."""
+
+_SUBMISSION_NAMES = f"as {' or '.join(ALIASES['submission'])}"
 _OWN_KEYS = (PROVENANCE_KEY, MACHINES_KEY)
 _LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", "labels", "label_reasons", *_OWN_KEYS)
 

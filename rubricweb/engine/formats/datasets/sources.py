@@ -40,7 +40,7 @@ class OpenedFile:
     """An opened file: its format, what it says once, its records still to be read.
 
     ``recognised`` names another program's format, the records are then its translation; ``cells`` says that
-    lists and objects stand as JSON in text cells.
+    lists and objects stand as JSON in text cells, ``broken`` that some records were none.
     """
 
     format: FileFormat
@@ -48,6 +48,7 @@ class OpenedFile:
     records: Iterator[PlacedRecord]
     recognised: str = ""
     cells: bool = False
+    broken: bool = False
 
 
 def open_source(
@@ -107,8 +108,11 @@ def _records(format: FileFormat, records: Iterator[PlacedRecord], faults: FaultL
     foreign = recognised_records(first.data)
     if foreign is None:
         return OpenedFile(format, DatasetHeader(), everything)
-    translation = foreign.translate(list(everything), faults)
-    return OpenedFile(format, translation.header, iter(translation.records), foreign.title)
+    objects = list(everything)
+    broken = bool(faults)
+    translation = foreign.translate(objects, faults)
+    translated = iter(translation.records)
+    return OpenedFile(format, translation.header, translated, foreign.title, broken=broken)
 
 
 def _document(

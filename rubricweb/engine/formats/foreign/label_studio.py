@@ -57,6 +57,7 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
                 continue
             if rater in labels:
                 faults.add(place, f"a second annotation by {rater!r}", "one annotation per rater and task")
+                continue
             labels[rater] = row
             machines += [rater] * is_machine
         item = {"id": record.data.get("id")} | data
@@ -68,7 +69,18 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
         if machines:
             item[MACHINES_KEY] = machines
         translated.append(PlacedRecord(record.place, item))
-    return Translation(_header(questions, faults), tuple(translated))
+    header, unread = _header(questions, faults)
+    for record in translated if unread else ():
+        _forget(record.data, unread)
+    return Translation(header, tuple(translated))
+
+
+def _forget(item: dict[str, Any], unread: frozenset[str]) -> None:
+    """Takes the answers to questions that became no criterion out of an item."""
+    rows = [row for row in (item.get(GROUND_TRUTH), *item.get("labels", {}).values()) if row]
+    for row in rows:
+        for name in unread & row.keys():
+            del row[name]
 
 
 def _raters(
@@ -137,11 +149,14 @@ def _answer(kind: str, value: Mapping[str, Any], place: str, faults: FaultList) 
     return choices[0].strip()
 
 
-def _header(questions: Mapping[str, _Question], faults: FaultList) -> DatasetHeader:
+def _header(questions: Mapping[str, _Question], faults: FaultList) -> tuple[DatasetHeader, frozenset[str]]:
+    """The rubric of the questions, and those that are left out of it."""
     criteria = []
+    unread = set()
     for name, question in questions.items():
         criterion = _criterion(name, question)
         if criterion is None:
+            unread.add(name)
             only = next(iter(question.answers))
             faults.add(
                 join_place("annotations", name),
@@ -151,9 +166,9 @@ def _header(questions: Mapping[str, _Question], faults: FaultList) -> DatasetHea
         else:
             criteria.append(criterion)
     if not criteria:
-        return DatasetHeader(rubric_is_faulty=bool(questions))
+        return DatasetHeader(), frozenset(unread)
     rubric = check_rubric(criteria, faults, "annotations")
-    return DatasetHeader(rubric=rubric, rubric_is_faulty=rubric is None or len(criteria) < len(questions))
+    return DatasetHeader(rubric=rubric, rubric_is_faulty=rubric is None), frozenset(unread)
 
 
 def _criterion(name: str, question: _Question) -> dict[str, Any] | None:

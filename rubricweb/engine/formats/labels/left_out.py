@@ -10,7 +10,18 @@ from rubricweb.engine.errors import Fault, FaultList, shortened
 from rubricweb.engine.number_format import counted
 
 Why: TypeAlias = Literal[
-    "no_item", "item", "no_rater", "criterion", "check", "empty", "value", "kind", "text", "twice", "broken"
+    "no_item",
+    "item",
+    "no_rater",
+    "criterion",
+    "check",
+    "empty",
+    "value",
+    "kind",
+    "text",
+    "twice",
+    "broken",
+    "known",
 ]
 
 NAMES_SHOWN = 5
@@ -29,9 +40,10 @@ _SENTENCES: dict[str, tuple[str, str]] = {
     "kind": ("kind", "{rows} with {names} of rater that {is_are} not known"),
     "text": ("row", "{rows}: a text that is too long or cannot be stored"),
     "twice": ("row", "{rows} that {are} there already"),
+    "known": ("import", "{rows} that {was_were} imported before"),
     "broken": ("row", "{rows} that cannot be read"),
 }
-_OF_LABELS = frozenset(("criterion", "check", "empty", "value", "twice"))
+_OF_LABELS = frozenset(("criterion", "check", "empty", "value", "twice", "known"))
 """What is left out label by label: in a wide file others of the same row may be read."""
 _PLURALS = {"criterion": "criteria"}
 
@@ -52,6 +64,7 @@ class LeftOut:
             names=f"{self.distinct:,} {_PLURALS.get(noun, noun + 's') if self.distinct != 1 else noun}",
             is_are="is" if self.distinct == 1 else "are",
             are="is" if self.rows == 1 else "are",
+            was_were="was" if self.rows == 1 else "were",
             s="s" if self.distinct == 1 else "",
         )
         if not self.names:

@@ -26,7 +26,7 @@ from rubricweb.services.grading.writer import Batch, Writer
 from rubricweb.services.runs import control
 from rubricweb.services.runs.budgets import BudgetReservation
 from rubricweb.services.runs.events import note
-from rubricweb.services.runs.summaries import summarise
+from rubricweb.services.shared.run_summaries import summarise
 
 STORED_AT_ONCE = 500
 LOOK_AGAIN = timedelta(seconds=30)

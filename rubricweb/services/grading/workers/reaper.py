@@ -19,8 +19,8 @@ from rubricweb.services.reviews import assignments
 from rubricweb.services.runs import control
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.lost_calls import book_lost
-from rubricweb.services.runs.summaries import summarise, summarise_stopped
 from rubricweb.services.runs.work_queue import WAKE_UPS, Enqueue, unclaimed
+from rubricweb.services.shared.run_summaries import summarise, summarise_stopped
 
 # A process elsewhere that gave no sign for six beats is taken for dead before its leases run out.
 SILENT_AFTER = timedelta(seconds=30)

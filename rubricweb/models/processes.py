@@ -1,0 +1,56 @@
+"""What processes know of each other: who is alive, which request was done, counters of throttles."""
+
+from django.db import models
+
+from rubricweb.models.runs import Run
+from rubricweb.models.teams import Team
+
+
+class CacheEntry(models.Model):
+    """A value until `expires_at`, by name. Rows that have expired count as not there."""
+
+    name = models.CharField(max_length=250, unique=True)
+    value = models.JSONField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "cache entries"
+        # Tidying up, the oldest first.
+        indexes = [models.Index(fields=["expires_at"], name="cache_entry_expiry")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Worker(models.Model):
+    """A worker that says it is alive every few seconds, whether it has work or not."""
+
+    name = models.CharField(max_length=100, unique=True)
+    processes = models.PositiveIntegerField(default=1)
+    started_at = models.DateTimeField()
+    beat_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class IdempotencyKey(models.Model):
+    """A request that started paid work, so that the same one sent again starts nothing."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=255)
+    # SHA-256 of all that was asked for.
+    asked = models.CharField(max_length=64, blank=True)
+    # Null only inside the transaction that does the work.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, null=True, related_name="+")
+    items = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="idempotency_key_once_per_team")]
+
+    def __str__(self) -> str:
+        return self.name

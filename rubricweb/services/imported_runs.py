@@ -1,0 +1,200 @@
+"""Grades of a machine that came in a file, kept as a finished run of a judge that nobody asks."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+from django.utils import timezone
+
+from rubricweb import engine
+from rubricweb.engine.number_format import counted
+from rubricweb.engine.scoring import length_penalty, passed, penalised, score_labels
+from rubricweb.engine.scoring.outcomes import label_outcome
+from rubricweb.models import (
+    IMPORTED,
+    Criterion,
+    Dataset,
+    Item,
+    Judgement,
+    JudgeSnapshot,
+    Rater,
+    Review,
+    ReviewQueue,
+    RubricVersion,
+    Run,
+    RunEvent,
+    RunItem,
+    RunState,
+    User,
+)
+from rubricweb.services.shared import bulk_rows
+from rubricweb.services.shared.run_summaries import summarise
+
+Grade = tuple[Item, Criterion, str, str]
+"""What the machine said: item, criterion, label, reason."""
+
+ITEMS_AT_ONCE = 2_000
+
+_JUDGEMENT = (
+    "run_id",
+    "item_id",
+    "criterion_id",
+    "judge",
+    "repeat",
+    "verdict",
+    "reason",
+    "error_message",
+    "created_at",
+)
+_RUN_ITEM = (
+    "run_id",
+    "item_id",
+    "rubric_version_id",
+    "leased_by",
+    "graded_at",
+    "score",
+    "raw_score",
+    "llm_raw_score",
+    "coverage",
+    "passed",
+    "length_penalty",
+    "errors",
+    "reason",
+    "error_message",
+)
+
+
+def digest(said: Iterable[Sequence[Any]]) -> str:
+    """The same for the same labels in whatever order: how a file that is imported again is known."""
+    return hashlib.sha256(json.dumps(sorted(said), ensure_ascii=True).encode()).hexdigest()
+
+
+def store(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    rater: Rater,
+    grades: Sequence[Grade],
+    *,
+    by: User | None,
+    source: str,
+    labels_digest: str = "",
+) -> Run:
+    """A run with these grades, over the items they are on. Call it in a transaction."""
+    run = _created(dataset, rubric_version, rater, by=by, source=source, labels_digest=labels_digest)
+    now = run.created_at
+    bulk_rows.insert(
+        Judgement,
+        _JUDGEMENT,
+        [
+            (run.pk, item.pk, criterion.pk, rater.name, 0, label, reason, "", now)
+            for item, criterion, label, reason in grades
+        ],
+    )
+    _finish(run, by=by, source=source)
+    return run
+
+
+def from_reviews(rater: Rater, *, by: User | None) -> list[Run]:
+    """The rater's labels of every queue as a run each; their reviews are gone. Call it in a transaction."""
+    runs = []
+    for queue in ReviewQueue.objects.filter(reviews__rater=rater).distinct().order_by("pk"):
+        run = _created(queue.dataset, queue.rubric_version, rater, by=by, source=queue.name)
+        given = Judgement.objects.in_reviews(queue=queue, rater=rater)
+        given.update(run=run, review=None, judge=rater.name)
+        Review.objects.filter(queue=queue, rater=rater).delete()
+        queue.raters.remove(rater)
+        if not queue.raters.exists():
+            queue.delete()
+        _finish(run, by=by, source=queue.name)
+        runs.append(run)
+    return runs
+
+
+def _created(
+    dataset: Dataset,
+    rubric_version: RubricVersion | None,
+    rater: Rater,
+    *,
+    by: User | None,
+    source: str,
+    labels_digest: str = "",
+) -> Run:
+    return Run.objects.create(
+        team=dataset.team,
+        dataset=dataset,
+        rubric_version=rubric_version,
+        name=f"{rater.name} from {source}"[:200],
+        autograder="per_criterion",
+        judge=JudgeSnapshot(IMPORTED, rater.name, rater.name),
+        rater=rater,
+        labels_digest=labels_digest,
+        use_cache=False,
+        state=RunState.FINISHED,
+        finished_at=timezone.now(),
+        created_by=by,
+    )
+
+
+def _finish(run: Run, *, by: User | None, source: str) -> None:
+    """Scores what was said, and writes down where it came from."""
+    items = _score(run, run.created_at)
+    what = f"Imported from {source}{f' by {by}' if by else ''}: grades of {counted(items, 'item')}."
+    RunEvent.objects.create(run=run, kind="imported", message=what[:500])
+    summarise(run)
+
+
+def _score(run: Run, now: datetime) -> int:
+    """A scored row for every item the run says something of; how many.
+
+    What it says nothing of, checks too, is not covered: a score is made of what the machine judged.
+    """
+    said: dict[int, dict[int, str]] = defaultdict(dict)
+    answers = Judgement.objects.filter(run=run).order_by("item_id")
+    for item_id, criterion_id, label in answers.values_list("item_id", "criterion_id", "verdict"):
+        said[item_id][criterion_id] = label or ""
+    rubrics, everything = _Rubrics(), sorted(said)
+    for start in range(0, len(everything), ITEMS_AT_ONCE):
+        ids = everything[start : start + ITEMS_AT_ONCE]
+        # A range, since a database takes only so many parameters.
+        items = Item.objects.filter(Q(pk__gte=ids[0], pk__lte=ids[-1]), dataset=run.dataset_id)
+        rows = []
+        for item in items.only("rubric_version_id", "submission", "thinking", "dataset_id").iterator():
+            if item.pk not in said:
+                continue
+            version = item.rubric_version_id or run.rubric_version_id
+            assert version is not None  # labels are of a criterion, whose version this is
+            rubric, criteria = rubrics.of(version)
+            labels = [said[item.pk].get(pk) for pk in criteria]
+            rows.append((run.pk, item.pk, version, "", now, *_scored(rubric, labels, item), 0, "", ""))
+        bulk_rows.insert(RunItem, _RUN_ITEM, rows)
+    return len(said)
+
+
+def _scored(rubric: engine.Rubric, labels: Sequence[str | None], item: Item) -> tuple[Any, ...]:
+    """score, raw_score, llm_raw_score, coverage, passed, length_penalty."""
+    found = score_labels(rubric, labels)
+    penalty = length_penalty(
+        rubric.length_penalty, engine.Submission(item.submission, thinking=item.thinking)
+    )
+    score = penalised(found.score, penalty)
+    pairs = zip(rubric.criteria, labels, strict=True)
+    outcomes = [label_outcome(criterion, label) for criterion, label in pairs]
+    return score, found.raw_score, None, found.coverage, passed(rubric, score, outcomes), penalty
+
+
+class _Rubrics:
+    """Rubrics by version with the ids of their criteria; each is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[engine.Rubric, tuple[int, ...]]] = {}
+
+    def of(self, version_id: int) -> tuple[engine.Rubric, tuple[int, ...]]:
+        if version_id not in self._known:
+            version = RubricVersion.objects.prefetch_related("criteria").get(pk=version_id)
+            ids = tuple(criterion.pk for criterion in version.criteria.all())
+            self._known[version_id] = version.to_engine(), ids
+        return self._known[version_id]
