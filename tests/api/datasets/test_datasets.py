@@ -18,6 +18,7 @@ def test_a_file_becomes_a_dataset_with_its_items(ed: ApiClient) -> None:
     text = "\n".join(json.dumps(item) for item in ITEMS)
     dataset = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl"), "name": "Answers"})
     assert (dataset["name"], dataset["item_count"], dataset["own_rubric_count"]) == ("Answers", 3, 0)
+    assert (dataset.pop("left_out"), dataset.pop("left_out_count")) == ([], 0)
     assert ed.get(f"/datasets/{dataset['id']}") == dataset
     [listed] = ed.get("/datasets")["items"]
     assert (listed["item_count"], listed["run_count"]) == (3, 0)
@@ -75,7 +76,7 @@ bad,capital,zoe,UNMET,no
 def test_labels_become_a_closed_queue(ed: ApiClient, world) -> None:
     path = f"/datasets/{world.dataset.pk}/labels"
     form = {"file": upload(LABELS, "l.csv"), "rubric_version_id": world.version.pk, "name": "By hand"}
-    queue = ed.send("POST", path, files=form)
+    queue = ed.send("POST", path, files=form)["queue"]
     assert (queue["name"], queue["state"], queue["imported"]) == ("By hand", "closed", True)
     raters = ed.get(f"/queues/{queue['id']}")["raters"]
     assert {(rater["name"], rater["submitted"]) for rater in raters} == {("Ann", 1), ("zoe", 1)}
@@ -134,7 +135,7 @@ def test_a_file_of_labels_is_looked_at_before_anything_is_stored(ed: ApiClient) 
     wrong = upload(lines + f"nobody,{name},kim,MET,\ngood,none,kim,MET,\n", "first.csv")
     refused = ed.refused(422, "POST", f"{address}/plan", files={"file": wrong})
     assert [fault["place"] for fault in refused["faults"]] == ["line 5: item_id", "line 6: criterion"]
-    assert ed.send("POST", address, files={"file": upload(lines, "first.csv")})["name"] == "first"
+    assert ed.send("POST", address, files={"file": upload(lines, "first.csv")})["queue"]["name"] == "first"
 
 
 def test_labels_of_other_shapes_are_imported_in_part_where_that_is_asked_for(ed: ApiClient, world) -> None:

@@ -260,7 +260,7 @@ def test_machine_labels_stay_visible_as_such(people: Cast, run: Run, sign_in: Ca
     kinds = {(row.rater, row.rater_kind, row.imported) for row in rows if row.rater_kind != "judge"}
     assert kinds == {("ann@example.org", "human", True), ("ben@example.org", "human", True)}
     imported = Run.objects.get(dataset=run.dataset, rater__isnull=False)
-    of_file = list(exports.verdict_rows(run.dataset, [], imported))
+    of_file = list(exports.verdict_rows(run.dataset, [], imported, counted_labels([], imported)))
     assert {(row.rater, row.rater_kind, row.imported, row.origin) for row in of_file} == {
         ("model v1", "machine", True, "machine_imported")
     }

@@ -244,7 +244,7 @@ def test_verdicts_say_what_counts_for_the_newest_version_and_what_does_not(world
         seen=capital.pk,
     )
     rows = world.rows("verdicts")
-    assert list(rows[0])[-2:] == ["rubric_version", "counts_by"]
+    assert list(rows[0])[-3:] == ["rubric_version", "counts_by", "origin"]
     found = {
         (row["item_id"], row["criterion"], row["rater"]): (
             row["verdict"],
