@@ -247,7 +247,8 @@ def seed(items: int) -> None:
 
     from rubricweb.models import Dataset, Rater, Role, RunState, User
     from rubricweb.services.reviews import queues
-    from rubricweb.services.runs import lifecycle, summaries
+    from rubricweb.services.runs import lifecycle
+    from rubricweb.services.shared import run_summaries
     from rubricweb.services.teams import teams
     from tests import factories
 
@@ -267,7 +268,7 @@ def seed(items: int) -> None:
     finished = graded_run(team, olga, data, version, share=1.0)
     finished.state, finished.finished_at = RunState.FINISHED, timezone.now()
     finished.save()
-    summaries.summarise(finished)
+    run_summaries.summarise(finished)
     paused = graded_run(team, olga, data, version, share=0.5)
     queue = queues.create_queue(
         team,

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rubricweb.engine.errors import (
-    EnoughFaults,
     FaultList,
     InvalidText,
     join_place,
     nearest,
-    shortened,
     shown,
 )
 from rubricweb.engine.formats.content_ids import content_id, numbered_ids
@@ -35,6 +33,7 @@ from rubricweb.engine.formats.datasets.item_labels import (
     read_reason_row,
 )
 from rubricweb.engine.formats.datasets.item_provenance import read_provenance_row
+from rubricweb.engine.formats.datasets.submission_column import SUBMISSION_NAMES, SubmissionColumn
 from rubricweb.engine.formats.field_values import (
     canonical,
     is_chat_text,
@@ -92,17 +91,15 @@ class ItemReader:
         self.columns_seen: dict[str, None] = {}
         self.any_record = False
         self.cases = CaseReader(faults)
-        # In a table, places without a submission for as long as none has any: then its column is not there.
-        self._without_submission: list[str] | None = [] if cells else None
+        self._submissions = SubmissionColumn(faults, in_table=cells)
 
     def read(self, record: PlacedRecord) -> ItemRecord | None:
         """The item, or None when something about it was refused."""
-        before = self.faults.total
-        self.any_record = True
+        before, self.any_record = self.faults.total, True
         self.columns_seen |= dict.fromkeys(record.data)
         mapping = self._mapping(record)
         place = record.place
-        if self._waits_for_submission(record.data.get(mapping.get("submission", "")), place):
+        if not self._submissions.is_there(record, mapping):
             return None
         values: dict[str, Any] = {name: record.data.get(column) for name, column in mapping.items()}
         values |= {key: record.data[key] for key in _OWN_KEYS if key in record.data}
@@ -160,7 +157,7 @@ class ItemReader:
 
     def check_whole(self, *, empty: bool) -> None:
         """What only shows at the end: no items at all, columns that no item has."""
-        self._report_no_submission()
+        self._submissions.check_whole()
         if empty and not self.faults:
             self.faults.add("items", "no items", "at least one item")
         if not self.any_record:
@@ -170,34 +167,6 @@ class ItemReader:
                 self.faults.add(
                     f"columns.{name}", f"the column {column!r}", nearest(column, sorted(self.columns_seen))
                 )
-
-    def _waits_for_submission(self, submission: Any, place: str) -> bool:
-        """Whether this row without a submission is told only once it is known that others have one."""
-        if self._without_submission is None:
-            return False
-        if submission is not None:
-            self._report_rows_without_submission()
-            return False
-        self._without_submission.append(place)
-        if len(self._without_submission) >= ROWS_WAITED:
-            self._report_no_submission()
-            raise EnoughFaults
-        return True
-
-    def _report_no_submission(self) -> None:
-        """One fault for a table that has no column of submissions, rather than one a row."""
-        if self._without_submission:
-            names = ", ".join(shortened(name) for name in list(self.columns_seen)[:COLUMNS_NAMED])
-            more = len(self.columns_seen) - COLUMNS_NAMED
-            found = f"the columns {names}{f' and {more:,} more' if more > 0 else ''}"
-            self.faults.add("submission", found, f"a column with the text to grade, {_SUBMISSION_NAMES}")
-
-    def _report_rows_without_submission(self) -> None:
-        """Another row has the column: so these lack the text."""
-        for place in self._without_submission or ():
-            here = join_place(place, "submission")
-            self.faults.add(here, "nothing", f"the text to grade, {_SUBMISSION_NAMES}")
-        self._without_submission = None
 
     def _mapping(self, record: PlacedRecord) -> dict[str, str]:
         mapping = guessed_columns(record.data, self.explicit)
@@ -236,7 +205,7 @@ class ItemReader:
         if isinstance(value, dict) and set(value) <= {"thinking", "output"} and thinking is None:
             value, thinking = value.get("output"), value.get("thinking")
         if value is None:
-            self.faults.add(here, "nothing", f"the text to grade, {_SUBMISSION_NAMES}")
+            self.faults.add(here, "nothing", f"the text to grade, {SUBMISSION_NAMES}")
         elif isinstance(value, str) and not value.strip():
             self.faults.add(here, "an empty text", "the text to grade")
         elif not isinstance(value, str):
@@ -368,13 +337,6 @@ class ItemReader:
         return numbered
 
 
-COLUMNS_NAMED = 20
-"""So many columns a refusal names."""
-
-ROWS_WAITED = 10_000
-"""After so many rows of a table without a submission nobody waits for one that has it."""
-
-_SUBMISSION_NAMES = f"as {' or '.join(ALIASES['submission'])}"
 _OWN_KEYS = (PROVENANCE_KEY, MACHINES_KEY)
 _LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", "labels", "label_reasons", *_OWN_KEYS)
 
