@@ -1,7 +1,8 @@
 """`python -m tests.tools.keep_rows COMMIT FILE`: rows as an earlier commit stores them, to be migrated.
 
 The commit is checked out beside this one; its own services make two rubrics, their versions, labels,
-decisions and runs in a new SQLite database. FILE gets the rows, table by table, and what Compare said of them then.
+decisions and runs in a new SQLite database. FILE gets the rows, table by table, and what Compare said of
+them.
 """
 
 import json
@@ -78,9 +79,9 @@ def build() -> None:
             filename="labels.csv",
             queue_name=str(versions[place]),
         )
-    for place, name, item in ((0, "capital", "i1"), (1, "short", "i2")):
+    for place, name, key in ((0, "capital", "i1"), (1, "short", "i2")):
         adjudications.adjudicate(
-            dataset.items.get(key=item),
+            dataset.items.get(key=key),
             versions[place].criteria.get(name=name),
             by=people.rae,
             verdict="UNMET",

@@ -28,13 +28,24 @@ def statements(work: Callable[[], object], table: str = TABLE) -> list[tuple[str
 
 def rows_read(work: Callable[[], object]) -> int:
     """Judgements PostgreSQL read for the SELECTs of `work`: those it kept and those it threw away."""
-    found = 0
+    return sum(map(_read, _steps(work)))
+
+
+def ways(work: Callable[[], object]) -> set[tuple[str, str]]:
+    """How PostgreSQL comes by the judgements in the SELECTs of `work`: ("Index Scan", its index), …"""
+    steps = [node for node in _steps(work) if node.get("Relation Name") == TABLE]
+    return {(node["Node Type"], node.get("Index Name", "")) for node in steps}
+
+
+def _steps(work: Callable[[], object]) -> list[dict[str, Any]]:
+    """Every step of PostgreSQL's plans for the SELECTs of `work` that read judgements."""
+    found: list[dict[str, Any]] = []
     for sql, params in statements(work):
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", params)
             [plans] = cursor.fetchone()
         plans = json.loads(plans) if isinstance(plans, str) else plans
-        found += sum(_read(node) for plan in plans for node in _nodes(plan["Plan"]))
+        found += [node for plan in plans for node in _nodes(plan["Plan"])]
     return found
 
 

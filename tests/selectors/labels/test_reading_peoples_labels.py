@@ -16,12 +16,15 @@ from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.exports.pins import counted_labels
 from rubricweb.selectors.labels import ground_truth, label_evidence, provenance
+from rubricweb.selectors.labels.people import PersonLabel, people_labels
 from rubricweb.selectors.labels.queue_labels import queue_labels
 from rubricweb.services.reviews import reviews
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
 from tests.selectors.labels import query_plans
+from tests.worlds.versions import changed, said
 
 ROOT = Path(__file__).resolve().parents[3] / "rubricweb"
 UNRELATED = 40_000
@@ -124,6 +127,34 @@ def test_reading_peoples_labels_does_not_read_what_other_runs_judged(
     after = {name: query_plans.rows_read(work) for name, work in asked.items()}
     # 180 labels and 90 verdicts of the run, read several times; another plan may read some of them once more.
     assert {name: n for name, n in after.items() if n > before[name] + 1_000} == {}
+
+
+def test_labels_are_found_by_their_reviews_through_three_versions(people: Cast, labelled: Labelled) -> None:
+    """No plan scans judgements, and no more of them are read than there are labels."""
+    rubric, version = labelled.queue.rubric_version.rubric, labelled.queue.rubric_version  # type: ignore[union-attr]  # has one
+    assert rubric is not None
+    assert version is not None
+    for position, text in enumerate(("Says that Paris is it.", "Is short.")):
+        version = changed(rubric, said(requirement=text), position=position)
+        uid = version.criteria.get(position=position).uid
+        decide(version, uid, NewLabelDecision("carry"), by=people.ed)
+    run = factories.run(people.team, people.ed, dataset=labelled.dataset, rubric_version=version)
+    judge_elsewhere(labelled.stranger)
+
+    def read() -> list[PersonLabel]:
+        return people_labels([labelled.queue], runs=[run])
+
+    own = set(version.criteria.values_list("pk", flat=True))
+    # Thirty items, three criteria, two raters: all count for the third version.
+    assert len([one for one in read() if one.criterion_id in own]) == 180
+    if connection.vendor == "sqlite":
+        plan = query_plans.scans(read)
+        assert [step.split(" (")[0] for step in plan] == [
+            f"SEARCH {query_plans.TABLE} USING INDEX judgement_once_per_review"
+        ]
+        return
+    assert query_plans.rows_read(read) == 180
+    assert query_plans.ways(read) == {("Index Scan", "judgement_once_per_review")}
 
 
 def test_only_one_function_joins_judgements_to_their_reviews() -> None:
