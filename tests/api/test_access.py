@@ -45,6 +45,7 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "change_imported_rater": {"body": {"rater_kind": "human"}},
         "split_dataset": {"body": {"n_dev": 1}},
         "decide_about_labels": {"body": {"uid": "guidelines", "kind": "later"}},
+        "open_label_queues": {"body": {"uid": "guidelines", "seen": 1}},
         "restore_rubric_version": {"body": {"revision": 0}},
         "copy_rubric_version": {"body": {}},
         "start_run": {"body": {"dataset_id": ids["dataset_id"], "judge": "offline"}},
