@@ -3,15 +3,17 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from rubricweb.models import Judgement, Review, ReviewQueue, ReviewState
+from rubricweb.models import Dataset, Judgement, Review, ReviewQueue, ReviewState, RubricVersion, User
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.browser.conftest import Open
 from tests.factories import Cast
 from tests.processes.conftest import wait_for
+from tests.worlds import versions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -118,3 +120,104 @@ def test_a_range_of_items_is_selected_by_mouse_and_by_keyboard_and_opens_a_queue
     queue = ReviewQueue.objects.get()
     assert set(queue.queue_items.values_list("item__key", flat=True)) == {"answer-0", "answer-4"}
     assert violations == []
+
+
+WORDS = {
+    "capital": "Names Paris as the capital of France.",
+    "concise": "Is at most two short sentences.",
+    "wrong_country": "Places Paris in another country than France.",
+    "tone": "How warm is it?",
+}
+
+
+def labelled_by_members(people: Cast, version: RubricVersion) -> Dataset:
+    """Three items, MET and plain from ann and rae, who are members."""
+    dataset = factories.dataset(people.team, people.ed)
+    lines = ["item_id,criterion,rater,verdict"]
+    lines += [
+        f"{item.key},{criterion.name},{rater},{'plain' if criterion.kind == 'choice' else 'MET'}"
+        for item in dataset.items.all()
+        for criterion in version.criteria.all()
+        for rater in ("ann", "rae")
+    ]
+    data = "\n".join(lines).encode()
+    reviews.import_labels(dataset, version, by=people.ed, data=data, filename="labels.csv")
+    return dataset
+
+
+def is_accessible(page: Page) -> None:
+    """Axe finds nothing serious in a light window and in a narrow dark one, where nothing sticks out."""
+    for width, scheme in ((1280, "light"), (360, "dark")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]  # one of two
+        found = Axe().run(page, options={"preload": False}).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_four_decisions_are_published_labelled_by_keyboard_and_return_to_compare(
+    people: Cast, page: Page, open_as: Open, violations: list[str]
+) -> None:
+    first = factories.version(people.team, people.ed, criteria=versions.CRITERIA)
+    dataset = labelled_by_members(people, first)
+    slug, rubric = people.team.slug, first.rubric_id
+    # Reword all four and publish, each with another decision.
+    open_as(people.ed, f"/t/{slug}/rubrics/{rubric}/edit/")
+    for place, words in enumerate(WORDS.values()):
+        page.locator(f"[name=criteria-{place}-requirement]").fill(words)
+    page.keyboard.press("Control+s")
+    expect(page.locator("[data-save-words]")).to_have_attribute("data-state", "saved")
+    page.get_by_role("button", name="Publish").press("Enter")
+    for place, kind in enumerate(("carry", "label_again", "probe")):
+        page.locator(f"#labels-{place} input[value={kind}]").press("Space")
+    at_once = page.get_by_role("checkbox", name="Open its review queue at once")
+    expect(at_once).to_have_count(2)  # of those that need one
+    for one in at_once.all():
+        one.press("Space")
+    page.get_by_role("spinbutton", name="Items of the probe").fill("3")
+    is_accessible(page)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.get_by_role("main").get_by_role("button", name="Publish").press("Enter")
+    expect(page.get_by_role("heading", name="Decisions about labels")).to_be_visible()
+    expect(page.get_by_role("link", name="Label again: concise (v2)").first).to_be_visible()
+    is_accessible(page)
+    second = RubricVersion.objects.get(rubric=rubric, number=2)
+    run = versions.graded(people, dataset, second)
+    assert violations == []  # asked before axe, which writes styles of its own
+
+    def compared() -> str:
+        open_as(people.ed, f"/t/{slug}/compare/?run={run.pk}")
+        return page.locator(".stat", has_text="Units compared").locator(".stat__value").inner_text()
+
+    # Three units of the criterion that was carried; the others wait.
+    assert compared().split()[-1] == "3"
+    again, probe = (ReviewQueue.objects.get(label_decision__kind=kind) for kind in ("label_again", "probe"))
+    by_service(again, people.rae)
+    for _ in range(3):
+        review = queues.next_review(again, people.ann, now=timezone.now())
+        assert review is not None
+        open_as(people.ann, f"/t/{slug}/reviews/{review.pk}/")
+        expect(page.locator(".criterion__name")).to_have_text(["concise"])
+        page.keyboard.press("m")
+        expect(page.locator(".save-state")).to_have_text("Saved")
+        page.keyboard.press("Control+Enter")
+        wait_for(Review.objects.filter(pk=review.pk, state=ReviewState.SUBMITTED).exists)
+    assert compared().split()[-1] == "6"
+    for user in (people.ann, people.rae):
+        by_service(probe, user)
+    open_as(people.ed, f"/t/{slug}/rubrics/{rubric}/v2/")
+    found = page.locator(".label-change", has_text="wrong_country")
+    expect(found).to_contain_text("3 of 3 answered")
+    expect(found.get_by_role("row", name="Before and now")).to_contain_text("1.00")
+    is_accessible(page)
+    found.get_by_role("button", name="Carry the labels").press("Enter")
+    expect(found.locator(".badge")).to_have_text("carry")
+    assert compared().split()[-1] == "9"
+
+
+def by_service(queue: ReviewQueue, user: User) -> None:
+    """MET of everything the queue has for this person."""
+    while (review := queues.next_review(queue, user, now=timezone.now())) is not None:
+        for criterion in reviews.criteria_of(review):
+            reviews.save_verdict(review, criterion.pk, verdict="MET")
+        reviews.submit(review, now=timezone.now())
