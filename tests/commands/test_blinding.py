@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from rubricweb.management import console
 from rubricweb.management.runs import grade_tables
-from rubricweb.management.terminal.who import Who
+from rubricweb.management.terminal.actor import Actor
 from rubricweb.models import Run, User
 from rubricweb.selectors.runs import results
 from rubricweb.services.runs.planning import plan_run
@@ -31,7 +31,7 @@ def said(
 
 def summary(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, run: Run) -> str:
     """What `rubricweb grade` prints at its end."""
-    grade_tables.print_summary(run, results.result(run, viewer=viewer), Who(people.team, viewer))
+    grade_tables.print_summary(run, results.result(run, viewer=viewer), Actor(people.team, viewer))
     return capsys.readouterr().out
 
 

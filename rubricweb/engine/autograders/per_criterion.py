@@ -26,7 +26,7 @@ from rubricweb.engine.autograders.prompted import (
     asked_about,
     check_results,
     criterion_reports,
-    fitted,
+    read_as,
 )
 from rubricweb.engine.errors import UnreadableReply, shortened
 from rubricweb.engine.parsers.yes_no import read_yes_no
@@ -93,10 +93,10 @@ class PerCriterionGrader(VerdictAutograder):
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
         labels = prompt.options_at(0)
         if labels:
-            choice: ChoiceOutput = fitted(ChoiceOutput, data)
+            choice: ChoiceOutput = read_as(ChoiceOutput, data)
             chosen = chosen_option(choice.option, labels)
             return Reading({prompt.criteria[0]: Answer(None, choice.explanation, option=chosen)})
-        output: PerCriterionOutput = fitted(PerCriterionOutput, data)
+        output: PerCriterionOutput = read_as(PerCriterionOutput, data)
         return Reading({prompt.criteria[0]: Answer(Verdict(output.criterion_status), output.explanation)})
 
     async def judge(

@@ -219,7 +219,7 @@ def check_results(rubric: Rubric, submission: Submission) -> dict[int, Answer | 
     return {index: run_check(rubric.criteria[index], submission) for index in indexes}
 
 
-def fitted(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:
+def read_as(schema: type[BaseModel], data: Mapping[str, Any]) -> Any:
     """The data as ``schema``. Raises UnreadableReply naming the first thing that does not fit."""
     try:
         return schema.model_validate(data)

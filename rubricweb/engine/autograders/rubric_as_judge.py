@@ -18,7 +18,7 @@ from rubricweb.engine.autograders.prompted import (
     as_rubric,
     asked_about,
     check_results,
-    fitted,
+    read_as,
 )
 from rubricweb.engine.report import CriterionReport, EvaluationReport, criterion_report
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -82,7 +82,7 @@ class RubricAsJudgeGrader(PromptedAutograder):
         return [Prompt(system, user, self.schema, indexes, self.reply_format)]
 
     def reading(self, prompt: Prompt, data: Mapping[str, Any]) -> Reading:
-        output: RubricAsJudgeOutput = fitted(RubricAsJudgeOutput, data)
+        output: RubricAsJudgeOutput = read_as(RubricAsJudgeOutput, data)
         said = output.overall_score
         score = min(100.0, max(0.0, said))
         return Reading({}, overall=Overall(score, output.explanation, said=None if said == score else said))

@@ -16,7 +16,7 @@ from rubricweb.engine.lint.alike import (
     NAMES_LOOK_ALIKE,
     NEAR_DUPLICATES,
 )
-from rubricweb.engine.lint.base import CriterionEvidence, Finding, Rule, Severity, Sight
+from rubricweb.engine.lint.base import CriterionEvidence, Finding, LintInput, Rule, Severity
 from rubricweb.engine.lint.data import JUDGE_BIAS, LOW_AGREEMENT, NEVER_VARIES, OFTEN_CANNOT_ASSESS
 from rubricweb.engine.lint.double_barrelled import DOUBLE_BARRELLED
 from rubricweb.engine.lint.draft import read_draft
@@ -106,7 +106,7 @@ def lint_draft(data: Any) -> tuple[Finding, ...]:
     ``data`` is a rubric in any form that ``Rubric.from_dict`` reads; indexes count unreadable criteria too,
     those of ``sections`` after the others. Never raises for JSON-like data.
     """
-    return _run(Sight(read_draft(data)), "text")
+    return _run(LintInput(read_draft(data)), "text")
 
 
 def lint_data(rubric: Rubric, evidence: Iterable[CriterionEvidence]) -> tuple[Finding, ...]:
@@ -116,10 +116,10 @@ def lint_data(rubric: Rubric, evidence: Iterable[CriterionEvidence]) -> tuple[Fi
     """
     seen = tuple(evidence)
     _check_indexes([entry.criterion for entry in seen], len(rubric.criteria))
-    return _run(Sight(read_draft(rubric.to_dict()), seen), "data")
+    return _run(LintInput(read_draft(rubric.to_dict()), seen), "data")
 
 
-def _run(sight: Sight, reads: Literal["text", "data"]) -> tuple[Finding, ...]:
+def _run(sight: LintInput, reads: Literal["text", "data"]) -> tuple[Finding, ...]:
     found = [finding for rule in RULES.values() if rule.reads == reads for finding in rule.findings(sight)]
     return tuple(sorted(found, key=lambda finding: -1 if finding.criterion is None else finding.criterion))
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
-from rubricweb.engine.lint.base import Hit, Rule, RuleExample, Sight, criteria
+from rubricweb.engine.lint.base import Hit, LintInput, Rule, RuleExample, criteria
 from rubricweb.engine.lint.draft import DraftCriterion
 from rubricweb.engine.lint.language import NEGATING, stem, words
 
@@ -38,7 +38,7 @@ def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / union if union else 0.0
 
 
-def _duplicates(sight: Sight) -> Iterator[Hit]:
+def _duplicates(sight: LintInput) -> Iterator[Hit]:
     by_text: dict[str, list[DraftCriterion]] = defaultdict(list)
     for criterion in sight.criteria:
         if criterion.asks_a_judge:
@@ -54,7 +54,7 @@ def _duplicates(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _near_duplicates(sight: Sight) -> Iterator[Hit]:
+def _near_duplicates(sight: LintInput) -> Iterator[Hit]:
     for one, other in _near_pairs(sight.criteria, NEAR):
         if _turns(one) != _turns(other) or _normalised(one.requirement) == _normalised(other.requirement):
             continue
@@ -69,7 +69,7 @@ def _near_duplicates(sight: Sight) -> Iterator[Hit]:
         )
 
 
-def _mirrored(sight: Sight) -> Iterator[Hit]:
+def _mirrored(sight: LintInput) -> Iterator[Hit]:
     for one, other in _near_pairs(sight.criteria, MIRRORED, ignoring=_NEGATING_STEMS):
         if not one.weight or not other.weight or (one.weight > 0) == (other.weight > 0):
             continue
@@ -84,7 +84,7 @@ def _mirrored(sight: Sight) -> Iterator[Hit]:
         )
 
 
-def _names_alike(sight: Sight) -> Iterator[Hit]:
+def _names_alike(sight: LintInput) -> Iterator[Hit]:
     seen: dict[str, DraftCriterion] = {}
     for criterion in sight.criteria:
         if not criterion.name:
@@ -102,7 +102,7 @@ def _names_alike(sight: Sight) -> Iterator[Hit]:
                 break
 
 
-def _check_repeats(sight: Sight) -> Iterator[Hit]:
+def _check_repeats(sight: LintInput) -> Iterator[Hit]:
     judged = [criterion for criterion in sight.criteria if criterion.asks_a_judge]
     for check in sight.criteria:
         if check.kind != "check":

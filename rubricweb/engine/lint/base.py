@@ -64,7 +64,7 @@ class RuleExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class LintInput:
     """Everything a rule may look at: the criteria in order, and what labels have shown."""
 
     criteria: tuple[DraftCriterion, ...]
@@ -94,12 +94,12 @@ class Rule:
     title: str
     explanation: str
     severity: Severity
-    find: Callable[[Sight], Iterable[Hit]]
+    find: Callable[[LintInput], Iterable[Hit]]
     triggers: RuleExample
     passes: RuleExample
     reads: Literal["text", "data"] = "text"
 
-    def findings(self, sight: Sight) -> list[Finding]:
+    def findings(self, sight: LintInput) -> list[Finding]:
         """What this rule has to say about what it is shown."""
         return [
             Finding(

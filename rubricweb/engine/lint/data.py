@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from rubricweb.engine.lint.base import CriterionEvidence, Hit, Rule, RuleExample, Sight
+from rubricweb.engine.lint.base import CriterionEvidence, Hit, LintInput, Rule, RuleExample
 from rubricweb.engine.lint.draft import DraftCriterion
 from rubricweb.engine.verdict import Verdict
 
@@ -22,7 +22,7 @@ BIAS_P = 0.01
 """Two-sided p of the sign test below which a judge leans to one side: small, for many criteria are tested."""
 
 
-def _never_varies(sight: Sight) -> Iterator[Hit]:
+def _never_varies(sight: LintInput) -> Iterator[Hit]:
     for criterion, seen in _with_evidence(sight):
         given = {
             label: count for label, count in seen.labels.items() if count and not _abstains(criterion, label)
@@ -36,7 +36,7 @@ def _never_varies(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _often_abstained(sight: Sight) -> Iterator[Hit]:
+def _often_abstained(sight: LintInput) -> Iterator[Hit]:
     for criterion, seen in _with_evidence(sight):
         total = sum(seen.labels.values())
         abstained = sum(count for label, count in seen.labels.items() if _abstains(criterion, label))
@@ -48,7 +48,7 @@ def _often_abstained(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _low_agreement(sight: Sight) -> Iterator[Hit]:
+def _low_agreement(sight: LintInput) -> Iterator[Hit]:
     for criterion, seen in _with_evidence(sight):
         if seen.alpha is not None and seen.alpha < LOW_ALPHA and seen.alpha_units >= MIN_ITEMS:
             shown = round(seen.alpha, 2) + 0.0  # turns -0.0 into 0.0
@@ -59,7 +59,7 @@ def _low_agreement(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _judge_bias(sight: Sight) -> Iterator[Hit]:
+def _judge_bias(sight: LintInput) -> Iterator[Hit]:
     for criterion, seen in _with_evidence(sight):
         p = sign_test(seen.judge_higher, seen.judge_lower)
         if p is None or p >= BIAS_P:
@@ -91,7 +91,7 @@ def sign_test(higher: int, lower: int) -> float | None:
     return min(1.0, 2 * tail / (1 << n))
 
 
-def _with_evidence(sight: Sight) -> Iterator[tuple[DraftCriterion, CriterionEvidence]]:
+def _with_evidence(sight: LintInput) -> Iterator[tuple[DraftCriterion, CriterionEvidence]]:
     for seen in sorted(sight.evidence, key=lambda evidence: evidence.criterion):
         yield sight.criteria[seen.criterion], seen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rubricweb.engine.lint.base import Hit, Rule, Sight, Span, criteria
+from rubricweb.engine.lint.base import Hit, LintInput, Rule, Span, criteria
 from rubricweb.engine.lint.language import (
     DO_OTHER,
     DOES_OTHER,
@@ -69,7 +69,7 @@ _QUALITY = (
 _QUALITIES = re.compile(rf"\b{_QUALITY}(?:ly)?,?\s+and\s+(?:[a-z]+ly\s+)?{_QUALITY}(?:ly)?\b", re.IGNORECASE)
 
 
-def _find(sight: Sight) -> Iterator[Hit]:
+def _find(sight: LintInput) -> Iterator[Hit]:
     for criterion in sight.criteria:
         span = join_of(criterion.plain) if criterion.asks_a_judge else None
         if span is None:

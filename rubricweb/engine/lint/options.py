@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rubricweb.engine.lint.base import Hit, Rule, Sight, criteria
+from rubricweb.engine.lint.base import Hit, LintInput, Rule, criteria
 from rubricweb.engine.lint.draft import DraftCriterion, DraftOption
 
 _BARE = re.compile(
@@ -19,7 +19,7 @@ MIN_SCORED = 2
 """A choice with fewer options that carry a value is refused elsewhere."""
 
 
-def _all_the_same(sight: Sight) -> Iterator[Hit]:
+def _all_the_same(sight: LintInput) -> Iterator[Hit]:
     for criterion in _choices(sight):
         values = {option.value for option in _scored(criterion)}
         if len(values) == 1 and criterion.weight != 0:
@@ -30,7 +30,7 @@ def _all_the_same(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _ties(sight: Sight) -> Iterator[Hit]:
+def _ties(sight: LintInput) -> Iterator[Hit]:
     for criterion in _choices(sight):
         scored = _scored(criterion)
         if not criterion.ordinal or len({option.value for option in scored}) == 1:
@@ -45,7 +45,7 @@ def _ties(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _out_of_order(sight: Sight) -> Iterator[Hit]:
+def _out_of_order(sight: LintInput) -> Iterator[Hit]:
     for criterion in _choices(sight):
         values = [option.value for option in _scored(criterion) if option.value is not None]
         rising = all(low <= high for low, high in pairwise(values))
@@ -60,7 +60,7 @@ def _out_of_order(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _best_below_one(sight: Sight) -> Iterator[Hit]:
+def _best_below_one(sight: LintInput) -> Iterator[Hit]:
     for criterion in _choices(sight):
         values = [option.value for option in _scored(criterion) if option.value is not None]
         if len(set(values)) > 1 and max(values) < 1 and criterion.weight:
@@ -71,7 +71,7 @@ def _best_below_one(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _no_abstention(sight: Sight) -> Iterator[Hit]:
+def _no_abstention(sight: LintInput) -> Iterator[Hit]:
     for criterion in _choices(sight):
         if not any(option.abstains for option in criterion.options):
             yield Hit(
@@ -81,7 +81,7 @@ def _no_abstention(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _vague(sight: Sight) -> Iterator[Hit]:
+def _vague(sight: LintInput) -> Iterator[Hit]:
     for criterion in _choices(sight):
         labels = [option.label for option in _scored(criterion)]
         if not criterion.explained and all(_BARE.fullmatch(label) for label in labels):
@@ -94,7 +94,7 @@ def _vague(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _choices(sight: Sight) -> Iterator[DraftCriterion]:
+def _choices(sight: LintInput) -> Iterator[DraftCriterion]:
     """The choice criteria whose options can be read, values and all."""
     for criterion in sight.criteria:
         scored = _scored(criterion)

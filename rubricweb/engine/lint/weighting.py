@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rubricweb.engine.lint.base import Hit, Rule, RuleExample, Sight, criteria
+from rubricweb.engine.lint.base import Hit, LintInput, Rule, RuleExample, criteria
 from rubricweb.engine.lint.language import BAD_ACT, BAD_QUALITY, ERROR_NOUN, SUBJECT
 from rubricweb.engine.scoring.weight_shares import weight_shares
 
@@ -45,7 +45,7 @@ _BAD = re.compile(
 )
 
 
-def _sign_mismatch(sight: Sight) -> Iterator[Hit]:
+def _sign_mismatch(sight: LintInput) -> Iterator[Hit]:
     for criterion in sight.criteria:
         if not criterion.asks_a_judge or criterion.kind != "binary" or not criterion.weight:
             continue
@@ -66,7 +66,7 @@ def _sign_mismatch(sight: Sight) -> Iterator[Hit]:
         yield Hit(message, suggestion, criterion.index, span=match.span("words"))
 
 
-def _negated(sight: Sight) -> Iterator[Hit]:
+def _negated(sight: LintInput) -> Iterator[Hit]:
     for criterion in sight.criteria:
         if not criterion.asks_a_judge or criterion.weight is None or criterion.weight >= 0:
             continue
@@ -83,7 +83,7 @@ def _negated(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _dominant(sight: Sight) -> Iterator[Hit]:
+def _dominant(sight: LintInput) -> Iterator[Hit]:
     weights = [criterion.weight for criterion in sight.criteria]
     if sum(1 for weight in weights if weight) < FEW_CRITERIA:
         return
@@ -96,7 +96,7 @@ def _dominant(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _no_negative(sight: Sight) -> Iterator[Hit]:
+def _no_negative(sight: LintInput) -> Iterator[Hit]:
     weights = [criterion.weight for criterion in sight.criteria if criterion.weight]
     if len(weights) >= FEW_CRITERIA and min(weights) > 0:
         yield Hit(
@@ -106,7 +106,7 @@ def _no_negative(sight: Sight) -> Iterator[Hit]:
         )
 
 
-def _all_zero(sight: Sight) -> Iterator[Hit]:
+def _all_zero(sight: LintInput) -> Iterator[Hit]:
     weights = [criterion.weight for criterion in sight.criteria if criterion.weight is not None]
     if weights and len(weights) == len(sight.criteria) and not any(weights):
         yield Hit(
@@ -115,7 +115,7 @@ def _all_zero(sight: Sight) -> Iterator[Hit]:
         )
 
 
-def _too_many(sight: Sight) -> Iterator[Hit]:
+def _too_many(sight: LintInput) -> Iterator[Hit]:
     count = sum(criterion.kind != "check" for criterion in sight.criteria)
     if count > MAX_CRITERIA:
         yield Hit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rubricweb.engine.lint.base import Hit, Rule, Sight, criteria
+from rubricweb.engine.lint.base import Hit, LintInput, Rule, criteria
 from rubricweb.engine.lint.draft import DraftCriterion
 from rubricweb.engine.lint.language import SAYS, SAYS_OR_NOUNS, SUBJECT, first_sentence, one_of, words
 
@@ -89,7 +89,7 @@ _OTHER_CRITERION = re.compile(
 _POINTING = r"\b(?:see|cf\.?|as\s+in|same\s+as|unlike|besides|apart\s+from|except\s+for)\s+(?:also\s+)?"
 
 
-def _unobservable(sight: Sight) -> Iterator[Hit]:
+def _unobservable(sight: LintInput) -> Iterator[Hit]:
     for criterion in _judged(sight):
         if criterion.explained or criterion.options or _HINTING.isdisjoint(criterion.words):
             continue
@@ -112,7 +112,7 @@ def _unobservable(sight: Sight) -> Iterator[Hit]:
         )
 
 
-def _missing_anchor(sight: Sight) -> Iterator[Hit]:
+def _missing_anchor(sight: LintInput) -> Iterator[Hit]:
     for criterion in _judged(sight):
         match = _TASTE.search(criterion.plain)
         if match and not criterion.explained and not criterion.options:
@@ -124,7 +124,7 @@ def _missing_anchor(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _too_long(sight: Sight) -> Iterator[Hit]:
+def _too_long(sight: LintInput) -> Iterator[Hit]:
     for criterion in _judged(sight):
         count = len(words(criterion.plain))
         if count > MAX_WORDS:
@@ -136,7 +136,7 @@ def _too_long(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _question_form(sight: Sight) -> Iterator[Hit]:
+def _question_form(sight: LintInput) -> Iterator[Hit]:
     for criterion in _judged(sight):
         match = _QUESTION.match(first_sentence(criterion.requirement))
         if match and criterion.kind == "binary":
@@ -148,7 +148,7 @@ def _question_form(sight: Sight) -> Iterator[Hit]:
             )
 
 
-def _refers_elsewhere(sight: Sight) -> Iterator[Hit]:
+def _refers_elsewhere(sight: LintInput) -> Iterator[Hit]:
     named = {
         criterion.name.casefold(): criterion.index for criterion in sight.criteria if len(criterion.name) > 1
     }
@@ -176,7 +176,7 @@ def _refers_elsewhere(sight: Sight) -> Iterator[Hit]:
         )
 
 
-def _judged(sight: Sight) -> Iterator[DraftCriterion]:
+def _judged(sight: LintInput) -> Iterator[DraftCriterion]:
     return (criterion for criterion in sight.criteria if criterion.asks_a_judge)
 
 

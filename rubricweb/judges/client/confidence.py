@@ -50,7 +50,7 @@ def with_confidence(
     """
     if not tokens or not reading.answers:
         return reading
-    spelled = Spelled(tokens)
+    spelled = SpelledTokens(tokens)
     if spelled.text != content.encode("utf-8", "replace"):
         return reading
     answers = dict(reading.answers)
@@ -65,7 +65,9 @@ def with_confidence(
     return replace(reading, answers=answers)
 
 
-def label_confidence(spelled: Spelled, place: int, labels: Mapping[str, str], chosen: str) -> float | None:
+def label_confidence(
+    spelled: SpelledTokens, place: int, labels: Mapping[str, str], chosen: str
+) -> float | None:
     """Confidence in the label `chosen` written at character `place`; None when it cannot be told.
 
     `labels` maps every spelling to the label it means, as in `{"MET": "MET", "UNMET": "UNMET"}`.
@@ -94,7 +96,7 @@ def label_confidence(spelled: Spelled, place: int, labels: Mapping[str, str], ch
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class SpelledTokens:
     """Tokens with the bytes they spell together."""
 
     tokens: Sequence[Token]

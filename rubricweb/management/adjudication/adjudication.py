@@ -8,9 +8,9 @@ from typing import Any
 from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import facts, moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Adjudication, Criterion, Item, ReviewQueue, Role
 from rubricweb.selectors.adjudication import inbox as selected
 from rubricweb.selectors.adjudication.units import UnitAnswer, UnitToDecide, unit_to_decide
@@ -24,10 +24,10 @@ from rubricweb.templatetags.display import count, signed
 
 def inbox(options: argparse.Namespace) -> int:
     """What waits, the most telling first; items the person is still to review blind are left out."""
-    who = acting(options, Role.VIEWER)
-    queues = [_queue_called(who, name) for name in options.queue]
-    run = access.access_run(who.team, options.run) if options.run is not None else None
-    where = selected.scope(who.team, who.user, queues, run)
+    actor = resolve_actor(options, Role.VIEWER)
+    queues = [_queue_called(actor, name) for name in options.queue]
+    run = access.access_run(actor.team, options.run) if options.run is not None else None
+    where = selected.scope(actor.team, actor.user, queues, run)
     found = selected.inbox(where, kind=options.kind, cause=options.cause, decided=options.decided)
     if options.criterion:
         wanted = {name.casefold() for name in options.criterion}
@@ -49,10 +49,10 @@ def inbox(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """Everybody's word on one criterion of one item."""
-    who, item, criterion = _unit(options, Role.VIEWER)
-    unit = unit_to_decide(item, criterion, viewer=who.user, names=options.names)
+    actor, item, criterion = _unit(options, Role.VIEWER)
+    unit = unit_to_decide(item, criterion, viewer=actor.user, names=options.names)
     if options.names:
-        services.note_names_shown(item, by=who.user)
+        services.note_names_shown(item, by=actor.user)
     if options.json:
         _print_unit_shape(unit)
     else:
@@ -62,11 +62,11 @@ def show(options: argparse.Namespace) -> int:
 
 def decide(options: argparse.Namespace) -> int:
     """Says what stands; somebody else's decision is only replaced by who has seen it."""
-    who, item, criterion = _unit(options, Role.REVIEWER)
+    actor, item, criterion = _unit(options, Role.REVIEWER)
     decision = services.adjudicate(
         item,
         criterion,
-        by=who.user,
+        by=actor.user,
         verdict=options.verdict,
         cause=options.cause,
         reason=options.reason,
@@ -83,20 +83,20 @@ def decide(options: argparse.Namespace) -> int:
 
 def withdraw(options: argparse.Namespace) -> int:
     """Takes a decision back. Safe to repeat."""
-    who, item, criterion = _unit(options, Role.REVIEWER)
-    services.withdraw(item, criterion, by=who.user, seen=_seen(options.seen))
+    actor, item, criterion = _unit(options, Role.REVIEWER)
+    services.withdraw(item, criterion, by=actor.user, seen=_seen(options.seen))
     if options.json:
-        _print_unit_shape(unit_to_decide(item, criterion, viewer=who.user))
+        _print_unit_shape(unit_to_decide(item, criterion, viewer=actor.user))
         return 0
     return say(f"Nothing is decided for {criterion} of {item}; what people said stands.")
 
 
 def agreed(options: argparse.Namespace) -> int:
     """How much of a queue everybody agrees on, and how much waits."""
-    who = acting(options, Role.REVIEWER)
-    queue = _queue_called(who, options.queue)
-    where = selected.scope(who.team, who.user, [queue])
-    units, waiting = len(selected.agreed(queue, who.user)), len(selected.inbox(where))
+    actor = resolve_actor(options, Role.REVIEWER)
+    queue = _queue_called(actor, options.queue)
+    where = selected.scope(actor.team, actor.user, [queue])
+    units, waiting = len(selected.agreed(queue, actor.user)), len(selected.inbox(where))
     left = selected.items_left_out(where)
     if options.json:
         from rubricweb.api.adjudication import schemas
@@ -114,9 +114,9 @@ def agreed(options: argparse.Namespace) -> int:
 
 def accept(options: argparse.Namespace) -> int:
     """Decides what everybody agrees on as everybody said."""
-    who = acting(options, Role.REVIEWER)
-    queue = _queue_called(who, options.queue)
-    accepted = services.accept_agreed(queue, by=who.user)
+    actor = resolve_actor(options, Role.REVIEWER)
+    queue = _queue_called(actor, options.queue)
+    accepted = services.accept_agreed(queue, by=actor.user)
     if options.json:
         from rubricweb.api.adjudication import schemas
 
@@ -127,11 +127,11 @@ def accept(options: argparse.Namespace) -> int:
 
 def truth(options: argparse.Namespace) -> int:
     """What stands for every labelled criterion of an item; the raters by name only when that is asked for."""
-    who = acting(options, Role.VIEWER)
-    item = _item(who, options.item)
-    rows = item_provenance(item, viewer=who.user)
+    actor = resolve_actor(options, Role.VIEWER)
+    item = _item(actor, options.item)
+    rows = item_provenance(item, viewer=actor.user)
     if options.names:
-        services.note_names_shown(item, by=who.user)
+        services.note_names_shown(item, by=actor.user)
     if options.json:
         from rubricweb.api.adjudication import schemas
 
@@ -157,18 +157,18 @@ def truth(options: argparse.Namespace) -> int:
 # ── What the commands name ───────────────────────────────────────────────────────────────────────
 
 
-def _queue_called(who: Who, name: str) -> ReviewQueue:
-    return access.access_queue(who.team, lookup.queue_called(who.team, name).pk)
+def _queue_called(actor: Actor, name: str) -> ReviewQueue:
+    return access.access_queue(actor.team, lookup.queue_called(actor.team, name).pk)
 
 
-def _item(who: Who, name: str) -> Item:
-    return access.access_item(who.team, lookup.item_called(who.team, name).pk)
+def _item(actor: Actor, name: str) -> Item:
+    return access.access_item(actor.team, lookup.item_called(actor.team, name).pk)
 
 
-def _unit(options: argparse.Namespace, role: Role) -> tuple[Who, Item, Criterion]:
-    who = acting(options, role)
-    item = _item(who, options.item)
-    return who, item, criterion_for(item, lookup.criterion_called(item, options.criterion).pk)
+def _unit(options: argparse.Namespace, role: Role) -> tuple[Actor, Item, Criterion]:
+    actor = resolve_actor(options, role)
+    item = _item(actor, options.item)
+    return actor, item, criterion_for(item, lookup.criterion_called(item, options.criterion).pk)
 
 
 def _seen(text: str) -> datetime | None:

@@ -4,10 +4,10 @@ import argparse
 
 from rubricweb.engine.number_format import number, text_of, value_of
 from rubricweb.errors import Invalid
+from rubricweb.management.terminal.actor import resolve_actor
 from rubricweb.management.terminal.printed import Table, Terminal, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.management.terminal.unavailable import print_unavailable
-from rubricweb.management.terminal.who import acting
 from rubricweb.models import Criterion, ReviewQueue, Role
 from rubricweb.selectors.comparison.agreement_board import AgreementBoard, PairCell, agreement_board
 from rubricweb.selectors.comparison.agreement_raters import RaterName
@@ -18,10 +18,10 @@ FEW_ENOUGH_FOR_ALL = 6
 
 
 def run(options: argparse.Namespace) -> int:
-    who = acting(options, Role.VIEWER)
-    queue = lookup.queue_called(who.team, options.queue)
+    actor = resolve_actor(options, Role.VIEWER)
+    queue = lookup.queue_called(actor.team, options.queue)
     criterion = _criterion_called(queue, options.criterion) if options.criterion else None
-    board = agreement_board(queue, who.user, criterion_id=criterion)
+    board = agreement_board(queue, actor.user, criterion_id=criterion)
     if options.json:
         from rubricweb.api.comparison.agreement_board_schemas import AgreementBoard as Shown
 

@@ -10,10 +10,10 @@ from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import interval_text, share, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff
+from rubricweb.management.terminal.actor import resolve_actor
 from rubricweb.management.terminal.printed import Table, print_json, terminal
 from rubricweb.management.terminal.shapes import as_shape, print_shape
 from rubricweb.management.terminal.unavailable import print_unavailable
-from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.comparison import Comparison
@@ -46,18 +46,18 @@ COLUMNS = {
 
 
 def run(options: argparse.Namespace) -> int:
-    who = acting(options, Role.VIEWER)
-    judged = access.access_run(who.team, options.run)
+    actor = resolve_actor(options, Role.VIEWER)
+    judged = access.access_run(actor.team, options.run)
     if options.baseline is not None:
         if options.queue:
             raise Invalid("--queue and --with ask for different comparisons; use one of them.")
-        baseline = access.access_run(who.team, options.baseline)
-        return diff.show(who, judged, baseline, as_json=options.json)
-    queues = [lookup.queue_called(who.team, name) for name in options.queue]
+        baseline = access.access_run(actor.team, options.baseline)
+        return diff.show(actor, judged, baseline, as_json=options.json)
+    queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     queues = queues or comparable.queues_to_compare(judged)
     if not queues:
         return _nothing(no_labels(judged), options)
-    found = comparison.compare(judged, queues, viewer=who.user)
+    found = comparison.compare(judged, queues, viewer=actor.user)
     if options.json:
         from rubricweb.api.comparison.schemas import Comparison as Shown
 

@@ -4,10 +4,10 @@ import argparse
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.teams import lookup
@@ -18,10 +18,10 @@ from rubricweb.templatetags.display import count, percent
 
 def list_datasets(options: argparse.Namespace) -> int:
     """The datasets, newest first."""
-    who = acting(options, Role.VIEWER)
+    actor = resolve_actor(options, Role.VIEWER)
     found = first(
         options.limit,
-        lambda cursor, size: selected.datasets(who.team, search=options.search, cursor=cursor, size=size),
+        lambda cursor, size: selected.datasets(actor.team, search=options.search, cursor=cursor, size=size),
     )
     if options.json:
         from rubricweb.api.datasets.schemas import DatasetInList
@@ -42,11 +42,11 @@ def list_datasets(options: argparse.Namespace) -> int:
 
 def items(options: argparse.Namespace) -> int:
     """The items of a dataset, without their bodies."""
-    who, dataset = _dataset(options, Role.VIEWER)
+    actor, dataset = _dataset(options, Role.VIEWER)
     found = first(
         options.limit,
         lambda cursor, size: selected.items(
-            dataset, viewer=who.user, search=options.search, order=options.sort, cursor=cursor, size=size
+            dataset, viewer=actor.user, search=options.search, order=options.sort, cursor=cursor, size=size
         ),
     )
     if options.json:
@@ -71,13 +71,13 @@ def items(options: argparse.Namespace) -> int:
 
 def split(options: argparse.Namespace) -> int:
     """Two sealed halves of the labelled items: examples for judges, and a test of judges."""
-    who, dataset = _dataset(options, Role.EDITOR)
-    queues = [lookup.queue_called(who.team, name) for name in options.queue]
-    made = splits.split_dataset(dataset, n_dev=options.dev, by=who.user, seed=options.seed, queues=queues)
+    actor, dataset = _dataset(options, Role.EDITOR)
+    queues = [lookup.queue_called(actor.team, name) for name in options.queue]
+    made = splits.split_dataset(dataset, n_dev=options.dev, by=actor.user, seed=options.seed, queues=queues)
     if options.json:
         from rubricweb.api.datasets.schemas import Split, halves
 
-        print_shape(Split, halves(made, who.user))
+        print_shape(Split, halves(made, actor.user))
         return 0
     return say(
         *(
@@ -96,9 +96,9 @@ def raters(options: argparse.Namespace) -> int:
 
 def rater_kind(options: argparse.Namespace) -> int:
     """Says whether a rater whose labels came in files is a person or a machine. Safe to repeat."""
-    who, dataset = _dataset(options, Role.EDITOR)
+    actor, dataset = _dataset(options, Role.EDITOR)
     rater = lookup.imported_rater_called(dataset, options.rater)
-    services.change_kind(access.access_imported_rater(dataset, rater.id), options.kind, by=who.user)
+    services.change_kind(access.access_imported_rater(dataset, rater.id), options.kind, by=actor.user)
     return _print_raters(dataset, as_json=options.json)
 
 
@@ -123,9 +123,9 @@ BEGINS = 60
 """Characters of a submission that a line shows."""
 
 
-def _dataset(options: argparse.Namespace, role: Role) -> tuple[Who, Dataset]:
-    who = acting(options, role)
-    return who, access.access_dataset(who.team, lookup.dataset_called(who.team, options.dataset).pk)
+def _dataset(options: argparse.Namespace, role: Role) -> tuple[Actor, Dataset]:
+    actor = resolve_actor(options, role)
+    return actor, access.access_dataset(actor.team, lookup.dataset_called(actor.team, options.dataset).pk)
 
 
 def _items(half: Dataset) -> str:

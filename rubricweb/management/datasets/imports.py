@@ -12,10 +12,10 @@ from rubricweb.engine.formats.label_files import LabelChoices
 from rubricweb.engine.formats.labels.left_out import LeftOut
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file, stored_id
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
@@ -34,21 +34,21 @@ SHAPE_WORDS = {
 
 
 def rubric(options: argparse.Namespace) -> int:
-    who = acting(options, Role.EDITOR)
+    actor = resolve_actor(options, Role.EDITOR)
     data = read_file(options.file)
     version, is_new = files.rubric_from_file(
-        who.team, by=who.user, data=data, filename=options.file.name, title=options.title
+        actor.team, by=actor.user, data=data, filename=options.file.name, title=options.title
     )
     note(f"{'Published' if is_new else 'Already there:'} {version} (id:{version.pk})")
     return 0
 
 
 def dataset(options: argparse.Namespace) -> int:
-    who = acting(options, Role.EDITOR)
+    actor = resolve_actor(options, Role.EDITOR)
     columns = _columns(options)
     stored, is_new = files.dataset_from_file(
-        who.team,
-        by=who.user,
+        actor.team,
+        by=actor.user,
         data=read_file(options.file),
         filename=options.file.name,
         name=options.name,
@@ -62,11 +62,11 @@ def dataset(options: argparse.Namespace) -> int:
 
 def items(options: argparse.Namespace) -> int:
     """More items for a dataset there is."""
-    who = acting(options, Role.EDITOR)
-    dataset = lookup.dataset_called(who.team, options.dataset)
+    actor = resolve_actor(options, Role.EDITOR)
+    dataset = lookup.dataset_called(actor.team, options.dataset)
     stored = datasets.add_items_of_file(
         dataset,
-        by=who.user,
+        by=actor.user,
         data=read_file(options.file),
         filename=options.file.name,
         columns=_columns(options),
@@ -97,19 +97,19 @@ def _columns(options: argparse.Namespace) -> dict[str, str] | None:
 
 
 def labels(options: argparse.Namespace) -> int:
-    who = acting(options, Role.EDITOR)
+    actor = resolve_actor(options, Role.EDITOR)
     data = read_file(options.file)
-    labelled = lookup.dataset_called(who.team, options.dataset)
+    labelled = lookup.dataset_called(actor.team, options.dataset)
     said: list[str] = []
     given = {"data": data, "filename": options.file.name, "strict": options.strict}
     given |= {"queue_name": options.name, "choices": _choices(options)}
     with transaction.atomic():  # a rubric file is not kept when its labels are refused, or only looked at
-        version = rubric_named(who, options.rubric, labelled, tell=said.append)
+        version = rubric_named(actor, options.rubric, labelled, tell=said.append)
         if options.plan:
             found = label_files.plan_labels(labelled, version, **given)
             transaction.set_rollback(True)
             return _print_plan(found, as_json=options.json)
-        stored = label_files.import_label_file(labelled, version, by=who.user, **given)
+        stored = label_files.import_label_file(labelled, version, by=actor.user, **given)
     for line in said:
         note(line)
     if stored.queue is not None:
@@ -175,7 +175,7 @@ def _print_plan(plan: LabelsPlan, *, as_json: bool) -> int:
 
 
 def rubric_named(
-    who: Who, name: str, dataset: Dataset, *, tell: Callable[[str], object] = note
+    actor: Actor, name: str, dataset: Dataset, *, tell: Callable[[str], object] = note
 ) -> RubricVersion | None:
     """The rubric version a command line names: a file, `id:N`, or `-` for what the dataset brought along.
 
@@ -184,18 +184,22 @@ def rubric_named(
     if name == ITEMS_OWN:
         return dataset.rubric_version
     if (number := stored_id(name)) is not None:
-        return access.access_version(who.team, number)
+        return access.access_version(actor.team, number)
     path = Path(name)
-    version, is_new = files.rubric_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
+    version, is_new = files.rubric_from_file(
+        actor.team, by=actor.user, data=read_file(path), filename=path.name
+    )
     tell(f"Rubric: {version} (id:{version.pk}{', new' if is_new else ''})")
     return version
 
 
-def dataset_named(who: Who, name: str, *, tell: Callable[[str], object] = note) -> Dataset:
+def dataset_named(actor: Actor, name: str, *, tell: Callable[[str], object] = note) -> Dataset:
     """The dataset a command line names: a file, or `id:N`. What came of a file goes to `tell`."""
     if (number := stored_id(name)) is not None:
-        return access.access_dataset(who.team, number)
+        return access.access_dataset(actor.team, number)
     path = Path(name)
-    stored, is_new = files.dataset_from_file(who.team, by=who.user, data=read_file(path), filename=path.name)
+    stored, is_new = files.dataset_from_file(
+        actor.team, by=actor.user, data=read_file(path), filename=path.name
+    )
     tell(f"Dataset: {stored.dataset} (id:{stored.dataset.pk}{', new' if is_new else ''})")
     return stored.dataset

@@ -3,11 +3,11 @@
 import argparse
 
 from rubricweb import access
+from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.named_files import write_file
 from rubricweb.management.terminal.printed import moment, print_file, table, terminal
 from rubricweb.management.terminal.remarks import remark
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Dataset, Role
 from rubricweb.selectors.exports import exports as selected
 from rubricweb.selectors.exports.recorded import recorded_exports
@@ -17,18 +17,18 @@ from rubricweb.services import exports
 
 
 def run(options: argparse.Namespace) -> int:
-    who = acting(options, Role.VIEWER)
-    dataset = lookup.dataset_called(who.team, options.dataset)
+    actor = resolve_actor(options, Role.VIEWER)
+    dataset = lookup.dataset_called(actor.team, options.dataset)
     if options.earlier:
         return _earlier(dataset, as_json=options.json)
-    judged = access.access_run(who.team, options.run) if options.run is not None else None
-    queues = [lookup.queue_called(who.team, name) for name in options.queue]
+    judged = access.access_run(actor.team, options.run) if options.run is not None else None
+    queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     if not queues and (judged is None or options.what == "ground_truth"):
         queues = list(selected.labelled_queues(dataset))
         queues = people_first(queues) if options.what == "ground_truth" else queues
     export = exports.export(
-        who.team,
-        viewer=who.user,
+        actor.team,
+        viewer=actor.user,
         what=options.what,
         format=options.format,
         dataset=dataset,

@@ -4,9 +4,9 @@ import argparse
 
 from rubricweb import access
 from rubricweb.errors import Invalid
+from rubricweb.management.terminal.actor import Actor, resolve_actor
 from rubricweb.management.terminal.printed import facts, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting
 from rubricweb.models import Rater, ReviewQueue, Role
 from rubricweb.selectors.reviews import calibration as selected
 from rubricweb.selectors.teams import lookup
@@ -21,48 +21,48 @@ def show(options: argparse.Namespace) -> int:
 
 def mark(options: argparse.Namespace) -> int:
     """Makes items gold: these, or so many drawn from those whose labels are known."""
-    who, queue = _queue(options)
+    actor, queue = _queue(options)
     items = lookup.items_called(queue.dataset, options.item)
-    services.mark_gold(queue, by=who.user, item_ids=items, at_random=options.at_random)
-    return _shown(options, who, queue)
+    services.mark_gold(queue, by=actor.user, item_ids=items, at_random=options.at_random)
+    return _shown(options, actor, queue)
 
 
 def unmark(options: argparse.Namespace) -> int:
     """Makes gold items like the others."""
-    who, queue = _queue(options)
+    actor, queue = _queue(options)
     for item in lookup.items_called(queue.dataset, options.item):
-        services.unmark_gold(queue, item, by=who.user)
-    return _shown(options, who, queue)
+        services.unmark_gold(queue, item, by=actor.user)
+    return _shown(options, actor, queue)
 
 
 def rules(options: argparse.Namespace) -> int:
     """How many gold items come first, which share must be right, and when an item gets one more rater."""
-    who, queue = _queue(options)
+    actor, queue = _queue(options)
     names = ("calibration_items", "pass_mark", "extra_rater_below")
     if not any(hasattr(options, name) for name in names):
         raise Invalid("Nothing to change; allowed: --first, --pass-mark and --extra-rater-below.")
     wanted = {name: getattr(options, name, getattr(queue, name)) for name in names}
-    services.set_rules(queue, by=who.user, **wanted)
-    return _shown(options, who, queue)
+    services.set_rules(queue, by=actor.user, **wanted)
+    return _shown(options, actor, queue)
 
 
 def let_on(options: argparse.Namespace) -> int:
     """Lets a rater go on, whatever the round said."""
-    who, queue = _queue(options)
-    services.let_on(queue, _rater(queue, options.rater), by=who.user)
-    return _shown(options, who, queue)
+    actor, queue = _queue(options)
+    services.let_on(queue, _rater(queue, options.rater), by=actor.user)
+    return _shown(options, actor, queue)
 
 
 def try_again(options: argparse.Namespace) -> int:
     """Lets a rater below the mark try again with other gold items."""
-    who, queue = _queue(options)
-    services.try_again(queue, _rater(queue, options.rater), by=who.user)
-    return _shown(options, who, queue)
+    actor, queue = _queue(options)
+    services.try_again(queue, _rater(queue, options.rater), by=actor.user)
+    return _shown(options, actor, queue)
 
 
-def _queue(options: argparse.Namespace) -> tuple[Who, ReviewQueue]:
-    who = acting(options, Role.EDITOR)
-    return who, access.access_queue(who.team, lookup.queue_called(who.team, options.queue).pk)
+def _queue(options: argparse.Namespace) -> tuple[Actor, ReviewQueue]:
+    actor = resolve_actor(options, Role.EDITOR)
+    return actor, access.access_queue(actor.team, lookup.queue_called(actor.team, options.queue).pk)
 
 
 def _rater(queue: ReviewQueue, name: str) -> Rater:
@@ -77,8 +77,8 @@ def _rater(queue: ReviewQueue, name: str) -> Rater:
     return found[0]
 
 
-def _shown(options: argparse.Namespace, who: Who, queue: ReviewQueue) -> int:
-    found = selected.gold_overview(queue, who.user)
+def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int:
+    found = selected.gold_overview(queue, actor.user)
     if options.json:
         from rubricweb.api.reviews import calibration_schemas as schemas
 

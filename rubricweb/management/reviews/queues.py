@@ -6,10 +6,10 @@ from random import SystemRandom
 
 from rubricweb import access
 from rubricweb.errors import Invalid
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import read_file
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_plans import queue_plan
@@ -22,10 +22,10 @@ from rubricweb.templatetags.display import count, duration
 
 def list_queues(options: argparse.Namespace) -> int:
     """The queues of the team, a line each: open ones first."""
-    who = acting(options, Role.VIEWER)
+    actor = resolve_actor(options, Role.VIEWER)
     rows = [
         row
-        for row in selected.queues(who.team, who.user)
+        for row in selected.queues(actor.team, actor.user)
         if not options.state or row.queue.state == options.state
     ]
     if options.json:
@@ -55,13 +55,13 @@ def list_queues(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """One queue: how far it is, who has done how much, how long the rest takes."""
-    who, queue = _queue(options, Role.VIEWER)
-    progress = selected.queue_progress(queue, who.user)
-    pace = selected.queue_pace(queue, progress, who.user)
+    actor, queue = _queue(options, Role.VIEWER)
+    progress = selected.queue_progress(queue, actor.user)
+    pace = selected.queue_pace(queue, progress, actor.user)
     raters = selected.rater_progress(queue)
-    source = selected.source_words(queue, who.user)
+    source = selected.source_words(queue, actor.user)
     if options.json:
-        _print_in_full(queue, who.user)
+        _print_in_full(queue, actor.user)
         return 0
     people = "the whole team" if queue.everyone else "chosen members"
     about = [
@@ -90,16 +90,16 @@ def show(options: argparse.Namespace) -> int:
 
 def new(options: argparse.Namespace) -> int:
     """Opens a queue; with --plan it only says what it would come to."""
-    who = acting(options, Role.EDITOR)
-    dataset = lookup.dataset_called(who.team, options.dataset)
-    version = _version(who, dataset, options.rubric)
+    actor = resolve_actor(options, Role.EDITOR)
+    dataset = lookup.dataset_called(actor.team, options.dataset)
+    version = _version(actor, dataset, options.rubric)
     criteria = [_criterion(name) for name in options.criterion]
-    source = _source(who, dataset, options)
+    source = _source(actor, dataset, options)
     if options.plan:
         plan = queue_plan(
             dataset,
             source,
-            viewer=who.user,
+            viewer=actor.user,
             rubric_version=version,
             criteria=criteria,
             raters_per_item=options.raters_per_item,
@@ -109,7 +109,7 @@ def new(options: argparse.Namespace) -> int:
         said = f"{count(plan.items)} items, {count(plan.reviews)} reviews{answers}{work}."
         return say(said, *plan.source)
     queue = services.create_queue(
-        who.team,
+        actor.team,
         services.QueueRequest(
             name=options.name,
             dataset=dataset,
@@ -118,7 +118,7 @@ def new(options: argparse.Namespace) -> int:
             raters=[lookup.person_called(name) for name in options.rater],
             everyone=options.everyone,
             raters_per_item=options.raters_per_item,
-            run=None if options.run is None else access.access_run(who.team, options.run),
+            run=None if options.run is None else access.access_run(actor.team, options.run),
             source=source,
             blind=options.blind,
             order=options.order,
@@ -126,23 +126,23 @@ def new(options: argparse.Namespace) -> int:
             hold_minutes=options.hold,
             instructions=read_file(options.instructions).decode() if options.instructions else "",
         ),
-        by=who.user,
+        by=actor.user,
     )
-    items = selected.queue_progress(queue, who.user).items
+    items = selected.queue_progress(queue, actor.user).items
     return say(f"Queue {queue.pk} is open with {count(items)} items.")
 
 
 def edit(options: argparse.Namespace) -> int:
     """Other words for reviewers, and another time until items are released; what is not named stays."""
-    who, queue = _queue(options, Role.EDITOR)
+    actor, queue = _queue(options, Role.EDITOR)
     instructions = read_file(options.instructions).decode() if options.instructions else None
     if options.name is None and instructions is None and options.hold is None:
         raise Invalid("Nothing to change; allowed: --name, --instructions and --hold.")
     queue_changes.edit_queue(
-        queue, by=who.user, name=options.name, instructions=instructions, hold_minutes=options.hold
+        queue, by=actor.user, name=options.name, instructions=instructions, hold_minutes=options.hold
     )
     if options.json:
-        _print_in_full(queue, who.user)
+        _print_in_full(queue, actor.user)
         return 0
     return say(
         f"Queue {queue.pk} is {queue.name}; items are released after {queue.hold_minutes} idle minutes."
@@ -151,39 +151,39 @@ def edit(options: argparse.Namespace) -> int:
 
 def pause(options: argparse.Namespace) -> int:
     """Hands nothing out and takes nothing in until it is resumed."""
-    who, queue = _queue(options, Role.EDITOR)
-    queue_changes.pause_queue(queue, by=who.user)
+    actor, queue = _queue(options, Role.EDITOR)
+    queue_changes.pause_queue(queue, by=actor.user)
     return _state(queue)
 
 
 def resume(options: argparse.Namespace) -> int:
     """Goes on with a paused queue."""
-    who, queue = _queue(options, Role.EDITOR)
-    queue_changes.resume_queue(queue, by=who.user)
+    actor, queue = _queue(options, Role.EDITOR)
+    queue_changes.resume_queue(queue, by=actor.user)
     return _state(queue)
 
 
 def close(options: argparse.Namespace) -> int:
     """No more reviews; blinding ends."""
-    who, queue = _queue(options, Role.EDITOR)
-    services.close_queue(queue, by=who.user)
+    actor, queue = _queue(options, Role.EDITOR)
+    services.close_queue(queue, by=actor.user)
     return _state(queue)
 
 
 def reopen(options: argparse.Namespace) -> int:
     """Opens a closed queue again."""
-    who, queue = _queue(options, Role.EDITOR)
-    queue_changes.reopen_queue(queue, by=who.user)
+    actor, queue = _queue(options, Role.EDITOR)
+    queue_changes.reopen_queue(queue, by=actor.user)
     return _state(queue)
 
 
 def extend(options: argparse.Namespace) -> int:
     """More items, more people per item, or both."""
-    who, queue = _queue(options, Role.EDITOR)
-    source = _source(who, queue.dataset, options)
+    actor, queue = _queue(options, Role.EDITOR)
+    source = _source(actor, queue.dataset, options)
     wanted = None if options.no_items else source
     added = queue_changes.extend_queue(
-        queue, by=who.user, source=wanted, raters_per_item=options.raters_per_item
+        queue, by=actor.user, source=wanted, raters_per_item=options.raters_per_item
     )
     return say(
         f"{count(added)} items added to queue {queue.pk}, {queue.raters_per_item} people have each item."
@@ -192,10 +192,10 @@ def extend(options: argparse.Namespace) -> int:
 
 def reassign(options: argparse.Namespace) -> int:
     """Puts people in and takes others out."""
-    who, queue = _queue(options, Role.EDITOR)
+    actor, queue = _queue(options, Role.EDITOR)
     queue_changes.reassign_queue(
         queue,
-        by=who.user,
+        by=actor.user,
         add=_people(options.add),
         remove=_people(options.remove),
         everyone={"yes": True, "no": False}.get(options.everyone),
@@ -204,17 +204,17 @@ def reassign(options: argparse.Namespace) -> int:
     return say(f"In queue {queue.pk} are: {names}.")
 
 
-def _queue(options: argparse.Namespace, role: Role) -> tuple[Who, ReviewQueue]:
-    who = acting(options, role)
-    found = lookup.queue_called(who.team, options.queue)
-    return who, access.access_queue(who.team, found.pk)
+def _queue(options: argparse.Namespace, role: Role) -> tuple[Actor, ReviewQueue]:
+    actor = resolve_actor(options, role)
+    found = lookup.queue_called(actor.team, options.queue)
+    return actor, access.access_queue(actor.team, found.pk)
 
 
 def _people(names: list[str]) -> list[User]:
     return [lookup.person_called(name) for name in names]
 
 
-def _version(who: Who, dataset: Dataset, named: str) -> RubricVersion | None:
+def _version(actor: Actor, dataset: Dataset, named: str) -> RubricVersion | None:
     """id:N is a published version, nothing is the dataset's own, - is the rubric each item brings."""
     if named == "-":
         return None
@@ -223,7 +223,7 @@ def _version(who: Who, dataset: Dataset, named: str) -> RubricVersion | None:
     number = named.removeprefix("id:")
     if not named.startswith("id:") or not number.isdecimal():
         raise Invalid(f"{named!r} is no rubric version; allowed: id:N, or - for the rubric each item brings.")
-    return access.access_version(who.team, int(number))
+    return access.access_version(actor.team, int(number))
 
 
 def _criterion(named: str) -> int | str:
@@ -232,9 +232,9 @@ def _criterion(named: str) -> int | str:
     return int(number) if named.startswith("id:") and number.isdecimal() else named
 
 
-def _source(who: Who, dataset: Dataset, options: argparse.Namespace) -> Source:
+def _source(actor: Actor, dataset: Dataset, options: argparse.Namespace) -> Source:
     """Which items the arguments choose: a sample, a run's doubtful ones, chosen ones, a filter, or all."""
-    run = None if options.from_run is None else access.access_run(who.team, options.from_run)
+    run = None if options.from_run is None else access.access_run(actor.team, options.from_run)
     narrowed = Source(search=options.search, metadata=options.metadata)
     if options.sample is not None:
         return replace(

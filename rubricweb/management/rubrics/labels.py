@@ -5,9 +5,9 @@ import argparse
 from rubricweb import access
 from rubricweb.engine.number_format import text_of
 from rubricweb.errors import Conflict, Invalid
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import moment, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role, RubricVersion
 from rubricweb.selectors.probes import label_changes
 from rubricweb.selectors.rubrics import versions as selected
@@ -22,8 +22,8 @@ from rubricweb.templatetags.rubric_words import probe_words
 
 def labels(options: argparse.Namespace) -> int:
     """The criteria a version asks in other words, what stands on the words before, and what was decided."""
-    who = acting(options, Role.VIEWER)
-    found = label_changes(_version(who, options), viewer=who.user)
+    actor = resolve_actor(options, Role.VIEWER)
+    found = label_changes(_version(actor, options), viewer=actor.user)
     if options.json:
         from rubricweb.api.rubrics.label_schemas import LabelChange as Shape
 
@@ -58,8 +58,8 @@ def labels(options: argparse.Namespace) -> int:
 
 def decide_about(options: argparse.Namespace) -> int:
     """Decides about the labels of one criterion, in place of the decision there is."""
-    who = acting(options, Role.EDITOR)
-    version = _version(who, options)
+    actor = resolve_actor(options, Role.EDITOR)
+    version = _version(actor, options)
     change = _called(version, options.criterion)
     seen = change.decision.pk if change.decision is not None else None
     if not options.open_queue and (options.rater or options.size or options.seed is not None):
@@ -70,21 +70,21 @@ def decide_about(options: argparse.Namespace) -> int:
         options.reason,
     )
     opening = _wish(options) if options.open_queue else None
-    done = label_queues.decide(version, change.uid, chosen, by=who.user, seen=seen, opening=opening)
+    done = label_queues.decide(version, change.uid, chosen, by=actor.user, seen=seen, opening=opening)
     said = f"{done.name or GUIDELINES}: {options.kind.replace('_', ' ')}, {count(done.labels)} labels."
     return _say(done, options, said)
 
 
 def open_queue(options: argparse.Namespace) -> int:
     """Opens the review queue of the decision there is, unless it is open."""
-    who = acting(options, Role.EDITOR)
-    version = _version(who, options)
+    actor = resolve_actor(options, Role.EDITOR)
+    version = _version(actor, options)
     change = _called(version, options.criterion)
     if change.decision is None:
         raise Conflict(f"Nothing is decided about {change.name or GUIDELINES} yet: label_again or probe it.")
     seen = change.decision.pk
     return _say(
-        label_queues.open_queues(version, change.uid, _wish(options), by=who.user, seen=seen), options
+        label_queues.open_queues(version, change.uid, _wish(options), by=actor.user, seen=seen), options
     )
 
 
@@ -127,8 +127,8 @@ def _say_probe(change: LabelChange) -> None:
         note(f"  {what}: {text_of(figure)}, n = {count(figure.n)}{why}")
 
 
-def _version(who: Who, options: argparse.Namespace) -> RubricVersion:
-    return selected.version_with_criteria(access.access_version(who.team, options.version).pk)
+def _version(actor: Actor, options: argparse.Namespace) -> RubricVersion:
+    return selected.version_with_criteria(access.access_version(actor.team, options.version).pk)
 
 
 def _called(version: RubricVersion, name: str) -> LabelChange:

@@ -5,10 +5,10 @@ import argparse
 from rubricweb import access
 from rubricweb.engine import Rubric
 from rubricweb.engine.formats.rubric_files import write_rubric
+from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import moment, print_file, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
 from rubricweb.selectors.rubrics import versions as selected
 from rubricweb.selectors.teams import lookup
@@ -18,10 +18,10 @@ from rubricweb.templatetags.display import count
 
 def list_rubrics(options: argparse.Namespace) -> int:
     """The rubrics, newest edit first."""
-    who = acting(options, Role.VIEWER)
+    actor = resolve_actor(options, Role.VIEWER)
     found = first(
         options.limit,
-        lambda cursor, size: selected.rubrics(who.team, search=options.search, cursor=cursor, size=size),
+        lambda cursor, size: selected.rubrics(actor.team, search=options.search, cursor=cursor, size=size),
     )
     if options.json:
         from rubricweb.api.rubrics.schemas import RubricInList
@@ -43,8 +43,8 @@ def list_rubrics(options: argparse.Namespace) -> int:
 
 def versions(options: argparse.Namespace) -> int:
     """The published versions of a rubric, newest first, with the id other commands name them by."""
-    who = acting(options, Role.VIEWER)
-    rubric = access.access_rubric(who.team, lookup.rubric_called(who.team, options.rubric).pk)
+    actor = resolve_actor(options, Role.VIEWER)
+    rubric = access.access_rubric(actor.team, lookup.rubric_called(actor.team, options.rubric).pk)
     found = list(selected.versions(rubric))
     if options.json:
         from rubricweb.api.rubrics.schemas import VersionInList
@@ -66,13 +66,13 @@ def versions(options: argparse.Namespace) -> int:
 
 def stored_rubric(options: argparse.Namespace, version_id: int) -> Rubric:
     """A published version that the person of the command may see, as the engine reads it."""
-    return access.access_version(acting(options, Role.VIEWER).team, version_id).to_engine()
+    return access.access_version(resolve_actor(options, Role.VIEWER).team, version_id).to_engine()
 
 
 def show(options: argparse.Namespace) -> int:
     """A published version as the file `import-rubric` reads, or as the API answers it."""
-    who = acting(options, Role.VIEWER)
-    version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
+    actor = resolve_actor(options, Role.VIEWER)
+    version = selected.version_with_criteria(access.access_version(actor.team, options.version).pk)
     if options.json:
         from rubricweb.api.rubrics.schemas import RubricVersion
 
@@ -84,18 +84,18 @@ def show(options: argparse.Namespace) -> int:
 
 def restore(options: argparse.Namespace) -> int:
     """Puts a version into the draft of its rubric."""
-    who = acting(options, Role.EDITOR)
-    version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
+    actor = resolve_actor(options, Role.EDITOR)
+    version = selected.version_with_criteria(access.access_version(actor.team, options.version).pk)
     assert version.rubric is not None  # published
-    rubric = services.restore(version, by=who.user, revision=version.rubric.draft_revision)
+    rubric = services.restore(version, by=actor.user, revision=version.rubric.draft_revision)
     note(f"The draft of {rubric} is version {version.number} again.")
     return 0
 
 
 def copy(options: argparse.Namespace) -> int:
     """Starts a rubric of its own from a version."""
-    who = acting(options, Role.EDITOR)
-    version = selected.version_with_criteria(access.access_version(who.team, options.version).pk)
-    made = services.copy(version, by=who.user, title=options.title)
+    actor = resolve_actor(options, Role.EDITOR)
+    version = selected.version_with_criteria(access.access_version(actor.team, options.version).pk)
+    made = services.copy(version, by=actor.user, title=options.title)
     note(f"{made} is rubric {made.pk}, a draft yet.")
     return 0

@@ -2,9 +2,9 @@
 
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.engine.number_format import figure_text, number, share, text_of, value_of
+from rubricweb.management.terminal.actor import Actor
 from rubricweb.management.terminal.printed import Table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who
 from rubricweb.models import Run
 from rubricweb.selectors.runs.diff.diff import RunDiff, require_comparable, run_diff
 from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
@@ -13,11 +13,11 @@ SHOWN_ITEMS = 10
 NOISE = {"within": "within", "beyond": "beyond", "open": "open", "unknown": "not measured"}
 
 
-def show(who: Who, run: Run, baseline: Run, *, as_json: bool) -> int:
+def show(actor: Actor, run: Run, baseline: Run, *, as_json: bool) -> int:
     """Prints the difference and the items that changed most; with `as_json` everything with intervals."""
     require_comparable(run, baseline)
-    changes = item_changes(run, baseline, hidden_from(run, who.user))
-    found = run_diff(run, baseline, viewer=who.user, changes=changes)
+    changes = item_changes(run, baseline, hidden_from(run, actor.user))
+    found = run_diff(run, baseline, viewer=actor.user, changes=changes)
     size = max(1, len(changes)) if as_json else SHOWN_ITEMS
     rows = item_page(changes, run, baseline, size=size).rows
     if as_json:

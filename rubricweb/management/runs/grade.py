@@ -22,8 +22,8 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline.server import running_server
 from rubricweb.management.datasets.imports import dataset_named, rubric_named
 from rubricweb.management.runs import grade_tables
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import write_file
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Dataset, Item, Role, RubricVersion, Run, RunState
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs import results
@@ -48,19 +48,19 @@ OUTPUT_FORMATS = {".csv": "csv", ".jsonl": "jsonl"}
 
 def run(options: argparse.Namespace) -> int:
     _check(options)
-    who = acting(options, Role.EDITOR)
+    actor = resolve_actor(options, Role.EDITOR)
     with ExitStack() as stack:
         if options.plan:
-            grade_tables.print_plan(_plan(options, who, stack))
+            grade_tables.print_plan(_plan(options, actor, stack))
             return 0
-        started = _resume(options, who, stack) if options.resume else _start(options, who, stack)
-        if not _grade(who, started):
-            lifecycle.pause_run(started, by=who.user, now=timezone.now())
-            progress = run_progress.progress(started, viewer=who.user, now=database_now())
+        started = _resume(options, actor, stack) if options.resume else _start(options, actor, stack)
+        if not _grade(actor, started):
+            lifecycle.pause_run(started, by=actor.user, now=timezone.now())
+            progress = run_progress.progress(started, viewer=actor.user, now=database_now())
             note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
             note(f"Go on with: rubricweb grade --resume {started.pk}")
             return INTERRUPTED
-    return _finish(options, who, access.access_run(who.team, started.pk))
+    return _finish(options, actor, access.access_run(actor.team, started.pk))
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -97,38 +97,38 @@ def _check(options: argparse.Namespace) -> None:
 # ── Starting ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _start(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
+def _start(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> Run:
     said: list[str] = []
     with transaction.atomic():  # what the files bring is not kept when the run is refused
-        dataset = dataset_named(who, options.dataset, tell=said.append)
-        rubric_version = rubric_named(who, options.rubric, dataset, tell=said.append)
+        dataset = dataset_named(actor, options.dataset, tell=said.append)
+        rubric_version = rubric_named(actor, options.rubric, dataset, tell=said.append)
         started = lifecycle.start_run(
-            who.team,
-            by=who.user,
+            actor.team,
+            by=actor.user,
             dataset=dataset,
             rubric_version=rubric_version,
             budget_usd=options.budget,
             no_cap=options.no_cap,
             enqueue=_nobody,
-            options=_run_options(options, who, stack, dataset, rubric_version),
+            options=_run_options(options, actor, stack, dataset, rubric_version),
         )
     for line in said:
         note(line)
     return started
 
 
-def _plan(options: argparse.Namespace, who: Who, stack: ExitStack) -> Forecast:
+def _plan(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> Forecast:
     """What it would come to; what files bring is read, and not kept."""
     with transaction.atomic():
-        dataset = dataset_named(who, options.dataset)
-        rubric_version = rubric_named(who, options.rubric, dataset)
+        dataset = dataset_named(actor, options.dataset)
+        rubric_version = rubric_named(actor, options.rubric, dataset)
         made = plan_run(
-            who.team,
+            actor.team,
             dataset=dataset,
             rubric_version=rubric_version,
-            viewer=who.user,
+            viewer=actor.user,
             now=timezone.now(),
-            options=_run_options(options, who, stack, dataset, rubric_version),
+            options=_run_options(options, actor, stack, dataset, rubric_version),
         )
         transaction.set_rollback(True)
     return made.forecast
@@ -136,7 +136,7 @@ def _plan(options: argparse.Namespace, who: Who, stack: ExitStack) -> Forecast:
 
 def _run_options(
     options: argparse.Namespace,
-    who: Who,
+    actor: Actor,
     stack: ExitStack,
     dataset: Dataset,
     rubric_version: RubricVersion | None,
@@ -144,8 +144,8 @@ def _run_options(
     items = Item.objects.filter(dataset=dataset)
     named = lookup.items_called(dataset, options.item) if options.item else None
     return replace(
-        _judges(options, who, stack, dataset, rubric_version),
-        few_shot_from=_examples(options, who),
+        _judges(options, actor, stack, dataset, rubric_version),
+        few_shot_from=_examples(options, actor),
         autograder=options.autograder,
         reply_format=options.reply_format,
         abstention=options.abstention,
@@ -156,21 +156,21 @@ def _run_options(
     )
 
 
-def _examples(options: argparse.Namespace, who: Who) -> FewShot | None:
+def _examples(options: argparse.Namespace, actor: Actor) -> FewShot | None:
     if not options.examples:
         return None
-    return FewShot(lookup.dataset_called(who.team, options.examples), n=options.n_examples)
+    return FewShot(lookup.dataset_called(actor.team, options.examples), n=options.n_examples)
 
 
-def _resume(options: argparse.Namespace, who: Who, stack: ExitStack) -> Run:
-    started = access.access_run(who.team, options.resume)
+def _resume(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> Run:
+    started = access.access_run(actor.team, options.resume)
     if panels.asks_offline(started):
         _offline_judge(stack)
         _say_what_it_is()
     if options.budget is not None:
-        lifecycle.set_budget(started, by=who.user, budget_usd=options.budget)
+        lifecycle.set_budget(started, by=actor.user, budget_usd=options.budget)
     if started.state != RunState.RUNNING:
-        lifecycle.resume_run(started, by=who.user, enqueue=_nobody)
+        lifecycle.resume_run(started, by=actor.user, enqueue=_nobody)
     return started
 
 
@@ -184,7 +184,7 @@ def _is_panel(options: argparse.Namespace) -> bool:
 
 def _judges(
     options: argparse.Namespace,
-    who: Who,
+    actor: Actor,
     stack: ExitStack,
     dataset: Dataset,
     rubric_version: RubricVersion | None,
@@ -193,7 +193,7 @@ def _judges(
     named = options.judge or options.base_url or options.model
     if not named and not lifecycle.needs_judge(dataset, rubric_version):
         return RunOptions()
-    members = [_judge(options, judge, who, stack) for judge in options.judge or [""]]
+    members = [_judge(options, judge, actor, stack) for judge in options.judge or [""]]
     if any(judge_id == endpoints.OFFLINE for judge_id, _ in members):
         _say_what_it_is()
     if not _is_panel(options):
@@ -206,7 +206,7 @@ def _judges(
     return RunOptions(panel=panels.Panel(asked, rule=options.vote or None, repeats=options.repeats or 1))
 
 
-def _judge(options: argparse.Namespace, name: str, who: Who, stack: ExitStack) -> tuple[str, JudgeConfig]:
+def _judge(options: argparse.Namespace, name: str, actor: Actor, stack: ExitStack) -> tuple[str, JudgeConfig]:
     """The judge that the options name, else the team's first, else the offline one."""
     if options.base_url:
         typed = JudgeConfig(
@@ -218,14 +218,14 @@ def _judge(options: argparse.Namespace, name: str, who: Who, stack: ExitStack) -
             concurrency=settings.JUDGE_CONCURRENCY,
             allow_private_hosts=True,  # whoever types the address may reach it anyway
         )
-        return COMMAND_LINE, prices.priced(who.team, {COMMAND_LINE: typed})[COMMAND_LINE]
-    judges = endpoints.judges_of(who.team)
+        return COMMAND_LINE, prices.priced(actor.team, {COMMAND_LINE: typed})[COMMAND_LINE]
+    judges = endpoints.judges_of(actor.team)
     called = [judge_id for judge_id, judge in judges.items() if judge.name == name]
     judge_id = name if name in judges or not called else called[0]
     judge_id = judge_id or next(iter(judges), endpoints.OFFLINE)
     if judge_id == endpoints.OFFLINE:
         _offline_judge(stack)
-    return judge_id, endpoints.choose_judge(who.team, judge_id, model=options.model)
+    return judge_id, endpoints.choose_judge(actor.team, judge_id, model=options.model)
 
 
 def _offline_judge(stack: ExitStack) -> None:
@@ -242,7 +242,7 @@ def _say_what_it_is() -> None:
 # ── Grading ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _grade(who: Who, started: Run) -> bool:
+def _grade(actor: Actor, started: Run) -> bool:
     """Grades until the run has ended, whoever else may be grading it too; False when Ctrl+C came before.
 
     Ctrl+C lets calls in flight finish for a moment and stores them, for they are paid for; a second one
@@ -259,13 +259,13 @@ def _grade(who: Who, started: Run) -> bool:
     clock = database_clock()
     before = signal.signal(signal.SIGINT, stop)
     try:
-        with _progress_bar(started, who):
-            while access.access_run(who.team, started.pk).state == RunState.RUNNING:
+        with _progress_bar(started, actor):
+            while access.access_run(actor.team, started.pk).state == RunState.RUNNING:
                 left = session.grade(started.pk, now=clock, only_this_run=True, shutting_down=stopped.is_set)
                 if not left and not stopped.is_set():
                     time.sleep(0.2)  # others hold the rest
                 if stopped.is_set():
-                    return access.access_run(who.team, started.pk).state != RunState.RUNNING
+                    return access.access_run(actor.team, started.pk).state != RunState.RUNNING
     except KeyboardInterrupt:
         return False
     finally:
@@ -274,7 +274,7 @@ def _grade(who: Who, started: Run) -> bool:
 
 
 @contextmanager
-def _progress_bar(started: Run, who: Who) -> Iterator[None]:
+def _progress_bar(started: Run, actor: Actor) -> Iterator[None]:
     """A bar on standard error, drawn from the rows by a thread of its own."""
     bar = Progress(
         TextColumn("Grading"),
@@ -292,7 +292,7 @@ def _progress_bar(started: Run, who: Who) -> Iterator[None]:
         task = bar.add_task("", total=None, errors="")
         try:
             while not over.wait(0.5):
-                seen = run_progress.progress(started, viewer=who.user, now=database_now())
+                seen = run_progress.progress(started, viewer=actor.user, now=database_now())
                 errors = "" if seen.errors is None else f"{seen.errors} errors"
                 bar.update(task, total=seen.items, completed=seen.graded, errors=errors)
         finally:
@@ -311,13 +311,13 @@ def _progress_bar(started: Run, who: Who) -> Iterator[None]:
 # ── Summing up ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
-    result = results.result(ended, viewer=who.user, failed_items=options.failed_items)
+def _finish(options: argparse.Namespace, actor: Actor, ended: Run) -> int:
+    result = results.result(ended, viewer=actor.user, failed_items=options.failed_items)
     mean = result.mean
-    grade_tables.print_summary(ended, result, who)
+    grade_tables.print_summary(ended, result, actor)
     if options.output:
-        _write_verdicts(options.output, who, ended)
-    why = stop_reason(ended, withheld=is_withheld_run(ended, who.user))
+        _write_verdicts(options.output, actor, ended)
+    why = stop_reason(ended, withheld=is_withheld_run(ended, actor.user))
     if ended.state == RunState.FAILED:
         note(f"The run stopped early. {why}")
         note(f"Once that is mended: rubricweb grade --resume {ended.pk}")
@@ -344,10 +344,10 @@ def _finish(options: argparse.Namespace, who: Who, ended: Run) -> int:
     return 0
 
 
-def _write_verdicts(path: Path, who: Who, ended: Run) -> None:
+def _write_verdicts(path: Path, actor: Actor, ended: Run) -> None:
     export = export_service.export(
-        who.team,
-        viewer=who.user,
+        actor.team,
+        viewer=actor.user,
         what="verdicts",
         format=OUTPUT_FORMATS[path.suffix],
         dataset=ended.dataset,

@@ -4,8 +4,8 @@ from rich.table import Table
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import share, text_of
+from rubricweb.management.terminal.actor import Actor, note
 from rubricweb.management.terminal.printed import facts, terminal
-from rubricweb.management.terminal.who import Who, note
 from rubricweb.models import Run
 from rubricweb.selectors.runs import errors, results
 from rubricweb.selectors.runs import progress as run_progress
@@ -40,9 +40,9 @@ def print_plan(plan: Forecast) -> None:
         note(line)
 
 
-def print_summary(ended: Run, result: results.Result, who: Who) -> None:
+def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     """What came out and what it cost, without what this person is still to review blind."""
-    progress = run_progress.progress(ended, viewer=who.user, now=database_now())
+    progress = run_progress.progress(ended, viewer=actor.user, now=database_now())
     table = _table()
     table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge.name}")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
@@ -58,14 +58,14 @@ def print_summary(ended: Run, result: results.Result, who: Who) -> None:
             "passed", f"{text_of(passing, percent=True)} of {passing.n} items, by the rubric's rule"
         )
     table.add_row("verdicts", WITHHELD if progress.withheld else str(progress.verdicts))
-    votes = run_votes.run_votes(ended, viewer=who.user)
+    votes = run_votes.run_votes(ended, viewer=actor.user)
     if votes is not None:
         table.add_row("votes", _about_votes(votes.overall))
         if ended.panel and ended.panel.cascade:
             went_on = f"{votes.overall.went_on} of {votes.overall.units} criteria of items"
             table.add_row("went on", f"{went_on}, past the first stage")
     table.add_row("errors", WITHHELD if progress.withheld else str(progress.errors))
-    for found in errors.error_classes(ended, viewer=who.user):
+    for found in errors.error_classes(ended, viewer=actor.user):
         table.add_row(f"  {found.kind}", f"{found.count} × {found.example}"[:200])
     tokens = f"{count(progress.prompt_tokens)} in, {count(progress.completion_tokens)} out"
     cost = "unknown (no price is set)" if progress.cost_usd is None else usd(progress.cost_usd)

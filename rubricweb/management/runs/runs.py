@@ -10,10 +10,10 @@ from rubricweb.engine.number_format import counted, text_of
 from rubricweb.engine.origin import origin_words
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import watching
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.datasets.new_items import new_item_count
 from rubricweb.selectors.runs import errors as run_errors
@@ -33,13 +33,13 @@ LOG_SHOWN = 20
 
 def list_runs(options: argparse.Namespace) -> int:
     """The newest runs of the team, a line each."""
-    who = acting(options, Role.VIEWER)
-    dataset = lookup.dataset_called(who.team, options.dataset) if options.dataset else None
+    actor = resolve_actor(options, Role.VIEWER)
+    dataset = lookup.dataset_called(actor.team, options.dataset) if options.dataset else None
     page = first(
         options.limit,
         lambda cursor, size: selected.runs(
-            who.team,
-            viewer=who.user,
+            actor.team,
+            viewer=actor.user,
             dataset_id=dataset.pk if dataset else None,
             state=options.state,
             cursor=cursor,
@@ -91,18 +91,18 @@ def _cells(row: selected.RunRow) -> list[str]:
 
 def show(options: argparse.Namespace) -> int:
     """One run: how far it is, what it cost, what went wrong, its log."""
-    who = acting(options, Role.VIEWER)
-    run = access.access_run(who.team, options.run)
+    actor = resolve_actor(options, Role.VIEWER)
+    run = access.access_run(actor.team, options.run)
     if options.json:
         from rubricweb.api.runs.answers import run_in_full
         from rubricweb.api.runs.schemas import RunInFull
 
-        print_shape(RunInFull, run_in_full(run, who.user))
+        print_shape(RunInFull, run_in_full(run, actor.user))
         return 0
-    progress = run_progress.progress(run, viewer=who.user, now=database_now())
-    errors = run_errors.error_classes(run, viewer=who.user)
-    events = log.run_log(run, viewer=who.user, size=LOG_SHOWN).rows
-    result = results.result(run, viewer=who.user)
+    progress = run_progress.progress(run, viewer=actor.user, now=database_now())
+    errors = run_errors.error_classes(run, viewer=actor.user)
+    events = log.run_log(run, viewer=actor.user, size=LOG_SHOWN).rows
+    result = results.result(run, viewer=actor.user)
     rows: list[tuple[str, str]] = [
         ("run", f"{run.pk}, {run}, {run.shown_state}"),
         ("origin", f"{run.judge.name}, {origin_words(run.origin)}")
@@ -140,10 +140,10 @@ def _group(figure: Figure) -> str:
 
 def show_log(options: argparse.Namespace) -> int:
     """What was decided in a run, by whom or why, newest first."""
-    who = acting(options, Role.VIEWER)
-    run = access.access_run(who.team, options.run)
+    actor = resolve_actor(options, Role.VIEWER)
+    run = access.access_run(actor.team, options.run)
     found = first(
-        options.limit, lambda cursor, size: log.run_log(run, viewer=who.user, cursor=cursor, size=size)
+        options.limit, lambda cursor, size: log.run_log(run, viewer=actor.user, cursor=cursor, size=size)
     )
     if options.json:
         from rubricweb.api.runs.watching_schemas import RunEvent
@@ -158,11 +158,11 @@ def show_log(options: argparse.Namespace) -> int:
 
 def watch(options: argparse.Namespace) -> int:
     """Follows a run until it has ended: 0 when it is finished, 1 when it was cancelled or failed."""
-    who = acting(options, Role.VIEWER)
-    run_id = access.access_run(who.team, options.run).pk
+    actor = resolve_actor(options, Role.VIEWER)
+    run_id = access.access_run(actor.team, options.run).pk
     return watching.watch(
-        lambda: access.access_run(who.team, run_id),
-        viewer=who.user,
+        lambda: access.access_run(actor.team, run_id),
+        viewer=actor.user,
         as_json=options.json,
         every_seconds=options.every,
     )
@@ -172,23 +172,25 @@ def watch(options: argparse.Namespace) -> int:
 
 
 def pause(options: argparse.Namespace) -> int:
-    who, run = _mine(options)
-    changed = services.pause_run(run, by=who.user, now=timezone.now(), finish_in_flight=not options.break_off)
+    actor, run = _mine(options)
+    changed = services.pause_run(
+        run, by=actor.user, now=timezone.now(), finish_in_flight=not options.break_off
+    )
     return _said(run, f"Run {run.pk} is {run.state}." if changed else f"Run {run.pk} is {run.state} already.")
 
 
 def cancel(options: argparse.Namespace) -> int:
-    who, run = _mine(options)
+    actor, run = _mine(options)
     changed = services.cancel_run(
-        run, by=who.user, now=timezone.now(), finish_in_flight=not options.break_off
+        run, by=actor.user, now=timezone.now(), finish_in_flight=not options.break_off
     )
     return _said(run, f"Run {run.pk} is {run.state}." if changed else f"Run {run.pk} is {run.state} already.")
 
 
 def resume(options: argparse.Namespace) -> int:
     """Goes on with items that were never graded; failed verdicts are left as they are."""
-    who, run = _mine(options)
-    items = services.resume_run(run, by=who.user, enqueue=tasks.notify, error_kinds=())
+    actor, run = _mine(options)
+    items = services.resume_run(run, by=actor.user, enqueue=tasks.notify, error_kinds=())
     return _said(run, _working_on(run, items))
 
 
@@ -197,10 +199,10 @@ def retry(options: argparse.Namespace) -> int:
     unknown = [kind for kind in options.kind if kind not in ERROR_KINDS]
     if unknown:
         raise Invalid(f"{unknown[0]!r} is not a kind of error. Known: {', '.join(ERROR_KINDS)}.")
-    who, run = _mine(options)
+    actor, run = _mine(options)
     items = services.resume_run(
         run,
-        by=who.user,
+        by=actor.user,
         enqueue=tasks.notify,
         error_kinds=options.kind or None,
         item_ids=lookup.items_called(run.dataset, options.item) if options.item else None,
@@ -210,15 +212,15 @@ def retry(options: argparse.Namespace) -> int:
 
 def extend(options: argparse.Namespace) -> int:
     """Takes in the items that were added to the dataset since."""
-    who, run = _mine(options)
-    items = services.extend_run(run, by=who.user, enqueue=tasks.notify)
+    actor, run = _mine(options)
+    items = services.extend_run(run, by=actor.user, enqueue=tasks.notify)
     return _said(run, f"{counted(items, 'item')} added to run {run.pk}, which is {run.state}.")
 
 
 def budget(options: argparse.Namespace) -> int:
     """What the run may cost from now on; one that its cap had paused stays paused."""
-    who, run = _mine(options)
-    services.set_budget(run, by=who.user, budget_usd=options.budget)
+    actor, run = _mine(options)
+    services.set_budget(run, by=actor.user, budget_usd=options.budget)
     cap = "no cap of its own" if run.budget_usd is None else f"a budget of {usd(run.budget_usd)}"
     on = f" Go on with: rubricweb runs resume {run.pk}" if run.state == RunState.PAUSED else ""
     return _said(run, f"Run {run.pk} has {cap}.{on}")
@@ -226,17 +228,17 @@ def budget(options: argparse.Namespace) -> int:
 
 def prune(options: argparse.Namespace) -> int:
     """Clears prompts and replies that are older than the team keeps them; verdicts stay."""
-    who = acting(options, Role.OWNER)
-    if who.team.keep_calls_days is None:
-        note(f"{who.team} keeps prompts and replies for ever; an owner can change that in its settings.")
+    actor = resolve_actor(options, Role.OWNER)
+    if actor.team.keep_calls_days is None:
+        note(f"{actor.team} keeps prompts and replies for ever; an owner can change that in its settings.")
         return 0
-    cleared = retention.prune(who.team, now=timezone.now())
-    return say(f"{cleared:,} calls cleared that are older than {who.team.keep_calls_days} days.")
+    cleared = retention.prune(actor.team, now=timezone.now())
+    return say(f"{cleared:,} calls cleared that are older than {actor.team.keep_calls_days} days.")
 
 
-def _mine(options: argparse.Namespace) -> tuple[Who, Run]:
-    who = acting(options, Role.EDITOR)
-    return who, access.access_run(who.team, options.run)
+def _mine(options: argparse.Namespace) -> tuple[Actor, Run]:
+    actor = resolve_actor(options, Role.EDITOR)
+    return actor, access.access_run(actor.team, options.run)
 
 
 def _working_on(run: Run, items: int) -> str:

@@ -14,9 +14,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from rubricweb.management.terminal.actor import note
 from rubricweb.management.terminal.printed import say, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import note
 from rubricweb.models import Run, RunEvent, RunState, User
 from rubricweb.selectors.runs.log import run_log
 from rubricweb.selectors.runs.progress import Progress, progress

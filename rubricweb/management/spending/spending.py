@@ -4,9 +4,9 @@ import argparse
 
 from django.utils import timezone
 
+from rubricweb.management.terminal.actor import resolve_actor
 from rubricweb.management.terminal.printed import facts, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role
 from rubricweb.selectors.spending.month_figures import month_figures
 from rubricweb.services.runs import budgets
@@ -17,8 +17,8 @@ WITHHELD = "withheld while you review blind"
 
 def show(options: argparse.Namespace) -> int:
     """The month so far, the dearest runs first."""
-    who = acting(options, Role.VIEWER)
-    found = month_figures(who.team, viewer=who.user, now=timezone.now())
+    actor = resolve_actor(options, Role.VIEWER)
+    found = month_figures(actor.team, viewer=actor.user, now=timezone.now())
     if options.json:
         from rubricweb.api.spending.schemas import Spending
 
@@ -53,8 +53,8 @@ def show(options: argparse.Namespace) -> int:
 
 def cap(options: argparse.Namespace) -> int:
     """Another cap on a month, all runs of the team together; calls asked from now on go by it."""
-    who = acting(options, Role.OWNER)
-    budgets.change_monthly_budget(who.team, by=who.user, monthly_budget_usd=options.cap)
+    actor = resolve_actor(options, Role.OWNER)
+    budgets.change_monthly_budget(actor.team, by=actor.user, monthly_budget_usd=options.cap)
     if options.cap is None:
-        return say(f"A month of {who.team} has no cap.")
-    return say(f"A month of {who.team} may cost {usd(options.cap)}.")
+        return say(f"A month of {actor.team} has no cap.")
+    return say(f"A month of {actor.team} may cost {usd(options.cap)}.")

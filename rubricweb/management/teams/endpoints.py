@@ -10,10 +10,10 @@ from rubricweb.engine.number_format import MISSING, counted
 from rubricweb.errors import Invalid
 from rubricweb.management.teams import judges
 from rubricweb.management.terminal import prepare
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import facts, print_json, say, table, terminal
 from rubricweb.management.terminal.secret_values import secret_value
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import JudgeEndpoint, Role
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.endpoints import endpoints as services
@@ -25,7 +25,7 @@ CHANGED = ("name", "base_url", "model", *OPTIONS)
 
 def list_endpoints(options: argparse.Namespace) -> int:
     """A line per endpoint the team's owners added; `rubricweb judge list` has the built-in judges too."""
-    found = services.endpoints_of(acting(options, Role.VIEWER).team)
+    found = services.endpoints_of(resolve_actor(options, Role.VIEWER).team)
     if options.json:
         for endpoint in found:
             _print_endpoint(endpoint)
@@ -49,11 +49,13 @@ def show(options: argparse.Namespace) -> int:
 
 def add(options: argparse.Namespace) -> int:
     """Adds an endpoint, its secrets read from where the command line says they are."""
-    who = acting(options, Role.OWNER)
+    actor = resolve_actor(options, Role.OWNER)
     said = {name: getattr(options, name) for name in CHANGED if hasattr(options, name)}
     api_key = "" if options.key_from is None else secret_value("--key-from", options.key_from, "API key")
     headers = _headers(options)
-    endpoint = services.add_endpoint(who.team, by=who.user, api_key=api_key, extra_headers=headers, **said)
+    endpoint = services.add_endpoint(
+        actor.team, by=actor.user, api_key=api_key, extra_headers=headers, **said
+    )
     if not options.json:
         return say(
             f"Endpoint {endpoint.pk}, {endpoint}, can be asked now. Test it before a run depends on it: "
@@ -64,7 +66,7 @@ def add(options: argparse.Namespace) -> int:
 
 def edit(options: argparse.Namespace) -> int:
     """Changes what is named; headers that are not named stay."""
-    who, endpoint = _endpoint(options, Role.OWNER)
+    actor, endpoint = _endpoint(options, Role.OWNER)
     changes: dict[str, Any] = {name: getattr(options, name) for name in CHANGED if hasattr(options, name)}
     if options.forget_key and options.key_from is not None:
         raise Invalid("--forget-key and --key-from say two things about the key; use one of them.")
@@ -76,7 +78,7 @@ def edit(options: argparse.Namespace) -> int:
         changes["extra_headers"] = _kept_headers(options, endpoint) | _headers(options)
     if not changes:
         raise Invalid("Nothing to change; `rubricweb endpoints edit --help` lists what can be.")
-    endpoint = services.edit_endpoint(endpoint, by=who.user, **changes)
+    endpoint = services.edit_endpoint(endpoint, by=actor.user, **changes)
     if not options.json:
         return say(
             f"Endpoint {endpoint.pk}, {endpoint}, is changed. "
@@ -87,14 +89,14 @@ def edit(options: argparse.Namespace) -> int:
 
 def test(options: argparse.Namespace) -> int:
     """One tiny question, live: 0 when an answer could be read, 1 otherwise."""
-    who, endpoint = _endpoint(options, Role.OWNER)
-    return judges.tried(who, f"endpoint-{endpoint.pk}", as_json=options.json)
+    actor, endpoint = _endpoint(options, Role.OWNER)
+    return judges.tried(actor, f"endpoint-{endpoint.pk}", as_json=options.json)
 
 
 def remove(options: argparse.Namespace) -> int:
     """Takes it out of use and forgets its secrets."""
-    who, endpoint = _endpoint(options, Role.OWNER)
-    services.remove_endpoint(endpoint, by=who.user, now=timezone.now())
+    actor, endpoint = _endpoint(options, Role.OWNER)
+    services.remove_endpoint(endpoint, by=actor.user, now=timezone.now())
     return say(f"Endpoint {endpoint.pk}, {endpoint}, is removed; its key is forgotten.")
 
 
@@ -123,10 +125,10 @@ def reencrypt(options: argparse.Namespace) -> int:
     return 1 if done.unreadable else 0
 
 
-def _endpoint(options: argparse.Namespace, role: Role) -> tuple[Who, JudgeEndpoint]:
-    who = acting(options, role)
-    found = lookup.endpoint_called(who.team, options.endpoint)
-    return who, access.access_endpoint(who.team, found.pk)
+def _endpoint(options: argparse.Namespace, role: Role) -> tuple[Actor, JudgeEndpoint]:
+    actor = resolve_actor(options, role)
+    found = lookup.endpoint_called(actor.team, options.endpoint)
+    return actor, access.access_endpoint(actor.team, found.pk)
 
 
 def _headers(options: argparse.Namespace) -> dict[str, str]:

@@ -2,21 +2,21 @@
 
 import argparse
 
+from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.paging import first
 from rubricweb.management.terminal.printed import moment, terminal, words
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
 from rubricweb.selectors.teams.members import JournalLine, journal
 
 
 def run(options: argparse.Namespace) -> int:
     """The newest lines, without what is hidden from the person."""
-    who = acting(options, Role.VIEWER)
+    actor = resolve_actor(options, Role.VIEWER)
     found = first(
         options.limit,
         lambda cursor, size: journal(
-            who.team, viewer=who.user, actor=options.actor, kind=options.kind, cursor=cursor, size=size
+            actor.team, viewer=actor.user, actor=options.actor, kind=options.kind, cursor=cursor, size=size
         ),
     )
     if options.json:

@@ -6,16 +6,16 @@ from django.utils import timezone
 
 from rubricweb.engine.number_format import counted, money
 from rubricweb.judges.base import JudgeConfig
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Role
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.trials import EXPECTED, Trial, try_judge
 
 
 def list_judges(options: argparse.Namespace) -> int:
-    judges = endpoints.judges_of(acting(options, Role.VIEWER).team)
+    judges = endpoints.judges_of(resolve_actor(options, Role.VIEWER).team)
     if options.json:
         from rubricweb.api.runs.schemas import PricedJudge
         from rubricweb.api.schemas import WithFields
@@ -37,16 +37,16 @@ def list_judges(options: argparse.Namespace) -> int:
 
 def test_judge(options: argparse.Namespace) -> int:
     """0 when an answer could be read, 1 otherwise."""
-    who = acting(options, Role.OWNER)
-    judges = endpoints.judges_of(who.team)
+    actor = resolve_actor(options, Role.OWNER)
+    judges = endpoints.judges_of(actor.team)
     called = [judge_id for judge_id, judge in judges.items() if judge.name == options.name]
     judge_id = options.name if options.name in judges or not called else called[0]
-    return tried(who, judge_id, as_json=options.json)
+    return tried(actor, judge_id, as_json=options.json)
 
 
-def tried(who: Who, judge_id: str, *, as_json: bool) -> int:
+def tried(actor: Actor, judge_id: str, *, as_json: bool) -> int:
     """Asks the judge, prints what came of it, and gives back the exit code."""
-    trial = try_judge(who.team, judge_id, by=who.user, now=timezone.now())
+    trial = try_judge(actor.team, judge_id, by=actor.user, now=timezone.now())
     if as_json:
         from rubricweb.api.endpoints import schemas
 

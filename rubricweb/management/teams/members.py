@@ -7,9 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.errors import Invalid
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import Who, acting, note
 from rubricweb.models import Membership, Role
 from rubricweb.selectors.teams import invitations as open_invitations
 from rubricweb.selectors.teams import lookup
@@ -20,11 +20,11 @@ from rubricweb.services.teams import teams as services
 
 def list_members(options: argparse.Namespace) -> int:
     """A line per member, the highest role first; e-mail addresses for owners only."""
-    who = acting(options, Role.VIEWER)
-    found = selected.members(who.team)
-    owner = any(one.membership.user == who.user and one.membership.role == Role.OWNER for one in found)
+    actor = resolve_actor(options, Role.VIEWER)
+    found = selected.members(actor.team)
+    owner = any(one.membership.user == actor.user and one.membership.role == Role.OWNER for one in found)
     if options.json:
-        _print_members(found, who)
+        _print_members(found, actor)
         return 0
     rows = table(("person", "user name", "role", *["e-mail"] * owner, "signed in"))
     for one in found:
@@ -38,24 +38,24 @@ def list_members(options: argparse.Namespace) -> int:
 
 def invite(options: argparse.Namespace) -> int:
     """Asks somebody into the team; a link to hand over is the one line of standard output."""
-    who = acting(options, Role.OWNER)
+    actor = resolve_actor(options, Role.OWNER)
     invited = inviting.invite(
-        who.team,
+        actor.team,
         options.person,
         Role[options.role.upper()],
-        by=who.user,
+        by=actor.user,
         now=timezone.now(),
         link=_link,
         name=options.name,
         hand_over=options.hand_over,
     )
-    return _handed(options, who, invited)
+    return _handed(options, actor, invited)
 
 
 def list_invitations(options: argparse.Namespace) -> int:
     """A line per person who was asked and has not come yet, the newest first."""
-    who = acting(options, Role.OWNER)
-    found = open_invitations.invitations_of(who.team, now=timezone.now())
+    actor = resolve_actor(options, Role.OWNER)
+    found = open_invitations.invitations_of(actor.team, now=timezone.now())
     if options.json:
         from rubricweb.api.teams.schemas import Invitation as Shown
 
@@ -73,51 +73,51 @@ def list_invitations(options: argparse.Namespace) -> int:
 
 def withdraw(options: argparse.Namespace) -> int:
     """Makes the link of an open invitation stop working."""
-    who = acting(options, Role.OWNER)
-    found = open_invitations.invitation_called(who.team, options.person, now=timezone.now())
+    actor = resolve_actor(options, Role.OWNER)
+    found = open_invitations.invitation_called(actor.team, options.person, now=timezone.now())
     if found is None:
-        raise Invalid(f"{options.person!r} has no open invitation into {who.team}.")
-    inviting.withdraw(found, by=who.user, now=timezone.now())
-    return say(f"The invitation of {options.person} into {who.team} is withdrawn.")
+        raise Invalid(f"{options.person!r} has no open invitation into {actor.team}.")
+    inviting.withdraw(found, by=actor.user, now=timezone.now())
+    return say(f"The invitation of {options.person} into {actor.team} is withdrawn.")
 
 
 def change_role(options: argparse.Namespace) -> int:
     """Another role; the team keeps an owner."""
-    who, membership = _member(options)
-    services.change_role(membership, Role[options.role.upper()], by=who.user)
+    actor, membership = _member(options)
+    services.change_role(membership, Role[options.role.upper()], by=actor.user)
     if options.json:
-        _print_members([one for one in selected.members(who.team) if one.membership == membership], who)
+        _print_members([one for one in selected.members(actor.team) if one.membership == membership], actor)
         return 0
-    return say(f"{_named(membership)} is now {membership.get_role_display()} in {who.team}.")
+    return say(f"{_named(membership)} is now {membership.get_role_display()} in {actor.team}.")
 
 
 def link(options: argparse.Namespace) -> int:
     """A new link to hand over, for an open invitation or a member who has not been here yet."""
-    who = acting(options, Role.OWNER)
+    actor = resolve_actor(options, Role.OWNER)
     now = timezone.now()
-    found = open_invitations.invitation_called(who.team, options.person, now=now)
+    found = open_invitations.invitation_called(actor.team, options.person, now=now)
     if found is not None:
-        invited = inviting.renew(found, by=who.user, now=now, link=_link, hand_over=True)
+        invited = inviting.renew(found, by=actor.user, now=now, link=_link, hand_over=True)
     else:
         _, membership = _member(options)
-        invited = inviting.invite_to_sign_in(membership, by=who.user, now=now, link=_link)
-    return _handed(options, who, invited)
+        invited = inviting.invite_to_sign_in(membership, by=actor.user, now=now, link=_link)
+    return _handed(options, actor, invited)
 
 
 def remove(options: argparse.Namespace) -> int:
     """Takes a person out of the team at once."""
-    who, membership = _member(options)
-    services.remove_member(membership, by=who.user)
-    return say(f"{_named(membership)} is no longer in {who.team}; their API tokens have stopped.")
+    actor, membership = _member(options)
+    services.remove_member(membership, by=actor.user)
+    return say(f"{_named(membership)} is no longer in {actor.team}; their API tokens have stopped.")
 
 
-def _member(options: argparse.Namespace) -> tuple[Who, Membership]:
-    who = acting(options, Role.OWNER)
-    found = lookup.member_called(who.team, options.person)
-    return who, selected.member_for(who.team, found.user_id)
+def _member(options: argparse.Namespace) -> tuple[Actor, Membership]:
+    actor = resolve_actor(options, Role.OWNER)
+    found = lookup.member_called(actor.team, options.person)
+    return actor, selected.member_for(actor.team, found.user_id)
 
 
-def _handed(options: argparse.Namespace, who: Who, invited: inviting.Invited) -> int:
+def _handed(options: argparse.Namespace, actor: Actor, invited: inviting.Invited) -> int:
     invitation = invited.invitation
     whom = invitation.email or invitation.username
     if options.json:
@@ -127,10 +127,10 @@ def _handed(options: argparse.Namespace, who: Who, invited: inviting.Invited) ->
         print_shape(HandedInvitation, WithFields(invitation, link=invited.link))
         return 0
     if invited.link is None:
-        return say(f"An invitation into {who.team} is on its way to {whom}.")
+        return say(f"An invitation into {actor.team} is on its way to {whom}.")
     say(invited.link)
     note(
-        f"Hand the link over to {whom} yourself, to nobody else: whoever opens it first is in {who.team}, "
+        f"Hand the link over to {whom} yourself, to nobody else: whoever opens it first is in {actor.team}, "
         f"as {invitation.get_role_display()}. It works once, for {inviting.LIVES.days} days, and is shown "
         "only now."
     )
@@ -149,8 +149,8 @@ def _named(membership: Membership) -> str:
     return str(person) if str(person) == person.username else f"{person} ({person.username})"
 
 
-def _print_members(found: Iterable[selected.TeamMember], who: Who) -> None:
+def _print_members(found: Iterable[selected.TeamMember], actor: Actor) -> None:
     from rubricweb.api.teams.schemas import Member, members_in_team
 
-    for row in members_in_team(found, viewer=who.user):
+    for row in members_in_team(found, viewer=actor.user):
         print_shape(Member, row)

@@ -12,7 +12,7 @@ from rubricweb import tasks
 from rubricweb.judges.offline.server import running_server
 from rubricweb.management.serving.serve import running_at
 from rubricweb.management.terminal import prepare
-from rubricweb.management.terminal.who import note
+from rubricweb.management.terminal.actor import note
 from rubricweb.selectors.shared import workers
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup

@@ -3,16 +3,16 @@
 import argparse
 
 from rubricweb.judges.prices import Price
+from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.printed import say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import Role
 from rubricweb.services.endpoints import prices as services
 
 
 def list_prices(options: argparse.Namespace) -> int:
     """A line per model: those the team's judges ask, and those it has set a price for."""
-    lines = services.list_for(acting(options, Role.VIEWER).team)
+    lines = services.list_for(resolve_actor(options, Role.VIEWER).team)
     if options.json:
         from rubricweb.api.spending.schemas import PriceLine
 
@@ -34,10 +34,10 @@ def list_prices(options: argparse.Namespace) -> int:
 
 def set_price(options: argparse.Namespace) -> int:
     """What a model costs the team from now on."""
-    who = acting(options, Role.OWNER)
+    actor = resolve_actor(options, Role.OWNER)
     price = services.set_price(
-        who.team,
-        by=who.user,
+        actor.team,
+        by=actor.user,
         model=options.model,
         input_usd_per_million=options.input,
         output_usd_per_million=options.output,
@@ -48,8 +48,8 @@ def set_price(options: argparse.Namespace) -> int:
 
 def remove(options: argparse.Namespace) -> int:
     """The shipped price counts again, where there is one."""
-    who = acting(options, Role.OWNER)
-    services.remove_price(who.team, by=who.user, model=options.model)
+    actor = resolve_actor(options, Role.OWNER)
+    services.remove_price(actor.team, by=actor.user, model=options.model)
     return say(f"The team's own price of {options.model} is removed.")
 
 

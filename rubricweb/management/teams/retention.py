@@ -3,9 +3,9 @@
 import argparse
 
 from rubricweb.engine.number_format import counted
+from rubricweb.management.terminal.actor import resolve_actor
 from rubricweb.management.terminal.printed import say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.management.terminal.who import acting
 from rubricweb.models import Role, Team
 from rubricweb.selectors.spending.month_figures import pruning_rounds
 from rubricweb.services.teams import retention
@@ -14,14 +14,14 @@ from rubricweb.templatetags.display import count
 
 def show(options: argparse.Namespace) -> int:
     """How long calls are kept, and when some were pruned."""
-    who = acting(options, Role.VIEWER)
-    rounds = pruning_rounds(who.team, viewer=who.user)
+    actor = resolve_actor(options, Role.VIEWER)
+    rounds = pruning_rounds(actor.team, viewer=actor.user)
     if options.json:
         from rubricweb.api.spending.schemas import Retention
 
-        print_shape(Retention, {"keep_calls_days": who.team.keep_calls_days, "rounds": rounds})
+        print_shape(Retention, {"keep_calls_days": actor.team.keep_calls_days, "rounds": rounds})
         return 0
-    say(_kept(who.team))
+    say(_kept(actor.team))
     if rounds:
         rows = table((), ("pruned at", "calls made before", "calls"))
         for one in rounds:
@@ -33,9 +33,9 @@ def show(options: argparse.Namespace) -> int:
 
 def keep(options: argparse.Namespace) -> int:
     """Keeps prompts and raw replies for so many days; what is due is pruned within the hour."""
-    who = acting(options, Role.OWNER)
-    retention.change_retention(who.team, by=who.user, days=options.days)
-    return say(_kept(who.team))
+    actor = resolve_actor(options, Role.OWNER)
+    retention.change_retention(actor.team, by=actor.user, days=options.days)
+    return say(_kept(actor.team))
 
 
 def _kept(team: Team) -> str:

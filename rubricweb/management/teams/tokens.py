@@ -7,8 +7,8 @@ from typing import Any
 from django.utils import timezone
 
 from rubricweb import access
+from rubricweb.management.terminal.actor import note, resolve_actor
 from rubricweb.management.terminal.printed import moment, print_json, say, table, terminal
-from rubricweb.management.terminal.who import acting, note
 from rubricweb.models import ApiToken, Role
 from rubricweb.selectors.teams import lookup
 from rubricweb.selectors.teams import members as selected
@@ -17,15 +17,15 @@ from rubricweb.services.teams import teams as services
 
 def list_tokens(options: argparse.Namespace) -> int:
     """The person's own tokens, newest first; never their secrets."""
-    who = acting(options, Role.VIEWER)
+    actor = resolve_actor(options, Role.VIEWER)
     now = timezone.now()
-    found = selected.tokens(who.team, who.user)
+    found = selected.tokens(actor.team, actor.user)
     if options.json:
         for token in found:
             print_json(_as_json(token, now))
         return 0
     if not found:
-        note(f"{who.user} has no tokens in {who.team} yet. Make one: rubricweb tokens new NAME")
+        note(f"{actor.user} has no tokens in {actor.team} yet. Make one: rubricweb tokens new NAME")
         return 0
     rows = table(("id", "token", "begins", "may"), ("last used", "ends"))
     for token in found:
@@ -41,8 +41,8 @@ def list_tokens(options: argparse.Namespace) -> int:
 
 def new(options: argparse.Namespace) -> int:
     """Makes a token; its secret is the one line of standard output, and is shown this once."""
-    who = acting(options, Role.VIEWER)
-    membership = access.access_membership(who.user, who.team.slug)
+    actor = resolve_actor(options, Role.VIEWER)
+    membership = access.access_membership(actor.user, actor.team.slug)
     now = timezone.now()
     token, secret = services.create_token(
         membership, name=options.name, may_write=options.write, days=options.days, now=now
@@ -52,18 +52,18 @@ def new(options: argparse.Namespace) -> int:
         return 0
     say(secret)
     note(
-        f"Token {token.pk}, {token.name}, acts as {who.user} in {who.team} until {moment(token.expires_at)}. "
-        f"Copy it now: it cannot be shown again."
+        f"Token {token.pk}, {token.name}, acts as {actor.user} in {actor.team} until "
+        f"{moment(token.expires_at)}. Copy it now: it cannot be shown again."
     )
     return 0
 
 
 def revoke(options: argparse.Namespace) -> int:
     """Stops a token; programs that use it are refused at once."""
-    who = acting(options, Role.VIEWER)
-    found = lookup.token_called(who.team, who.user, options.token)
-    token = selected.token_for(who.team, who.user, found.pk)
-    services.revoke_token(token, by=who.user, now=timezone.now())
+    actor = resolve_actor(options, Role.VIEWER)
+    found = lookup.token_called(actor.team, actor.user, options.token)
+    token = selected.token_for(actor.team, actor.user, found.pk)
+    services.revoke_token(token, by=actor.user, now=timezone.now())
     return say(f"Token {token.pk}, {token.name}, is revoked.")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from rubricweb.management.terminal.who import note
+from rubricweb.management.terminal.actor import note
 
 Row = TypeVar("Row")
 OneRow = TypeVar("OneRow", covariant=True)
@@ -23,14 +23,14 @@ class CursorPage(Protocol[OneRow]):
 
 
 @dataclass(frozen=True)
-class First(Generic[Row]):
+class FirstRows(Generic[Row]):
     """The first rows of a list, and whether there are more."""
 
     rows: tuple[Row, ...]
     more: bool
 
 
-def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> First[Row]:
+def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> FirstRows[Row]:
     """The first `limit` rows; `page(cursor, size)` is asked as often as that takes."""
     rows: list[Row] = []
     cursor: str | None = None
@@ -40,10 +40,10 @@ def first(limit: int, page: Callable[[str | None, int], CursorPage[Row]]) -> Fir
         cursor = found.next_cursor
         if cursor is None:
             break
-    return First(tuple(rows), cursor is not None)
+    return FirstRows(tuple(rows), cursor is not None)
 
 
-def note_more(found: First[Row], limit: int) -> None:
+def note_more(found: FirstRows[Row], limit: int) -> None:
     """Says that there are more rows than the limit, and how to see them."""
     if found.more:
         note(f"There are more; --limit {limit * 2} shows them.")

@@ -217,7 +217,7 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
 
 
 @dataclass(frozen=True)
-class Around:
+class PlaceInList:
     """Where one unit stands in the list: `position` from 1, None when it is not in it any more."""
 
     position: int | None
@@ -226,14 +226,14 @@ class Around:
     after: InboxUnit | None
 
 
-def around(found: Sequence[InboxUnit], item_id: int, criterion: Criterion) -> Around:
+def around(found: Sequence[InboxUnit], item_id: int, criterion: Criterion) -> PlaceInList:
     """The neighbours of a unit; of one that has left the list, because it was decided, those of its place."""
     for index, row in enumerate(found):
         if (row.item_id, row.criterion.pk) == (item_id, criterion.pk):
             before = found[index - 1] if index else None
             after = found[index + 1] if index + 1 < len(found) else None
-            return Around(index + 1, len(found), before, after)
-    return Around(None, len(found), None, found[0] if found else None)
+            return PlaceInList(index + 1, len(found), before, after)
+    return PlaceInList(None, len(found), None, found[0] if found else None)
 
 
 # ── What everybody agrees on ─────────────────────────────────────────────────────────────────────

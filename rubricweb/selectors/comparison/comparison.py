@@ -27,7 +27,7 @@ from rubricweb.selectors.comparison.scores import ScoreComparison, compare_item_
 from rubricweb.selectors.labels.by_kind import ConfusionMatrixRow, CriterionComparison, Evidence, matrix
 from rubricweb.selectors.labels.ground_truth import Unit, ground_truth, labels, of_people, run_answers
 from rubricweb.selectors.labels.incomparable import on_other_versions, one_verdict, why_nothing
-from rubricweb.selectors.reviews.sampling import Described
+from rubricweb.selectors.reviews.sampling import DescribedItems
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 # ── Agreement ────────────────────────────────────────────────────────────────────────────────────
@@ -70,7 +70,7 @@ class Comparison:
     hidden_items: int
     on_other_versions: int
     unavailable: Unavailable | None
-    describes: Described | None
+    describes: DescribedItems | None
     criteria: tuple[CriterionComparison, ...]
     panel: PanelComparison | None
 
@@ -210,7 +210,7 @@ class Overview:
     unavailable: Unavailable | None
     estimate: PeopleEstimate
     rates: Mapping[int, PeopleRate]
-    rates_describe: Described | None
+    rates_describe: DescribedItems | None
 
 
 def overview(

@@ -19,7 +19,7 @@ from rubricweb.models import Criterion, Order, QueueState, ReviewQueue, Run, Run
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesScores, scored_rows
 from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
-from rubricweb.selectors.reviews.sampling import Described, NotSampled, Sampled, Samples, described
+from rubricweb.selectors.reviews.sampling import DescribedItems, NotSampled, Sampled, Samples, described
 from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
 MARGIN = 0.05
@@ -57,7 +57,7 @@ class PeopleEstimate:
     def is_census(self) -> bool:
         return self.these is not None and self.these.method == "census"
 
-    def described(self, labelled: Collection[Unit], *, weighted: bool = False) -> Described | None:
+    def described(self, labelled: Collection[Unit], *, weighted: bool = False) -> DescribedItems | None:
         """Which items figures of these labelled units describe, by the samples of their criteria."""
         found = self.samples.of({criterion_id for _, criterion_id in labelled})
         population = _population(self.everything, self.items, found)

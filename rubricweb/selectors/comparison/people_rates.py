@@ -10,7 +10,7 @@ from rubricweb.engine.agreement import Figure, Labelling, estimate_people_mean
 from rubricweb.models import Criterion
 from rubricweb.selectors.labels.ground_truth import Labels
 from rubricweb.selectors.reviews.sampling import Sampled, Samples
-from rubricweb.selectors.runs.diff.answers import Worth, worth_of
+from rubricweb.selectors.runs.diff.answers import LabelValues, worth_of
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _plain(values: list[float]) -> Figure:
     return Figure(fmean(values) if values else None, None, None, len(values))
 
 
-def _weighed(worth: Worth, means: Mapping[int, float], found: Sampled) -> PeopleRate:
+def _weighed(worth: LabelValues, means: Mapping[int, float], found: Sampled) -> PeopleRate:
     """The rate of one criterion, from the means of its items."""
     place = {pk: at for at, pk in enumerate(found.items)}
     people = np.full(len(place), np.nan)
@@ -84,7 +84,7 @@ def _weighed(worth: Worth, means: Mapping[int, float], found: Sampled) -> People
     )
 
 
-def _scale(worth: Worth) -> tuple[float, float] | None:
+def _scale(worth: LabelValues) -> tuple[float, float] | None:
     """The lowest and highest value of a choice's options; None for all else, and where they are one."""
     values = [option.value for option in worth.criterion.options or () if not option.na]
     return (min(values), max(values)) if len(set(values)) > 1 else None

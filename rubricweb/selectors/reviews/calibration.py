@@ -93,7 +93,7 @@ class CalibrationStage(Enum):
 
 
 @dataclass(frozen=True)
-class Round:
+class CalibrationRound:
     """The calibration round of one rater: `in_reviews` of `size` gold items, `handed` with drafts among them.
 
     `calibration` is there once a round was counted.
@@ -110,27 +110,29 @@ class Round:
         return self.submitted >= self.size
 
 
-def round_of(queue: ReviewQueue, rater: Rater) -> Round:
+def round_of(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
     """Where this rater is with the queue's calibration; nowhere when it has none, or no gold items for it.
 
     A row that counts no labels is a round begun again: the gold items submitted before it are used up.
     """
     if not queue.calibration_items:
-        return Round(CalibrationStage.NONE)
+        return CalibrationRound(CalibrationStage.NONE)
     row = Calibration.objects.filter(queue=queue, rater=rater).select_related("passed_by").first()
     if row is not None and row.passed:
-        return Round(CalibrationStage.PASSED, calibration=row)
+        return CalibrationRound(CalibrationStage.PASSED, calibration=row)
     if row is not None and row.total:
-        return Round(CalibrationStage.FAILED, calibration=row)
+        return CalibrationRound(CalibrationStage.FAILED, calibration=row)
     gold = QueueItem.objects.filter(queue=queue, gold=True).count()
     submitted = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
     drafts = _gold_reviews(queue, rater).filter(state=ReviewState.DRAFT).count()
     used_up = 0 if row is None else submitted.filter(submitted_at__lte=row.decided_at).count()
     size = min(queue.calibration_items, gold - used_up)
     if size <= 0:
-        return Round(CalibrationStage.NONE, calibration=row)
+        return CalibrationRound(CalibrationStage.NONE, calibration=row)
     done = submitted.count() - used_up
-    return Round(CalibrationStage.OPEN, size=size, handed=done + drafts, submitted=done, calibration=row)
+    return CalibrationRound(
+        CalibrationStage.OPEN, size=size, handed=done + drafts, submitted=done, calibration=row
+    )
 
 
 def counted(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
@@ -213,7 +215,7 @@ class RaterCalibration:
     """One rater's round as an editor sees it; `withheld` where its figures would tell of hidden items."""
 
     rater: Rater
-    round: Round
+    round: CalibrationRound
     accuracy: GoldAccuracy
     withheld: bool
     is_me: bool
@@ -286,7 +288,7 @@ class MyCalibration:
     Nothing is said of gold items outside the rounds, nor of items another blind queue hides (`withheld`).
     """
 
-    round: Round
+    round: CalibrationRound
     answers: tuple[KnownAnswer, ...] = ()
     withheld: int = 0
 
@@ -294,7 +296,7 @@ class MyCalibration:
 def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
     rater = queue.raters.filter(user=viewer).first()
     if rater is None:
-        return MyCalibration(Round(CalibrationStage.NONE))
+        return MyCalibration(CalibrationRound(CalibrationStage.NONE))
     found = round_of(queue, rater)
     if found.calibration is None:
         return MyCalibration(found)

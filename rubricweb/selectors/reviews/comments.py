@@ -33,7 +33,7 @@ VERDICTS_OFFERED = 100
 
 
 @dataclass(frozen=True)
-class Line:
+class CommentLine:
     """One comment as a reader sees it.
 
     `author` is how others see them, "" for somebody whose account is gone. `about` is the criterion, and
@@ -58,10 +58,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class LinePage:
+class CommentPage:
     """`rows` of one page; `next_cursor` opens the following page, None on the last one."""
 
-    rows: tuple[Line, ...]
+    rows: tuple[CommentLine, ...]
     next_cursor: str | None
 
 
@@ -82,7 +82,7 @@ class Thread:
     """
 
     item: Item
-    lines: tuple[Line, ...]
+    lines: tuple[CommentLine, ...]
     earlier: int
     count: int
     withheld: bool
@@ -133,11 +133,11 @@ def thread(
     )
 
 
-def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int = SHOWN) -> LinePage:
+def comments(item: Item, *, viewer: User, cursor: str | None = None, size: int = SHOWN) -> CommentPage:
     """One page of the comments on an item this person may read, oldest first."""
     withheld = hidden_items(viewer, item.dataset.team, item=item.pk).exists()
     page = keyset_page(_readable(item, viewer, withheld), order=("pk",), cursor=cursor, size=size)
-    return LinePage(tuple(_line(row, viewer, withheld) for row in page.rows), page.next_cursor)
+    return CommentPage(tuple(_line(row, viewer, withheld) for row in page.rows), page.next_cursor)
 
 
 def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
@@ -154,7 +154,7 @@ def comment_for(team: Team, comment_id: int, viewer: User) -> Comment:
     return comment
 
 
-def line(comment: Comment, viewer: User) -> Line:
+def line(comment: Comment, viewer: User) -> CommentLine:
     """One comment as this person, who came through `comment_for`, may see it."""
     team = comment.item.dataset.team
     return _line(comment, viewer, hidden_items(viewer, team, item=comment.item_id).exists())
@@ -180,9 +180,9 @@ def _readable(item: Item, viewer: User, withheld: bool) -> QuerySet[Comment]:
     return rows.select_related("criterion", "judgement__review", "author")
 
 
-def _line(comment: Comment, viewer: User, withheld: bool) -> Line:
+def _line(comment: Comment, viewer: User, withheld: bool) -> CommentLine:
     judgement = None if withheld else comment.judgement
-    return Line(
+    return CommentLine(
         id=comment.pk,
         item_id=comment.item_id,
         author=str(comment.author) if comment.author else "",

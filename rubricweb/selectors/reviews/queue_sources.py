@@ -64,7 +64,7 @@ class DrawnStratum:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class RandomDraw:
     """A random draw: `order` holds all drawn ids at random, and within each stratum in the order drawn."""
 
     seed: int
@@ -79,7 +79,7 @@ class SelectedItems:
 
     item_ids: tuple[int, ...]
     source: dict[str, Any]
-    drawing: Drawing | None = None
+    drawing: RandomDraw | None = None
 
 
 def chosen(
@@ -179,7 +179,9 @@ def _sample(dataset: Dataset, source: Source, viewer: User) -> SelectedItems:
     return SelectedItems(tuple(pk for pk in population if pk in drawn), said | _narrowing(source), drawing)
 
 
-def _drawing(seed: int, dataset_size: int, strata: dict[str, list[int]], shares: dict[str, int]) -> Drawing:
+def _drawing(
+    seed: int, dataset_size: int, strata: dict[str, list[int]], shares: dict[str, int]
+) -> RandomDraw:
     """So many of each stratum, all of them in one order at random.
 
     Strata by turns would tell who reviews a sample by verdicts what the judge said.
@@ -188,7 +190,7 @@ def _drawing(seed: int, dataset_size: int, strata: dict[str, list[int]], shares:
     stratum_of = {pk: name for name in sorted(strata) for pk in chance.sample(strata[name], shares[name])}
     order = list(stratum_of)
     chance.shuffle(order)
-    return Drawing(
+    return RandomDraw(
         seed=seed,
         dataset_size=dataset_size,
         order=tuple(order),

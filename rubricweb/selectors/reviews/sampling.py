@@ -46,7 +46,7 @@ DESCRIBED = {
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedItems:
     """Which items figures of labels describe: `code` is one of DESCRIBED, `sentence` says it to people."""
 
     code: str
@@ -55,7 +55,7 @@ class Described:
 
 def described(
     found: Sampled | NotSampled, labelled: Collection[int], population: str, *, weighted: bool = False
-) -> Described | None:
+) -> DescribedItems | None:
     """What figures of these `labelled` items describe; None without any.
 
     In figures like κ each label counts once, so that they stand for the `population` (in words) only where
@@ -68,24 +68,26 @@ def described(
     alone = f"These figures describe {counted(n, 'labelled item')} alone"
     if isinstance(found, NotSampled):
         which = "is" if n == 1 else "are"
-        return Described("labelled_items", f"{alone}, which {which} no random sample: {found.why}.")
+        return DescribedItems("labelled_items", f"{alone}, which {which} no random sample: {found.why}.")
     besides = len(set(labelled) - found.asked)
     answered = n - besides
     if found.is_census:
         every = f"people were asked about every one and labelled {answered:,}"
-        return Described("every_item", f"These figures describe {population}: {every}.")
+        return DescribedItems("every_item", f"These figures describe {population}: {every}.")
     if besides and not weighted:
         are = "is" if besides == 1 else "are"
-        return Described("labelled_items", f"{alone}: {besides:,} of them {are} no part of the random draw.")
+        return DescribedItems(
+            "labelled_items", f"{alone}: {besides:,} of them {are} no part of the random draw."
+        )
     chances = [found.probability[pk] for pk in found.items]
     if not weighted and max(chances) - min(chances) > _SAME_CHANCE:
         why = "they were drawn with unequal chances, and here each label counts once"
-        return Described("labelled_items", f"{alone}: {why}.")
+        return DescribedItems("labelled_items", f"{alone}: {why}.")
     part = "the whole random draw" if found.is_whole else "the completed beginning of a random draw"
     rest = f"they rest on {answered:,} labelled of {len(found.asked):,} items, {part}"
     if weighted:
         rest += ", each weighed by its chance"
-    return Described("random_draw", f"These figures describe {population}; {rest}.")
+    return DescribedItems("random_draw", f"These figures describe {population}; {rest}.")
 
 
 class Samples:

@@ -26,7 +26,7 @@ HAS_FAULTS = "It has faults: they are named at the criterion."
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedCriterion:
     """What one criterion, at `position` from 0, was answered; without an `answer`, the error that came."""
 
     position: int
@@ -43,7 +43,7 @@ class DraftTrial:
     scoring leaves them undefined.
     """
 
-    answers: tuple[Tried, ...]
+    answers: tuple[TriedCriterion, ...]
     waiting: int
     score: float | None = None
     coverage: float | None = None
@@ -65,7 +65,7 @@ def try_rubric(
     for position, entry in enumerate(entries):
         criterion = check_criterion(entry, FaultList(), "")
         if criterion is None and (judge is not None or _means_check(entry)):
-            answers.append(Tried(position, None, HAS_FAULTS))
+            answers.append(TriedCriterion(position, None, HAS_FAULTS))
         elif criterion is not None and criterion.is_check:
             with at_once():
                 answers.append(_tried(position, run_check(criterion, submission)))
@@ -97,13 +97,15 @@ def _judged(rubric: engine.Rubric, submission: engine.Submission, judge: Judge) 
         return GradingError(criterion=rubric.criteria[0].name, kind="unreadable", message=error.detail)
 
 
-def _tried(position: int, answer: Answer | GradingError) -> Tried:
+def _tried(position: int, answer: Answer | GradingError) -> TriedCriterion:
     if isinstance(answer, GradingError):
-        return Tried(position, None, answer.message)
-    return Tried(position, answer)
+        return TriedCriterion(position, None, answer.message)
+    return TriedCriterion(position, answer)
 
 
-def _scored(content: engine.Rubric, submission: engine.Submission, answers: tuple[Tried, ...]) -> DraftTrial:
+def _scored(
+    content: engine.Rubric, submission: engine.Submission, answers: tuple[TriedCriterion, ...]
+) -> DraftTrial:
     outcomes = [
         FAILED if tried.answer is None else outcome_of(criterion, tried.answer)
         for criterion, tried in zip(content.criteria, answers, strict=True)

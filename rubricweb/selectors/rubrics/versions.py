@@ -154,7 +154,7 @@ def draft_source(rubric: Rubric, format: str) -> str:
 
 
 @dataclass(frozen=True)
-class Weighted:
+class WeightedCriterion:
     """A criterion with the share (0 to 1) of Σ|w| it carries; None when nothing has a weight."""
 
     criterion: Criterion
@@ -167,16 +167,16 @@ class CriterionGroup:
 
     name: str
     share: float | None
-    criteria: tuple[Weighted, ...]
+    criteria: tuple[WeightedCriterion, ...]
 
 
 def grouped(version: RubricVersion) -> list[CriterionGroup]:
     """A version's criteria by group, groups in order of first appearance. Reads `version.criteria`."""
     criteria = list(version.criteria.all())
     shares = weight_shares([criterion.weight for criterion in criteria])
-    groups: dict[str, list[Weighted]] = {}
+    groups: dict[str, list[WeightedCriterion]] = {}
     for criterion, share in zip(criteria, shares, strict=True):
-        groups.setdefault(criterion.group, []).append(Weighted(criterion, share))
+        groups.setdefault(criterion.group, []).append(WeightedCriterion(criterion, share))
     return [
         CriterionGroup(name, _sum(weighted.share for weighted in members), tuple(members))
         for name, members in groups.items()

@@ -26,7 +26,7 @@ PER_ITEM = "rubric_as_judge"
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledVotes:
     """What all votes on one criterion came to, after the stages that passed it on."""
 
     tally: VoteTally
@@ -95,14 +95,14 @@ def vote_grader(panel: PanelSnapshot, grader: VerdictAutograder) -> PanelGrader 
 
 def settled(
     grader: PanelGrader | CascadeGrader, criterion: EngineCriterion, votes: Sequence[Vote]
-) -> Settled | None:
+) -> SettledVotes | None:
     """What the votes on one criterion come to; None while some are still to come."""
     if isinstance(grader, CascadeGrader):
         way = grader.way(criterion, votes)
-        return None if way.settled is None else Settled(way.settled, way.escalations)
+        return None if way.settled is None else SettledVotes(way.settled, way.escalations)
     if len(votes) < grader.votes_per_criterion:
         return None
-    return Settled(grader.tally(criterion, votes), ())
+    return SettledVotes(grader.tally(criterion, votes), ())
 
 
 def stage_of(grader: PanelGrader | CascadeGrader, judge: str) -> int:

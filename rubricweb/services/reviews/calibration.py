@@ -10,8 +10,8 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Calibration, QueueItem, QueueState, Rater, Review, ReviewQueue, User
 from rubricweb.selectors.reviews.calibration import (
+    CalibrationRound,
     CalibrationStage,
-    Round,
     counted,
     may_be_gold,
     round_of,
@@ -133,7 +133,7 @@ def _require_no_rater(queue: ReviewQueue, by: User) -> None:
 # ── The round ────────────────────────────────────────────────────────────────────────────────────
 
 
-def begin(queue: ReviewQueue, rater: Rater) -> Round:
+def begin(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
     """Where the rater is, before anything is handed to them: in the round they get gold items only.
 
     Counts a round that is complete. Raises Conflict, with the share, the mark and whom to ask, for somebody
@@ -147,7 +147,7 @@ def begin(queue: ReviewQueue, rater: Rater) -> Round:
     return found
 
 
-def require_more(queue: ReviewQueue, found: Round) -> None:
+def require_more(queue: ReviewQueue, found: CalibrationRound) -> None:
     """Refuses to say that all is done while the round waits for items the rater has skipped."""
     if found.stage == CalibrationStage.OPEN and found.handed < found.size:
         raise Conflict(
@@ -156,7 +156,7 @@ def require_more(queue: ReviewQueue, found: Round) -> None:
         )
 
 
-def refuse_choosing(queue: ReviewQueue, found: Round) -> None:
+def refuse_choosing(queue: ReviewQueue, found: CalibrationRound) -> None:
     """In the round everybody begins with the same items, so nobody chooses."""
     if found.stage == CalibrationStage.OPEN:
         raise Conflict(
@@ -172,18 +172,18 @@ def count_round(review: Review) -> None:
         _count(review.queue, review.rater, found)
 
 
-def _count(queue: ReviewQueue, rater: Rater, found: Round) -> Round:
+def _count(queue: ReviewQueue, rater: Rater, found: CalibrationRound) -> CalibrationRound:
     since: datetime | None = found.calibration.decided_at if found.calibration else None
     right, total = counted(queue, rater, since=since)
     if not total:  # nothing is known of them any more: there is nothing to hold anybody against
-        return Round(CalibrationStage.NONE)
+        return CalibrationRound(CalibrationStage.NONE)
     passed = queue.pass_mark is None or right / total >= queue.pass_mark
     result = {"right": right, "total": total, "passed": passed, "passed_by": None}
     Calibration.objects.update_or_create(queue=queue, rater=rater, defaults=result)
     return round_of(queue, rater)
 
 
-def _below(queue: ReviewQueue, found: Round) -> str:
+def _below(queue: ReviewQueue, found: CalibrationRound) -> str:
     row = found.calibration
     assert row is not None  # a failed round was counted
     mark = "" if queue.pass_mark is None else f", and {queue} asks for {queue.pass_mark:.0%}"

@@ -14,11 +14,11 @@ from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.services.labels import refused
 from rubricweb.services.reviews import assignments, queue_items, raters
 from rubricweb.services.reviews.queues import (
-    free_name,
     require_able,
     require_enough,
     require_hold,
     require_rubrics,
+    unused_name,
 )
 from rubricweb.services.reviews.raters import rater_for
 from rubricweb.services.shared.journal import record
@@ -181,7 +181,7 @@ def edit_queue(
     locked = queue_items.lock(queue)
     changed = []
     if name is not None and name.strip() != locked.name:
-        locked.name = free_name(queue.team, name, besides=queue)
+        locked.name = unused_name(queue.team, name, besides=queue)
         changed.append("name")
     if instructions is not None and instructions != locked.instructions:
         locked.instructions = instructions

@@ -80,7 +80,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     an item has no rubric or, with `criteria`, one of its own; the fault's place is the field it is about.
     Raises Conflict when the name is taken, and what `queue_sources.chosen` and `chosen_criteria` raise.
     """
-    name = free_name(team, asked.name)
+    name = unused_name(team, asked.name)
     people = list(reviewers(team)) if asked.everyone else list(dict.fromkeys(asked.raters))
     require_able(team, people)
     require_enough(asked.raters_per_item, people=len(people))
@@ -130,7 +130,7 @@ def _require_known(place: str, value: str, known: Sequence[str]) -> None:
         raise refused(place, f"{value!r} is not one of {', '.join(known)}.")
 
 
-def free_name(team: Team, name: str, *, besides: ReviewQueue | None = None) -> str:
+def unused_name(team: Team, name: str, *, besides: ReviewQueue | None = None) -> str:
     """The name as it is stored. Raises Invalid without one, Conflict when another queue has it."""
     name = name.strip()[:NAME_MAX]
     if not name:

@@ -29,7 +29,7 @@ TRIES = 3
 
 
 @dataclass(frozen=True)
-class Figures:
+class SummaryFigures:
     """What a summary says, and what the rows it rests on looked like before they were read."""
 
     seen: tuple[Mapping[str, Any], ...]
@@ -48,7 +48,7 @@ def summarise(run: Run) -> None:
             return
 
 
-def summarise_at_once(held: Run, figures: Figures) -> None:
+def summarise_at_once(held: Run, figures: SummaryFigures) -> None:
     """Writes what was worked out before the run was held; anew where something came in since.
 
     Whoever sees that the run has ended sees its summary too.
@@ -63,7 +63,7 @@ def summarise_stopped() -> None:
         summarise(run)
 
 
-def figures_of(run: Run) -> Figures:
+def figures_of(run: Run) -> SummaryFigures:
     """What there is to say of a run now; of 100,000 scores that takes more than a second."""
     seen, counts = _seen(run), item_counts(run, timezone.now())
     _, spent = seen
@@ -89,7 +89,7 @@ def figures_of(run: Run) -> Figures:
         "cost_usd": None if spent["unpriced"] or not spent["calls"] else spent["cost"],
         "lost_at_most_usd": spent["lost"] or 0.0,
     }
-    return Figures(seen, summary, [] if run.rubric_version_id is None else _criteria(run))
+    return SummaryFigures(seen, summary, [] if run.rubric_version_id is None else _criteria(run))
 
 
 def _seen(run: Run) -> tuple[Mapping[str, Any], ...]:
@@ -128,7 +128,7 @@ def _criteria(run: Run) -> list[RunCriterionSummary]:
 
 
 @transaction.atomic
-def _written(run: Run, figures: Figures, *, anyway: bool) -> bool:
+def _written(run: Run, figures: SummaryFigures, *, anyway: bool) -> bool:
     """Writes them if they still hold, or `anyway`; else False. A run that goes on again has no summary."""
     held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
     if held.state == RunState.RUNNING:

@@ -18,7 +18,7 @@ from rubricweb.services import label_files as services
 from rubricweb.services.label_files import FIRST_LABELS, LabelsPlan
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
-from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelsForm, SaidOfLabels
+from rubricweb.web.datasets.label_forms import LabelColumnsForm, LabelFileChoices, LabelsForm
 from rubricweb.web.http import TeamRequest, team_page, uploaded
 
 
@@ -39,7 +39,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
     refusal: Invalid | TooLarge | None = None
     if request.method == "POST" and form.is_valid():
         version = form.cleaned_data.get("rubric_version")
-        said = SaidOfLabels(
+        said = LabelFileChoices(
             version.pk if version else None,
             form.cleaned_data["queue_name"],
             RATER_KINDS[form.cleaned_data["rater_kind"] or RaterKind.HUMAN],
@@ -63,7 +63,7 @@ def import_labels(request: TeamRequest, dataset_id: int) -> HttpResponse:
 def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> HttpResponse:
     """What the kept file would become, ways to change that, and the button that stores it."""
     known = kept_uploads.kept(request, upload_id, dataset, labels=True)
-    said, filename = SaidOfLabels(**known["labels"]), known["filename"]
+    said, filename = LabelFileChoices(**known["labels"]), known["filename"]
     version = access.access_version(request.team, said.version) if said.version else None
     data = uploads.kept(upload_id)
     refusal: Invalid | Conflict | None = None
@@ -123,7 +123,7 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
 
 
 def _looked_at(
-    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, said: SaidOfLabels
+    dataset: Dataset, version: RubricVersion | None, data: bytes, filename: str, said: LabelFileChoices
 ) -> LabelsPlan:
     return services.look_at_labels(
         dataset, version, data=data, filename=filename, queue_name=said.queue_name, choices=said.choices()
@@ -131,7 +131,7 @@ def _looked_at(
 
 
 def _previewed_again(
-    request: TeamRequest, upload_id: str, chosen: SaidOfLabels, *, changed: bool
+    request: TeamRequest, upload_id: str, chosen: LabelFileChoices, *, changed: bool
 ) -> HttpResponse:
     """What was chosen is kept; nothing is stored that nobody has seen."""
     held = request.session["uploads"]

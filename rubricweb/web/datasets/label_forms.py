@@ -76,7 +76,7 @@ class LabelsForm(forms.Form):
 
 
 @dataclass
-class SaidOfLabels:
+class LabelFileChoices:
     """What was said of a kept file so far; as plain data it goes into the session."""
 
     version: int | None
@@ -109,7 +109,7 @@ class LabelColumnsForm(forms.Form):
     Fields that were not sent stay as they are.
     """
 
-    def __init__(self, data: Any, *, plan: LabelsPlan, said: SaidOfLabels, criteria: list[str]) -> None:
+    def __init__(self, data: Any, *, plan: LabelsPlan, said: LabelFileChoices, criteria: list[str]) -> None:
         super().__init__(data)
         self.plan, self.said, self.found = plan, said, plan.reading.found
         self._criteria = criteria
@@ -169,9 +169,9 @@ class LabelColumnsForm(forms.Form):
 
     # ── What was chosen ──────────────────────────────────────────────────────────────────────────
 
-    def chosen(self) -> SaidOfLabels:
+    def chosen(self) -> LabelFileChoices:
         """What was said before, with what the form changes."""
-        said = SaidOfLabels(**vars(self.said))
+        said = LabelFileChoices(**vars(self.said))
         shape = self._sent("shape")
         if shape is not None and shape != (self.found.shape if self.found else ""):
             # In another shape columns stand for other things: they are recognised anew.
@@ -191,7 +191,7 @@ class LabelColumnsForm(forms.Form):
         said.rater_kinds = {**said.rater_kinds, **kinds}
         return said
 
-    def _choose_columns(self, said: SaidOfLabels) -> None:
+    def _choose_columns(self, said: LabelFileChoices) -> None:
         columns = self.plan.reading.columns
         now = self.plan.reading.fields
         sent = {column: self._sent(f"column_{number}") for number, column in enumerate(columns)}

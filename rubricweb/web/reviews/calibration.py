@@ -14,7 +14,7 @@ from rubricweb.models import Rater, ReviewQueue, Role
 from rubricweb.selectors.reviews import calibration as selectors
 from rubricweb.services.reviews import calibration as services
 from rubricweb.web.http import TeamRequest, team_page
-from rubricweb.web.reviews.calibration_forms import MarkGold, Rules
+from rubricweb.web.reviews.calibration_forms import CalibrationRulesForm, MarkGoldForm
 
 
 @team_page(Role.EDITOR)
@@ -27,7 +27,7 @@ def gold(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
-    form = MarkGold(request.POST, queue=queue)
+    form = MarkGoldForm(request.POST, queue=queue)
 
     def change() -> str:
         chosen = form.cleaned_data
@@ -44,7 +44,7 @@ def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
-    form = Rules(request.POST)
+    form = CalibrationRulesForm(request.POST)
 
     def change() -> str:
         services.set_rules(queue, by=request.user, **form.cleaned_data)
@@ -103,12 +103,12 @@ def _changed(request: TeamRequest, queue: ReviewQueue, words: str) -> HttpRespon
 
 
 def _page(request: TeamRequest, queue: ReviewQueue, **refused: Any) -> HttpResponse:
-    stored = {name: getattr(queue, name) for name in Rules.base_fields}
+    stored = {name: getattr(queue, name) for name in CalibrationRulesForm.base_fields}
     context = {
         "queue": queue,
         "overview": selectors.gold_overview(queue, request.user),
-        "marking": MarkGold(queue=queue),
-        "rules": Rules(initial=stored),
+        "marking": MarkGoldForm(queue=queue),
+        "rules": CalibrationRulesForm(initial=stored),
     }
     return render(
         request, "reviews/calibration/calibration.html", context | refused, status=422 if refused else 200

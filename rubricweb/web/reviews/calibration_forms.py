@@ -23,7 +23,7 @@ class _Percent(forms.FloatField):
         return f"{value * 100:g}" if isinstance(value, float) else value
 
 
-class MarkGold(RefusableForm):
+class MarkGoldForm(RefusableForm):
     """Items to be gold: so many at random, or those with these keys."""
 
     places = {"item_ids": "keys"}
@@ -57,7 +57,7 @@ class MarkGold(RefusableForm):
         return [found[key] for key in keys]
 
 
-class Rules(RefusableForm):
+class CalibrationRulesForm(RefusableForm):
     """How raters are calibrated, and when an item gets one more."""
 
     calibration_items = forms.IntegerField(

@@ -21,7 +21,7 @@ from rubricweb.web.reviews.views import locked, panes
 
 
 @dataclass(frozen=True)
-class Typed:
+class RefusedRevision:
     """A form that was refused, to be shown as it was sent."""
 
     criterion_id: int
@@ -56,7 +56,7 @@ def revise(request: TeamRequest, review_id: int, criterion_id: int) -> HttpRespo
             reason=reason.replace("\r\n", "\n"),
         )
     except Invalid as error:
-        typed = Typed(criterion_id, label, reason, _problem(error))
+        typed = RefusedRevision(criterion_id, label, reason, _problem(error))
         return _page(request, found, typed=typed, status=422)
     except Conflict as error:
         return _page(request, found, problem=str(error), status=409)
@@ -89,7 +89,7 @@ def _page(
     request: TeamRequest,
     review: Review,
     *,
-    typed: Typed | None = None,
+    typed: RefusedRevision | None = None,
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
@@ -133,14 +133,14 @@ def _about(thread: comments.Thread, criteria: Collection[int]) -> comments.Threa
     )
 
 
-def _typed_on(row: selected.Revealed, typed: Typed | None) -> Typed | None:
+def _typed_on(row: selected.Revealed, typed: RefusedRevision | None) -> RefusedRevision | None:
     """What the form of this criterion holds: what was refused, else what was changed to before."""
     if typed is not None and typed.criterion_id == row.criterion.pk:
         return typed
     if row.revision is None or row.revision.choice == RevisionChoice.KEEP:
         return None
     changed = row.revision.verdict if row.revision.choice == RevisionChoice.CHANGE else None
-    return Typed(row.criterion.pk, changed, row.revision.reason, "")
+    return RefusedRevision(row.criterion.pk, changed, row.revision.reason, "")
 
 
 def _problem(error: Invalid) -> str:

@@ -3,12 +3,12 @@
 import pytest
 
 from rubricweb.engine.lint import RULES, Rule
-from rubricweb.engine.lint.base import Finding, RuleExample, Sight
+from rubricweb.engine.lint.base import Finding, LintInput, RuleExample
 from rubricweb.engine.lint.draft import read_draft
 
 
 def findings(rule: Rule, example: RuleExample) -> list[Finding]:
-    return rule.findings(Sight(read_draft(list(example.criteria)), example.evidence))
+    return rule.findings(LintInput(read_draft(list(example.criteria)), example.evidence))
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

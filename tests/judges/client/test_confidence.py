@@ -8,7 +8,7 @@ import pytest
 from rubricweb.engine.rubric import Criterion
 from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.client.completions import Token
-from rubricweb.judges.client.confidence import Spelled, label_confidence
+from rubricweb.judges.client.confidence import SpelledTokens, label_confidence
 from rubricweb.judges.offline.script import Fail, Lexical, Script
 from tests.judges.completion import completion, token
 
@@ -16,7 +16,7 @@ VERDICTS = {str(verdict): str(verdict) for verdict in Verdict}
 
 
 def spelled(*tokens):
-    return Spelled([Token.model_validate(each) for each in tokens])
+    return SpelledTokens([Token.model_validate(each) for each in tokens])
 
 
 def answered(*tokens, **more):

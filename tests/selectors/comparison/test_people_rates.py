@@ -10,7 +10,7 @@ from rubricweb.selectors import dashboard
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.dashboard import PassRate
 from rubricweb.selectors.reviews.queue_sources import Source
-from rubricweb.selectors.reviews.sampling import Described
+from rubricweb.selectors.reviews.sampling import DescribedItems
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
@@ -33,7 +33,7 @@ def imported(people: Cast, run: Run, *rows: str) -> None:
     )
 
 
-def describes(people: Cast, run: Run, *chosen: Any) -> Described:
+def describes(people: Cast, run: Run, *chosen: Any) -> DescribedItems:
     found = comparison.compare(run, chosen, viewer=people.bob).describes
     assert found is not None
     return found
@@ -154,7 +154,7 @@ def test_unequal_chances_leave_unweighted_figures_to_the_labelled_items(people: 
     queue = opened(people, run, Source("sample", size=8, strata_metadata="type", seed=2))
     label(queue, people.ann, 8, lambda item, name: "MET")
     found = describes(people, run, queue)
-    assert found == Described(
+    assert found == DescribedItems(
         "labelled_items",
         "These figures describe 8 labelled items alone: they were drawn with unequal chances, and here each "
         "label counts once.",

@@ -39,7 +39,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class CriterionProgress:
     """How far one criterion has come: its stage (0-based), why it left those before, how that one voted.
 
     ``settled`` is None while votes of this stage are missing.
@@ -99,16 +99,16 @@ class CascadeGrader(VoteGrader):
         voted = [number for number, stage in enumerate(self.stages) if _of_stage(stage, votes)]
         return self._leaves(voted[-1], criterion, votes) if voted else None
 
-    def way(self, criterion: Criterion, votes: Sequence[Vote]) -> Way:
+    def way(self, criterion: Criterion, votes: Sequence[Vote]) -> CriterionProgress:
         """Follow one criterion through the stages as far as its votes reach."""
         escalations: list[Escalation] = []
         for number, stage in enumerate(self.stages):
             cast = _of_stage(stage, votes)
             if len(cast) < stage.panel.votes_per_criterion:
-                return Way(number, tuple(escalations), None)
+                return CriterionProgress(number, tuple(escalations), None)
             reason = self._leaves(number, criterion, cast)
             if reason is None:
-                return Way(number, tuple(escalations), stage.panel.tally(criterion, cast))
+                return CriterionProgress(number, tuple(escalations), stage.panel.tally(criterion, cast))
             escalations.append(Escalation(stage=stage.name, reason=reason))
         raise AssertionError("the last stage escalates nothing")
 

@@ -23,7 +23,7 @@ UNNAMED = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredCase:
     """What an item answers, a case or "" for one of its own; which system version did; at which attempt."""
 
     case_id: str = ""
@@ -37,7 +37,7 @@ class Answered:
         return f"{id}#{self.attempt}" if self.attempt > 1 else id
 
 
-OWN_CASE = Answered()
+OWN_CASE = AnsweredCase()
 
 
 @dataclass
@@ -50,11 +50,11 @@ class CaseReader:
 
     faults: FaultList
     _words: dict[str, tuple[str, str]] = field(default_factory=dict)
-    _answers: dict[Answered, str] = field(default_factory=dict)
+    _answers: dict[AnsweredCase, str] = field(default_factory=dict)
 
     def read(
         self, values: Mapping[str, Any], words: Callable[[], str], place: str, at: Callable[[str], str]
-    ) -> Answered | None:
+    ) -> AnsweredCase | None:
         """What the item answers; None where something about it was refused.
 
         ``words`` gives what `asked_words` makes of the item, ``at`` the place of one of its fields.
@@ -68,7 +68,7 @@ class CaseReader:
         if not case_id and not system:
             return OWN_CASE
         asked = words()
-        answered = Answered(case_id or f"auto-{asked[:16]}", system or UNNAMED, attempt)
+        answered = AnsweredCase(case_id or f"auto-{asked[:16]}", system or UNNAMED, attempt)
         known, known_place = self._words.setdefault(answered.case_id, (asked, place))
         if known != asked:
             found = f"case {case_id!r} with another prompt, reference or rubric (as {known_place})"
@@ -142,7 +142,7 @@ def read_attempt(value: Any, place: str, faults: FaultList) -> int:
     return int(text)
 
 
-def checked_item_id(answered: Answered, place: str, faults: FaultList) -> str:
+def checked_item_id(answered: AnsweredCase, place: str, faults: FaultList) -> str:
     """The id an item gets from its case; one that is too long is a fault."""
     if len(answered.item_id) > MAX_ID:
         faults.add(

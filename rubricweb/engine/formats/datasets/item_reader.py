@@ -24,7 +24,7 @@ from rubricweb.engine.formats.dataset_values import (
     Prompt,
     ProvenanceRow,
 )
-from rubricweb.engine.formats.datasets.cases import Answered, CaseReader, asked_words, checked_item_id
+from rubricweb.engine.formats.datasets.cases import AnsweredCase, CaseReader, asked_words, checked_item_id
 from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
     read_machine_raters,
@@ -284,7 +284,7 @@ class ItemReader:
         own: tuple[Prompt | None, str | None, Rubric | None],
         mapping: Mapping[str, str],
         place: str,
-    ) -> Answered | None:
+    ) -> AnsweredCase | None:
         """What the item answers; ``own`` are its prompt, reference and rubric, the header says the rest."""
         prompt, reference, rubric = own
 
@@ -303,7 +303,7 @@ class ItemReader:
         self.places_by_id[id] = place
         return id
 
-    def _given_id(self, value: Any, answered: Answered | None, place: str) -> str | None:
+    def _given_id(self, value: Any, answered: AnsweredCase | None, place: str) -> str | None:
         """The id the file gives the item, else one of its case and system; None where it has neither."""
         given = read_id(value, place, self.faults)
         if given is None and answered is not None and answered.case_id:

@@ -30,7 +30,7 @@ from rubricweb.engine.formats.labels.answers import (
     value_text,
 )
 from rubricweb.engine.formats.labels.left_out import LeftOut, LeftOutRows, RowProblem
-from rubricweb.engine.formats.labels.recognition import Known, recognised
+from rubricweb.engine.formats.labels.recognition import KnownNames, recognised
 from rubricweb.engine.formats.labels.rubrics import Rubrics
 from rubricweb.engine.formats.records import MAX_FILE_BYTES, PlacedRecord
 from rubricweb.engine.parsers.plain_text import unstorable
@@ -109,7 +109,7 @@ def read_label_table(
         unread.raise_as(InvalidFile)
     rubrics = Rubrics(rubric, own_rubrics or {})
     criteria = [pair for one in rubrics.every for pair in one.by_name.items()]
-    known = Known.of(criteria, choices, items)
+    known = KnownNames.of(criteria, choices, items)
     columns = tuple(dict.fromkeys(str(key) for record in first for key in record.data))
     unclear = FaultList()
     sample = _sample(first, columns)

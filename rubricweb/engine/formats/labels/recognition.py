@@ -34,7 +34,7 @@ _HALF, _MOST = 0.5, 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNames:
     """What a file of labels is held against: criteria by name, every answer to them, the dataset's items."""
 
     names: CriterionNames
@@ -44,7 +44,7 @@ class Known:
     @classmethod
     def of(
         cls, criteria: Iterable[tuple[str, Criterion]], choices: LabelChoices, items: Collection[str] | None
-    ) -> Known:
+    ) -> KnownNames:
         """Of named criteria, and of what a person said values stand for."""
         named = [(name, one) for name, one in criteria if not one.is_check]
         answers = {text.casefold() for text in (*WORDS, *GRADES, *Verdict, *choices.values)}
@@ -66,7 +66,7 @@ class Known:
 
 
 def recognised(
-    sample: Mapping[str, Sequence[str]], known: Known, choices: LabelChoices, faults: FaultList
+    sample: Mapping[str, Sequence[str]], known: KnownNames, choices: LabelChoices, faults: FaultList
 ) -> tuple[LabelColumns | None, dict[str, str]]:
     """The columns of a table whose first values are ``sample``, and column by column the field it is read as.
 
@@ -90,7 +90,7 @@ def _columns_text(columns: list[str]) -> str:
 
 
 def _check(
-    sample: Mapping[str, Sequence[str]], known: Known, choices: LabelChoices, faults: FaultList
+    sample: Mapping[str, Sequence[str]], known: KnownNames, choices: LabelChoices, faults: FaultList
 ) -> None:
     """Choices that name what the file or the rubric does not have."""
     for field, column in choices.columns.items():
@@ -108,7 +108,7 @@ def _check(
 class _Recogniser:
     """One table: the columns nobody has said anything of yet are free."""
 
-    def __init__(self, sample: Mapping[str, Sequence[str]], known: Known, choices: LabelChoices) -> None:
+    def __init__(self, sample: Mapping[str, Sequence[str]], known: KnownNames, choices: LabelChoices) -> None:
         self._sample, self._known, self._choices = sample, known, choices
         self._roles: dict[str, str] = {}
         self._headers: dict[str, LabelColumn] = {}

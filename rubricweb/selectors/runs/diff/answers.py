@@ -13,7 +13,7 @@ from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, flo
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class CriterionAnswersOfRun:
     """A run's answers to one criterion: arrays with a place per item.
 
     `labels` are the numbers of labels (see Worth) or what a check found, NaN without an answer; `values` what
@@ -25,12 +25,12 @@ class Said:
     failed: Bools
 
     @classmethod
-    def nothing(cls, items: int) -> "Said":
+    def nothing(cls, items: int) -> "CriterionAnswersOfRun":
         """No answers and no failures."""
         return cls(np.full(items, np.nan), np.full(items, np.nan), np.zeros(items, dtype=np.bool_))
 
-    def take(self, places: Ints) -> "Said":
-        return Said(self.labels[places], self.values[places], self.failed[places])
+    def take(self, places: Ints) -> "CriterionAnswersOfRun":
+        return CriterionAnswersOfRun(self.labels[places], self.values[places], self.failed[places])
 
     @property
     def there(self) -> Bools:
@@ -42,12 +42,12 @@ class Said:
         return ~np.isnan(self.values)
 
 
-Answers = Mapping[int, Said]
+Answers = Mapping[int, CriterionAnswersOfRun]
 """Criterion id → what was said there, item by item."""
 
 
 @dataclass
-class Worth:
+class LabelValues:
     """What every label of one criterion is worth, worked out once each."""
 
     criterion: engine.Criterion
@@ -74,7 +74,7 @@ class LabelNumbers(dict[str | None, int]):
     def of(self, labels: Sequence[str | None]) -> Ints:
         return ints([self[label] for label in labels])
 
-    def values_by_number(self, worth: Worth, used: Ints) -> Floats:
+    def values_by_number(self, worth: LabelValues, used: Ints) -> Floats:
         """(numbers,): what those labels that are `used` are worth, NaN for all others and for abstentions."""
         names = list(self)
         values = np.full(len(names), np.nan)
@@ -83,12 +83,12 @@ class LabelNumbers(dict[str | None, int]):
         return values
 
 
-def worth_of(criteria: Iterable[Criterion]) -> dict[int, Worth]:
+def worth_of(criteria: Iterable[Criterion]) -> dict[int, LabelValues]:
     """Criterion id → what its labels are worth."""
-    return {criterion.pk: Worth(criterion.to_engine()) for criterion in criteria}
+    return {criterion.pk: LabelValues(criterion.to_engine()) for criterion in criteria}
 
 
-def answers_of(run: Run, worth: Mapping[int, Worth], items: Ints, numbers: LabelNumbers) -> Answers:
+def answers_of(run: Run, worth: Mapping[int, LabelValues], items: Ints, numbers: LabelNumbers) -> Answers:
     """The run's answers to these criteria on `items`, ids ascending: the first where it asked several times.
 
     One query.
@@ -103,7 +103,7 @@ def answers_of(run: Run, worth: Mapping[int, Worth], items: Ints, numbers: Label
     for pk, one in worth.items():
         at = shown & (criteria == pk)
         chosen, measured = at & (labels > 0), at & ~np.isnan(found)
-        said = Said.nothing(len(items))
+        said = CriterionAnswersOfRun.nothing(len(items))
         said.labels[places[chosen]] = labels[chosen]
         said.values[places[chosen]] = numbers.values_by_number(one, labels[chosen])[labels[chosen]]
         said.labels[places[measured]] = found[measured]

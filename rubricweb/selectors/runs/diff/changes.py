@@ -10,8 +10,8 @@ from rubricweb.engine.agreement import Figure, McNemar, holm, mcnemar, paired_t
 from rubricweb.engine.agreement.scores.scores import mean_difference
 from rubricweb.models import Criterion
 from rubricweb.selectors.runs.criterion_counts import share_figure
-from rubricweb.selectors.runs.diff.answers import Answers, Said
-from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.runs.diff.answers import Answers, CriterionAnswersOfRun
+from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.diff.noise import Noise
 from rubricweb.selectors.shared.columns import Floats
 
@@ -100,7 +100,7 @@ def within_noise(changed: Figure, flip_rate: Figure | None) -> WithinNoise:
 
 
 def criterion_changes(
-    partners: Partners,
+    partners: MatchedCriteria,
     said: Answers,
     said_before: Answers,
     *,
@@ -124,7 +124,12 @@ class _Pair:
     """The answers to one criterion in both runs."""
 
     def __init__(
-        self, criterion: Criterion, before: Criterion, said: Said, said_before: Said, confidence: float
+        self,
+        criterion: Criterion,
+        before: Criterion,
+        said: CriterionAnswersOfRun,
+        said_before: CriterionAnswersOfRun,
+        confidence: float,
     ) -> None:
         self.criterion, self.before = criterion, before
         self._said, self._said_before = said, said_before

@@ -8,7 +8,7 @@ from rubricweb.models import Criterion, Run
 
 
 @dataclass(frozen=True)
-class Partners:
+class MatchedCriteria:
     """Criteria of a run matched with those of its baseline.
 
     `pairs` are (the run's, the baseline's) in the run's order: the same row, or rows of two rubric versions
@@ -21,7 +21,7 @@ class Partners:
     only_baseline: tuple[Criterion, ...]
 
     @classmethod
-    def of(cls, run: Run, baseline: Run) -> "Partners":
+    def of(cls, run: Run, baseline: Run) -> "MatchedCriteria":
         """Of the versions the two runs graded by; none where every item brings its own rubric. One query."""
         wanted = {run.rubric_version_id, baseline.rubric_version_id} - {None}
         rows = list(Criterion.objects.filter(version__in=wanted).order_by("position")) if wanted else []
@@ -51,13 +51,13 @@ class Partners:
         return {before.pk: criterion.pk for criterion, before in self.pairs}
 
 
-def matched(run: Sequence[Criterion], baseline: Sequence[Criterion]) -> Partners:
+def matched(run: Sequence[Criterion], baseline: Sequence[Criterion]) -> MatchedCriteria:
     """Each of the run's criteria with the baseline's that asks the same, if there is one."""
     before = {_question(criterion): criterion for criterion in baseline}
     pairs = [(criterion, before[_question(criterion)]) for criterion in run if _question(criterion) in before]
     taken_run = {criterion.pk for criterion, _ in pairs}
     taken_baseline = {criterion.pk for _, criterion in pairs}
-    return Partners(
+    return MatchedCriteria(
         pairs=tuple(pairs),
         only_run=tuple(criterion for criterion in run if criterion.pk not in taken_run),
         only_baseline=tuple(criterion for criterion in baseline if criterion.pk not in taken_baseline),

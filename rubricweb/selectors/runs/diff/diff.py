@@ -16,12 +16,12 @@ from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.scoring.parts import score_part_columns
 from rubricweb.errors import Invalid
 from rubricweb.models import Criterion, Run, RunState, User
-from rubricweb.selectors.runs.diff.answers import Answers, LabelNumbers, Worth, answers_of, worth_of
+from rubricweb.selectors.runs.diff.answers import Answers, LabelNumbers, LabelValues, answers_of, worth_of
 from rubricweb.selectors.runs.diff.changes import CriterionChange, criterion_changes
-from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.diff.items import (
-    Grades,
     ItemChanges,
+    ItemGrades,
     counted,
     hidden_from,
     item_changes,
@@ -190,7 +190,7 @@ def run_diff(
     require_comparable(run, baseline)
     hidden = hidden_from(run, viewer)
     changes = item_changes(run, baseline, hidden) if changes is None else changes
-    partners = Partners.of(run, baseline)
+    partners = MatchedCriteria.of(run, baseline)
     worth = worth_of(partners.everything)
     items = np.sort(changes.item_ids)
     numbers = LabelNumbers()
@@ -225,7 +225,7 @@ def run_diff(
     )
 
 
-def _side(run: Run, found: Grades) -> Side:
+def _side(run: Run, found: ItemGrades) -> Side:
     coverages = found.coverages[~np.isnan(found.coverages)]
     return Side(
         run=run,
@@ -252,8 +252,8 @@ class _Answered:
 def _contributions(
     now: _Answered,
     before: _Answered,
-    partners: Partners,
-    worth: Mapping[int, Worth],
+    partners: MatchedCriteria,
+    worth: Mapping[int, LabelValues],
     changes: ItemChanges,
     items: Ints,
     confidence: float,
@@ -286,7 +286,7 @@ def _contributions(
 def _parts(
     run: Run,
     criteria: Sequence[Criterion],
-    worth: Mapping[int, Worth],
+    worth: Mapping[int, LabelValues],
     answers: Answers,
     places: Ints,
     normalize: bool,
@@ -313,7 +313,7 @@ def _rest(difference: Figure, parts: Mapping[int, Figure]) -> float | None:
     return difference.value - sum(part.value or 0.0 for part in parts.values())
 
 
-def _own_rubric(run: Run, grades: Grades) -> Bools:
+def _own_rubric(run: Run, grades: ItemGrades) -> Bools:
     """Where the run graded an item by another rubric than its own."""
     own = -1 if run.rubric_version_id is None else run.rubric_version_id
     others: Bools = grades.rubric_versions != own

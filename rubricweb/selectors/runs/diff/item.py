@@ -10,7 +10,7 @@ from rubricweb.selectors.blinding import require_visible
 from rubricweb.selectors.labels.stored_answers import outcome
 from rubricweb.selectors.runs.diff.criteria import matched
 from rubricweb.selectors.runs.diff.diff import require_comparable
-from rubricweb.selectors.runs.diff.items import Graded, ItemChange, score_scale
+from rubricweb.selectors.runs.diff.items import ItemChange, ItemGrade, score_scale
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ def item_in_both(run: Run, baseline: Run, item: Item, *, viewer: User) -> ItemIn
     )
 
 
-def _graded(row: RunItem | None, scale: str) -> Graded | None:
+def _graded(row: RunItem | None, scale: str) -> ItemGrade | None:
     if row is None:
         return None
     score = row.score if scale == "score" else row.raw_score
-    return Graded(
+    return ItemGrade(
         row.rubric_version_id,
         score if row.fully_judged else None,
         row.coverage,

@@ -12,7 +12,7 @@ from django.db.models import Case, TextField, Value, When
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Judgement, Run, RunItem, User
 from rubricweb.selectors.blinding import hidden_of
-from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
 
 ROUNDING = 1e-9
@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 ITEM_CHANGES = ("regression", "fix", "unchanged", "unpaired")
 
 
-class Graded(NamedTuple):
+class ItemGrade(NamedTuple):
     """What one run has on one item; `score` on the scale the runs are compared on, None without one and where
     a verdict failed.
     """
@@ -41,8 +41,8 @@ class ItemChange:
     """
 
     item_id: int
-    run: Graded | None
-    baseline: Graded | None
+    run: ItemGrade | None
+    baseline: ItemGrade | None
 
     @property
     def difference(self) -> float | None:
@@ -71,8 +71,8 @@ class ItemChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Grades:
-    """What one run has on items: `Graded` as arrays; `there` is false where it does not have the item."""
+class ItemGrades:
+    """What one run has on items: `ItemGrade` as arrays; `there` is false where it does not have the item."""
 
     there: Bools
     rubric_versions: Ints
@@ -81,10 +81,10 @@ class Grades:
     errors: Ints
     graded: Bools
 
-    def at(self, place: int) -> Graded | None:
+    def at(self, place: int) -> ItemGrade | None:
         if not self.there[place]:
             return None
-        return Graded(
+        return ItemGrade(
             int(self.rubric_versions[place]),
             _number(self.scores[place]),
             _number(self.coverages[place]),
@@ -92,9 +92,9 @@ class Grades:
             bool(self.graded[place]),
         )
 
-    def take(self, places: Ints | slice) -> "Grades":
+    def take(self, places: Ints | slice) -> "ItemGrades":
         """Those at these places."""
-        return Grades(
+        return ItemGrades(
             self.there[places],
             self.rubric_versions[places],
             self.scores[places],
@@ -114,7 +114,7 @@ class ItemChanges(Sequence[ItemChange]):
     `differences` are NaN and `kinds`, places in ITEM_CHANGES, the last one where a score is missing.
     """
 
-    def __init__(self, item_ids: Ints, run: Grades, baseline: Grades) -> None:
+    def __init__(self, item_ids: Ints, run: ItemGrades, baseline: ItemGrades) -> None:
         self.item_ids, self.run, self.baseline = item_ids, run, baseline
 
     @cached_property
@@ -174,7 +174,7 @@ def item_changes(run: Run, baseline: Run, hidden: set[int]) -> ItemChanges:
     return changes.taken(np.lexsort((item_ids, -sizes, changes.kinds)))
 
 
-def _grades(run: Run, field: str) -> tuple[Ints, Grades]:
+def _grades(run: Run, field: str) -> tuple[Ints, ItemGrades]:
     """The run's items, and what it has on them."""
     # Turning 100,000 of these into times takes longer than reading them, and only their absence counts.
     graded_at = Case(When(graded_at=None, then=None), default=Value("then"), output_field=TextField())
@@ -185,18 +185,18 @@ def _grades(run: Run, field: str) -> tuple[Ints, Grades]:
     )
     there = np.ones(len(item_ids), dtype=np.bool_)
     scores[errors > 0] = np.nan
-    return item_ids, Grades(there, versions, scores, coverages, errors, graded)
+    return item_ids, ItemGrades(there, versions, scores, coverages, errors, graded)
 
 
-def _placed(ids: Ints, grades: Grades, item_ids: Ints) -> Grades:
+def _placed(ids: Ints, grades: ItemGrades, item_ids: Ints) -> ItemGrades:
     """`grades` of the items `ids` as they belong to `item_ids`, ascending."""
     nan, nothing = np.full(len(item_ids), np.nan), np.zeros(len(item_ids), dtype=np.int64)
-    placed = Grades(
+    placed = ItemGrades(
         nothing.astype(np.bool_), nothing, nan, nan.copy(), nothing.copy(), nothing.astype(np.bool_)
     )
     shown = np.isin(ids, item_ids)
     places = np.searchsorted(item_ids, ids[shown])
-    for name in Grades.__dataclass_fields__:
+    for name in ItemGrades.__dataclass_fields__:
         getattr(placed, name)[places] = getattr(grades, name)[shown]
     return placed
 
@@ -269,7 +269,7 @@ def item_rows(changes: Sequence[ItemChange], run: Run, baseline: Run) -> tuple[D
     """These items with their names and changed answers, in the order given. Three queries at most."""
     ids = [one.item_id for one in changes]
     items = Item.objects.only("pk", "key", "description", "dataset_id").in_bulk(ids)
-    run_ids = Partners.of(run, baseline).run_ids()
+    run_ids = MatchedCriteria.of(run, baseline).run_ids()
     said: dict[tuple[int, int], dict[int, tuple[str | None, float | None]]] = {}
     rows = Judgement.objects.filter(run__in=(run.pk, baseline.pk), item__in=ids, error_kind=None, repeat=0)
     for run_id, item_id, criterion_id, verdict, value in rows.order_by().values_list(

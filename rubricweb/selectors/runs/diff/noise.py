@@ -9,8 +9,8 @@ import numpy as np
 from rubricweb.engine.agreement import Figure
 from rubricweb.engine.agreement.raters.repeats import flip_rate_of
 from rubricweb.models import Run, Vote
-from rubricweb.selectors.runs.diff.answers import LabelNumbers, Worth
-from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.runs.diff.answers import LabelNumbers, LabelValues
+from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.shared.columns import Bools, Ints, columns, ints
 
 Source = Literal["repeats", "members"]
@@ -31,8 +31,8 @@ class Noise:
 def noise(
     run: Run,
     baseline: Run,
-    partners: Partners,
-    worth: Mapping[int, Worth],
+    partners: MatchedCriteria,
+    worth: Mapping[int, LabelValues],
     hidden: set[int],
     confidence: float,
 ) -> dict[int, Noise]:
@@ -69,7 +69,11 @@ class _Votes:
 
 
 def _votes(
-    run: Run, voting: Sequence[int], partners: Partners, worth: Mapping[int, Worth], hidden: set[int]
+    run: Run,
+    voting: Sequence[int],
+    partners: MatchedCriteria,
+    worth: Mapping[int, LabelValues],
+    hidden: set[int],
 ) -> _Votes:
     """Votes that have a value, on criteria of the run and those of the baseline that it was asked too."""
     judges, labels = LabelNumbers(), LabelNumbers()

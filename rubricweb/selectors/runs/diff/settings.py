@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rubricweb.models import Run
-from rubricweb.selectors.runs.diff.criteria import Partners
+from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ _RUN = {
 }
 
 
-def settings_that_differ(run: Run, baseline: Run, partners: Partners) -> tuple[Setting, ...]:
+def settings_that_differ(run: Run, baseline: Run, partners: MatchedCriteria) -> tuple[Setting, ...]:
     """What a difference may come from, the most telling first; the dataset is the same."""
     found = [Setting("Rubric", _rubric(run), _rubric(baseline))]
     found += [

@@ -11,7 +11,7 @@ from rubricweb.judges.base import Question
 from rubricweb.models import Judgement
 from rubricweb.models import Vote as VoteRow
 from rubricweb.selectors.labels.stored_answers import engine_votes, label_of
-from rubricweb.selectors.runs.graders import Settled, settled, stage_of
+from rubricweb.selectors.runs.graders import SettledVotes, settled, stage_of
 from rubricweb.services.grading.asking.base import (
     JUDGEMENT_COLUMNS,
     Arrived,
@@ -117,7 +117,7 @@ class PanelVoting(GradingStrategy):
         if not bulk_rows.insert_new(Judgement, JUDGEMENT_COLUMNS, made):
             super().load(items)
 
-    def _settled(self, item: OpenItem, index: int, found: Settled, now: datetime) -> bulk_rows.Row:
+    def _settled(self, item: OpenItem, index: int, found: SettledVotes, now: datetime) -> bulk_rows.Row:
         error = found.tally.error
         failure = (error.kind, error.message) if error is not None else (None, "")
         passed_on = "".join(f"{step.stage} passed it on ({step.reason}). " for step in found.escalations)

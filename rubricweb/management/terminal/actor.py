@@ -13,12 +13,12 @@ from rubricweb.selectors.teams import lookup
 
 
 @dataclass(frozen=True)
-class Who:
+class Actor:
     team: Team
     user: User
 
 
-def acting(options: argparse.Namespace, role: Role) -> Who:
+def resolve_actor(options: argparse.Namespace, role: Role) -> Actor:
     """The `--team` and `--user` of a command; the person must be a member with at least `role`.
 
     In the embedded form tables, a first team and its owner are made when they are missing.
@@ -29,7 +29,7 @@ def acting(options: argparse.Namespace, role: Role) -> Who:
     team = lookup.team_called(options.team)
     user = lookup.person_called(options.user) if options.user else lookup.first_owner(team)
     access.access_membership(user, team.slug, role)
-    return Who(team, user)
+    return Actor(team, user)
 
 
 def note(line: str) -> None:
