@@ -77,6 +77,7 @@ class Installation:
     env: Mapping[str, str]
     database_url: str
     _warm: list[Warm] = field(default_factory=list)
+    _connections: list["psycopg.Connection[tuple[Any, ...]]"] = field(default_factory=list)
 
     def run(
         self, *arguments: str | Path, timeout: float = 90, **env: str
@@ -97,15 +98,21 @@ class Installation:
         )
 
     def close(self) -> None:
-        """Ends what was kept warm."""
-        while self._warm:
-            self._warm.pop().close()
+        """Ends what was kept."""
+        for kept in (self._warm, self._connections):
+            while kept:
+                kept.pop().close()
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Rows straight from the tables, past everything that is being tested."""
         if self.database_url:
-            with psycopg.connect(self.database_url) as connection:
-                return connection.execute(sql).fetchall()
+            if not self._connections:  # kept, for tests ask again and again while they wait
+                self._connections.append(psycopg.connect(self.database_url, autocommit=True))
+            try:
+                return self._connections[0].execute(sql).fetchall()
+            except psycopg.OperationalError:  # the server is gone
+                self._connections.pop().close()
+                raise
         with closing(sqlite3.connect(self.folder / "rubricweb.sqlite3", timeout=30)) as connection:
             return connection.execute(sql).fetchall()
 

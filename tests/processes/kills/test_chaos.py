@@ -200,11 +200,13 @@ def fleet() -> Iterator[Fleet]:
 
         settings = json.dumps(BEHAVIOUR)
         judge = start("judge", "benchmarks.judge_server", "--port", str(judge_port), "--settings", settings)
-        bind = ["--bind", f"127.0.0.1:{web_port}", "--workers", "2", "--threads", "4", "--no-control-socket"]
+        bind = ["--bind", f"127.0.0.1:{web_port}", "--workers", "2", "--threads", "4"]
+        bind += ["--preload", "--no-control-socket"]
         web = start("web", "gunicorn", "rubricweb.wsgi", "--worker-class", "gthread", *bind)
         worker = start("worker", "rubricweb.management.serving.worker", "--concurrency", "2")
         judge_root, web_root = f"http://127.0.0.1:{judge_port}", f"http://127.0.0.1:{web_port}"
         yield Fleet(installation, judge, judge_root, web, web_root, worker, postgres, redis)
+        installation.close()  # a server that is told to stop waits for whoever is connected
     finally:
         for one in reversed(kept):
             one.end()

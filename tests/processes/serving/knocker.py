@@ -1,15 +1,17 @@
-"""A web process that is asked a few times, at a moment of its own clock.
+"""Web processes, one after the other, each asked a few times at a moment of its own clock.
 
     python -m tests.processes.serving.knocker prepare
-    python -m tests.processes.serving.knocker sign-in MOMENT PASSWORD TIMES
-    python -m tests.processes.serving.knocker api MOMENT TOKEN TIMES
+    python -m tests.processes.serving.knocker '[["sign-in", MOMENT, PASSWORD, 3], ["api", MOMENT, TOKEN, 1]]'
 
-`prepare` makes ann with the password "right one, truly" and prints a token of hers; the others print a line
-for each time: whether ann is signed in, or the status and Retry-After.
+`prepare` makes ann with the password "right one, truly" and prints a token of hers. Each process prints a
+JSON list, with an entry for each time: whether ann is signed in, or the status and Retry-After.
 """
 
+import importlib
+import json
 import os
 import sys
+import traceback
 from datetime import datetime
 
 import django
@@ -39,9 +41,26 @@ def knock(what: str, secret: str) -> str:
     return f"{answer.status_code} {answer.headers.get('Retry-After', '')}".strip()
 
 
-def main() -> None:
+def knocks(what: str, moment: str, secret: str, times: int) -> None:
+    """In a process of its own, forked before anything was asked: it knows nothing of the other ones."""
     import time_machine
 
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        return
+    try:
+        with time_machine.travel(datetime.fromisoformat(moment), tick=False):
+            said = [knock(what, secret) for _ in range(times)]
+        print(json.dumps(said), flush=True)
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "rubricweb.settings"
     os.environ["ALLOWED_HOSTS"] = "testserver"
     os.environ["RUBRICWEB_LOCAL"] = "1"
@@ -49,10 +68,9 @@ def main() -> None:
     if sys.argv[1] == "prepare":
         prepare()
         return
-    what, moment, secret, times = sys.argv[1:]
-    with time_machine.travel(datetime.fromisoformat(moment), tick=False):
-        for _ in range(int(times)):
-            print(knock(what, secret))
+    importlib.import_module("rubricweb.urls")  # once for all that are forked
+    for what, moment, secret, times in json.loads(sys.argv[1]):
+        knocks(what, moment, secret, times)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Throttles over several web processes: n + 1 tries are one too many, wherever they arrive."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,14 +21,12 @@ def installation() -> Iterator[Installation]:
 
 @pytest.fixture(scope="module")
 def token(installation: Installation) -> str:
-    [secret] = knocker(installation, "prepare")
-    return secret
+    return knocker(installation, "prepare").strip()
 
 
-def knocker(installation: Installation, *arguments: object) -> list[str]:
-    """What one process, which lives no longer than this, prints."""
+def knocker(installation: Installation, argument: str) -> str:
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.processes.serving.knocker", *map(str, arguments)],
+        [sys.executable, "-m", "tests.processes.serving.knocker", argument],
         cwd=ROOT,
         env=dict(installation.env),
         capture_output=True,
@@ -36,24 +35,36 @@ def knocker(installation: Installation, *arguments: object) -> list[str]:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    return ended.stdout.split("\n")[:-1]
+    return ended.stdout
+
+
+def knocks(installation: Installation, *processes: tuple[str, datetime, str, int]) -> list[list[str]]:
+    """What each of these processes, which live one after the other, is answered."""
+    asked = json.dumps([(what, str(moment), secret, times) for what, moment, secret, times in processes])
+    return [json.loads(line) for line in knocker(installation, asked).splitlines()]
 
 
 def test_the_sixth_try_of_a_password_is_refused_in_whichever_process(
     installation: Installation, token: str
 ) -> None:
     """Five wrong ones in five minutes: three here, two there; then the right one is not even tried."""
-    assert knocker(installation, "sign-in", NOW, "wrong", 3) == ["out"] * 3
-    assert knocker(installation, "sign-in", NOW, "wrong", 2) == ["out"] * 2
-    assert knocker(installation, "sign-in", NOW, "right one, truly", 1) == ["out"]
     later = NOW + timedelta(minutes=5, seconds=1)
-    assert knocker(installation, "sign-in", later, "right one, truly", 1) == ["in"]
+    assert knocks(
+        installation,
+        ("sign-in", NOW, "wrong", 3),
+        ("sign-in", NOW, "wrong", 2),
+        ("sign-in", NOW, "right one, truly", 1),
+        ("sign-in", later, "right one, truly", 1),
+    ) == [["out"] * 3, ["out"] * 2, ["out"], ["in"]]
 
 
 def test_the_sixth_request_of_a_token_waits_for_the_next_minute(
     installation: Installation, token: str
 ) -> None:
-    assert knocker(installation, "api", NOW, token, 3) == ["200"] * 3
-    # At 50 seconds past the minute the next one is 10 seconds away.
-    assert knocker(installation, "api", NOW, token, 3) == ["200", "200", "429 10"]
-    assert knocker(installation, "api", NOW + timedelta(seconds=10), token, 1) == ["200"]
+    """At 50 seconds past the minute the next one is 10 seconds away."""
+    assert knocks(
+        installation,
+        ("api", NOW, token, 3),
+        ("api", NOW, token, 3),
+        ("api", NOW + timedelta(seconds=10), token, 1),
+    ) == [["200"] * 3, ["200", "200", "429 10"], ["200"]]
