@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from rubricweb.models.datasets import Dataset, Item
-from rubricweb.models.rubrics import Criterion, LabelDecision, RubricVersion
+from rubricweb.models.rubrics import Criterion, LabelDecision, LabelDecisionKind, RubricVersion
 from rubricweb.models.runs import Run
 from rubricweb.models.teams import Team, User
 
@@ -168,6 +168,11 @@ class ReviewQueue(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether it was opened to probe labels under other words: each item is for one rater."""
+        return self.label_decision is not None and self.label_decision.kind == LabelDecisionKind.PROBE
 
     def criteria_asked(self, own_version_id: int | None = None) -> models.QuerySet[Criterion]:
         """The criteria of an item in this queue, of its own rubric where it brings one. One query.

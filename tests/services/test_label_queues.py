@@ -21,7 +21,7 @@ from rubricweb.selectors.rubrics.label_changes import (
     LabelChange,
 )
 from rubricweb.services.label_queues import QueueWish, decide, open_queues, publish
-from rubricweb.services.reviews import queue_changes, queues, reviews
+from rubricweb.services.reviews import calibration, queue_changes, queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.rubrics.label_decisions import NewLabelDecision
 from rubricweb.services.teams import teams
@@ -290,6 +290,12 @@ def test_a_probe_stays_as_it_was_drawn(people: Cast, first: RubricVersion, label
     [opened] = decided(second, people.ed, "probe", QueueWish(size=2)).queues
     with pytest.raises(Conflict, match="stay as they were drawn"):
         queue_changes.extend_queue(opened.queue, by=people.ed, source=queues.WHOLE_DATASET)
+    with pytest.raises(Conflict, match="each item is for one rater"):
+        calibration.mark_gold(opened.queue, by=people.ed, at_random=1)
+    with pytest.raises(Conflict, match="each item is for one rater"):
+        calibration.set_rules(
+            opened.queue, by=people.ed, calibration_items=0, pass_mark=None, extra_rater_below=0.5
+        )
 
 
 def test_labels_of_two_datasets_are_probed_together(

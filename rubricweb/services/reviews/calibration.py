@@ -119,6 +119,10 @@ def _require_changing(queue: ReviewQueue) -> None:
     locked = ReviewQueue.objects.select_for_update(no_key=True).get(pk=queue.pk)
     if locked.imported or locked.state == QueueState.CLOSED:
         raise Conflict(f"The queue {queue} is closed.")
+    if locked.is_probe:
+        raise Conflict(
+            f"{queue} is a probe: each item is for one rater, none is gold and none gets one more."
+        )
 
 
 def _require_no_rater(queue: ReviewQueue, by: User) -> None:

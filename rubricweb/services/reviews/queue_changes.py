@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from rubricweb.errors import Conflict
-from rubricweb.models import LabelDecisionKind, QueueItem, QueueState, ReviewQueue, User
+from rubricweb.models import QueueItem, QueueState, ReviewQueue, User
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_sources import ALL, Source
 from rubricweb.selectors.reviews.queues import reviewers
@@ -88,7 +88,7 @@ def extend_queue(
     a record of its own. Raises Conflict for a closed queue, and when that adds nothing.
     """
     locked = _open_to_change(queue)
-    if locked.label_decision is not None and locked.label_decision.kind == LabelDecisionKind.PROBE:
+    if locked.is_probe:
         raise Conflict(f"{queue} is a probe: its items stay as they were drawn, each for one rater.")
     raised = _raise_raters(locked, raters_per_item) if raters_per_item is not None else 0
     added = _add_from(locked, source, by) if source is not None else 0

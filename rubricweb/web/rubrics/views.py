@@ -161,7 +161,8 @@ def label_queue(request: TeamRequest, rubric_id: int, number: int) -> HttpRespon
     """Opens the review queue of a decision to label again or to probe, unless it is open."""
     rubric = access.access_rubric(request.team, rubric_id)
     version = selectors.numbered_version(rubric, number)
-    raters = reviewers(request.team).filter(pk__in=filter(str.isdigit, request.POST.getlist("raters")))
+    named = [whole_number(one, "A rater") for one in request.POST.getlist("raters")]
+    raters = reviewers(request.team).filter(pk__in=[one for one in named if one is not None])
     wish = label_queues.QueueWish(list(raters), whole_number(request.POST.get("size"), "The size of a probe"))
     seen = whole_number(request.POST.get("seen"), "The decision")
     try:

@@ -1,4 +1,4 @@
-"""One decision, sent twice at the same moment: by a double click, or by a program that tries again."""
+"""One decision, or its queue, asked for twice at the same moment: by a double click, or a program."""
 
 import threading
 
@@ -6,11 +6,14 @@ import pytest
 from django.db import connection
 
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import Adjudication, JournalEntry
+from rubricweb.models import Adjudication, JournalEntry, ReviewQueue
 from rubricweb.services import adjudications
+from rubricweb.services.label_queues import QueueWish, open_queues
 from rubricweb.services.reviews import reviews
+from rubricweb.services.rubrics.label_decisions import NewLabelDecision, decide
 from tests import factories
 from tests.factories import Cast
+from tests.worlds.versions import changed, said
 
 
 @pytest.mark.django_db(transaction=True)  # two connections have to see the same rows
@@ -49,3 +52,38 @@ def test_the_same_decision_twice_at_once_is_written_down_once(people: Cast, earl
     assert stands.verdict == "MET"
     assert [getattr(answer, "pk", answer) for answer in answers] == [stands.pk, stands.pk]
     assert JournalEntry.objects.filter(verb="adjudicated").count() == 1 + earlier
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_open_the_queue_of_a_decision_at_once_open_one(people: Cast) -> None:
+    first = factories.version(people.team, people.ed)
+    dataset = factories.dataset(people.team, people.ed)
+    lines = "item_id,criterion,rater,verdict\ngood,capital,ann,MET\nbad,capital,rae,UNMET\n"
+    reviews.import_labels(dataset, first, by=people.ed, data=lines.encode(), filename="labels.csv")
+    assert first.rubric is not None
+    second = changed(first.rubric, said(requirement="Names Paris as the capital of France."))
+    uid = second.criteria.get(name="capital").uid
+    decided = decide(second, uid, NewLabelDecision("probe"), by=people.ed)
+    assert decided.decision is not None
+    seen = decided.decision.pk
+    together = threading.Barrier(2)
+    answers: list[list[int] | BaseException] = []
+
+    def open_one() -> None:
+        try:
+            together.wait()
+            done = open_queues(second, uid, QueueWish(size=2), by=people.ed, seen=seen)
+            answers.append([one.queue.pk for one in done.queues])
+        except BaseException as error:  # what a thread raises would be lost
+            answers.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=open_one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    opened = ReviewQueue.objects.get(label_decision=seen)
+    assert answers == [[opened.pk], [opened.pk]]
+    assert opened.queue_items.count() == 2

@@ -248,6 +248,8 @@ def test_a_queue_is_opened_once_from_the_rubric_page_or_the_version_page(
     for user in (people.bob, people.ann, people.rae):
         assert sign_in(user).post(address, body).status_code == 403
     assert ed.post(address, {"about": uid, "seen": decision.pk + 1}).status_code == 422
+    for raters in ("²", "nobody", "9" * 30):
+        assert ed.post(address, body | {"raters": raters}).status_code == 400
     assert not ReviewQueue.objects.filter(label_decision=decision).exists()
     for _ in range(2):
         assert ed.post(address, body).status_code == 302
