@@ -54,7 +54,8 @@ def list_exports(request: TokenRequest, dataset_id: int) -> list[RecordedExport]
     A decision that was replaced since stays what that export counted by; the same export of today counts
     otherwise.
     """
-    return recorded_exports(access.access_dataset(request.auth.team, dataset_id))
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    return recorded_exports(dataset, viewer=request.auth.user)
 
 
 @exports.read("/exports/withheld", Role.VIEWER, schemas.WithheldItems, names_rows=True)

@@ -8,7 +8,7 @@ from rubricweb.management.terminal.named_files import write_file
 from rubricweb.management.terminal.printed import moment, print_file, table, terminal
 from rubricweb.management.terminal.remarks import remark
 from rubricweb.management.terminal.shapes import print_shape
-from rubricweb.models import Dataset, Role
+from rubricweb.models import Dataset, Role, User
 from rubricweb.selectors.exports import exports as selected
 from rubricweb.selectors.exports.recorded import recorded_exports
 from rubricweb.selectors.labels.ground_truth import people_first
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
     dataset = lookup.dataset_called(actor.team, options.dataset)
     if options.earlier:
-        return _earlier(dataset, as_json=options.json)
+        return _earlier(dataset, actor.user, as_json=options.json)
     judged = access.access_run(actor.team, options.run) if options.run is not None else None
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     if not queues and (judged is None or options.what == "ground_truth"):
@@ -48,9 +48,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _earlier(dataset: Dataset, *, as_json: bool) -> int:
+def _earlier(dataset: Dataset, viewer: User, *, as_json: bool) -> int:
     """The newest exports of the dataset, and which of them count labels by a decision that was replaced."""
-    found = recorded_exports(dataset)
+    found = recorded_exports(dataset, viewer=viewer)
     if as_json:
         from rubricweb.api.exports.schemas import RecordedExport as Shape
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from rubricweb.engine.formats import CONTENTS
-from rubricweb.models import Dataset, JournalEntry, LabelDecision
+from rubricweb.models import Dataset, JournalEntry, LabelDecision, User
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.exports.pins import decision_name
 
 SHOWN = 10
@@ -41,13 +42,22 @@ class RecordedExport:
         return CONTENTS.get(self.what, self.what)
 
 
-def recorded_exports(dataset: Dataset, *, most: int = SHOWN) -> list[RecordedExport]:
-    """The newest exports of the dataset, newest first. Two queries."""
+def recorded_exports(dataset: Dataset, *, viewer: User, most: int = SHOWN) -> list[RecordedExport]:
+    """The newest exports of the dataset, newest first.
+
+    By which decisions those of others count is not told somebody who is still to review some of its items
+    blind: it tells that there are labels of those words.
+    """
+    blind = bool(hidden_of(viewer, dataset.team, dataset.pk))
     rows = JournalEntry.objects.filter(
         team=dataset.team_id, verb="exported", target_kind="dataset", target_id=dataset.pk
     )
     lines = list(rows.select_related("actor")[:most])
-    ids = {pk for line in lines for pk in line.detail.get("label_decisions", [])}
+    used = {
+        line.pk: [] if blind and line.actor_id != viewer.pk else line.detail.get("label_decisions", [])
+        for line in lines
+    }
+    ids = {pk for several in used.values() for pk in several}
     known = LabelDecision.objects.select_related("version", "criterion").in_bulk(ids)
     return [
         RecordedExport(
@@ -55,9 +65,7 @@ def recorded_exports(dataset: Dataset, *, most: int = SHOWN) -> list[RecordedExp
             by=line.actor.username if line.actor else None,
             what=line.detail.get("what", ""),
             format=line.detail.get("format", ""),
-            decisions=tuple(
-                _exported(known[pk]) for pk in line.detail.get("label_decisions", []) if pk in known
-            ),
+            decisions=tuple(_exported(known[pk]) for pk in used[line.pk] if pk in known),
         )
         for line in lines
     ]

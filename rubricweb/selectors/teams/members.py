@@ -127,7 +127,8 @@ def journal(
     size: int = 50,
 ) -> JournalPage:
     """Who did what, newest first. Decisions on items the viewer is still to review blind are left out; of
-    runs whose calls are withheld, why one stopped, how much was left to do, and how many calls were pruned.
+    runs whose calls are withheld, why one stopped, how much was left to do, and how many calls were pruned;
+    and by which decisions others' exports count labels, which tells that there are labels of those words.
 
     `actor` is a user name, `kind` one of the words of KINDS. Raises Invalid for any other.
     """
@@ -139,6 +140,7 @@ def journal(
         rows = rows.filter(actor=_actor_called(team, rows, actor))
     page = keyset_page(rows, order=("-pk",), cursor=cursor, size=size)
     withheld = set(withheld_runs(viewer, team).values_list("pk", flat=True))
+    reviews_blind = hidden_items(viewer, team).exists()
     lines = [
         JournalLine(
             actor=str(row.actor) if row.actor else None,
@@ -146,7 +148,7 @@ def journal(
             kind=KINDS.get(row.target_kind, row.target_kind),
             target_id=row.target_id,
             label=row.target_label,
-            detail=_visible_detail(row, withheld),
+            detail=_visible_detail(row, withheld, of_others=row.actor_id != viewer.pk and reviews_blind),
             at=row.at,
         )
         for row in page.rows
@@ -176,9 +178,15 @@ def _actor_called(team: Team, rows: QuerySet[JournalEntry], name: str) -> int:
 TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
 
 
-def _visible_detail(row: JournalEntry, withheld: Collection[int]) -> tuple[tuple[str, Any], ...]:
-    """The line's detail, without what must not be told of the runs whose calls are withheld."""
+def _visible_detail(
+    row: JournalEntry, withheld: Collection[int], *, of_others: bool
+) -> tuple[tuple[str, Any], ...]:
+    """The line's detail, without what must not be told of the runs whose calls are withheld, nor `of_others`
+    by somebody still to review blind.
+    """
     telling = TELLING.get(row.verb, "") if row.target_kind == "run" and row.target_id in withheld else ""
     if row.verb == PRUNED and withheld:
         telling = "calls"
+    if row.verb == "exported" and of_others:
+        telling = "label_decisions"
     return tuple((name, value) for name, value in row.detail.items() if name != telling)

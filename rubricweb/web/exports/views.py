@@ -69,7 +69,7 @@ def _page(
         "selection": selected if selected and chosen and selected.dataset_id == chosen.pk else None,
         "withheld": selectors.withheld_items(request.user, chosen) if chosen else None,
         "unavailable": selectors.unavailable(form.chosen, what="ground_truth"),
-        "recorded": recorded_exports(chosen) if chosen else [],
+        "recorded": recorded_exports(chosen, viewer=request.user) if chosen else [],
     }
     template = "exports/_form.html" if request.htmx else "exports/exports.html"
     return render(request, template, context, status=status)

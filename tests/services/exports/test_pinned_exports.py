@@ -21,6 +21,7 @@ from rubricweb.selectors.comparison.comparison import compare
 from rubricweb.selectors.exports.exports import labelled_queues
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.selectors.exports.recorded import recorded_exports
+from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import adjudications, exports
 from rubricweb.services.datasets import splits
 from rubricweb.services.exports import EXPORT_FORMATS
@@ -373,7 +374,7 @@ def test_earlier_exports_name_the_decisions_that_hold_no_more(
         seen=capital.pk,
     )
     world.file("verdicts", "jsonl")
-    newest, oldest = recorded_exports(world.dataset)
+    newest, oldest = recorded_exports(world.dataset, viewer=people.bob)
     assert [(one.criterion, one.version, one.replaced_at is not None) for one in oldest.decisions] == [
         ("capital", 2, True),
         ("tone", 3, False),
@@ -395,3 +396,28 @@ def test_earlier_exports_name_the_decisions_that_hold_no_more(
     ]
     assert lines[1]["decisions"][0]["name"] == f"carry {capital.pk}"
     assert lines[1]["decisions"][0]["replaced_at"]
+
+
+def test_who_still_reviews_blind_is_not_told_by_what_exports_of_others_count(
+    world: World, sign_in: Callable[[User], Client]
+) -> None:
+    people = world.people
+    world.file("ground_truth", "csv", viewer=people.ed)
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=world.dataset,
+        rubric_version=world.versions[2],
+        raters=[people.rae],
+        name="Blind",
+        source=Source("items", item_ids=(world.dataset.items.get(key="bad").pk,)),
+    )
+    assert [bool(one.decisions) for one in recorded_exports(world.dataset, viewer=people.bob)] == [True]
+    assert [bool(one.decisions) for one in recorded_exports(world.dataset, viewer=people.rae)] == [False]
+    log = reverse("settings_journal", args=[people.team.slug])
+    assert "label_decisions" in sign_in(people.bob).get(log).content.decode()
+    assert "label_decisions" not in sign_in(people.rae).get(log).content.decode()
+    # Their own export holds what they may see, and says so: labels of "bad" are not in it.
+    world.file("ground_truth", "csv", viewer=people.rae)
+    own, of_ed = recorded_exports(world.dataset, viewer=people.rae)
+    assert (bool(own.decisions), of_ed.decisions) == (True, ())
