@@ -8,7 +8,7 @@ from itertools import count as counting
 from typing import Any
 
 from django.db import transaction
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Q
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.label_files import LabelRecord
@@ -36,6 +36,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
 from rubricweb.services import imported_runs
+from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
 
 
@@ -307,10 +308,11 @@ def queue_of_run(run: Run, *, by: User | None) -> ReviewQueue:
         queue = _closed_queue(run.dataset, run.rubric_version, by=by, name=name)
     queue.raters.add(rater)
     judgements = Judgement.objects.filter(run=run)
-    items = sorted(set(judgements.values_list("item", flat=True)))
-    _reviews(queue, [(item_id, rater.pk) for item_id in items])
-    review = Review.objects.filter(queue=queue, rater=rater, item=OuterRef("item"))
-    judgements.update(review=Subquery(review.values("pk")), run=None, judge="")
+    said = list(judgements.order_by("item_id", "pk").values_list("pk", "item_id"))
+    reviews = _reviews(queue, [(item_id, rater.pk) for item_id in dict.fromkeys(item for _, item in said)])
+    # By their ids: a database that has not counted the new reviews yet would look through all for each.
+    rows = [(reviews[item_id, rater.pk].pk, None, "", pk) for pk, item_id in said]
+    bulk_rows.update(Judgement, ("review_id", "run_id", "judge"), rows)
     run.delete()
     return queue
 
