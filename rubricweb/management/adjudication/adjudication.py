@@ -7,6 +7,7 @@ from typing import Any
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
+from rubricweb.engine.origin import origin_words
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import facts, moment, say, table, terminal
@@ -144,7 +145,7 @@ def truth(options: argparse.Namespace) -> int:
     shown = table(("criterion", "stands", "by", "from"))
     for criterion, found in rows:
         labels = ", ".join(
-            f"{one.rater}: {one.verdict}" if options.names else f"{one.verdict}{' (judge)' * one.is_judge}"
+            f"{f'{one.rater}: ' * options.names}{one.verdict} ({origin_words(one.origin) or 'judge'})"
             for one in found.labels
         )
         rule = f"{found.rule}, {found.decided_by}" if options.names and found.decided_by else found.rule
@@ -242,6 +243,7 @@ def _said(criterion: Criterion, answer: UnitAnswer) -> str:
     label += f", first {answer.initial}" if answer.initial else ""
     label += ", finds the rubric unclear" if answer.unclear else ""
     label += f" (votes: {_counted(criterion, answer.votes)})" if answer.votes else ""
+    label += f" · {origin_words(answer.origin)}" if answer.origin else ""
     quoted = [f"“{quote.text}” in the {quote.where}" for quote in answer.evidence]
     return "\n".join(filter(None, (label, answer.reason, answer.later, *quoted)))
 

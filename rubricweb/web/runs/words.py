@@ -57,7 +57,11 @@ def live_tiles(run: Run, progress: Progress, *, by_batch: bool) -> list[Tile]:
     """The figures below the bar, always in the same order, so that they keep their places."""
     if run.imported:
         verdicts = "withheld" if progress.verdicts is None else whole(progress.verdicts)
-        return [Tile("Imported", relative_time(run.created_at)), Tile("Verdicts", verdicts)]
+        return [
+            Tile("Imported", relative_time(run.created_at)),
+            Tile("Items", whole(progress.items)),
+            Tile("Verdicts", verdicts),
+        ]
     tiles = list(_pace_tiles(run, progress))
     if progress.is_moving:
         tiles.append(_in_flight(run, progress, by_batch=by_batch))

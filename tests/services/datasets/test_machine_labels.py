@@ -276,7 +276,7 @@ def test_machine_labels_stay_visible_as_such(people: Cast, run: Run, sign_in: Ca
     page = (
         sign_in(people.bob).get(reverse("dataset", args=[people.team.slug, run.dataset_id])).content.decode()
     )
-    assert "a machine, imported: an imported run, in no figure about" in " ".join(page.split())
+    assert "a machine, imported, in a run of its own" in " ".join(page.split())
 
 
 def test_halves_of_a_split_keep_machines_apart_and_say_what_came_in_a_file(
