@@ -40,6 +40,7 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "publish_rubric": {"body": {}},
         "import_dataset": {"files": {"file": file}},
         "add_items": {"files": {"file": file}},
+        "add_answers": {"files": {"file": file, "system": "a@1"}},
         "import_labels": {"files": {"file": file}},
         "plan_labels": {"files": {"file": file}},
         "change_imported_rater": {"body": {"rater_kind": "human"}},

@@ -32,6 +32,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("rubrics", "copy"): (Role.EDITOR, "{version}"),
     ("datasets", "list"): (Role.VIEWER, ""),
     ("datasets", "items"): (Role.VIEWER, "{dataset_name}"),
+    ("datasets", "add-answers"): (Role.EDITOR, "{dataset_name} missing.jsonl --system a@1"),
     ("datasets", "split"): (Role.EDITOR, "{dataset_name} --dev 1"),
     ("datasets", "raters"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "rater-kind"): (Role.EDITOR, "{dataset_name} ann human"),

@@ -69,6 +69,7 @@ ELSEWHERE = {
     *("gold mark", "gold unmark", "gold let-on", "gold try-again", "comments edit", "members link"),
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
     *("endpoints test", "judge test"),
+    "datasets add-answers",  # tests/commands/datasets/test_rooms_of_data.py
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
     *("rubrics labels", "rubrics decide", "rubrics open-queue"),  # tests/api/rubrics/test_label_decisions.py
     "export",  # tests/services/exports/test_pinned_exports.py

@@ -12,8 +12,8 @@ from rubricweb.api.paging import listed
 from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
+from rubricweb.services.datasets import answers, raters, splits
 from rubricweb.services.datasets import datasets as services
-from rubricweb.services.datasets import raters, splits
 
 datasets = Room("datasets")
 
@@ -68,6 +68,30 @@ def add_items(
 def get_dataset(request: TokenRequest, dataset_id: int) -> Any:
     """A dataset."""
     return schemas.dataset_in_full(access.access_dataset(request.auth.team, dataset_id), request.auth.user)
+
+
+@datasets.write("POST", "/datasets/{int:dataset_id}/answers", Role.EDITOR, schemas.AddedAnswers, status=201)
+def add_answers(
+    request: TokenRequest,
+    dataset_id: int,
+    file: File[UploadedFile],
+    system: Form[str],
+    as_attempt: Form[bool] = False,
+    plan: Form[bool] = False,
+) -> Any:
+    """Add a system version's answers to the cases of a dataset.
+
+    A row of the file names its case by `case_id`, or by `id` where there are no case ids, and holds the
+    submission; it is asked what its case asks. All of it or nothing: rows of unknown cases and of cases that
+    `system` (assistant@v5) has answered before are refused, unless `as_attempt` makes those its next attempt.
+    With `plan` nothing is stored and the answer says what would be. Refused (409) for a half of a split.
+    """
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    data, filename = uploads.read(file)
+    given: dict[str, Any] = {"data": data, "filename": filename, "system": system, "as_attempt": as_attempt}
+    if plan:
+        return answers.plan_answers(dataset, **given)
+    return answers.add_answers(dataset, by=request.auth.user, **given)
 
 
 @datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))

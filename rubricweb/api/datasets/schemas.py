@@ -20,6 +20,7 @@ from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
 from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
 from rubricweb.selectors.exports.exports import withheld_from
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
+from rubricweb.services.datasets.answers import AnswersPlan
 from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.datasets.splits import Split as MadeSplit
 from rubricweb.services.label_files import RaterInFile as ShownRaterInFile
@@ -230,6 +231,10 @@ def left_out_of(stored: StoredItems) -> dict[str, Any]:
         "left_out": list(stored.left_out),
         "left_out_count": len(stored.left_out) + stored.more_left_out,
     }
+
+
+class AddedAnswers(Shape[AnswersPlan]):
+    """What a file of answers came to, or would: cases by their keys, in the order of the dataset."""
 
 
 class ItemQuery(ListQuery):

@@ -163,8 +163,8 @@ def _carried(text: str) -> tuple[str, str | None]:
 def datasets(room: argparse.ArgumentParser) -> None:
     """`rubricweb datasets`."""
     room.description = (
-        "The datasets of the team, their items, who labelled them in files, and splitting one in two sealed "
-        "halves."
+        "The datasets of the team, their items, answers of further versions, who labelled them in files, and "
+        "splitting one in two sealed halves."
     )
     actions = actions_of(room)
     listed = subcommand(actions, "list", "the datasets, newest first", "datasets.datasets", "list_datasets")
@@ -192,8 +192,24 @@ def datasets(room: argparse.ArgumentParser) -> None:
         "datasets.datasets",
         "rater_kind",
     )
-    for command in (shown, halved, rated, changed):
+    answered = subcommand(
+        actions,
+        "add-answers",
+        "store what one more version of a system answers to the cases of a dataset",
+        "datasets.imports",
+        "answers",
+    )
+    for command in (shown, halved, rated, changed, answered):
         command.add_argument("dataset", metavar="DATASET", help="its number or name")
+    answered.add_argument(
+        "file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet: case_id (or id) and submission"
+    )
+    answered.add_argument("--system", required=True, metavar="SYSTEM@VERSION", help="which version answers")
+    answered.add_argument(
+        "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
+    )
+    answered.add_argument("--plan", action="store_true", help="count them and store nothing")
+    _column(answered)
     _some(listed)
     _some(shown)
     shown.add_argument("--sort", default="position", metavar="ORDER", help="position (default), key, …")
@@ -204,7 +220,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
     )
     changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
     changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
-    for command in (listed, shown, halved, rated, changed):
+    for command in (listed, shown, halved, rated, changed, answered):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
         team_and_person(command)
 

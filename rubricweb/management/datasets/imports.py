@@ -19,12 +19,15 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role, RubricVersion
 from rubricweb.selectors.teams import lookup
 from rubricweb.services import label_files
+from rubricweb.services.datasets import answers as answer_files
 from rubricweb.services.datasets import datasets, files
 from rubricweb.services.datasets.datasets import StoredItems
 from rubricweb.services.label_files import LabelsPlan
 from rubricweb.templatetags.display import count
 
 ITEMS_OWN = "-"
+NAMED_MAX = 20
+"""So many cases are named; --json names all."""
 SHAPE_WORDS = {
     "long": "one label a row",
     "criteria": "a column for each criterion",
@@ -74,6 +77,33 @@ def items(options: argparse.Namespace) -> int:
     )
     note(f"Added {counted(stored.items, 'item')} to {dataset} (id:{dataset.pk})")
     _note_left_out_of(stored)
+    return 0
+
+
+def answers(options: argparse.Namespace) -> int:
+    """What one more version of a system answers to the cases of a dataset."""
+    actor = resolve_actor(options, Role.EDITOR)
+    dataset = lookup.dataset_called(actor.team, options.dataset)
+    given = {"data": read_file(options.file), "filename": options.file.name, "system": options.system}
+    given |= {"columns": _columns(options), "as_attempt": options.as_attempt}
+    if options.plan:
+        plan = answer_files.plan_answers(dataset, **given)
+    else:
+        plan = answer_files.add_answers(dataset, by=actor.user, **given)
+    if options.json:
+        from rubricweb.api.datasets.schemas import AddedAnswers
+
+        print_shape(AddedAnswers, plan)
+        return 0
+    note(f"{'Would add' if options.plan else 'Added'} {counted(plan.answers, 'answer')} of {plan.system}.")
+    for keys, what in (
+        (plan.missing, "without an answer"),
+        (plan.unknown, "not in the dataset"),
+        (plan.answered, "answered before"),
+    ):
+        if keys:
+            more = f" and {len(keys) - NAMED_MAX:,} more" if len(keys) > NAMED_MAX else ""
+            note(f"{counted(len(keys), 'case')} {what}: {', '.join(keys[:NAMED_MAX])}{more}")
     return 0
 
 

@@ -100,21 +100,38 @@ def add_items_of_file(
     with every fault, Conflict for a half of a split, whose seal covers its items, and where an open queue
     would have items without a rubric.
     """
+    require_unsealed(dataset)
+    file = read_file(data, filename, columns, rubric=own_rubric(dataset), strict=strict)
+    with transaction.atomic():
+        hold(dataset)
+        return add_read_items(dataset, file, by=by, filename=filename)
+
+
+def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, filename: str) -> StoredItems:
+    """Stores the items of a file that was read, as `add_items_of_file` does; the dataset is on `hold`."""
+    known = cases.known_cases(dataset, [cases.case_key(item) for item in file.items])
+    _check_addition(dataset, file, own_rubric(dataset), filename, known)
+    stored = _store(dataset, _with_own_texts(dataset, file), known, by=by, filename=filename)
+    record(dataset.team, by, "added items to", dataset, **_told(stored, filename))
+    return stored
+
+
+def require_unsealed(dataset: Dataset) -> None:
     if dataset.sealed_as:
         raise Conflict(
             f"{dataset} is sealed as the {dataset.sealed_as} half of a split: the seal covers its items. "
             "Add them to the dataset it came from, or import them as another."
         )
-    own = None if dataset.rubric_version is None else dataset.rubric_version.to_engine()
-    file = read_file(data, filename, columns, rubric=own, strict=strict)
-    with transaction.atomic():
-        # Held until the items stand: positions are given once, and a run planned meanwhile would miss them.
-        Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-        known = cases.known_cases(dataset, [cases.case_key(item) for item in file.items])
-        _check_addition(dataset, file, own, filename, known)
-        stored = _store(dataset, _with_own_texts(dataset, file), known, by=by, filename=filename)
-        record(dataset.team, by, "added items to", dataset, **_told(stored, filename))
-    return stored
+
+
+def hold(dataset: Dataset) -> None:
+    """Until the items stand: positions are given once, and a run planned meanwhile would miss them."""
+    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
+
+
+def own_rubric(dataset: Dataset) -> engine.Rubric | None:
+    """The rubric that came with the dataset's file, if one did."""
+    return None if dataset.rubric_version is None else dataset.rubric_version.to_engine()
 
 
 def dataset_name(file: DatasetFile, filename: str, wanted: str = "") -> str:

@@ -50,14 +50,23 @@ class UploadForm(forms.Form):
 class MappingForm(forms.Form):
     """Which column each field is read from, beginning with what the names suggest.
 
-    Only a dataset that is new is asked for a name.
+    A new dataset is asked for a name, further items of one for the system version that answers.
     """
 
     name = forms.CharField(max_length=200, required=False, help_text=UploadForm.base_fields["name"].help_text)
+    system = forms.CharField(
+        max_length=201,
+        required=False,
+        label="All of them are answers of",
+        help_text="A version of a system, as assistant@v5. Each row then names a case of the dataset by its "
+        "case id, or by its id, and is asked what the case asks.",
+    )
 
     def __init__(self, data: Any, *, preview: Preview, name: str = "", is_new: bool = True) -> None:
         super().__init__(data, initial={"name": name, **_prefixed(preview.mapping)})
-        if not is_new:
+        if is_new:
+            del self.fields["system"]
+        else:
             del self.fields["name"]
         self.preview = preview
         columns = [(column, column) for column in preview.columns if column]

@@ -22,8 +22,8 @@ from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.rubrics import versions as rubric_selectors
+from rubricweb.services.datasets import answers, raters, splits
 from rubricweb.services.datasets import datasets as services
-from rubricweb.services.datasets import raters, splits
 from rubricweb.services.shared import uploads
 from rubricweb.web.datasets import kept_uploads
 from rubricweb.web.datasets.forms import MappingForm, SplitForm, UploadForm, cells
@@ -222,11 +222,23 @@ def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, 
 def _stored(
     request: TeamRequest, dataset: Dataset | None, data: bytes, filename: str, form: MappingForm
 ) -> services.StoredItems:
-    given: dict[str, Any] = {"data": data, "filename": filename, "columns": form.columns(), "strict": False}
-    if dataset is not None:
-        return services.add_items_of_file(dataset, by=request.user, **given)
-    name = form.cleaned_data["name"]
-    return services.import_dataset_file(request.team, by=request.user, name=name, **given)
+    given: dict[str, Any] = {
+        "data": data,
+        "filename": filename,
+        "columns": form.columns(),
+        "by": request.user,
+    }
+    if dataset is None:
+        name = form.cleaned_data["name"]
+        return services.import_dataset_file(request.team, name=name, strict=False, **given)
+    if system := form.cleaned_data["system"]:
+        added = answers.add_answers(dataset, system=system, **given)
+        if added.missing:
+            few = ", ".join(added.missing[:5]) + (", …" if len(added.missing) > 5 else "")
+            cases = counted(len(added.missing), "case")
+            messages.info(request, f"{cases} of {dataset} without an answer of {added.system}: {few}.")
+        return services.StoredItems(dataset, added.answers)
+    return services.add_items_of_file(dataset, strict=False, **given)
 
 
 def _tell(request: TeamRequest, stored: services.StoredItems, filename: str, *, is_new: bool) -> None:

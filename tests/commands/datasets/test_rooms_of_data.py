@@ -4,7 +4,7 @@ import json
 
 from django.utils import timezone
 
-from rubricweb.api.datasets.schemas import ImportedRater, LabelsPlan, Split
+from rubricweb.api.datasets.schemas import AddedAnswers, ImportedRater, LabelsPlan, Split
 from rubricweb.api.reviews.queue_schemas import LabelsImported
 from rubricweb.engine.formats.rubric_files import read_rubric
 from rubricweb.engine.verdict import Verdict
@@ -35,6 +35,29 @@ def test_rubrics_and_versions_are_listed_and_a_version_is_written_as_a_file(
     assert again.err.startswith("Already there:")
     unknown = bob("rubrics", "versions", "Nowhere")
     assert (unknown.code, f"Known: {version.rubric_id} ({version.title})" in unknown.err) == (1, True)
+
+
+def test_answers_of_the_next_version_are_planned_added_and_taken_once(
+    people: Cast, at_terminal, tmp_path
+) -> None:
+    items = [
+        {"case_id": name, "system": "assistant@v4", "prompt": f"{name}?", "submission": "Yes."}
+        for name in ("one", "two")
+    ]
+    factories.dataset(people.team, people.ed, name="asked", items=items)
+    ed, file = at_terminal(people.ed), tmp_path / "v5.jsonl"
+    file.write_text('{"id": "two", "submission": "No."}')
+    wanted = ("datasets", "add-answers", "asked", file, "--system", "assistant@v5")
+    planned = ed(*wanted, "--plan").err
+    assert "Would add 1 answer of assistant@v5." in planned
+    assert "1 case without an answer: one" in planned
+    printed = ed(*wanted, "--json").out
+    assert misfits(AddedAnswers, printed) == []
+    shown = json.loads(printed)
+    assert (shown["answers"], shown["missing"]) == (1, ["one"])
+    again = ed(*wanted)
+    assert (again.code, "a case that assistant@v5 has not answered" in again.err) == (1, True)
+    assert "assistant@v5" in ed("datasets", "items", "asked").out
 
 
 def test_datasets_and_items_are_listed_a_few_at_a_time(people: Cast, at_terminal) -> None:

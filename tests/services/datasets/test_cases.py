@@ -9,6 +9,7 @@ from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, ReviewQueue, SystemVersion
 from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.answers import AnswersPlan, add_answers, plan_answers
 from rubricweb.services.exports import export
 from tests import factories
 from tests.factories import Cast
@@ -117,3 +118,69 @@ def test_cases_and_systems_survive_an_export(people: Cast, format: str) -> None:
         ("pe", "assistant@v4"),
         ("fr", "assistant@v4"),
     ]
+
+
+V5 = [{"id": "pe", "submission": "Lima, Peru."}, {"case_id": "fr", "submission": "Paris, France."}]
+
+
+def answer(dataset: Dataset, people: Cast, rows: list[dict[str, Any]], **more: Any) -> AnswersPlan:
+    data = "\n".join(map(json.dumps, rows)).encode()
+    given = {"data": data, "filename": "v5.jsonl", "system": "assistant@v5"} | more
+    return add_answers(dataset, by=people.ed, **given)
+
+
+def test_answers_of_one_version_need_case_ids_and_submissions_only(dataset: Dataset, people: Cast) -> None:
+    planned = plan_answers(
+        dataset, data=json.dumps(V5[0]).encode(), filename="v5.jsonl", system="assistant@v5"
+    )
+    assert planned == AnswersPlan("assistant@v5", 1, missing=("fr",), unknown=(), answered=())
+    assert Item.objects.count() == 2
+    assert answer(dataset, people, V5) == AnswersPlan("assistant@v5", 2, (), (), ())
+    assert answers(dataset)[2:] == [
+        ("pe", "assistant@v5", "Lima, Peru.", "Capital of Peru?"),
+        ("fr", "assistant@v5", "Paris, France.", "Capital of France?"),
+    ]
+    assert list(dataset.items.order_by("position").values_list("key", flat=True))[2:] == [
+        "pe@assistant@v5",
+        "fr@assistant@v5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "said"),
+    [
+        (
+            [{"id": "it", "submission": "Rome."}],
+            {},
+            "items[0].case_id: found 'it'; allowed: the id of a case",
+        ),
+        (
+            V5[:1],
+            {"system": "assistant@v3"},
+            "items[0].case_id: found 'pe'; allowed: a case that assistant@v3",
+        ),
+        (
+            V4[:1],
+            {},
+            "items[0].system: found 'assistant@v4'; allowed: assistant@v5, the version of the whole",
+        ),
+        (V5, {"system": ""}, "system: found nothing; allowed: a system and its version"),
+        (V5, {"system": "@v5"}, "a system and its version, as assistant@v4"),
+    ],
+)
+def test_answers_to_no_case_and_second_answers_are_refused_whole(
+    dataset: Dataset, people: Cast, rows: list[dict[str, Any]], more: dict[str, str], said: str
+) -> None:
+    with pytest.raises(Invalid) as error:
+        answer(dataset, people, rows, **more)
+    assert said in str(error.value.faults[0])
+    assert Item.objects.count() == 2
+
+
+def test_a_second_answer_is_taken_as_the_next_attempt_where_that_is_said(
+    dataset: Dataset, people: Cast
+) -> None:
+    answer(dataset, people, V5)
+    answer(dataset, people, V5[:1], as_attempt=True)
+    [again] = dataset.items.filter(attempt=2)
+    assert (again.key, again.case.key) == ("pe@assistant@v5#2", "pe")

@@ -491,6 +491,20 @@ class TestAddingItems:
         assert "Added 1 item from more.csv." in done.content.decode()
         assert [item.key for item in dataset.items.all()] == ["good", "bad", "empty-ish", "late"]
 
+    def test_answers_of_a_version_are_asked_what_their_cases_ask(self, people, ed, dataset):
+        columns = self.add(ed, people, dataset, b'{"id": "good", "submission": "Paris!"}', "v5.jsonl")
+        step = columns.request["PATH_INFO"] + "?" + columns.request["QUERY_STRING"]
+        refused = ed.post(step, {"system": "@v5"})
+        assert (refused.status_code, "as assistant@v4" in refused.content.decode()) == (422, True)
+        page = ed.post(step, {"system": "assistant@v5"}, follow=True).content.decode()
+        assert "Added 1 item from v5.jsonl." in page
+        assert "2 cases of capital answers without an answer of assistant@v5: bad, empty-ish." in page
+        added = dataset.items.get(key="good@assistant@v5")
+        assert added.prompt == dataset.items.get(key="good").prompt
+        shown = ed.get(url(people, "item", added.pk)).content.decode()
+        other = url(people, "item", dataset.items.get(key="good").pk)
+        assert ("assistant@v5" in shown, f'href="{other}"' in shown) == (True, True)
+
     def test_an_id_that_is_there_is_a_fault_with_its_place(self, people, ed, dataset):
         columns = self.add(ed, people, dataset, b'{"id": "good", "submission": "x"}', "more.jsonl")
         answer = ed.post(columns.request["PATH_INFO"] + "?" + columns.request["QUERY_STRING"])
