@@ -141,6 +141,7 @@ def serve_commands(line: socket.socket, folder: str, env: Mapping[str, str]) -> 
     for module in pkgutil.walk_packages(management.__path__, "rubricweb.management."):
         importlib.import_module(module.name)
     importlib.import_module("rubricweb.judges.client.openai")
+    console.parser()
     MigrationLoader(None)  # imports every migration, as each command does that looks whether any is missing
     gc.freeze()  # a child's garbage collector would touch, and so copy, every page of what is imported
     while True:

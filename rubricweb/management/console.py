@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from io import TextIOWrapper
 from typing import NoReturn
 
@@ -133,6 +134,7 @@ class TerminalArgumentParser(argparse.ArgumentParser):
 
 
 # Long because it is one table of commands.
+@cache
 def parser() -> argparse.ArgumentParser:
     """Every sub-command with its arguments; nothing here needs Django, so `--help` is quick."""
     root: argparse.ArgumentParser = TerminalArgumentParser(

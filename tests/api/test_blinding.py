@@ -25,6 +25,7 @@ from tests.api.reviews.test_reviews import answer
 from tests.api.test_access import address, request_for
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 from tests.worlds.two_worlds import CascadeWorld, cascade_world, copies_world, in_both_worlds, told_apart
 
 JUDGE_SAYS = "SECRET-OF-THE-JUDGE"
@@ -38,6 +39,10 @@ READS = [(path, operation) for method, path, operation in operations() if method
 @pytest.fixture
 def blind(people: Cast, as_member, world: World) -> World:
     """alice, who may do everything, rates blind beside ed; judge, peer and adjudicator have had their say."""
+    return remembered(("blind", world.run.pk), lambda: make_blind(people, as_member, world))
+
+
+def make_blind(people: Cast, as_member, world: World) -> World:
     queue = factories.queue(
         people.team,
         people.ed,

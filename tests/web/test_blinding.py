@@ -27,6 +27,7 @@ from rubricweb.web.urls import team_urls
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 from tests.worlds.two_worlds import cascade_world, copies_world, in_both_worlds, told_apart
 
 # Words nobody else writes: wherever one of them appears, somebody's verdict was on the page.
@@ -65,7 +66,7 @@ class Stage:
 
 @pytest.fixture
 def stage(people: Cast) -> Stage:
-    return staged(people)
+    return remembered(("blind stage", people.team.pk), lambda: staged(people))
 
 
 def staged(people: Cast) -> Stage:

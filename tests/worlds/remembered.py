@@ -4,7 +4,7 @@ Who is in a team, and how a small run was graded, is where most tests begin and 
 """
 
 import dataclasses
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from copy import deepcopy
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -21,8 +21,8 @@ _kept: dict[Hashable, "_Kept[Any]"] = {}
 
 
 def remembered(key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` returns, a frozen dataclass with rows; the second time its rows are put back, with the ids
-    they had, and with times as if they were made now.
+    """What `make` returns: a row, or a dataclass, list or tuple of rows. The second time they are put back,
+    with the ids they had, and with times as if they were made now.
 
     Made anew where nothing is undone at the end, since something may wait for the commit; where a test stops
     the clock; and where other rows have the ids. The key names what is made, and whose it is.
@@ -70,9 +70,19 @@ class _Kept(Generic[T]):
         if statements := connection.ops.sequence_reset_sql(no_style(), list(rows)):
             with connection.cursor() as cursor:
                 cursor.execute("".join(statements))
-        for field in dataclasses.fields(made):  # type: ignore[arg-type]  # a dataclass
-            own = getattr(made, field.name)
+        for own in _rows_in(made):
             for row in rows.get(type(own), []):
                 if row.pk == own.pk:
                     vars(own).update({one.attname: getattr(row, one.attname) for one in row._meta.fields})
         return made
+
+
+def _rows_in(made: Any) -> Iterator[Model]:
+    if isinstance(made, Model):
+        yield made
+    elif dataclasses.is_dataclass(made):
+        for field in dataclasses.fields(made):
+            yield from _rows_in(getattr(made, field.name))
+    elif isinstance(made, list | tuple):
+        for one in made:
+            yield from _rows_in(one)

@@ -13,12 +13,17 @@ from tests.api.conftest import World
 from tests.api.reviews.test_reviews import answer
 from tests.factories import ITEMS, Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 from tests.worlds.sampled import label, three_worst
 
 
 @pytest.fixture
 def labelled(people: Cast, as_member, world: World) -> World:
     """ann says MET to everything, rae UNMET to the capital of the first item and MET otherwise."""
+    return remembered(("labelled", world.run.pk, world.queue.pk), lambda: label_all(people, as_member, world))
+
+
+def label_all(people: Cast, as_member, world: World) -> World:
     for rater in (people.ann, people.rae):
         client = as_member(rater)
         for _ in ITEMS:

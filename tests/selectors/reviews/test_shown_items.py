@@ -15,6 +15,7 @@ from rubricweb.selectors.runs.results import result, run_items
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 
 # Four submissions that the datasets share, so that words are hidden across them, and once within one.
 WORDS = ("Paris.", "Lyon.", "Nice.", "Paris.")
@@ -23,6 +24,10 @@ WORDS = ("Paris.", "Lyon.", "Nice.", "Paris.")
 @pytest.fixture
 def runs(people: Cast) -> list[Run]:
     """A graded run over each of three datasets of the same words."""
+    return remembered(("same words", people.team.pk), lambda: make_runs(people))
+
+
+def make_runs(people: Cast) -> list[Run]:
     version = factories.version(people.team, people.ed)
     return [
         grade(

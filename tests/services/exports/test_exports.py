@@ -19,6 +19,7 @@ from rubricweb.services.reviews import reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import LabelJudge, grade
+from tests.worlds.remembered import remembered
 
 CRITERIA = [
     {
@@ -41,6 +42,10 @@ LABELS = (
 @pytest.fixture
 def labelled(people: Cast) -> tuple[Run, ReviewQueue]:
     """a is warm and said; b's tone is tied until decided; c nobody labelled. The judge says Warm and MET."""
+    return remembered(("labelled exports", people.team.pk), lambda: label(people))
+
+
+def label(people: Cast) -> tuple[Run, ReviewQueue]:
     version = factories.version(people.team, people.ed, criteria=CRITERIA)
     dataset = factories.dataset(people.team, people.ed, items=ITEMS)
     queue = reviews.import_labels(dataset, version, by=people.ed, data=LABELS.encode(), filename="labels.csv")

@@ -23,6 +23,7 @@ from tests.api.client import ApiClient
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.remembered import remembered
 
 # What judge, peer and adjudicator say of the items alice has not reviewed yet.
 HIDDEN = ("judge-on-hidden", "peer-on-hidden", "decided-on-hidden")
@@ -53,6 +54,10 @@ class Stage:
 @pytest.fixture
 def stage(people: Cast) -> Stage:
     """Three items graded and labelled by ann, two of them adjudicated; alice has reviewed "good" only."""
+    return remembered(("partial exports", people.team.pk), lambda: make_stage(people))
+
+
+def make_stage(people: Cast) -> Stage:
     version = factories.version(people.team, people.ed)
     dataset = factories.dataset(people.team, people.ed)
 
