@@ -160,6 +160,7 @@ def _carried(text: str) -> tuple[str, str | None]:
     return old.strip(), new.strip() or None
 
 
+# Long because it is one table of arguments.
 def datasets(room: argparse.ArgumentParser) -> None:
     """`rubricweb datasets`."""
     room.description = (
