@@ -74,7 +74,9 @@ def count_rows() -> None:
 def judge_elsewhere(stranger: Judgement) -> None:
     """Forty thousand verdicts on as many items of the other dataset."""
     item = Item.objects.get(pk=stranger.item_id)
-    query_plans.copy_often(item, UNRELATED, key="'k' || n", content_hash="'h' || n", position="n")
+    query_plans.copy_often(
+        item, UNRELATED, key="'k' || n", content_hash="'h' || n", position="n", attempt="n + 1"
+    )
     query_plans.copy_often(
         stranger, UNRELATED, item_id=f"(SELECT MAX(id) FROM {Item._meta.db_table}) - {UNRELATED} + n"
     )
