@@ -262,6 +262,18 @@ def test_its_page_says_imported_and_offers_nothing_to_ask(
         assert browser.post(reverse(bad, args=[people.team.slug, imported.pk])).status_code in (302, 409)
 
 
+def test_what_it_said_of_an_item_is_shown_without_any_call(
+    people: Cast, imported: Run, sign_in: Callable[..., Client], client: Callable[[Any], ApiClient]
+) -> None:
+    item = imported.dataset.items.get(key="0")
+    page = sign_in(people.bob).get(reverse("run_item", args=[people.team.slug, imported.pk, item.pk]))
+    assert page.status_code == 200
+    api = client(people.bob)
+    [said] = api.get(f"/runs/{imported.pk}/items/{item.pk}")["verdicts"]
+    assert said["verdict"] == "UNMET"
+    assert api.get(f"/runs/{imported.pk}/items/{item.pk}/calls")["items"] == []
+
+
 # ── Compared and summarised ──────────────────────────────────────────────────────────────────────
 
 
@@ -420,3 +432,27 @@ def test_labels_of_machines_of_the_release_before_become_runs(people: Cast, task
         assert Run.objects.get(judge__name="gpt").run_items.count() == 1
         assert sorted(Review.objects.values_list("pk", flat=True)) == people_before
         assert list(ReviewQueue.objects.values_list("name", flat=True)) == ["Labels of tasks"]
+
+
+def test_raters_of_earlier_imports_are_told_apart_where_their_names_tell(people: Cast) -> None:
+    for filename, (text, _) in FOREIGN.items():
+        datasets.import_dataset(
+            people.team, by=people.ed, data=text.encode(), filename=filename, name=f"{filename} of old"
+        )
+    then = dict(Rater.objects.values_list("name", "kind"))
+    for rater in Rater.objects.filter(kind="machine"):
+        raters.change_kind(rater, "human", by=people.ed)
+    for queue in ReviewQueue.objects.filter(imported=True):
+        ReviewQueue.objects.filter(pk=queue.pk).update(name=f"Labels of {queue.dataset.name}")
+    Review.objects.update(imported=False)
+    move = import_module("rubricweb.migrations.0022_machines_among_earlier_raters").tell_apart
+    for _ in range(2):
+        move(apps, connection.schema_editor())
+        assert dict(Rater.objects.values_list("name", "kind")) == then
+        assert not Review.objects.filter(imported=False).exists()
+    import_module("rubricweb.migrations.0032_machines_become_imported_runs").move(
+        apps, connection.schema_editor()
+    )
+    assert set(Run.objects.values_list("judge__name", flat=True)) == {
+        machine for _, machine in FOREIGN.values()
+    }
