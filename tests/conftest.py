@@ -43,8 +43,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     """What can only be done one at a time is done by one process; the longest begins first.
 
-    Several tests that start processes would take each other's time. Browser tests come last: Playwright
-    leaves an event loop in the thread, and `asyncio.run` minds.
+    Tests that start processes would take each other's time, and wait much of it: two at once are enough.
+    Browser tests come last: Playwright leaves an event loop in the thread, and `asyncio.run` minds.
     """
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -52,7 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
             half = crc32(item.path.name.encode()) % 2
             item.add_marker(pytest.mark.xdist_group(f"browser {half}"))
         elif item.nodeid.startswith("tests/processes/"):
-            item.add_marker(pytest.mark.xdist_group("processes"))
+            which = "kills" if item.nodeid.startswith("tests/processes/kills/") else "others"
+            item.add_marker(pytest.mark.xdist_group(f"processes {which}"))
         elif any("installation" in one for one in fixtures):
             item.add_marker(pytest.mark.xdist_group("commands"))
     yield
@@ -84,7 +85,7 @@ def _turn(item: pytest.Item) -> int:
     if group.startswith("browser"):
         return 4
     if group:
-        return ("processes", "commands").index(group)
+        return ("processes", "commands").index(group.partition(" ")[0])
     return 2 if item.path.name in LONG else 3
 
 
