@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Dataset, RubricVersion, Run
+from rubricweb.services.datasets import datasets
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle as services
 from tests import factories
@@ -121,10 +123,8 @@ def test_agreement_is_that_of_a_run_the_headline_may_follow(
 def test_a_run_is_no_try_because_items_came_later(people: Cast, sign_in, graded: Graded) -> None:
     grown = dataset(people, "grown", count=2)
     run = graded(grown, "before")
-    grown.items.model.objects.bulk_create(
-        grown.items.model(dataset=grown, key=f"late {n}", position=2 + n, submission="Late.")
-        for n in range(6)
-    )
+    late = [{"id": f"late {number}", "submission": "Late."} for number in range(6)]
+    datasets.add_items(grown, by=people.ed, data=json.dumps(late).encode(), filename="late.json")
     assert board(people, sign_in).context["board"].newest.run_id == run.pk
 
 
