@@ -164,7 +164,7 @@ def test_a_comparison_answers_each_criterion_by_its_kind(
         "POST",
         f"/datasets/{dataset['id']}/labels",
         files={"file": upload(LABELS, "l.csv"), "rubric_version_id": version["id"]},
-    )
+    )["queue"]
     run = factories.run(
         people.team,
         people.ed,
