@@ -76,6 +76,6 @@ def test_any_text_can_be_a_message(run: Run) -> None:
 
 
 def test_a_kind_nobody_knows_is_refused_with_those_there_are(run: Run) -> None:
-    with pytest.raises(ValueError, match="kind is 'boom'; allowed are started, paused, "):
+    with pytest.raises(ValueError, match="kind is 'boom'; allowed are started, imported, paused, "):
         note(run.pk, "boom", "…")
     assert all(meaning.endswith(".") for meaning in EVENT_KINDS.values())
