@@ -106,13 +106,13 @@ class Installation:
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """Rows straight from the tables, past everything that is being tested."""
         if self.database_url:
-            if not self._connections:  # kept, for tests ask again and again while they wait
-                self._connections.append(psycopg.connect(self.database_url, autocommit=True))
-            try:
-                return self._connections[0].execute(sql).fetchall()
-            except psycopg.OperationalError:  # the server is gone
-                self._connections.pop().close()
-                raise
+            if self._connections:  # kept, for tests ask again and again while they wait
+                try:
+                    return self._connections[0].execute(sql).fetchall()
+                except psycopg.OperationalError:  # the server was killed since
+                    self._connections.pop().close()
+            self._connections.append(psycopg.connect(self.database_url, autocommit=True))
+            return self._connections[0].execute(sql).fetchall()
         with closing(sqlite3.connect(self.folder / "rubricweb.sqlite3", timeout=30)) as connection:
             return connection.execute(sql).fetchall()
 
