@@ -6,6 +6,8 @@ import uuid
 
 import pytest
 
+from rubricweb.engine import Rubric, Submission
+from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.autograders.outputs import OneShotOutput, PerCriterionOutput
 from rubricweb.judges.base import JudgeConfig
@@ -100,3 +102,63 @@ def test_the_key_is_the_documented_digest_so_it_is_the_same_tomorrow():
     expected = uuid.UUID(bytes=hashlib.sha256("\n".join(lines).encode()).digest()[:16])
     bare = Prompt("Judge.", "Paris é", None, (0,), reply_format="yes_no")
     assert content_key(CONFIG, bare, 2) == expected
+
+
+# As the engine made them before criteria had ids: answers kept since then are still found.
+KEPT = {
+    "per_criterion": (
+        "8e9efac8-2669-c064-10f4-84ddea910bd2",
+        "42b11472-940a-eebe-da8d-e0fd37135967",
+        "2e9c950c-e8c3-2242-aebb-82ee0db613fa",
+    ),
+    "one_shot": ("d30aa5c9-1dd7-4307-a163-c51515152810",),
+    "rubric_as_judge": ("feb14f9e-6d1f-e8cb-7adf-bc8ae5e6ae3a",),
+}
+
+
+@pytest.mark.parametrize("autograder", KEPT)
+def test_questions_are_asked_in_the_words_of_earlier_releases(autograder: str) -> None:
+    rubric = Rubric.from_dict(
+        {
+            "title": "Support replies",
+            "guidelines": "Judge the reply alone.",
+            "criteria": [
+                {
+                    "name": "rule",
+                    "weight": 10,
+                    "requirement": "States the rule.",
+                    "guidance": "Quoted or told.",
+                    "group": "Accuracy",
+                    "met_example": "After 30 days.",
+                    "unmet_example": "Maybe.",
+                },
+                {"name": "blame", "weight": -6, "requirement": "Blames the customer."},
+                {
+                    "name": "tone",
+                    "weight": 4,
+                    "requirement": "How does it sound?",
+                    "scale_type": "ordinal",
+                    "options": [
+                        {"label": "Cold", "value": 0},
+                        {"label": "Warm", "value": 1},
+                        {"label": "Cannot tell", "na": True},
+                    ],
+                },
+                {
+                    "name": "short",
+                    "weight": 1,
+                    "check": "length_between",
+                    "params": {"unit": "words", "max": 150},
+                },
+            ],
+        }
+    )
+    asked = Submission(
+        output="It broke after 31 days.",
+        query="Can I return it?",
+        reference="No: 30 days.",
+        thinking="Hm.",
+    )
+    judge = JudgeConfig(name="any", base_url="http://127.0.0.1:1/v1", model="m")
+    prompts = AUTOGRADERS[autograder]().prompts(asked, rubric)
+    assert tuple(str(content_key(judge, prompt, 0)) for prompt in prompts) == KEPT[autograder]
