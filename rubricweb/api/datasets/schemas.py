@@ -245,50 +245,9 @@ class ItemQuery(ListQuery):
     sort: Annotated[str, OneOf(ITEM_ORDERS)] = "position"
 
 
-class ItemInList(Schema):
-    """An item without its bodies. `key` is its id in the file it came from."""
+class AnswerToCase(Schema):
+    """Which case an item answers, and who answered."""
 
-    id: int
-    key: str
-    position: int
-    description: str
-    excerpt: Annotated[str, Field(description="The beginning of the submission.")]
-    characters: Annotated[int, Field(description="The length of the submission.")]
-    rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
-    case_key: Annotated[
-        str, Field(description="The key of the case it answers: the same for other answers to it.")
-    ]
-    system: Annotated[
-        str | None,
-        Field(
-            description="The version that answered, as assistant@v4; empty where its file named none, "
-            "null in reviews, and while you are to review the item blind."
-        ),
-    ]
-    attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
-
-    @staticmethod
-    def resolve_case_key(item: Any) -> str:
-        return str(item.case.key)
-
-
-class Item(Schema):
-    """A submission as raters and judges see it: the dataset fills in a missing prompt or reference."""
-
-    id: int
-    dataset_id: int
-    key: str
-    position: int
-    description: str
-    submission: str
-    thinking: str | None
-    prompt: Prompt
-    reference: str | None
-    metadata: dict[str, Any]
-    content_hash: Annotated[
-        str, Field(description="Equal for items that ask and answer the same, whatever their keys.")
-    ]
-    rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
     case_key: Annotated[
         str, Field(description="The key of the case it answers: the same for other answers to it.")
     ]
@@ -309,6 +268,37 @@ class Item(Schema):
     def resolve_system(item: Any) -> str | None:
         """As `name_systems` says it; a review never says who answered."""
         return getattr(item, "system", None)
+
+
+class ItemInList(AnswerToCase):
+    """An item without its bodies. `key` is its id in the file it came from."""
+
+    id: int
+    key: str
+    position: int
+    description: str
+    excerpt: Annotated[str, Field(description="The beginning of the submission.")]
+    characters: Annotated[int, Field(description="The length of the submission.")]
+    rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
+
+
+class Item(AnswerToCase):
+    """A submission as raters and judges see it: the dataset fills in a missing prompt or reference."""
+
+    id: int
+    dataset_id: int
+    key: str
+    position: int
+    description: str
+    submission: str
+    thinking: str | None
+    prompt: Prompt
+    reference: str | None
+    metadata: dict[str, Any]
+    content_hash: Annotated[
+        str, Field(description="Equal for items that ask and answer the same, whatever their keys.")
+    ]
+    rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
 
     @staticmethod
     def resolve_prompt(item: Any) -> Any:

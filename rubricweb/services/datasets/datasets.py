@@ -74,7 +74,7 @@ def import_dataset_file(
             created_by=by,
         )
         stored = _store(dataset, file, {}, by=by, filename=filename)
-        record(team, by, "imported", dataset, **_told(stored, filename))
+        record(team, by, "imported", dataset, **_journal_details(stored, filename))
     return stored
 
 
@@ -112,7 +112,7 @@ def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, file
     known = cases.known_cases(dataset, [cases.case_key(item) for item in file.items])
     _check_addition(dataset, file, own_rubric(dataset), filename, known)
     stored = _store(dataset, _with_own_texts(dataset, file), known, by=by, filename=filename)
-    record(dataset.team, by, "added items to", dataset, **_told(stored, filename))
+    record(dataset.team, by, "added items to", dataset, **_journal_details(stored, filename))
     return stored
 
 
@@ -226,11 +226,11 @@ def _store(
     return StoredItems(dataset, len(items), file.left_out, file.more_left_out)
 
 
-def _told(stored: StoredItems, filename: str) -> dict[str, Any]:
-    """What the journal says of it."""
+def _journal_details(stored: StoredItems, filename: str) -> dict[str, Any]:
+    """What the audit log says of an import."""
     left_out = len(stored.left_out) + stored.more_left_out
-    told = {"items": stored.items, "file": filename}
-    return told | ({"left_out": left_out} if left_out else {})
+    details = {"items": stored.items, "file": filename}
+    return details | ({"left_out": left_out} if left_out else {})
 
 
 def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> RubricVersion | None:
