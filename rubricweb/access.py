@@ -10,7 +10,9 @@ from django.db.models import Model, Q, QuerySet
 
 from rubricweb.errors import Forbidden, NotFound
 from rubricweb.models import (
+    Case,
     Dataset,
+    DatasetImport,
     Item,
     JudgeEndpoint,
     Membership,
@@ -20,6 +22,8 @@ from rubricweb.models import (
     Rubric,
     RubricVersion,
     Run,
+    System,
+    SystemVersion,
     Team,
     User,
 )
@@ -70,6 +74,11 @@ def access_dataset(team: Team, dataset_id: int) -> Dataset:
     return _one(Dataset.objects.filter(team=team), dataset_id, "dataset")
 
 
+def access_import(team: Team, import_id: int) -> DatasetImport:
+    imports = DatasetImport.objects.filter(team=team).select_related("dataset", "team", "created_by", "file")
+    return _one(imports, import_id, "import")
+
+
 def access_item(team: Team, item_id: int) -> Item:
     items = Item.objects.filter(dataset__team=team).select_related(
         "dataset__team", "rubric_version", "case", "system_version__system"
@@ -77,9 +86,13 @@ def access_item(team: Team, item_id: int) -> Item:
     return _one(items, item_id, "item")
 
 
+def access_case(team: Team, case_id: int) -> Case:
+    return _one(Case.objects.filter(dataset__team=team).select_related("dataset__team"), case_id, "case")
+
+
 def access_run(team: Team, run_id: int) -> Run:
     runs = Run.objects.filter(team=team).select_related(
-        "team", "dataset", "rubric_version", "created_by", "summary"
+        "team", "dataset", "rubric_version", "created_by", "summary", "system_version__system"
     )
     return _one(runs, run_id, "run")
 
@@ -101,6 +114,17 @@ def access_imported_rater(dataset: Dataset, rater_id: int) -> Rater:
     return _one(raters, rater_id, "rater from a file")
 
 
+def access_system(team: Team, system_id: int) -> System:
+    """A system with a name; the others' is nobody's to change."""
+    rows = System.objects.filter(team=team).exclude(name="").select_related("team")
+    return _one(rows, system_id, "system")
+
+
+def access_system_version(team: Team, version_id: int) -> SystemVersion:
+    rows = SystemVersion.objects.filter(system__team=team).exclude(system__name="")
+    return _one(rows.select_related("system__team"), version_id, "system version")
+
+
 def access_endpoint(team: Team, endpoint_id: int) -> JudgeEndpoint:
     return _one(JudgeEndpoint.objects.filter(team=team, removed_at=None), endpoint_id, "endpoint")
 
@@ -115,3 +139,22 @@ def _one(rows: QuerySet[Row], row_id: int, what: str) -> Row:
 def access_queues(team: Team, queue_ids: Iterable[int]) -> list[ReviewQueue]:
     """Several queues of the team; refused as a whole if one of them is not there."""
     return [access_queue(team, queue_id) for queue_id in queue_ids]
+
+
+def access_named(
+    team: Team, kind: str, row_id: int
+) -> Rubric | Dataset | Run | ReviewQueue | System | SystemVersion:
+    """What can be renamed, by its kind: rubric, dataset, run, queue, system or a version of one."""
+    if kind == "rubric":
+        return access_rubric(team, row_id)
+    if kind == "dataset":
+        return access_dataset(team, row_id)
+    if kind == "run":
+        return access_run(team, row_id)
+    if kind == "queue":
+        return access_queue(team, row_id)
+    if kind == "system":
+        return access_system(team, row_id)
+    if kind == "system-version":
+        return access_system_version(team, row_id)
+    raise NotFound("page")

@@ -212,6 +212,8 @@ JUDGE_ALLOW_PRIVATE_HOSTS = env.bool("JUDGE_ALLOW_PRIVATE_HOSTS", default=LOCAL)
 
 # ── Sizes ────────────────────────────────────────────────────────────────────────────────────────
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=50 * 1024 * 1024)
+# Files of items, which are read a part at a time: no process holds them in memory.
+IMPORT_MAX_BYTES = env.int("IMPORT_MAX_BYTES", default=500 * 1024 * 1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_MAX_BYTES
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]

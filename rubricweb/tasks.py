@@ -13,9 +13,11 @@ from rubricweb import shutdown_flag
 from rubricweb.models import Notice
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.services import notices
+from rubricweb.services.datasets import imports
+from rubricweb.services.deletions import deletions
 from rubricweb.services.grading import session
 from rubricweb.services.grading.workers import reaper, registry
-from rubricweb.services.shared import idempotency, shared_cache
+from rubricweb.services.shared import idempotency, shared_cache, uploads
 from rubricweb.services.shared.database_retry import retry_while_away
 from rubricweb.services.teams import retention
 
@@ -29,6 +31,16 @@ def notify(run_id: int) -> None:
     _send(grade, run_id)
 
 
+def notify_import(import_id: int) -> None:
+    """Wakes a worker for an import; lost, the reaper sends it again."""
+    _send(import_file, import_id, expires=settings.SWEEP_SECONDS)
+
+
+def notify_deletion(deletion_id: int) -> None:
+    """Wakes a worker for a deletion; lost, the reaper sends it again."""
+    _send(remove, deletion_id, expires=settings.SWEEP_SECONDS)
+
+
 def reap() -> None:
     """No task: every worker does this in its main process, whether its others are busy or not."""
     # With the SDK, a second to import: only for those who work.
@@ -38,6 +50,10 @@ def reap() -> None:
     reaper.reap(enqueue=notify, now=now)
     for run_id in schedule.due(now):
         _send(batch, run_id, expires=settings.SWEEP_SECONDS)
+    for import_id in imports.due(now, is_dead=reaper.is_dead):
+        notify_import(import_id)
+    for deletion_id in deletions.due(now, is_dead=reaper.is_dead):
+        notify_deletion(deletion_id)
     if notices.mail_is_due(now):
         _send(mail, expires=settings.SWEEP_SECONDS)
 
@@ -62,11 +78,22 @@ def batch(run_id: int) -> None:
 
 
 @shared_task
+def import_file(import_id: int) -> None:
+    imports.work(import_id, worker=registry.worker_name(), now=database_clock())
+
+
+@shared_task
+def remove(deletion_id: int) -> None:
+    deletions.work(deletion_id, worker=registry.worker_name(), now=database_clock())
+
+
+@shared_task
 def tidy() -> None:
     now = database_now()
     registry.forget_silent(now)
     idempotency.forget_keys(now)
     shared_cache.forget_expired(now)
+    uploads.forget_old(now=now)
     retention.prune_all(now=now)
 
 

@@ -6,3 +6,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rubricweb.settings")
 application = get_wsgi_application()
+
+# Every page and operation takes a second to import: once where a server loads this before it forks
+# (`--preload`), rather than in each of its workers at their first request.
+import rubricweb.urls  # noqa: E402, F401

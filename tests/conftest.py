@@ -76,7 +76,7 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 
 # One test of these files takes as long as hundreds of others: begun last, it would keep one core busy alone.
-LONG = ("test_blinding.py", "test_hostile_requests.py")
+LONG = ("test_blinding.py", "test_hostile_requests.py", "test_probe_blinding.py")
 
 
 def _turn(item: pytest.Item) -> int:

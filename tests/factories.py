@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils import timezone
+
 from rubricweb.models import (
     Case,
     Dataset,
+    DatasetImport,
     Item,
     ReviewQueue,
     Role,
@@ -17,12 +20,14 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets import datasets, imports
 from rubricweb.services.datasets.systems import unnamed_version
+from rubricweb.services.grading.workers.registry import worker_name
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs import lifecycle
 from rubricweb.services.runs.starting import RunOptions
+from rubricweb.services.shared import uploads
 from rubricweb.services.teams import teams
 
 CRITERIA: list[dict[str, Any]] = [
@@ -116,6 +121,18 @@ def dataset(
 ) -> Dataset:
     data = "\n".join(json.dumps(item) for item in items).encode()
     return datasets.import_dataset(team, by=by, data=data, filename="items.jsonl", name=name)
+
+
+def refused_import(team: Team, by: User) -> DatasetImport:
+    """An import of a file with one fault: a row without a submission."""
+    return imported(team, by, b'{"id": "a"}\n')
+
+
+def imported(team: Team, by: User, data: bytes, filename: str = "items.jsonl", **asked: Any) -> DatasetImport:
+    """An import as far as it goes by itself."""
+    request = imports.ImportRequest(filename=filename, **asked)
+    found = imports.start(team, request, by=by, upload_id=uploads.keep(data), enqueue=None)
+    return imports.work(found.pk, worker=worker_name(), now=timezone.now)
 
 
 def many_items(dataset: Dataset, count: int, text: str) -> None:

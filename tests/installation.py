@@ -25,6 +25,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import redis
 
+from tests.waiting import PATIENCE_SECONDS
 from tests.warm_start import Warm
 
 TEST_RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
@@ -45,12 +46,14 @@ def _of_its_own(broker_url: str) -> str:
     return urlunsplit(parts._replace(path=f"/{(int(number) - process) % REDIS_DATABASES}"))
 
 
-COLLECT = """
+PREPARE = """
 import django
+from django.core.management import call_command
 from rubricweb.management import console
 from rubricweb.management.serving import static_files
 console.name_settings()
 django.setup()
+call_command("migrate", verbosity=0)
 static_files.collect()
 """
 # What a test run may have set for itself, and a scratch installation must not inherit.
@@ -80,7 +83,7 @@ class Installation:
     _connections: list["psycopg.Connection[tuple[Any, ...]]"] = field(default_factory=list)
 
     def run(
-        self, *arguments: str | Path, timeout: float = 90, **env: str
+        self, *arguments: str | Path, timeout: float = PATIENCE_SECONDS, **env: str
     ) -> "subprocess.CompletedProcess[str]":
         """One `rubricweb …` command, to its end; with an environment of its own it starts cold."""
         if not env:
@@ -175,10 +178,7 @@ def _prepared() -> Installation:
             folder, database_url = json.loads(note.read_text())
             return scope.enter_context(_scratch(Installation(Path(folder), {}, database_url)))
         one = scope.enter_context(_scratch(None))
-        for arguments in (("-m", "rubricweb.management.console", "manage", "migrate"), ("-c", COLLECT)):
-            subprocess.run(
-                [sys.executable, *arguments], cwd=ROOT, env=one.env, check=True, stdout=subprocess.DEVNULL
-            )
+        subprocess.run([sys.executable, "-c", PREPARE], cwd=ROOT, env=one.env, check=True)
         note.write_text(json.dumps([str(one.folder), one.database_url]))
         scope.callback(_take_away_the_note)
     return one

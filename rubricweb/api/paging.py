@@ -22,6 +22,10 @@ class ListQuery(BaseModel):
     ] = None
 
 
+class ArchivableQuery(ListQuery):
+    archived: Annotated[bool, Field(description="Those that are archived, instead of all others.")] = False
+
+
 def listed(page: Page[Any]) -> dict[str, Any]:
     """A page of a selector as every list answers it."""
     return {"items": page.rows, "next_cursor": page.next_cursor}

@@ -16,7 +16,11 @@ from rubricweb.api import errors
 from rubricweb.api.adjudication.routes import adjudication
 from rubricweb.api.comparison.agreement_board import agreement
 from rubricweb.api.comparison.routes import comparison
+from rubricweb.api.datasets.imports import imports
 from rubricweb.api.datasets.routes import datasets
+from rubricweb.api.datasets.systems import systems
+from rubricweb.api.datasets.versions import versions
+from rubricweb.api.deletions.routes import deletions
 from rubricweb.api.endpoints.routes import endpoints
 from rubricweb.api.exports.routes import exports
 from rubricweb.api.operations import REFUSALS
@@ -199,7 +203,9 @@ for room in (
     endpoints,
     spending,
     rubrics,
+    imports,
     datasets,
+    versions,
     label_files,
     runs,
     run_planning,
@@ -212,6 +218,8 @@ for room in (
     reveals,
     comments,
     notices,
+    deletions,
+    systems,
     agreement,
     adjudication,
     comparison,

@@ -52,6 +52,13 @@ class Input(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Naming(Input):
+    """What is left out stays as it is."""
+
+    name: Annotated[str | None, Field(max_length=200)] = None
+    archived: bool | None = None
+
+
 NextCursor = Annotated[
     str | None,
     Field(

@@ -87,17 +87,19 @@ class EnoughFaults(Exception):
 class FaultList:
     """Faults collected while reading on: the first MAX_FAULTS are kept, the others counted.
 
-    With ``enough`` the fault of that number raises EnoughFaults, for whoever reads a file of millions.
+    With ``enough`` the fault of that number raises EnoughFaults, for whoever reads a file of millions; with
+    ``keep`` more are kept, for a report of them all.
     """
 
-    def __init__(self, *, enough: int | None = None) -> None:
+    def __init__(self, *, enough: int | None = None, keep: int = MAX_FAULTS) -> None:
         self._kept: list[Fault] = []
         self._enough = enough
+        self._keep = keep
         self.total = 0
 
     def add(self, place: str, found: str, allowed: str) -> None:
         self.total += 1
-        if len(self._kept) < MAX_FAULTS:
+        if len(self._kept) < self._keep:
             self._kept.append(Fault(place, found, allowed))
         if self.total == self._enough:
             raise EnoughFaults

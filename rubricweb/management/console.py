@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from rubricweb import __version__
 from rubricweb.errors import Refusal
-from rubricweb.management.arguments import data, discussion, review, running, team
+from rubricweb.management.arguments import data, datasets, discussion, review, running, team
 from rubricweb.management.arguments.common import subcommand
 from rubricweb.management.terminal import installed
 from rubricweb.management.terminal.remarks import HARMLESS, remark
@@ -157,7 +157,9 @@ def parser() -> argparse.ArgumentParser:
         subcommand(commands, "grade", "grade a dataset against a rubric, here and now", "runs.grade", "run")
     )
     data.rubrics(commands.add_parser("rubrics", help="list rubrics and versions, show one"))
-    data.datasets(commands.add_parser("datasets", help="list datasets and items, split one"))
+    words = "what becomes of labels where a version asks in other words"
+    data.labels_of_versions(commands.add_parser("labels", help=words))
+    datasets.datasets(commands.add_parser("datasets", help="list datasets and items, split one"))
     data.rubric(subcommand(commands, "import-rubric", "store a rubric file", "datasets.imports", "rubric"))
     data.dataset(
         subcommand(commands, "import-dataset", "store a dataset file", "datasets.imports", "dataset")
@@ -210,6 +212,16 @@ def parser() -> argparse.ArgumentParser:
     data.lint(subcommand(commands, "lint", "what is likely to go wrong with a rubric", "rubrics.lint", "run"))
     team.members(commands.add_parser("members", help="who is in the team: list, invite, change, remove"))
     team.tokens(commands.add_parser("tokens", help="your own API tokens: list, make, revoke"))
+    team.renaming(
+        subcommand(commands, "rename", "rename a rubric, dataset, run or queue", "teams.archive", "rename")
+    )
+    team.archiving(
+        subcommand(commands, "archive", "hide one of these, or restore it", "teams.archive", "archive")
+    )
+    team.deleting(subcommand(commands, "delete", "delete one of these for good", "teams.deletions", "delete"))
+    team.deletions(
+        subcommand(commands, "deletions", "what was deleted for good", "teams.deletions", "deletions")
+    )
     team.journal(subcommand(commands, "journal", "who did what in the team", "teams.journal", "run"))
     link = subcommand(
         commands, "sign-in-link", "a link that signs somebody in once", "teams.people", "sign_in_link"

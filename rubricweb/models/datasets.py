@@ -1,19 +1,26 @@
 """Datasets, what they ask and the submissions in them. An item never changes once it is stored.
 
-A case is what stays when the system under test changes; its items are the answers of system versions.
+A case is what stays when the system under test changes; its items are the answers of system versions. Items
+come and go by versions of their dataset (decision 0026).
 """
+
+# Long because every table of a dataset stands here, from its cases to files on their way in.
+
+from typing import Self
 
 from django.conf import settings
 from django.db import models
 
 from rubricweb.engine.submission import Submission
 from rubricweb.models.rubrics import RubricVersion
-from rubricweb.models.teams import Team
+from rubricweb.models.teams import Archivable, Team
 
 SEALS = ("dev", "test")
+NOT_RETIRED = 2_147_483_647
+"""`Item.retired_in` of an item that is current: later than any version."""
 
 
-class Dataset(models.Model):
+class Dataset(Archivable):
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="datasets")
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
@@ -22,11 +29,15 @@ class Dataset(models.Model):
     reference = models.TextField(null=True)
     # The rubric that came in the same file, if one did.
     rubric_version = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    # Metadata that lists show and are narrowed by: {"name", "values", "counts"} of the most frequent ones.
+    columns = models.JSONField(default=list)
     # A half of a split: dev to draw examples from, test to judge the judge on; empty for all others.
     sealed_as = models.CharField(max_length=10, blank=True)
     # SHA-256 over the items and labels a half was sealed with, and how alike the halves came out.
     seal = models.CharField(max_length=64, blank=True)
     split_of = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="halves")
+    # Counts its changes; DatasetChange says what each was.
+    version = models.PositiveIntegerField(default=1, db_default=1)
     split_report = models.JSONField(null=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -46,6 +57,41 @@ class Dataset(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class ChangeKind(models.TextChoices):
+    """What made a version of a dataset."""
+
+    APPEND = "append", "Added"
+    CORRECT = "correct", "Corrected"
+    RETIRE = "retire", "Retired"
+    RESTORE = "restore", "Restored"
+
+
+class DatasetChange(models.Model):
+    """One version of a dataset: what was done to how many items, by whom, when and why."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="changes")
+    version = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=ChangeKind.choices)
+    items = models.PositiveIntegerField()
+    note = models.CharField(max_length=200, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dataset_id", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "version"], name="dataset_change_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=ChangeKind.values), name="dataset_change_kind_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.version} of {self.dataset_id}"
 
 
 class System(models.Model):
@@ -111,11 +157,47 @@ class Case(models.Model):
         return self.key
 
 
+class CaseText(models.Model):
+    """The words a case was given by a correction, under their number; its first ones are in its items."""
+
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="texts")
+    number = models.PositiveIntegerField()
+    prompt = models.JSONField(null=True)
+    reference = models.TextField(null=True)
+    description = models.TextField(blank=True)
+    rubric_version = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["case_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["case", "number"], name="case_text_once")]
+
+    def __str__(self) -> str:
+        return f"{self.case} ({self.number})"
+
+
+class ItemQuerySet(models.QuerySet["Item"]):
+    def current(self) -> Self:
+        """Those that are not retired: all that lists, new runs and new queues know of."""
+        return self.filter(retired_in=NOT_RETIRED)
+
+    def in_version(self, version: int) -> Self:
+        """Those that their dataset held in this version of it."""
+        away = ItemAbsence.objects.filter(
+            item=models.OuterRef("pk"), retired_in__lte=version, restored_in__gt=version
+        )
+        return self.filter(~models.Exists(away), added_in__lte=version, retired_in__gt=version)
+
+
 class Item(models.Model):
     """One submission to be graded: a system version's answer to a case. `key` is its id in its file.
 
     Without a case id in the file the case is the item's own and has its key. `wording` says which words of
-    the case it answers, `attempt` counts the answers of the same version from 1.
+    the case it answers, `attempt` counts the answers of the same version from 1. A retired item stays in what
+    was made of it: runs, queues, labels.
     """
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="items")
@@ -136,19 +218,40 @@ class Item(models.Model):
     rubric_version = models.ForeignKey(
         RubricVersion, on_delete=models.PROTECT, null=True, related_name="items"
     )
+    # The versions of the dataset that hold it are those from the first, before the second.
+    added_in = models.PositiveIntegerField(default=1, db_default=1)
+    retired_in = models.PositiveIntegerField(default=NOT_RETIRED, db_default=NOT_RETIRED)
+    # The first item at its place, of which it is a correction: all of them can be hidden together.
+    replaces = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="replaced_by")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ItemQuerySet.as_manager()
 
     class Meta:
         ordering = ["dataset_id", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["dataset", "key"], name="item_key_unique_in_dataset"),
-            models.UniqueConstraint(fields=["dataset", "position"], name="item_position_unique_in_dataset"),
             models.UniqueConstraint(
-                fields=["case", "wording", "system_version", "attempt"], name="item_answer_once"
+                fields=["dataset", "key"],
+                condition=models.Q(retired_in=NOT_RETIRED),
+                name="item_key_current",
+            ),
+            models.UniqueConstraint(
+                fields=["dataset", "position"],
+                condition=models.Q(retired_in=NOT_RETIRED),
+                name="item_position_current",
+            ),
+            models.UniqueConstraint(
+                fields=["case", "wording", "system_version", "attempt"],
+                condition=models.Q(retired_in=NOT_RETIRED),
+                name="item_answer_current",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(added_in__gte=1, retired_in__gt=models.F("added_in")),
+                name="item_retired_after_added",
             ),
         ]
-        # Items of other datasets with the same words.
         indexes = [
+            # Items of other datasets with the same words.
             models.Index(fields=["content_hash"], name="item_content_hash"),
             models.Index(fields=["dataset", "system_version", "position"], name="item_of_system"),
         ]
@@ -164,3 +267,146 @@ class Item(models.Model):
             query=self.prompt if self.prompt is not None else self.dataset.prompt,
             reference=self.reference if self.reference is not None else self.dataset.reference,
         )
+
+
+class ItemAbsence(models.Model):
+    """The versions that an item was retired for until it was restored: from the first, before the second."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="absences")
+    retired_in = models.PositiveIntegerField()
+    restored_in = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "retired_in"], name="item_absence_once"),
+            models.CheckConstraint(
+                condition=models.Q(restored_in__gt=models.F("retired_in")), name="item_absence_ends"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} from {self.retired_in} to {self.restored_in}"
+
+
+class ItemFacet(models.Model):
+    """What a current item's metadata hold under a declared column, as text: lists find it by an index."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="+")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="facets")
+    name = models.CharField(max_length=100)
+    value = models.CharField(max_length=200)
+    # The item's, which never changes: a list in this order ends once its page is full.
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "name"], name="item_facet_once")]
+        indexes = [
+            # Lists narrowed to a value of a column.
+            models.Index(fields=["dataset", "name", "value", "position", "item"], name="item_facet_value")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}"
+
+
+class ImportState(models.TextChoices):
+    """`ASKS` waits for somebody to say what becomes of duplicates; the last four are ends."""
+
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Running"
+    ASKS = "asks", "Asks about duplicates"
+    DONE = "done", "Done"
+    REFUSED = "refused", "Refused"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class ImportKind(models.TextChoices):
+    DATASET = "dataset", "a dataset"
+    ITEMS = "items", "items"
+    ANSWERS = "answers", "answers of a system version"
+
+
+class Duplicates(models.TextChoices):
+    """What becomes of items whose words came before."""
+
+    ASK = "ask", "Ask"
+    KEEP = "keep", "Keep"
+    SKIP = "skip", "Skip"
+
+
+class DatasetImport(models.Model):
+    """A file on its way into a dataset: read and checked in steps, stored by one transaction."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="imports")
+    kind = models.CharField(max_length=10, choices=ImportKind.choices)
+    # Null until a new dataset stands.
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, null=True, related_name="imports")
+    name = models.CharField(max_length=200, blank=True)
+    filename = models.CharField(max_length=200)
+    # Null once the import has ended.
+    file = models.ForeignKey("KeptFile", on_delete=models.SET_NULL, null=True, related_name="+")
+    columns = models.JSONField(default=dict)
+    system = models.CharField(max_length=201, blank=True)
+    as_attempt = models.BooleanField(default=False)
+    strict = models.BooleanField(default=True)
+    duplicates = models.CharField(max_length=4, choices=Duplicates.choices, default=Duplicates.ASK)
+    state = models.CharField(max_length=10, choices=ImportState.choices, default=ImportState.WAITING)
+    rows_read = models.PositiveIntegerField(default=0)
+    rows_stored = models.PositiveIntegerField(default=0)
+    duplicate_count = models.PositiveIntegerField(default=0)
+    # The first duplicates, what was left out, cases without an answer: as its page shows them.
+    found = models.JSONField(default=dict)
+    # Why it was refused or failed, and every fault: [place, found, allowed].
+    message = models.TextField(blank=True)
+    faults = models.JSONField(default=list)
+    fault_count = models.PositiveIntegerField(default=0)
+    # The process at work on it, and when that last said so.
+    worker = models.CharField(max_length=100, blank=True)
+    beat_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(kind=ImportKind.DATASET) | models.Q(dataset__isnull=False),
+                name="import_into_a_dataset",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(state=ImportState.DONE) | models.Q(dataset__isnull=False),
+                name="import_done_has_dataset",
+            ),
+        ]
+        indexes = [
+            # A team's imports, the newest first.
+            models.Index(fields=["team", "-id"], name="import_of_team"),
+            # The reaper's question: what waits, and what the dead held.
+            models.Index(
+                fields=["id"],
+                name="import_under_way",
+                condition=models.Q(state__in=["waiting", "running"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.filename
+
+
+class ImportBatch(models.Model):
+    """Some checked items of an import with their labels, as compressed JSON, until they are stored."""
+
+    dataset_import = models.ForeignKey(DatasetImport, on_delete=models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField()
+    data = models.BinaryField()
+
+    class Meta:
+        ordering = ["dataset_import_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["dataset_import", "number"], name="import_batch_once")]
+
+    def __str__(self) -> str:
+        return f"{self.dataset_import_id}/{self.number}"

@@ -1,4 +1,4 @@
-"""What was done, by whom, when: written by services, never changed."""
+"""What was done, by whom, when; and what was deleted, with how far the removal of its rows is."""
 
 from django.conf import settings
 from django.db import models
@@ -32,3 +32,67 @@ class JournalEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} {self.target_kind} {self.target_label}"
+
+
+class DeletionState(models.TextChoices):
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Removing"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+
+
+class Deletion(models.Model):
+    """One thing an owner deleted. It is out of sight at once; a worker removes its rows batch by batch.
+
+    `bin` is the team without members that holds it meanwhile; null once all is removed. A whole team is its
+    own.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="deletions")
+    kind = models.CharField(max_length=20)
+    row_id = models.BigIntegerField()
+    name = models.CharField(max_length=200)
+    bin = models.ForeignKey(Team, on_delete=models.SET_NULL, null=True, related_name="+")
+    # What goes with it, as its preview said: {"runs": 2, "verdicts": 4000, …}.
+    planned = models.JSONField(default=dict)
+    rows_planned = models.PositiveBigIntegerField(default=0)
+    rows_removed = models.PositiveBigIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=DeletionState.choices, default=DeletionState.WAITING)
+    # Why it failed.
+    message = models.TextField(blank=True)
+    # The process at work on it, and when that last said so.
+    worker = models.CharField(max_length=100, blank=True)
+    beat_at = models.DateTimeField(null=True)
+    deleted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    deleted_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=DeletionState.values), name="deletion_state_known"
+            ),
+        ]
+        indexes = [
+            # A team's deletions, the newest first.
+            models.Index(fields=["team", "-id"], name="deletion_of_team"),
+            # The reaper's question: what waits, and what the dead held.
+            models.Index(
+                fields=["id"],
+                name="deletion_under_way",
+                condition=models.Q(state__in=["waiting", "running"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def share(self) -> float:
+        """Of the rows that are to go, those that are gone: 0 to 1."""
+        if self.state == DeletionState.DONE or not self.rows_planned:
+            return float(self.state == DeletionState.DONE)
+        return min(1.0, self.rows_removed / self.rows_planned)

@@ -1,4 +1,4 @@
-"""What processes know of each other: who is alive, which request was done, counters of throttles."""
+"""What processes know of each other: who is alive, which request was done, throttles, files on their way."""
 
 from django.db import models
 
@@ -54,3 +54,35 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class KeptFile(models.Model):
+    """A file that was sent and is not done with: in the database, where every machine reaches it."""
+
+    token = models.CharField(max_length=32, unique=True)
+    size = models.PositiveBigIntegerField(default=0)
+    # What was seen of it when it came, so that no later step reads it again for that.
+    about = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        # Tidying up, the oldest first.
+        indexes = [models.Index(fields=["created_at"], name="kept_file_age")]
+
+    def __str__(self) -> str:
+        return self.token
+
+
+class KeptFilePart(models.Model):
+    """About a megabyte of a kept file, compressed by zlib."""
+
+    file = models.ForeignKey(KeptFile, on_delete=models.CASCADE, related_name="parts")
+    number = models.PositiveIntegerField()
+    data = models.BinaryField()
+
+    class Meta:
+        ordering = ["file_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["file", "number"], name="kept_file_part_once")]
+
+    def __str__(self) -> str:
+        return f"{self.file_id}/{self.number}"

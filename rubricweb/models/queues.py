@@ -5,10 +5,10 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 
-from rubricweb.models.datasets import Dataset, Item
+from rubricweb.models.datasets import Dataset, Item, SystemVersion
 from rubricweb.models.rubrics import Criterion, LabelDecision, LabelDecisionKind, RubricVersion
 from rubricweb.models.runs import Run
-from rubricweb.models.teams import Team, User
+from rubricweb.models.teams import Archivable, Team, User
 
 
 class RaterKind(models.TextChoices):
@@ -86,21 +86,28 @@ class Rationale(models.TextChoices):
     ALWAYS = "always", "all"
 
 
-class ReviewQueue(models.Model):
+class ReviewQueue(Archivable):
     """Items of one dataset to be labelled by these raters against a rubric version or some of its criteria.
 
-    `criteria` is empty where people are asked about all of them.
+    `criteria` is empty where people are asked about all of them, `system_versions` where it is about answers
+    of any version.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="queues")
     name = models.CharField(max_length=200)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="queues")
+    # Of which version its newest items are.
+    dataset_version = models.PositiveIntegerField(default=1, db_default=1)
     # Null when every item brings its own rubric.
     rubric_version = models.ForeignKey(
         RubricVersion, on_delete=models.PROTECT, null=True, related_name="queues"
     )
     # Fixed when the queue is opened: figures of its labels would change their meaning under people's hands.
     criteria = models.ManyToManyField(Criterion, through="QueueCriterion", related_name="queues")
+    # Whose answers it asks about; those of other versions never come in. Fixed when the queue is opened.
+    system_versions = models.ManyToManyField(
+        SystemVersion, through="QueueSystemVersion", related_name="queues"
+    )
     # The run whose verdicts are revealed beside the person's own after they submit.
     run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="queues")
     raters_per_item = models.PositiveIntegerField(default=1)
@@ -201,10 +208,27 @@ class QueueCriterion(models.Model):
         return f"{self.criterion_id} in {self.queue_id}"
 
 
+class QueueSystemVersion(models.Model):
+    """One system version a queue is limited to."""
+
+    queue = models.ForeignKey(ReviewQueue, on_delete=models.CASCADE, related_name="queue_system_versions")
+    system_version = models.ForeignKey(
+        SystemVersion, on_delete=models.PROTECT, related_name="queue_system_versions"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "system_version"], name="queue_system_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system_version_id} in {self.queue_id}"
+
+
 class QueueItemQuerySet(models.QuerySet["QueueItem"]):
     def for_person(self, person: User) -> Self:
-        """Those that are not kept for another rater."""
-        return self.filter(models.Q(rater=None) | models.Q(rater__user=person))
+        """Those that are neither kept for another rater nor withdrawn."""
+        return self.filter(models.Q(rater=None) | models.Q(rater__user=person), withdrawn=False)
 
 
 class QueueItem(models.Model):
@@ -229,6 +253,8 @@ class QueueItem(models.Model):
     rater = models.ForeignKey(Rater, on_delete=models.SET_NULL, null=True, related_name="queue_items")
     # Whether its raters disagreed so much that one more was asked for.
     extra = models.BooleanField(default=False)
+    # Its item was retired: nobody is asked any more, `wanted` are the reviews that were submitted.
+    withdrawn = models.BooleanField(default=False, db_default=False)
 
     objects = QueueItemQuerySet.as_manager()
 
@@ -240,6 +266,9 @@ class QueueItem(models.Model):
             models.CheckConstraint(
                 condition=models.Q(room__gte=0, room__lte=models.F("wanted")),
                 name="queue_item_room",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(withdrawn=False) | models.Q(room=0), name="queue_item_withdrawn_no_room"
             ),
         ]
         # Each finds the next item of one order without reading the others.

@@ -6,12 +6,13 @@ from django.conf import settings
 from django.db import models
 
 from rubricweb import engine
+from rubricweb.engine.parsers.plain_text import first_words
 from rubricweb.engine.rubric.criterion import KINDS, SCALE_TYPES
 from rubricweb.engine.rubric.identity import wording
-from rubricweb.models.teams import Team
+from rubricweb.models.teams import Archivable, Team
 
 
-class Rubric(models.Model):
+class Rubric(Archivable):
     """A rubric under one title: an editable draft and its published versions."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="rubrics")
@@ -149,6 +150,12 @@ class Criterion(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def title(self) -> str:
+        """What people are shown as its name: its own, or without one (C1…) its first words."""
+        unnamed = self.position is not None and self.name == f"C{self.position + 1}"
+        return first_words(self.requirement) or self.name if unnamed else self.name
 
     @property
     def question(self) -> tuple[Any, ...]:

@@ -1,12 +1,14 @@
 """Runs of an autograder over a dataset: what was asked, what is left to do, what it cost."""
 
+# Long because every table of a run stands here, from its launch to its summary.
+
 from collections.abc import Iterable
 
 from django.conf import settings
 from django.db import models
 
 from rubricweb.engine.origin import Origin
-from rubricweb.models.datasets import Dataset, Item
+from rubricweb.models.datasets import Dataset, Item, SystemVersion
 from rubricweb.models.rubrics import Criterion, RubricVersion
 from rubricweb.models.snapshots import (
     FewShotSnapshot,
@@ -15,7 +17,7 @@ from rubricweb.models.snapshots import (
     SnapshotField,
     asked_judges,
 )
-from rubricweb.models.teams import JudgeEndpoint, Team
+from rubricweb.models.teams import Archivable, JudgeEndpoint, Team
 
 
 class RunState(models.TextChoices):
@@ -42,7 +44,21 @@ class RunMode(models.TextChoices):
     BATCH = "batch"
 
 
-class Run(models.Model):
+class Launch(models.Model):
+    """Runs that were started together, one for each system version. Their budgets are equal parts of it."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    budget_usd = models.FloatField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"launch {self.pk}"
+
+
+class Run(Archivable):
     """One autograder with one judge over one dataset. Refers to frozen things only.
 
     Grades of a machine that came in a file are a run of that judge too: see `imported`.
@@ -50,6 +66,14 @@ class Run(models.Model):
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="runs")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="runs")
+    # Of which version its items are; of an extended run the newest.
+    dataset_version = models.PositiveIntegerField(default=1, db_default=1)
+    # Whose answers it judges; null for those of no named system, and for runs from before there were systems.
+    system_version = models.ForeignKey(
+        SystemVersion, on_delete=models.PROTECT, null=True, related_name="runs"
+    )
+    # Null for a run that was started alone.
+    launch = models.ForeignKey(Launch, on_delete=models.SET_NULL, null=True, related_name="runs")
     # Null when every item brings its own rubric.
     rubric_version = models.ForeignKey(
         RubricVersion, on_delete=models.PROTECT, null=True, related_name="runs"
@@ -122,6 +146,19 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return self.name or f"Run {self.pk}"
+
+    @property
+    def system(self) -> str:
+        """The system version whose answers it judges, as assistant@v4; "" without one."""
+        return "" if self.system_version is None else str(self.system_version)
+
+    @property
+    def launched_with(self) -> "list[Run]":
+        """It and the runs that were started with it, each over another system version, in that order."""
+        if self.launch_id is None:
+            return [self]
+        together = Run.objects.filter(launch=self.launch_id).order_by("pk")
+        return list(together.select_related("system_version__system"))
 
     @property
     def imported(self) -> bool:
@@ -244,6 +281,12 @@ class JudgeCall(models.Model):
                 name="call_by_content",
                 condition=models.Q(content_key__isnull=False, error_kind__isnull=True),
             ),
+            # Who took this answer again? Asked when the call is removed.
+            models.Index(
+                fields=["cached_from"],
+                name="call_cached_from",
+                condition=models.Q(cached_from__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -257,7 +300,9 @@ class RunTally(models.Model):
     make workers wait for each other; they outlive calls that are pruned.
     """
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tallies")
+    # A run that is deleted leaves what it cost.
+    run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="tallies")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, db_index=False, related_name="+")
     worker = models.CharField(max_length=100)
     # The first day of the month, UTC.
     month = models.DateField()
@@ -288,8 +333,12 @@ class RunTally(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "worker", "month"], name="run_tally_once_per_worker")
         ]
-        # What a team spent in a month.
-        indexes = [models.Index(fields=["month", "run"], name="run_tally_by_month")]
+        indexes = [
+            # What the dead hold.
+            models.Index(fields=["month", "run"], name="run_tally_by_month"),
+            # What a team spent in a month.
+            models.Index(fields=["team", "month"], name="run_tally_of_team"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.worker} in run {self.run_id}"

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models.fields.json import KeyTransform
 from pydantic import ConfigDict, TypeAdapter, ValidationError, model_serializer, model_validator
 
+from rubricweb.engine.submission import Submission
 from rubricweb.judges.base import JudgeConfig
 
 NO_JUDGE = "none"
@@ -144,8 +145,33 @@ def asked_judges(judge: JudgeSnapshot, panel: PanelSnapshot | None) -> tuple[Jud
 
 
 @dataclass(frozen=True, slots=True)
+class ExampleWords:
+    """The words of an example whose dataset was deleted."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    key: str
+    output: str
+    thinking: str | None
+    query: Any
+    reference: str | None
+
+    @classmethod
+    def of(cls, key: str, shown: Submission) -> Self:
+        return cls(key, shown.output, shown.thinking, shown.query, shown.reference)
+
+    def to_engine(self) -> Submission:
+        return Submission(
+            output=self.output, thinking=self.thinking, query=self.query, reference=self.reference
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleSnapshot:
-    """One label the judge is shown: ids of the criterion and the item, and what people said."""
+    """One label the judge is shown: ids of the criterion and the item, and what people said.
+
+    `words` are kept once the item is gone; until then it has them.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 
@@ -153,6 +179,15 @@ class ExampleSnapshot:
     item: int
     label: str
     reason: str
+    words: ExampleWords | None = None
+
+    @model_serializer(mode="plain")
+    def as_json(self) -> dict[str, Any]:
+        """As it is stored."""
+        stored = asdict(self)
+        if self.words is None:
+            del stored["words"]
+        return stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ class Team(models.Model):
     monthly_budget_usd = models.FloatField(null=True)
     # How long prompts and raw replies are kept; null is for ever.
     keep_calls_days = models.PositiveIntegerField(null=True)
+    # Since when it is deleted, or the bin of what was: nobody is a member of it.
+    deleted_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -54,6 +56,23 @@ class Team(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Archivable(models.Model):
+    """What a person made and can put out of sight: lists and choosers leave it out, what uses it stays."""
+
+    archived_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+def unarchived(*prefixes: str, archived: bool = False) -> models.Q:
+    """The condition on rows, or on those that the prefixes lead to, that none is archived; or that it is."""
+    condition = models.Q()
+    for prefix in prefixes or ("",):
+        condition &= models.Q((f"{prefix}archived_at__isnull", not archived))
+    return condition
 
 
 class Membership(models.Model):

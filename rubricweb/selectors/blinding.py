@@ -1,13 +1,16 @@
 """Whose verdicts a person may not see yet: the one place that knows, asked by everything that shows some."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Blind,
+    ChangeKind,
     Dataset,
+    DatasetChange,
     Item,
     QueueItem,
     QueueState,
@@ -35,7 +38,10 @@ def hidden_items(
     """Items whose verdicts by others this person must not see: those of open blind queues they rate in,
     until they have submitted their own review of the item there; and the same words wherever the team has
     them: a second time in that dataset, in the queue or not, in a half of a split, in a file imported twice.
-    So an item that was submitted stays hidden while its copy waits.
+    So an item that was submitted stays hidden while its copy waits, and the wrong words of a corrected item
+    while the right ones do: they are of the same system, and were judged much alike. Where a queue holds
+    answers of several system versions to one case, a submitted one stays hidden while another waits there: a
+    verdict of a run over one version, or its name, would tell who gave the other.
 
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role. Those
     hidden only by the queue `besides` are left out; the draft `submitting` counts as submitted. With `item`,
@@ -43,19 +49,24 @@ def hidden_items(
     `own` are only the items on which they must not see their own earlier labels either.
     """
     queues = _blind_queues(viewer, team)
-    waiting = _left(viewer).filter(queue__in=queues.filter(blind=Blind.SELF) if own else queues)
+    waiting = _waiting(viewer, submitting).filter(
+        queue__in=queues.filter(blind=Blind.SELF) if own else queues
+    )
     if besides is not None:
         waiting = waiting.exclude(queue=besides)
-    if submitting is not None:
-        waiting = waiting.exclude(queue=submitting.queue_id, item=submitting.item_id)
     if item is None:
         # Both lists are read once, so that many equal items are not compared each with each.
         words = waiting.exclude(item__content_hash="").values("item__content_hash")
-        hidden = Item.objects.filter(Q(pk__in=waiting.values("item")) | Q(content_hash__in=words))
+        first = waiting.filter(item__replaces__isnull=False).values("item__replaces")
+        corrected = Q(pk__in=first) | Q(replaces__in=first)
+        hidden = Item.objects.filter(Q(pk__in=waiting.values("item")) | Q(content_hash__in=words) | corrected)
     else:
         waits = Exists(waiting.filter(item=OuterRef("pk")))
         same_words = Item.objects.filter(waits, content_hash=OuterRef("content_hash"), dataset__team=team)
-        hidden = Item.objects.filter(waits | Exists(same_words.exclude(content_hash="")), pk=item)
+        corrected = Exists(waiting.filter(item__replaces=OuterRef("pk"))) | Exists(
+            waiting.filter(item__replaces=OuterRef("replaces"))
+        )
+        hidden = Item.objects.filter(waits | corrected | Exists(same_words.exclude(content_hash="")), pk=item)
     return hidden.filter(dataset__team=team).order_by().values("pk")
 
 
@@ -68,20 +79,30 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
     person has submitted can be read from an index instead of being asked about every item anew.
     """
     condition = Q()
-    for queue_id, reviewed in _blind_queues(viewer, team).order_by().values_list("pk", "dataset_id"):
+    for asking in _asking(_blind_queues(viewer, team)):
+        queue_id, several = asking.queue_id, asking.several_versions
         submitted = Review.objects.filter(
             queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED
         ).order_by()
         asked = QueueItem.objects.for_person(viewer).filter(queue=queue_id).order_by()
+        beside_waiting = asked.filter(_stands_beside(viewer)) if several else QueueItem.objects.none()
         # One condition within the other, so that the words are looked up first and not the whole queue.
         same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(content_hash="")
-        if reviewed == dataset_id:
-            waits = Exists(asked.filter(item=OuterRef("item")))
-            condition &= Q(item__in=submitted.values("item")) | ~Q(waits)
+        if asking.dataset_id == dataset_id:
+            is_asked = Exists(asked.filter(item=OuterRef("item")))
+            condition &= Q(item__in=submitted.values("item")) | ~Q(is_asked)
+            if several:
+                condition &= ~Q(Exists(beside_waiting.filter(item=OuterRef("item"))))
             same_words = same_words.exclude(pk=OuterRef("item"))
-        waiting = same_words.filter(
-            Exists(asked.filter(item=OuterRef("pk"))), ~Exists(submitted.filter(item=OuterRef("pk")))
-        )
+            if asking.corrected:
+                left = Q(~Exists(submitted.filter(item=OuterRef("item"))))
+                right = asked.filter(left | Q(_stands_beside(viewer)) if several else left)
+                for wrong in ("item", "item__replaces"):
+                    condition &= Q(~Exists(right.filter(item__replaces=OuterRef(wrong))))
+        waits = Q(Exists(asked.filter(item=OuterRef("pk"))), ~Exists(submitted.filter(item=OuterRef("pk"))))
+        if several:
+            waits |= Q(Exists(beside_waiting.filter(item=OuterRef("pk"))))
+        waiting = same_words.filter(waits)
         condition &= Q(~Exists(waiting.order_by()))
     return condition
 
@@ -95,20 +116,26 @@ def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
     """
     hidden: set[int] = set()
     words: set[str] = set()
-    for queue_id, reviewed in _blind_queues(viewer, team).order_by().values_list("pk", "dataset_id"):
-        own = Review.objects.filter(queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED)
+    for asking in _asking(_blind_queues(viewer, team)):
+        own = Review.objects.filter(queue=asking.queue_id, rater__user=viewer, state=ReviewState.SUBMITTED)
         submitted = set(own.order_by().values_list("item_id", flat=True))
-        asked = QueueItem.objects.for_person(viewer).filter(queue=queue_id).order_by()
-        if reviewed == dataset_id:
+        asked = QueueItem.objects.for_person(viewer).filter(queue=asking.queue_id).order_by()
+        if asking.several_versions:
+            beside = asked.filter(_stands_beside(viewer))
+            submitted -= set(beside.values_list("item_id", flat=True))
+        if asking.dataset_id == dataset_id:
             hidden |= set(asked.values_list("item_id", flat=True)) - submitted
         else:
             texts = asked.values_list("item_id", "item__content_hash")
             words.update(text for item_id, text in texts if item_id not in submitted)
     if words or hidden:
-        own_texts = list(Item.objects.filter(dataset=dataset_id).order_by().values_list("pk", "content_hash"))
-        words.update(text for item_id, text in own_texts if item_id in hidden)
+        rows = Item.objects.filter(dataset=dataset_id).order_by()
+        own_texts = list(rows.values_list("pk", "content_hash", "replaces_id"))
+        words.update(text for item_id, text, _ in own_texts if item_id in hidden)
         words.discard("")
-        hidden.update(item_id for item_id, text in own_texts if text in words)
+        first = {replaced for item_id, _, replaced in own_texts if item_id in hidden} - {None}
+        hidden.update(item_id for item_id, text, _ in own_texts if text in words)
+        hidden.update(item_id for item_id, _, replaced in own_texts if item_id in first or replaced in first)
     return hidden
 
 
@@ -135,18 +162,108 @@ def hidden_datasets(viewer: User, team: Team) -> frozenset[int]:
     others = list(Dataset.objects.filter(team=team).exclude(pk__in=hidden).values_list("pk", flat=True))
     if not others:
         return frozenset(hidden)
-    same_words = _left(viewer).filter(queue__in=waiting, item__content_hash=OuterRef("content_hash"))
+    same_words = _waiting(viewer).filter(queue__in=waiting, item__content_hash=OuterRef("content_hash"))
     items = Item.objects.filter(dataset__in=others).exclude(content_hash="")
     copies = items.filter(Exists(same_words)).order_by().values_list("dataset_id", flat=True)
     return frozenset(hidden.union(copies.distinct()))
 
 
-def _left(viewer: User) -> QuerySet[QueueItem]:
-    """Queue items this person is asked about and has submitted no review of."""
+@dataclass(frozen=True)
+class HiddenRuns:
+    """Runs over at least one hidden item, asked by `run in hidden` or as a `condition` on rows of runs.
+
+    `versions` are datasets with the system versions that answered hidden items there. A run over one version
+    goes over its answers alone: an open audit of another version withholds nothing of it. A run without one
+    is hidden with its dataset.
+    """
+
+    datasets: frozenset[int]
+    versions: frozenset[tuple[int, int]]
+
+    def __contains__(self, run: object) -> bool:
+        assert isinstance(run, Run)
+        if run.system_version_id is None:
+            return run.dataset_id in self.datasets
+        return (run.dataset_id, run.system_version_id) in self.versions
+
+    def __bool__(self) -> bool:
+        return bool(self.datasets)
+
+    @property
+    def condition(self) -> Q:
+        """True of runs that are hidden."""
+        found = Q(dataset__in=self.datasets, system_version=None)
+        for dataset_id, version_id in sorted(self.versions):
+            found |= Q(dataset=dataset_id, system_version=version_id)
+        return found
+
+
+def hidden_runs(viewer: User, team: Team) -> HiddenRuns:
+    """The runs whose figures over all items are withheld from this person; see `hidden_datasets`.
+
+    Two queries more than that only where something is hidden.
+    """
+    datasets = hidden_datasets(viewer, team)
+    versions: frozenset[tuple[int, int]] = frozenset()
+    if datasets and Run.objects.filter(dataset__in=datasets, system_version__isnull=False).exists():
+        hidden = Item.objects.filter(pk__in=hidden_items(viewer, team), dataset__in=datasets).order_by()
+        # All versions a queue asks about, as long as anything waits in it: of which one that is would be told
+        # by whose figures are withheld.
+        unfinished = _left(viewer).filter(queue__in=_blind_queues(viewer, team)).values("queue")
+        asked = QueueItem.objects.filter(queue__in=unfinished).order_by()
+        versions = frozenset(hidden.values_list("dataset_id", "system_version_id").distinct()).union(
+            asked.values_list("item__dataset_id", "item__system_version_id").distinct()
+        )
+    return HiddenRuns(datasets, versions)
+
+
+def _left(viewer: User, submitting: Review | None = None) -> QuerySet[QueueItem]:
+    """Queue items this person is asked about and has submitted no review of; `submitting` counts as one."""
     submitted = Review.objects.filter(
         queue=OuterRef("queue"), item=OuterRef("item"), rater__user=viewer, state=ReviewState.SUBMITTED
     )
-    return QueueItem.objects.for_person(viewer).filter(~Exists(submitted)).order_by()
+    rows = QueueItem.objects.for_person(viewer).filter(~Exists(submitted)).order_by()
+    if submitting is not None:
+        rows = rows.exclude(queue=submitting.queue_id, item=submitting.item_id)
+    return rows
+
+
+def _waiting(viewer: User, submitting: Review | None = None) -> QuerySet[QueueItem]:
+    """Those left, and answers to the same cases by other system versions in their queues."""
+    asked = QueueItem.objects.for_person(viewer).order_by()
+    left = _left(viewer, submitting).filter(pk=OuterRef("pk"))
+    return asked.filter(Exists(left) | Q(_stands_beside(viewer, submitting)))
+
+
+def _stands_beside(viewer: User, submitting: Review | None = None) -> Q:
+    """The condition on queue items that an answer to the same case is left in the queue, which has answers of
+    several versions to it. By the case first, so that no queue is searched for each of its items.
+    """
+    answers = Item.objects.filter(case=OuterRef("item__case")).order_by()
+    here = QueueItem.objects.filter(queue=OuterRef(OuterRef("queue")), item=OuterRef("pk"))
+    left = _left(viewer, submitting).filter(queue=OuterRef(OuterRef("queue")), item=OuterRef("pk"))
+    others = answers.filter(~Q(system_version=OuterRef("item__system_version")), Exists(here))
+    return Q(Exists(others)) & Q(Exists(answers.filter(Exists(left))))
+
+
+class _Asking(NamedTuple):
+    """A queue; whether its dataset has answers of several system versions, and items that were corrected."""
+
+    queue_id: int
+    dataset_id: int
+    several_versions: bool
+    corrected: bool
+
+
+def _asking(queues: QuerySet[ReviewQueue]) -> list[_Asking]:
+    """What must be known of each of these queues. One query."""
+    answers = Item.objects.filter(dataset=OuterRef("dataset")).values("system_version")
+    first = Subquery(answers.order_by("system_version", "position")[:1])
+    last = Subquery(answers.order_by("-system_version", "-position")[:1])
+    corrections = DatasetChange.objects.filter(dataset=OuterRef("dataset"), kind=ChangeKind.CORRECT)
+    rows = queues.order_by().annotate(first_version=first, last_version=last, corrected=Exists(corrections))
+    found = rows.values_list("pk", "dataset_id", "first_version", "last_version", "corrected")
+    return [_Asking(pk, dataset, first != last, corrected) for pk, dataset, first, last, corrected in found]
 
 
 def _one_left(queue_id: int, viewer: User) -> QuerySet[QueueItem]:
@@ -156,17 +273,36 @@ def _one_left(queue_id: int, viewer: User) -> QuerySet[QueueItem]:
     return QueueItem.objects.filter(pk__in=left.values("pk")[:1]).order_by()
 
 
+def key_is_hidden(viewer: User, team: Team) -> Exists:
+    """The condition on items that their key is kept from this person, with who answered: it sways verdicts.
+
+    So it is of every answer to a case with a hidden one: by elimination the others would tell who gave it.
+    """
+    hidden = Exists(hidden_items(viewer, team, item=OuterRef("pk")))
+    return Exists(Item.objects.filter(hidden, case=OuterRef("case")).order_by())
+
+
+def unnamed_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
+    """The ids of all items of a dataset of the team of which `key_is_hidden` holds."""
+    hidden = hidden_of(viewer, team, dataset_id)
+    if not hidden:
+        return hidden
+    cases = list(Item.objects.filter(dataset=dataset_id).order_by().values_list("pk", "case_id"))
+    withheld = {case_id for pk, case_id in cases if pk in hidden}
+    return {pk for pk, case_id in cases if case_id in withheld}
+
+
 def is_withheld(run: Run, viewer: User) -> bool:
     """Whether this person must not see the figures over all items of the run."""
-    return run.dataset_id in hidden_datasets(viewer, run.team)
+    return run in hidden_runs(viewer, run.team)
 
 
 def require_visible(viewer: User, item: Item) -> None:
     """Refuses to show verdicts on an item this person is still to review blind."""
     if hidden_items(viewer, item.dataset.team, item=item.pk).exists():
         raise Withheld(
-            f"You are a rater of {item}, or of the same words, in an open blind queue. "
-            "Verdicts of judges and other people appear once you have submitted yours."
+            "You are a rater of this item, the same words or another answer to its case, in an open blind "
+            "queue. Verdicts of judges and other people appear once you have submitted yours."
         )
 
 
@@ -186,7 +322,7 @@ def require_own_visible(viewer: User, review: Review) -> None:
     hidden = hidden_items(viewer, team, item=review.item_id, besides=review.queue, own=True)
     if review.state == ReviewState.SUBMITTED and hidden.exists():
         raise Withheld(
-            f"You are asked to label {review.item} again without seeing what you said before. "
+            "You are asked to label this item again without seeing what you said before. "
             "Your earlier review appears once you have submitted the new one."
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import (
@@ -16,8 +16,9 @@ from rubricweb.models import (
     RunState,
     Team,
     User,
+    unarchived,
 )
-from rubricweb.selectors.blinding import hidden_datasets, shown
+from rubricweb.selectors.blinding import hidden_runs, shown
 from rubricweb.selectors.comparison.comparison import Overview, overview
 from rubricweb.selectors.comparison.people_rates import PeopleRate
 from rubricweb.selectors.labels.comparable import (
@@ -29,8 +30,15 @@ from rubricweb.selectors.reviews.queues import QueueRow, queues
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items, summarised_counts
 from rubricweb.selectors.runs.group_means import GroupMean
 from rubricweb.selectors.runs.listing import RunFilters, RunRow, run_filters, runs
+from rubricweb.selectors.runs.over_time.score_series import (
+    Point,
+    Series,
+    finished_runs,
+    in_time,
+    newest_series,
+    series_of,
+)
 from rubricweb.selectors.runs.results import groups_shown
-from rubricweb.selectors.score_series import Point, Series, finished_runs, in_time, newest_series, series_of
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 RUNNING_SHOWN = 5
@@ -116,7 +124,7 @@ def dashboard(
     A `series_number` that none of them has is passed over.
     """
     wanted = _filtered(team, dataset_id, rubric_id)
-    withheld = hidden_datasets(viewer, team)
+    withheld = hidden_runs(viewer, team)
     finished = finished_runs(wanted)
     choices = series_of(team, finished, withheld)
     series = _of_number(choices, series_number)
@@ -125,7 +133,7 @@ def dashboard(
     mine = tuple(row for row in queues(team, viewer) if row.i_rate and row.progress.mine_left)
     counts = wanted.aggregate(
         runs=Count("pk"),
-        submissions=Sum("summary__scored", filter=~Q(dataset__in=withheld)),
+        submissions=Sum("summary__scored", filter=~withheld.condition),
     )
     agreement = _agreement(team, viewer, followed)
     by_id = {run.pk: run for run in finished}
@@ -167,7 +175,7 @@ def score_series(
 ) -> tuple[Series, ...]:
     """The chart's series alone, as the CSV holds them."""
     finished = finished_runs(_filtered(team, dataset_id, rubric_id))
-    return _of_number(series_of(team, finished, hidden_datasets(viewer, team)), series_number)
+    return _of_number(series_of(team, finished, hidden_runs(viewer, team)), series_number)
 
 
 def _of_number(series: tuple[Series, ...], number: int | None) -> tuple[Series, ...]:
@@ -175,7 +183,7 @@ def _of_number(series: tuple[Series, ...], number: int | None) -> tuple[Series, 
 
 
 def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> QuerySet[Run]:
-    runs = Run.objects.filter(team=team)
+    runs = Run.objects.filter(unarchived() if dataset_id else unarchived("", "dataset__"), team=team)
     if dataset_id is not None:
         runs = runs.filter(dataset_id=dataset_id)
     if rubric_id is not None:

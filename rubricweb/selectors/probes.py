@@ -170,7 +170,7 @@ def labels_in(queues: Sequence[ReviewQueue], pairs: Sequence[Pair]) -> list[Pers
 def _labels(version: RubricVersion, asked: set[int]) -> list[PersonLabel]:
     """The labels that count for these criteria of a version, in every queue."""
     uids = Criterion.objects.filter(pk__in=asked).values("uid")
-    given = Judgement.objects.in_reviews().filter(
+    given = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(
         criterion__version__rubric=version.rubric_id, criterion__uid__in=uids
     )
     in_queues = given.order_by().values("review__queue")
@@ -241,7 +241,7 @@ def _item(unit: Any) -> Any:
 def _repeated(pairs: Sequence[Pair]) -> Figure:
     """How often raters who labelled a unit in several queues under the words before said the same."""
     now_by: Mapping[int | None, int] = {before.meaning_id: now.pk for before, now in pairs}
-    given = Judgement.objects.in_reviews(rater__kind=RaterKind.HUMAN).filter(
+    given = Judgement.objects.in_reviews(rater__kind=RaterKind.HUMAN, queue__team__deleted_at=None).filter(
         criterion__meaning__in=[one for one in now_by if one is not None], verdict__isnull=False
     )
     columns = ("item_id", "criterion__meaning", "review__rater_id", "review__queue_id", "verdict")

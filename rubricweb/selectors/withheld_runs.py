@@ -3,7 +3,7 @@
 from django.db.models import Q, QuerySet
 
 from rubricweb.models import Run, Team, User
-from rubricweb.selectors.blinding import hidden_datasets
+from rubricweb.selectors.blinding import hidden_runs
 
 WITHHELD = "withheld while you review blind"
 """What stands in the place of a figure or a sentence about such a run."""
@@ -16,14 +16,14 @@ def withheld_runs(viewer: User | None, team: Team) -> QuerySet[Run]:
     A cascade asks its next judge only where the one before abstained, failed or was unsure: with a single
     item, one call more is its first verdict. A run that uses earlier answers tells by what it found among
     them whether a cascade had asked. So both are withheld, as a whole, while the viewer is still to review an
-    item of their dataset blind; single judges and panels of one stage ask the same whatever is said.
+    item of them blind; single judges and panels of one stage ask the same whatever is said.
 
-    One query for somebody who rates in no open blind queue, four for others.
+    One query for somebody who rates in no open blind queue, at most seven for others.
     """
-    hidden = hidden_datasets(viewer, team) if viewer is not None else frozenset()
+    hidden = hidden_runs(viewer, team) if viewer is not None else None
     if not hidden:
         return Run.objects.none()
-    runs = Run.objects.filter(team=team, dataset__in=hidden).order_by()
+    runs = Run.objects.filter(hidden.condition, team=team).order_by()
     cascades = list(runs.filter(panel__cascade__repeats__isnull=False).values_list("pk", flat=True))
     return runs.filter(Q(pk__in=cascades) | Q(use_cache=True)) if cascades else Run.objects.none()
 

@@ -1,4 +1,4 @@
-"""The demo team: rubrics, replies of a support assistant, people's labels, runs for a judge to grade."""
+"""The demo team: rubrics, four versions of a support assistant, labels, runs for a judge to grade."""
 
 import json
 from collections import defaultdict
@@ -6,18 +6,29 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from importlib import resources
-from typing import Any
 
 from django.db import transaction
 
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.labels.exact import read_labels
-from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Role, RubricVersion, Run, Team, User
+from rubricweb.models import (
+    Criterion,
+    Dataset,
+    Item,
+    ReviewQueue,
+    Role,
+    RubricVersion,
+    Run,
+    SystemVersion,
+    Team,
+    User,
+)
 from rubricweb.services.datasets import datasets
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.rubrics import rubrics
 from rubricweb.services.runs import lifecycle
+from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.runs.starting import RunOptions
 from rubricweb.services.runs.work_queue import Enqueue
 from rubricweb.services.teams import teams
@@ -56,12 +67,18 @@ def load_demo(*, enqueue: Enqueue, now: datetime) -> Team:
         )
 
     note_run = start("Release notes, criterion by criterion", notes, note_rubric)
-    at_once = replace(usual, autograder="one_shot")
-    start("Support replies, all criteria at once", replies, reply_rubric, at_once)
-    whole = start("Support replies, criterion by criterion", replies, reply_rubric)
-    for version, dataset in _by_assistant(team, editor).items():
-        start(f"Support replies of {version}", dataset, reply_rubric)
-    _labelled_queue(team, owner, people, replies, reply_rubric, whole, now)
+    versions = SystemVersion.objects.filter(items__dataset=replies).distinct().order_by("position")
+    newest = replace(usual, autograder="one_shot", systems=tuple(versions)[-1:])
+    start("Newest support replies, all criteria at once", replies, reply_rubric, newest)
+    by_version = launch_runs(
+        team,
+        by=editor,
+        dataset=replies,
+        rubric_version=reply_rubric,
+        enqueue=enqueue,
+        options=replace(usual, name="Support replies", systems=tuple(versions)),
+    )
+    _labelled_queue(team, owner, people, replies, reply_rubric, by_version[-1], now)
     queues.create_queue(
         team,
         queues.QueueRequest(
@@ -106,24 +123,6 @@ def _rubric(team: Team, by: User, filename: str) -> RubricVersion:
 
 def _dataset(team: Team, by: User, filename: str, *, name: str) -> Dataset:
     return datasets.import_dataset(team, by=by, data=_read(filename), filename=filename, name=name)
-
-
-def _by_assistant(team: Team, by: User) -> dict[str, Dataset]:
-    """The replies once more, one dataset per version of the assistant, the oldest first."""
-    lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in _read("support_replies.jsonl").decode().splitlines():
-        item = json.loads(line)
-        lines[item["metadata"]["model"]].append(item)
-    return {
-        version: datasets.import_dataset(
-            team,
-            by=by,
-            data="\n".join(json.dumps(item) for item in lines[version]).encode(),
-            filename=f"support_replies_{version}.jsonl",
-            name=f"Support replies of {version}",
-        )
-        for version in sorted(lines)
-    }
 
 
 def _labelled_queue(

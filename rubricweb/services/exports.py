@@ -97,7 +97,8 @@ def export(
         made = _verdicts(format, dataset, queues, run, left_out)
     # A later decision about the same labels does not change what this export said: see `recorded_exports`.
     used = {"label_decisions": [one.id for one in made.decisions]} if made.decisions else {}
-    record(team, viewer, "exported", dataset, what=what, format=format, **used)
+    version = {"dataset_version": dataset.version}
+    record(team, viewer, "exported", dataset, what=what, format=format, **version, **used)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", dataset.name).strip("-.") or "dataset"
     return Export(
         f"{name}-{what}{offered.suffix}", offered.content_type, made.chunks, withheld, made.decisions
@@ -191,12 +192,12 @@ def _bundle(
         agreement = bundles.agreement_table(compare(run, queues, viewer=viewer))
     chunks = write_bundle(
         bundles.dataset_file(dataset, version, decisions=counted.decisions),
-        items=bundles.item_records(dataset, settled, labelled_only=False),
+        items=bundles.item_records(dataset, settled, labelled_only=False, unnamed=withheld.unnamed),
         rubrics=[other.to_engine() for other in others],
         judgements=bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld.ids),
         adjudications=bundles.bundled_adjudications(dataset, counted, withheld=withheld.ids),
         agreement=agreement,
-        versions={"rubricweb": __version__, **numbers},
+        versions={"rubricweb": __version__, "dataset": str(dataset.version), **numbers},
         withheld=withheld.keys,
     )
     return _Made(chunks, counted.decisions)

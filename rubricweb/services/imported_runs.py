@@ -126,6 +126,7 @@ def _created(
     return Run.objects.create(
         team=dataset.team,
         dataset=dataset,
+        dataset_version=dataset.version,
         rubric_version=rubric_version,
         name=f"{rater.name} from {source}"[:200],
         autograder="per_criterion",

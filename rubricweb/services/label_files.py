@@ -290,7 +290,7 @@ def _read(
             choices=choices,
             rubric=None if version is None else version.to_engine(),
             own_rubrics=_own_rubrics(dataset),
-            items=frozenset(Item.objects.filter(dataset=dataset).values_list("key", flat=True)),
+            items=frozenset(Item.objects.current().filter(dataset=dataset).values_list("key", flat=True)),
         )
     except InvalidFile as error:
         raise Invalid(f"{filename} cannot be read; nothing was imported.", error.faults) from error
@@ -309,7 +309,7 @@ def _refuse(reading: LabelsReading, filename: str, *, strict: bool) -> None:
 
 def _own_rubrics(dataset: Dataset) -> dict[str, engine.Rubric]:
     """Item key → the rubric that item brought along."""
-    rows = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
+    rows = Item.objects.current().filter(dataset=dataset, rubric_version__isnull=False)
     items: dict[int, list[str]] = defaultdict(list)
     for key, version_id in rows.values_list("key", "rubric_version"):
         items[version_id].append(key)

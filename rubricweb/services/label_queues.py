@@ -165,10 +165,11 @@ def _earlier(version: RubricVersion, change: LabelChange, wish: QueueWish) -> _E
         raters[one.item_id] |= {one.rater_id} & set(people)
     members = {user.pk: user for user in reviewers(version.rubric.team)}
     asked = {user.pk for user in wish.raters} or set(members)
-    items = Item.objects.filter(pk__in=raters)
+    # Nobody is asked anew about what was retired.
+    dataset = dict(Item.objects.current().filter(pk__in=raters).values_list("pk", "dataset_id"))
     return _Earlier(
-        raters={pk: frozenset(several) for pk, several in raters.items()},
-        dataset=dict(items.values_list("pk", "dataset_id")),
+        raters={pk: frozenset(several) for pk, several in raters.items() if pk in dataset},
+        dataset=dataset,
         able={
             pk: members[rater.user_id]
             for pk, rater in people.items()

@@ -62,7 +62,7 @@ def allowed_answers(criterion: Criterion) -> str:
 
 def require_rubric(dataset: Dataset, rubric_version: RubricVersion | None) -> None:
     """Refuses a dataset in which some items would have no rubric at all."""
-    items = Item.objects.filter(dataset=dataset)
+    items = Item.objects.current().filter(dataset=dataset)
     if not items.exists():
         raise refused("dataset", f"{dataset} has no items.")
     if rubric_version is None:
@@ -123,7 +123,8 @@ def resolve_labels(
     Raises Invalid with all labels that do not fit the dataset.
     """
     require_rubric(dataset, rubric_version)
-    items = {item.key: item for item in Item.objects.filter(dataset=dataset).only("key", "rubric_version_id")}
+    current = Item.objects.current().filter(dataset=dataset)
+    items = {item.key: item for item in current.only("key", "rubric_version_id")}
     versions = {
         item.rubric_version_id or (rubric_version.pk if rubric_version else None) for item in items.values()
     }
@@ -259,6 +260,7 @@ def _closed_queue(
         team=dataset.team,
         name=name,
         dataset=dataset,
+        dataset_version=dataset.version,
         rubric_version=rubric_version,
         blind=Blind.NONE,
         imported=True,

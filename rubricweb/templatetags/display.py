@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,6 +20,7 @@ from rubricweb.engine.number_format import MISSING, is_number
 from rubricweb.engine.scoring.effect import verdict_effect, verdict_words
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models.teams import Role
+from rubricweb.selectors.datasets.titles import ItemTitle
 
 register = template.Library()
 
@@ -27,6 +29,14 @@ register = template.Library()
 def truth_rule(rule: str) -> str:
     """By which rule a label stands, as pages say it."""
     return "settled by a file" if rule == "settled" else rule
+
+
+@register.filter
+def systems_words(systems: list[str] | None) -> str:
+    """Whose answers a queue is about, as `queue_systems` names them."""
+    if systems is None:
+        return "not told while you review blind"
+    return ", ".join(name or "no named system" for name in systems) or "every version"
 
 
 # ── Numbers ──────────────────────────────────────────────────────────────────────────────────────
@@ -217,6 +227,26 @@ def state_chip(state: str | None) -> SafeString:
         f" dot--{look}" if look else "",
         name.replace("_", " ") or MISSING,
     )
+
+
+@register.simple_tag
+def item_title(titles: Mapping[int, ItemTitle], item_id: int) -> SafeString:
+    """An item's name where one is shown: number and first words, its key on hover for whoever may see it."""
+    title = titles.get(item_id)
+    if title is None:  # deleted meanwhile
+        return format_html("{}", MISSING)
+    return format_html(
+        '<span class="item-title"{}><span class="item-title__number num">{}</span> <bdi>{}</bdi></span>',
+        format_html(' title="{}"', title.key) if title.key else "",
+        title.number,
+        title.words,
+    )
+
+
+@register.filter
+def item_words(titles: Mapping[int, ItemTitle], item_id: int) -> str:
+    """The same in running text, labels and window titles."""
+    return str(titles.get(item_id, MISSING))
 
 
 @register.filter(name="relative_time")

@@ -7,6 +7,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.urls import reverse
 from django.utils import timezone
@@ -105,13 +106,19 @@ def now() -> datetime:
 
 def uploaded(request: HttpRequest, name: str = "file") -> tuple[bytes, str]:
     """The bytes and the name of an uploaded file. Raises Invalid without one, TooLarge above the limit."""
+    file = uploaded_file(request, name, max_bytes=settings.UPLOAD_MAX_BYTES)
+    return file.read(), file.name or "upload"
+
+
+def uploaded_file(request: HttpRequest, name: str = "file", *, max_bytes: int) -> "UploadedFile[Any]":
+    """An uploaded file, which is on disk. Raises Invalid without one, TooLarge above the limit."""
     file = request.FILES.get(name)
     if file is None:
         raise Invalid("Choose a file first.")
-    if file.size > settings.UPLOAD_MAX_BYTES:
-        limit = settings.UPLOAD_MAX_BYTES // (1024 * 1024)
+    if file.size is None or file.size > max_bytes:
+        limit = max_bytes // (1024 * 1024)
         raise TooLarge(f"{file.name} is larger than {limit} MB, the most this server takes.")
-    return file.read(), file.name or "upload"
+    return file
 
 
 def text_of(given: QueryDict, name: str) -> str:

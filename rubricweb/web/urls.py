@@ -6,7 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
-from rubricweb.web.datasets import label_files
+from rubricweb.web.datasets import correction, imports, label_files, retirement
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import views as judges
@@ -17,7 +17,7 @@ from rubricweb.web.rubrics import views as rubrics
 from rubricweb.web.runs import calls, control, diff, launch
 from rubricweb.web.runs import views as runs
 from rubricweb.web.spending import views as spending
-from rubricweb.web.teams import notices
+from rubricweb.web.teams import archive, deletions, notices
 from rubricweb.web.teams import views as teams
 
 team_urls: list[URLPattern] = [
@@ -45,14 +45,26 @@ team_urls: list[URLPattern] = [
     path("rubrics/<int:rubric_id>/v<int:number>/<str:format>", rubrics.download, name="rubric_download"),
     # Datasets
     path("datasets/", datasets.datasets, name="datasets"),
-    path("datasets/import/", datasets.import_file, name="dataset_import"),
+    path("datasets/import/", imports.import_file, name="dataset_import"),
+    path("datasets/imports/<int:import_id>/", imports.progress, name="dataset_import_progress"),
+    path("datasets/imports/<int:import_id>/cancel/", imports.cancel, name="dataset_import_cancel"),
+    path(
+        "datasets/imports/<int:import_id>/duplicates/", imports.duplicates, name="dataset_import_duplicates"
+    ),
+    path("datasets/imports/<int:import_id>/faults.csv", imports.faults, name="dataset_import_faults"),
+    path("datasets/systems/", archive.systems_page, name="systems"),
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
-    path("datasets/<int:dataset_id>/add/", datasets.add_items, name="dataset_add"),
+    path("datasets/<int:dataset_id>/add/", imports.add_items, name="dataset_add"),
     path("datasets/<int:dataset_id>/labels/", label_files.import_labels, name="labels_import"),
     path("datasets/<int:dataset_id>/raters/<int:rater_id>/", datasets.rater_kind, name="rater_kind"),
+    path("datasets/<int:dataset_id>/columns/", datasets.declare_columns, name="dataset_columns"),
     path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
     path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
+    path("datasets/<int:dataset_id>/retire/", retirement.retire, name="dataset_retire"),
+    path("datasets/<int:dataset_id>/restore/", retirement.restore, name="dataset_restore"),
     path("items/<int:item_id>/", datasets.item, name="item"),
+    path("items/<int:item_id>/correct/", correction.item, name="item_correct"),
+    path("cases/<int:case_id>/correct/", correction.case, name="case_correct"),
     # Comments
     path("items/<int:item_id>/comments/", comments.comments, name="comments"),
     path("comments/<int:comment_id>/", comments.comment, name="comment"),
@@ -72,6 +84,7 @@ team_urls: list[URLPattern] = [
     path("runs/<int:run_id>/selection/", runs.select, name="run_selection"),
     path("runs/<int:run_id>/items/<int:item_id>/", runs.item, name="run_item"),
     path("runs/<int:run_id>/items/<int:item_id>/calls/<int:call_id>/", calls.call, name="run_call"),
+    path("datasets/<int:dataset_id>/versions/", diff.versions, name="versions_against"),
     path("runs/<int:run_id>/against/", diff.choose, name="run_against"),
     path("runs/<int:run_id>/against/<int:baseline_id>/", diff.diff, name="run_diff"),
     path(
@@ -158,5 +171,10 @@ team_urls: list[URLPattern] = [
     path("settings/retention/", spending.retention, name="settings_retention"),
     path("settings/tokens/", teams.tokens, name="settings_tokens"),
     path("settings/tokens/<int:token_id>/revoke/", teams.revoke_token, name="settings_token_revoke"),
+    path("manage/<str:kind>/<int:row_id>/", archive.manage, name="manage"),
+    path("manage/<str:kind>/<int:row_id>/delete/", deletions.delete, name="delete"),
+    path("settings/rename/", deletions.rename_team, name="settings_rename"),
+    path("settings/delete/", deletions.delete_team, name="settings_delete"),
+    path("settings/deletions/", deletions.deletions, name="settings_deletions"),
     path("settings/journal/", teams.journal, name="settings_journal"),
 ]

@@ -24,6 +24,10 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
     file = upload("Not a file anybody can import", "broken.json")
     needed: dict[str, dict[str, Any]] = {
         "change_me": {"body": {"single_keys": True}},
+        "retire_items": {"body": {"item_ids": [ids["item_id"]]}},
+        "restore_items": {"body": {"item_ids": [ids["item_id"]]}},
+        "correct_item": {"body": {"submission": "Other words."}},
+        "correct_case": {"body": {"prompt": "Asked in other words?"}},
         "invite": {"body": {"who": "somebody-new"}},
         "renew_invitation": {"body": {}},
         "add_endpoint": {"body": {"name": "New", "base_url": "https://judge.example/v1", "model": "m"}},
@@ -39,6 +43,9 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "save_draft": {"body": {"revision": 0, "draft": {"title": "New"}}},
         "publish_rubric": {"body": {}},
         "import_dataset": {"files": {"file": file}},
+        "declare_columns": {"body": {"columns": []}},
+        "start_import": {"files": {"file": file}},
+        "decide_duplicates": {"body": {"duplicates": "keep"}},
         "add_items": {"files": {"file": file}},
         "add_answers": {"files": {"file": file, "system": "a@1"}},
         "import_labels": {"files": {"file": file}},
@@ -49,7 +56,19 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "open_label_queues": {"body": {"uid": "guidelines", "seen": 1}},
         "restore_rubric_version": {"body": {"revision": 0}},
         "copy_rubric_version": {"body": {}},
+        "change_dataset": {"body": {"name": "Renamed"}},
+        "change_rubric": {"body": {"name": "Renamed"}},
+        "change_system": {"body": {"name": "helper"}},
+        "change_system_version": {"body": {"label": "v9"}},
+        "change_team": {"body": {"name": "Renamed"}},
+        "change_run": {"body": {"name": "Renamed"}},
+        **{
+            f"delete_{kind}": {"body": {"name": "x"}}
+            for kind in ("rubric", "dataset", "run", "queue", "system", "system_version", "team")
+        },
         "start_run": {"body": {"dataset_id": ids["dataset_id"], "judge": "offline"}},
+        "start_launch": {"body": {"dataset_id": ids["dataset_id"], "judge": "offline"}},
+        "compare_versions": {"query": {"version": "assistant@v1", "baseline": "assistant@v0"}},
         "resume_run": {"body": {}},
         "set_budget": {"body": {"budget_usd": 1.0}},
         "create_queue": {"body": {"name": "New", "dataset_id": ids["dataset_id"], "raters": ["nobody"]}},
@@ -117,6 +136,8 @@ def test_a_token_that_may_only_read_reads_and_no_more(
     response = reader.call(method, address(path, ids), **request_for(operation, ids))
     if operation.operation_id == "get_reveal":
         assert response.json()["type"].endswith("withheld")
+    elif operation.operation_id == "compare_versions":
+        assert "There is no system version 'assistant@v1'" in response.json()["detail"]
     elif method == "GET":
         assert response.status_code == 200, response.content
     else:
@@ -136,7 +157,7 @@ def test_nobody_comes_in_without_a_token(
 TEAMS_OWN = [
     case
     for case in ALL
-    if "{" in case[1] or case[2].operation_id in ("start_run", "create_queue", "plan_queue")
+    if "{" in case[1] or case[2].operation_id in ("start_run", "start_launch", "create_queue", "plan_queue")
 ]
 
 
@@ -166,6 +187,8 @@ def test_another_teams_ids_inside_a_request_are_not_found(
     }
     alice.refused(404, "POST", "/runs", run | {"dataset_id": theirs["dataset_id"]})
     alice.refused(404, "POST", "/runs", run | {"rubric_version_id": theirs["version_id"]})
+    alice.refused(404, "POST", "/launches", run | {"dataset_id": theirs["dataset_id"]})
+    alice.refused(404, "POST", "/launches", run | {"rubric_version_id": theirs["version_id"]})
     alice.refused(404, "POST", "/queues", queue | {"rubric_version_id": theirs["version_id"]})
     alice.refused(404, "POST", "/queues", queue | {"run_id": theirs["run_id"]})
     alice.refused(422, "POST", "/queues", queue | {"raters": ["charlie"]})

@@ -102,12 +102,15 @@ def everything_readable(
     With `about`, the name of an id, those alone that are asked with it; with `only`, these operations alone.
     """
     found: dict[str, str] = {}
+    import_id = factories.refused_import(world.dataset.team, world.dataset.created_by).pk
     for item in world.dataset.items.filter(key__in=keys):
         ids = {
             "rubric_id": world.version.rubric_id,
             "version_id": world.version.pk,
             "dataset_id": world.dataset.pk,
+            "import_id": import_id,
             "item_id": item.pk,
+            "case_id": item.case_id,
             "run_id": world.run.pk,
             "baseline_id": getattr(world.dataset.runs.exclude(pk=world.run.pk).first(), "pk", 0),
             "queue_id": world.queue.pk,
@@ -115,6 +118,9 @@ def everything_readable(
             "review_id": review_id,
             "criterion_id": world.version.criteria.all()[0].pk,
             "comment_id": getattr(item.comments.first(), "pk", 0),
+            "deletion_id": 0,
+            "system_id": 0,
+            "system_version_id": 0,
         }
         for path, operation in READS:
             if only and operation.operation_id not in only:
@@ -238,7 +244,8 @@ def test_submitting_reveals_this_item_and_no_other(people: Cast, as_member, blin
         assert (row["decided"], row["by_adjudication"], row["disagrees"]) == ("MET", True, True)
     report = alice.get(f"/runs/{blind.run.pk}/items/{draft['item']['id']}")
     assert {verdict["reason"] for verdict in report["verdicts"]} == {JUDGE_SAYS}
-    assert [row["key"] for row in alice.get(f"/runs/{blind.run.pk}/items")["items"]] == [draft["item"]["key"]]
+    listed = [row["item_id"] for row in alice.get(f"/runs/{blind.run.pk}/items")["items"]]
+    assert listed == [draft["item"]["id"]]
     for item in blind.dataset.items.exclude(pk=draft["item"]["id"]):
         alice.refused(403, "GET", f"/runs/{blind.run.pk}/items/{item.pk}")
 
@@ -322,8 +329,8 @@ def test_who_rates_the_original_blind_reads_nothing_in_its_halves(
         assert alice.refused(403, "GET", "/exports", query=query)["type"].endswith("withheld")
         assert alice.get(f"/datasets/{run.dataset_id}")["split_report"] is None
     draft = answer(alice, alice.send("POST", f"/queues/{queue.pk}/next"))
-    alice.send("POST", f"/reviews/{draft['id']}/submit")
-    assert keys(alice, halves.dev) | keys(alice, halves.test) == {draft["item"]["key"]}
+    done = alice.send("POST", f"/reviews/{draft['id']}/submit")
+    assert keys(alice, halves.dev) | keys(alice, halves.test) == {done["item"]["key"]}
 
 
 def test_who_rates_a_half_blind_reads_the_original_of_the_other_half_only(

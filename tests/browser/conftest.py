@@ -17,6 +17,7 @@ from tests.processes.conftest import installation, serve, wait_for  # noqa: F401
 
 Open = Callable[..., Page]
 
+# The first does without windows and what belongs to them.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Playwright's own list, which ours replaces; then what costs more than a small test and is never seen: the
 # address bar's pop-ups, each a page of its own in every window, and a process kept ready for the next page.

@@ -107,7 +107,7 @@ def test_without_scripts_everything_is_done_by_forms(
     context.clear_cookies()
     open_as(people.rae, live_server, page, "/t/capitals/")
     page.get_by_role("link", name="Notices, 1 unread").click()
-    page.get_by_role("link", name="Ann mentioned you on good").click()
+    page.get_by_role("link", name="Ann mentioned you on 1 Paris is the capital of France.").click()
     expect(page.locator(f"#comment-{made.pk}")).to_contain_text("Plain, @rae")
     expect(page.get_by_role("link", name="Notices", exact=True)).to_be_visible()
     context.close()

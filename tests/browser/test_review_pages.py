@@ -186,7 +186,7 @@ def test_one_key_keeps_all_and_the_next_item_is_there_at_once(
     page.evaluate("window.staysHere = true")
     page.context.set_offline(True)
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("2 Paris, 2.")
     expect(page.locator(".criterion.is-active .criterion__name")).to_have_text("capital")
     assert page.evaluate("window.staysHere") is True
     page.context.set_offline(False)
@@ -226,7 +226,7 @@ def test_without_scripts_the_reveal_takes_keep_change_and_unclear(
         "abroad": ("unclear", "MET", ""),
     }
     page.get_by_role("button", name="Next item").click()
-    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("2 Paris, 2.")
     context.close()
 
 
@@ -262,7 +262,7 @@ def test_the_inbox_is_worked_off_by_keyboard(
     page.keyboard.press("2")
     expect(name).to_have_text("abroad")
     assert decided() == {("item 1", "capital"): ("MET", "human_wrong", "")}
-    expect(page.locator("[role=status]").filter(has_text="decided")).to_contain_text("item 1, capital")
+    expect(page.locator("[role=status]").filter(has_text="decided")).to_contain_text("1 Paris, 1., capital")
     expect(page.locator(".criterion.is-active")).to_be_focused()
 
     # Against both people: the cause goes to the reason first, and the server refuses without one.
@@ -446,19 +446,19 @@ def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(
     page.keyboard.press("e")
     page.keyboard.type("It is in France.")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("2 Paris, 2.")
     expect(page.locator("[data-rail-submitted]")).to_have_text("1")
     happens(people, unrevealed, review)
     page.context.set_offline(False)
     returned = page.locator("[data-review-elsewhere]")
-    expect(returned).to_contain_text("item 1 was not submitted")
+    expect(returned).to_contain_text("1 Paris, 1. was not submitted")
     expect(returned).to_contain_text(why)
     expect(page.locator("[data-rail-submitted]")).to_have_text("0")
     expect(page.locator(".toast")).to_have_count(0)  # it is said where one looks, and once
     assert Review.objects.get(pk=review.pk).state == ReviewState.DRAFT
 
-    returned.get_by_role("link", name="Go back to item 1").click()
-    expect(page.locator(".panes__main .pane__title")).to_have_text("item 1")
+    returned.get_by_role("link", name="Go back to 1 Paris, 1.").click()
+    expect(page.locator(".panes__main .pane__title")).to_have_text("1 Paris, 1.")
     expect(page.locator(".panes__side")).to_contain_text(then)
     radios = page.locator(".verdicts input:checked")
     expect(radios).to_have_count(3)
@@ -480,11 +480,11 @@ def test_a_reason_that_is_asked_for_meanwhile_is_named_on_the_way_back(
     answer(page, abroad="m")  # the error is present: that takes a reason
     ReviewQueue.objects.filter(pk=unrevealed.pk).update(rationale="unmet")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".panes__main .pane__title")).to_have_text("item 2")
+    expect(page.locator(".panes__main .pane__title")).to_have_text("2 Paris, 2.")
     returned = page.locator("[data-review-elsewhere]")
-    expect(returned).to_contain_text("item 1 was not submitted: One criterion still needs a reason.")
-    returned.get_by_role("link", name="Go back to item 1").click()
-    expect(page.locator(".panes__main .pane__title")).to_have_text("item 1")
+    expect(returned).to_contain_text("1 Paris, 1. was not submitted: One criterion still needs a reason.")
+    returned.get_by_role("link", name="Go back to 1 Paris, 1.").click()
+    expect(page.locator(".panes__main .pane__title")).to_have_text("1 Paris, 1.")
     expect(page.locator("#review-problem")).to_contain_text("One criterion still needs a reason.")
     expect(page.locator(".criterion.is-active .criterion__name")).to_have_text("abroad")
     page.keyboard.press("e")

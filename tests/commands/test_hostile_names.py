@@ -16,6 +16,7 @@ from tests import factories
 from tests.commands.terminal import Terminal
 from tests.factories import Cast
 from tests.installation import COMMAND, ROOT, Installation
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.django_db]
 
@@ -123,5 +124,5 @@ def at_a_terminal(installation: Installation, *arguments: str) -> str:
             break
         said += part
     os.close(ours)
-    assert command.wait(timeout=60) == 0, said
+    assert command.wait(timeout=PATIENCE_SECONDS) == 0, said
     return said.decode()

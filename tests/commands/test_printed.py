@@ -8,6 +8,7 @@ from rich.console import Console
 
 from rubricweb.management.terminal.printed import Table
 from tests.installation import COMMAND, ROOT, Installation
+from tests.waiting import PATIENCE_SECONDS
 
 
 def shown(table: Table, width: int) -> list[str]:
@@ -63,7 +64,7 @@ def test_who_reads_the_first_lines_only_leaves_no_error_behind(installation: Ins
         )
         assert command.stdout is not None
         command.stdout.close()
-        _, said = command.communicate(timeout=60)
+        _, said = command.communicate(timeout=PATIENCE_SECONDS)
         assert (command.returncode, said) == (0, b"")
 
 
@@ -75,7 +76,7 @@ def test_a_terminal_without_a_letter_shows_another_and_json_escapes_it(installat
             cwd=ROOT,
             env={**installation.env, "PYTHONIOENCODING": "latin-1"},
             capture_output=True,
-            timeout=60,
+            timeout=PATIENCE_SECONDS,
             check=True,
         ).stdout.decode("latin-1")
         for form in ([], ["--json"])

@@ -10,6 +10,7 @@ import pytest
 
 from rubricweb.management import console
 from tests.installation import ROOT, Installation, scratch_installation
+from tests.waiting import PATIENCE_SECONDS
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,7 +50,7 @@ def test_a_server_without_a_key_does_not_start(command: list[str], tmp_path: Pat
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert ended.returncode == 1

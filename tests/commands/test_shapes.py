@@ -7,6 +7,8 @@ import pytest
 from rubricweb.api.adjudication import schemas as adjudication
 from rubricweb.api.comparison import agreement_board_schemas as agreement
 from rubricweb.api.datasets import schemas as datasets
+from rubricweb.api.datasets import version_schemas as dataset_versions
+from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.endpoints import schemas as endpoints
 from rubricweb.api.reviews import calibration_schemas as calibration
 from rubricweb.api.reviews import comment_schemas as comments
@@ -30,6 +32,8 @@ PRINTED = {
     "rubrics show {version}": (rubrics.RubricVersion, False),
     "datasets list": (datasets.DatasetInList, True),
     "datasets items {dataset_name}": (datasets.ItemInList, True),
+    "datasets versions {dataset_name}": (dataset_versions.DatasetVersion, True),
+    "datasets retire {dataset_name} --item {item} --plan": (dataset_versions.ChangePlan, False),
     "runs list": (runs.Run, True),
     "runs show {run}": (runs.RunInFull, False),
     "runs log {run}": (watching.RunEvent, True),
@@ -60,6 +64,8 @@ PRINTED = {
     "members role bob viewer": (teams.Member, True),
     "members invitations": (teams.Invitation, True),
     "members invite somebody-new@example.org --hand-over": (teams.HandedInvitation, False),
+    "deletions": (deletion_schemas.Deletion, True),
+    "delete run {run} --plan": (deletion_schemas.DeletionPlan, False),
     "journal": (teams.JournalEntry, True),
     "compare {run} --with {baseline}": (diff.RunDiffWithItems, False),
 }
@@ -70,8 +76,12 @@ ELSEWHERE = {
     *("datasets raters", "datasets rater-kind", "import-labels", "adjudication list", "compare"),
     *("endpoints test", "judge test"),
     "datasets add-answers",  # tests/commands/datasets/test_rooms_of_data.py
+    "datasets columns",  # tests/commands/datasets/test_columns.py
+    "datasets import",  # tests/commands/datasets/test_background_imports.py
+    "datasets correct",  # tests/commands/datasets/test_retirement.py
+    "datasets restore",  # tests/commands/datasets/test_retirement.py
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
-    *("rubrics labels", "rubrics decide", "rubrics open-queue"),  # tests/api/rubrics/test_label_decisions.py
+    *("labels changes", "labels decide", "labels open-queue"),  # tests/api/rubrics/test_label_decisions.py
     "export",  # tests/services/exports/test_pinned_exports.py
 }
 # In shapes of their own, because no operation answers the same.

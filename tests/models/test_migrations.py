@@ -1,11 +1,14 @@
 """Migrations and models say the same, and data they move arrives."""
 
 from importlib import import_module
+from typing import Any
 
 import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.autodetector import MigrationAutodetector
+from django.db.migrations.loader import MigrationLoader
 
 from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.models import (
@@ -34,9 +37,26 @@ ITEMS = [
 ]
 
 
+@pytest.fixture
+def migrations(settings: Any) -> None:
+    """The migrations there are, which other tests do without."""
+    settings.MIGRATION_MODULES = {}
+
+
 @pytest.mark.django_db
-def test_no_model_waits_for_a_migration() -> None:
+def test_no_model_waits_for_a_migration(migrations: None) -> None:
     call_command("makemigrations", "--check", "--dry-run", verbosity=0)
+
+
+def test_all_tables_at_once_are_those_that_the_earlier_migrations_make(migrations: None) -> None:
+    loader = MigrationLoader(None, replace_migrations=False)
+    ours = {key: one for key, one in loader.disk_migrations.items() if key[0] == "rubricweb"}
+    [at_once] = [key for key, one in ours.items() if one.replaces]
+    last = max(ours[at_once].replaces)
+    assert set(ours[at_once].replaces) == {key for key in ours if key <= last} - {at_once}
+    one_by_one, all_at_once = (loader.project_state([key]) for key in (last, at_once))
+    for before, after in ((one_by_one, all_at_once), (all_at_once, one_by_one)):
+        assert MigrationAutodetector(before, after).changes(loader.graph) == {}
 
 
 def test_items_from_before_get_the_hash_new_items_have(people: Cast, django_assert_num_queries) -> None:

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from rubricweb.errors import Conflict
-from rubricweb.models import Item, Judgement, Review, ReviewState, Run, RunState, Team, User
+from rubricweb.models import Dataset, Item, Judgement, Review, ReviewState, Run, RunState, Team, User
 from rubricweb.selectors.reviews import queues
 from rubricweb.services import demo
 from rubricweb.services.teams import teams
@@ -52,8 +52,23 @@ def test_runs_are_started_and_notified_but_not_made_up(
     assert {run.state for run in runs} == {RunState.RUNNING}
     assert set(wake_ups.notified) == {run.pk for run in runs}
     assert Judgement.objects.filter(run__isnull=False).count() == 0
-    # One per version of the assistant, and three over whole datasets.
-    assert len(runs) == 4 + 3
+    assert sorted(run.system for run in runs) == [
+        "",  # the release notes
+        "assistant@v1",
+        "assistant@v2",
+        "assistant@v3",
+        "assistant@v4",  # criterion by criterion with the others, and all criteria at once
+        "assistant@v4",
+    ]
+    assert len({run.launch_id for run in runs if run.launch_id is not None}) == 1
+
+
+def test_four_versions_answer_the_same_eight_cases(wake_ups: WakeUps) -> None:
+    load(wake_ups)
+    replies = Item.objects.filter(dataset__name="Support replies")
+    assert (replies.count(), replies.values("case").distinct().count()) == (32, 8)
+    assert set(replies.values_list("wording", flat=True)) == {1}
+    assert {dataset.name for dataset in Dataset.objects.all()} == {"Support replies", "Release notes"}
 
 
 def test_loading_twice_gives_the_same_team_untouched(wake_ups: WakeUps) -> None:

@@ -35,6 +35,17 @@ def load(kept: dict[str, Any]) -> None:
             )
 
 
+def migrate_to(migration: str) -> None:
+    """Migrates nothing to a migration of then: one by one, for all of them at once make tables of later."""
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+    from django.db.migrations.loader import MigrationLoader
+
+    executor = MigrationExecutor(connection)
+    executor.loader = MigrationLoader(connection, replace_migrations=False)
+    executor.migrate([("rubricweb", migration)])
+
+
 def told() -> dict[str, Any]:
     from rubricweb.models import Criterion, LabelDecision
 
@@ -54,7 +65,7 @@ def main(file: str) -> None:
 
     django.setup()
     kept = json.loads(Path(file).read_text())
-    call_command("migrate", "rubricweb", kept["migration"], verbosity=0)
+    migrate_to(kept["migration"])
     load(kept)
     call_command("migrate", verbosity=0)
     sys.stdout.write(json.dumps(told()) + "\n")

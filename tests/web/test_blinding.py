@@ -121,7 +121,11 @@ def staged(people: Cast) -> Stage:
         "number": 1,
         "format": "yaml",
         "dataset_id": dataset.pk,
+        "import_id": factories.refused_import(team, alice).pk,
+        "kind": "dataset",
+        "row_id": dataset.pk,
         "item_id": item.pk,
+        "case_id": item.case_id,
         "run_id": run.pk,
         "baseline_id": earlier.pk,
         "queue_id": queue.pk,
@@ -352,7 +356,12 @@ def test_the_walk_narrows_the_pages_that_read_their_query(stage: Stage, sign_in)
     ann = stage.cast.ann
     urls = list(addresses(stage, ann, stage.review_of(ann)))
     slug, client = stage.cast.team.slug, sign_in(ann)
-    for name, narrows in (("dashboard", True), ("compare", True), ("adjudication", True), ("queues", False)):
+    for name, narrows in (
+        ("dashboard", True),
+        ("compare", True),
+        ("adjudication", True),
+        ("rubric_import", False),
+    ):
         of_this = [url for url in urls if url.partition("?")[0] == reverse(name, args=[slug])]
         asked = [(url, way) for url, way, _ in answers(client, of_this, ["page"])]
         assert asked == [(url, "page") for url in (of_this if narrows else of_this[:1])], name
@@ -436,13 +445,18 @@ def cascade_pages(
     review = queues.start_review(world.blind, item, people.alice)
     comment = comments.write(item, by=people.rae, text="Seen, @alice?")
     client, found = sign_in(viewer), {}
+    import_id = factories.refused_import(world.dataset.team, world.dataset.created_by).pk
     for run in world.runs:
         ids = {
             "rubric_id": world.version.rubric_id,
             "number": 1,
             "format": "yaml",
             "dataset_id": world.dataset.pk,
+            "import_id": import_id,
+            "kind": "dataset",
+            "row_id": world.dataset.pk,
             "item_id": item.pk,
+            "case_id": item.case_id,
             "run_id": run.pk,
             "baseline_id": world.earlier.pk,
             "queue_id": world.blind.pk,
@@ -485,13 +499,18 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool, about: str =
     EmailAddress.objects.create(user=viewer, email=viewer.email, primary=True, verified=True)
     client, found = sign_in(viewer), {}
     comment = world.draft.item.comments.get()
+    import_id = factories.refused_import(world.run.team, world.run.created_by).pk
     for run, item in world.places:
         ids = {
             "rubric_id": world.version.rubric_id,
             "number": 1,
             "format": "yaml",
             "dataset_id": item.dataset_id,
+            "import_id": import_id,
+            "kind": "dataset",
+            "row_id": item.dataset_id,
             "item_id": item.pk,
+            "case_id": item.case_id,
             "run_id": run.pk,
             "baseline_id": world.again.pk,
             "queue_id": world.queue.pk,

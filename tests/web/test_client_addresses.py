@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from tests.factories import Cast
 from tests.installation import ROOT
+from tests.waiting import PATIENCE_SECONDS
 
 PASSWORD = "right one, truly"
 OFFICE, ELSEWHERE = "203.0.113.7", "203.0.113.8"
@@ -80,7 +81,7 @@ def test_the_environment_says_how_many_proxies_there_are(given: str, said: str) 
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert said in (ended.stdout or ended.stderr)

@@ -53,6 +53,7 @@ FILE_NAMES = (
     "a\0b.json",
 )
 IN_ADDRESSES = ("a bigint and more", "a NUL", "half a surrogate pair", "a superscript", "a list")
+IN_EVERY_ADDRESS = "a NUL"
 ONE_BY_ONE = ("a bigint and more", "a NUL", "a superscript")
 PLAIN = "application/x-www-form-urlencoded"
 
@@ -141,11 +142,18 @@ def encoded(fields: dict[str, list[str]]) -> str:
     )
 
 
-def broken(client: Client, forms: dict[str, Form], queries: set[str], pages: dict[str, str]) -> list[str]:
-    """Every request that was answered with 500, in words."""
+def broken(
+    client: Client, forms: dict[str, Form], queries: set[str], pages: dict[str, str], reading: set[str]
+) -> list[str]:
+    """Every request that was answered with 500, in words.
+
+    Pages that are not `reading` their query are asked with one: what never looks at it answers all alike.
+    """
     found = []
     for words, values in HOSTILE.items():
         for name, url in pages.items() if words in IN_ADDRESSES else ():
+            if words != IN_EVERY_ADDRESS and name not in reading:
+                continue
             query = encoded(dict.fromkeys(sorted(queries), values))
             if asked(client, "GET", f"{url}?{query}") >= 500:
                 found.append(f"GET {name}: all of {sorted(queries)} are {words}")
@@ -160,9 +168,12 @@ def test_no_page_breaks_whatever_its_fields_and_query_hold(furnished: Furnished,
     pages = dict(addresses(furnished))
     queries: set[str] = set()
     forms: dict[str, Form] = {}
+    reading: set[str] = set()
     for name, url in pages.items():
         answer = alice.get(url)
         assert answer.status_code < 500, name
+        if "GET" in vars(answer.wsgi_request):  # Django parses the query when it is first looked at
+            reading.add(name)
         if answer.status_code == 200 and answer.get("Content-Type", "").startswith("text/html"):
             seen = _Forms(url)
             seen.feed(answer.content.decode())
@@ -174,7 +185,8 @@ def test_no_page_breaks_whatever_its_fields_and_query_hold(furnished: Furnished,
                 known.files.update(form.files)
     queries -= {"csrfmiddlewaretoken"}
     assert len(forms) > 30, "the pages' forms are found"
-    found = broken(alice, forms, queries, pages)
+    assert {"dashboard", "compare", "adjudication"} < reading, "who reads the query is found"
+    found = broken(alice, forms, queries, pages, reading)
     # And one field at a time, the others as they stand on the page: what comes after the first refusal.
     for form in forms.values():
         # Of rows that are alike one is enough.

@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from rubricweb.models import JudgeCall, Role, Team, User
 from rubricweb.services import comments, notices
+from rubricweb.services.datasets.systems import named_versions
+from rubricweb.services.deletions import deletions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues
 from rubricweb.services.teams import invitations, teams
@@ -36,6 +38,10 @@ def furnish_teams() -> Furnished:
 def furnish(team: Team, owner: User) -> dict[str, Any]:
     """Gives a team one of everything."""
     version = factories.version(team, owner)
+    gone = factories.dataset(team, owner, name="gone")
+    deletion = deletions.delete(gone, "gone", by=owner, now=timezone.now(), enqueue=None)
+    deletions.work(deletion.pk, worker="here:1", now=timezone.now)
+    [version_of_system] = named_versions(team, ["assistant@v0"]).values()
     dataset = factories.dataset(team, owner)
     run = factories.run(team, owner, dataset=dataset, rubric_version=version)
     grade(run, InProcessJudge(lambda requirement, response: "MET"))
@@ -61,7 +67,11 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
         "number": 1,
         "format": "yaml",
         "dataset_id": dataset.pk,
+        "import_id": factories.refused_import(team, owner).pk,
+        "kind": "dataset",
+        "row_id": dataset.pk,
         "item_id": review.item_id,
+        "case_id": review.item.case_id,
         "run_id": run.pk,
         "call_id": call.pk,
         "baseline_id": again.pk,
@@ -74,5 +84,8 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
         "endpoint_id": endpoint.pk,
         "token_id": token.pk,
         "comment_id": comment.pk,
+        "deletion_id": deletion.pk,
+        "system_id": version_of_system.system_id,
+        "system_version_id": version_of_system.pk,
         "notice_id": owner.notices.get(queue=queue).pk,
     }

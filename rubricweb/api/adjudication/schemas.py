@@ -83,7 +83,8 @@ class InboxUnit(Schema):
     """One criterion of one item to look at; `kinds` say why, the most telling first.
 
     `votes` are people's final labels, `judged` those of the judges beside them, each with its effect in
-    `judged_effects`. `stands` is the ground truth by `rule`; null while people are tied.
+    `judged_effects` and where it comes from in `judged_origins` (null: a judge asked here). `stands` is the
+    ground truth by `rule`; null while people are tied.
     """
 
     item_id: int
@@ -93,6 +94,7 @@ class InboxUnit(Schema):
     votes: list[Vote]
     judged: list[Answered]
     judged_effects: list[EffectOrNone]
+    judged_origins: list[OriginOrNone]
     stands: Answered | None
     rule: Annotated[str, OneOf(RULES)]
     decided: Adjudication | None

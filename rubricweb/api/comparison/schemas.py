@@ -317,10 +317,12 @@ class Comparison(Schema):
     ground truth; on `judged` of them the judge gave a label (`coverage`), on `errors` it failed. `undecided`
     counts units where people are tied (`tied_share` of all), `hidden_items` what you are still to review
     blind, `on_other_versions` units people labelled by another version than the run's: the run was never
-    asked them.
+    asked them; `of_other_systems` units of system versions' answers the run was not over. A run that was
+    started together with others is read as one with them (`run_ids`), but for `mean_score`.
     """
 
     run_id: int
+    run_ids: list[int]
     queue_ids: list[int]
     overall: Agreement
     n_binary: int
@@ -346,6 +348,7 @@ class Comparison(Schema):
     adjudicated: int
     hidden_items: int
     on_other_versions: int
+    of_other_systems: int
     unavailable: Annotated[
         Unavailable | None, Field(description="Why no unit has an answer of both sides; null where one has.")
     ]
@@ -355,6 +358,10 @@ class Comparison(Schema):
     ]
     criteria: list[CriterionComparison]
     panel: Annotated[ComparedPanel | None, Field(description="Null for a single judge asked once.")]
+
+    @staticmethod
+    def resolve_run_ids(row: Any) -> list[int]:
+        return [run.pk for run in row.runs]
 
     @staticmethod
     def resolve_run_id(row: Any) -> int:

@@ -2,18 +2,24 @@
 
 from typing import Any
 
+from django.utils import timezone
 from ninja import File, Form, Query, UploadedFile
 
 from rubricweb import access
 from rubricweb.api import uploads
 from rubricweb.api.datasets import schemas
+from rubricweb.api.deletions import schemas as deletion_schemas
+from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
-from rubricweb.api.schemas import WithFields, list_of
+from rubricweb.api.schemas import Naming, WithFields, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
+from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.services.datasets import answers, raters, splits
+from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import datasets as services
+from rubricweb.services.shared import archiving
 
 datasets = Room("datasets")
 
@@ -22,7 +28,13 @@ datasets = Room("datasets")
 def list_datasets(request: TokenRequest, asked: Query[schemas.DatasetQuery]) -> Any:
     """The team's datasets, newest first."""
     return listed(
-        selected.datasets(request.auth.team, search=asked.search, cursor=asked.cursor, size=asked.limit)
+        selected.datasets(
+            request.auth.team,
+            search=asked.search,
+            archived=asked.archived,
+            cursor=asked.cursor,
+            size=asked.limit,
+        )
     )
 
 
@@ -70,6 +82,33 @@ def get_dataset(request: TokenRequest, dataset_id: int) -> Any:
     return schemas.dataset_in_full(access.access_dataset(request.auth.team, dataset_id), request.auth.user)
 
 
+@datasets.write("PATCH", "/datasets/{int:dataset_id}", Role.EDITOR, schemas.Dataset)
+def change_dataset(request: TokenRequest, dataset_id: int, body: Naming) -> Any:
+    """Rename, archive or restore a dataset.
+
+    Archived, it is left out of lists and choosers, and new runs and queues over it are refused (409); so is
+    archiving while a run over it has not ended or a queue is not closed.
+    """
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    archiving.change(dataset, by=request.auth.user, now=timezone.now(), **body.model_dump())
+    return schemas.dataset_in_full(dataset, request.auth.user)
+
+
+@datasets.read("/datasets/{int:dataset_id}/deletion", Role.OWNER, deletion_schemas.DeletionPlan)
+def plan_dataset_deletion(request: TokenRequest, dataset_id: int) -> Any:
+    """What deleting a dataset would take with it, and what would stay."""
+    return planned(access.access_dataset(request.auth.team, dataset_id))
+
+
+@datasets.write("DELETE", "/datasets/{int:dataset_id}", Role.OWNER, deletion_schemas.Deletion, status=202)
+def delete_dataset(request: TokenRequest, dataset_id: int, body: deletion_schemas.DeletionName) -> Any:
+    """Delete a dataset for good, with its items, runs, queues and all labels and comments on them.
+
+    Refused (409) while a run over it has not ended, a queue is not closed, or an import into it is under way.
+    """
+    return deleted(request, access.access_dataset(request.auth.team, dataset_id), body)
+
+
 @datasets.write("POST", "/datasets/{int:dataset_id}/answers", Role.EDITOR, schemas.AddedAnswers, status=201)
 def add_answers(
     request: TokenRequest,
@@ -96,7 +135,10 @@ def add_answers(
 
 @datasets.read("/datasets/{int:dataset_id}/items", Role.VIEWER, list_of(schemas.ItemInList))
 def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.ItemQuery]) -> Any:
-    """The items of a dataset, without their bodies."""
+    """The items of a dataset, without their bodies.
+
+    Those it has now, unless `version` names another version or those that are retired.
+    """
     dataset = access.access_dataset(request.auth.team, dataset_id)
     return listed(
         selected.items(
@@ -106,8 +148,27 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
             order=asked.sort,
             cursor=asked.cursor,
             size=asked.limit,
+            where=read_where(dataset, asked.where),
+            version=selected.read_version(asked.version),
         )
     )
+
+
+@datasets.read("/datasets/{int:dataset_id}/columns", Role.VIEWER, list[schemas.ColumnInList])
+def list_columns(request: TokenRequest, dataset_id: int) -> Any:
+    """The metadata columns that lists of a dataset's items are narrowed by."""
+    return columns(access.access_dataset(request.auth.team, dataset_id))
+
+
+@datasets.write("PUT", "/datasets/{int:dataset_id}/columns", Role.EDITOR, list[schemas.ColumnInList])
+def declare_columns(request: TokenRequest, dataset_id: int, body: schemas.Columns) -> Any:
+    """Declare metadata columns.
+
+    At most eight, in place of those declared before; items keep all their metadata.
+    """
+    dataset = access.access_dataset(request.auth.team, dataset_id)
+    column_services.declare(dataset, body.columns, by=request.auth.user)
+    return columns(dataset)
 
 
 @datasets.read("/items/{int:item_id}", Role.VIEWER, schemas.Item)

@@ -1,20 +1,22 @@
 """Shapes of datasets and items."""
 
+# Long because all that is said of a dataset stands here: its items, files that come in, halves, raters.
+
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.paging import ListQuery
+from rubricweb.api.paging import ArchivableQuery, ListQuery
 from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.errors import Fault as ShownFault
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
+from rubricweb.models import NOT_RETIRED, Duplicates, ImportKind, ImportState, RaterKind, User
 from rubricweb.models import Dataset as StoredDataset
-from rubricweb.models import RaterKind, User
 from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.items import ITEM_ORDERS, own_rubric_counts
 from rubricweb.selectors.datasets.items import ImportedRater as ShownImportedRater
@@ -44,7 +46,7 @@ class ChangedRater(Input):
     rater_kind: RaterKindName
 
 
-class DatasetQuery(ListQuery):
+class DatasetQuery(ArchivableQuery):
     search: Annotated[str, Field(max_length=SEARCH_CHARACTERS, description="Part of the name.")] = ""
 
 
@@ -56,6 +58,7 @@ class DatasetInList(Schema):
     run_count: int
     sealed_as: Sealed
     created_at: datetime
+    archived_at: datetime | None
 
     @staticmethod
     def resolve_item_count(row: Any) -> int:
@@ -111,6 +114,7 @@ class Dataset(Schema):
     prompt: Prompt
     reference: str | None
     rubric_version: VersionReference | None
+    version: Annotated[int, Field(description="Counts the changes of its items.")]
     item_count: int
     own_rubric_count: int
     sealed_as: Sealed
@@ -119,6 +123,7 @@ class Dataset(Schema):
     split_report: SplitReport | None
     created_by: Username
     created_at: datetime
+    archived_at: datetime | None
 
     @staticmethod
     def resolve_sealed_as(row: Any) -> str | None:
@@ -237,44 +242,87 @@ class AddedAnswers(Shape[AnswersPlan]):
     """What a file of answers came to, or would: cases by their keys, in the order of the dataset."""
 
 
+Narrowed = Annotated[
+    list[Annotated[str, Field(max_length=301)]],
+    Field(max_length=16, description="`column=value` of declared columns, all of which must hold."),
+]
+
+
 class ItemQuery(ListQuery):
     search: Annotated[
         str,
         Field(max_length=SEARCH_CHARACTERS, description="Part of the id, description or submission."),
     ] = ""
     sort: Annotated[str, OneOf(ITEM_ORDERS)] = "position"
+    where: Narrowed = []
+    version: Annotated[
+        str, Field(max_length=20, description="`current`, `retired`, or the number of a version.")
+    ] = "current"
+
+
+class Columns(Input):
+    """Keys of the items' metadata, in the order in which lists show them."""
+
+    columns: list[Annotated[str, Field(max_length=100)]]
+
+
+class ColumnInList(Schema):
+    """A declared column with its most frequent values."""
+
+    name: str
+    values: list[str]
 
 
 class AnswerToCase(Schema):
     """Which case an item answers, and who answered."""
 
+    case_id: int
     case_key: Annotated[
-        str, Field(description="The key of the case it answers: the same for other answers to it.")
+        str | None,
+        Field(
+            description="The key of the case it answers: the same for other answers to it. Null while you "
+            "are to review an answer to it blind."
+        ),
     ]
     system: Annotated[
         str | None,
         Field(
             description="The version that answered, as assistant@v4; empty where its file named none, "
-            "null in reviews, and while you are to review the item blind."
+            "null in reviews, and while you are to review an answer to the same case blind."
         ),
     ]
     attempt: Annotated[int, Field(description="Counts the answers of the same version to the case from 1.")]
+    added_in: Annotated[int, Field(description="The first version of the dataset that holds it.")]
+    retired_in: Annotated[
+        int | None, Field(description="The version that holds it no more; null while it is current.")
+    ]
+
+    replaces_id: Annotated[
+        int | None, Field(description="The id of the first item at its place, which it corrects.")
+    ]
 
     @staticmethod
-    def resolve_case_key(item: Any) -> str:
-        return str(item.case.key)
+    def resolve_retired_in(item: Any) -> int | None:
+        return None if item.retired_in == NOT_RETIRED else item.retired_in
 
+    key: Annotated[
+        str | None,
+        Field(
+            description="Its id in the file it came from. Null while you are to review an answer to the same "
+            "case blind: it may tell who answered."
+        ),
+    ]
+
+    # As `name_systems` says them.
     @staticmethod
-    def resolve_system(item: Any) -> str | None:
-        """As `name_systems` says it; a review never says who answered."""
-        return getattr(item, "system", None)
+    def resolve_key(item: Any) -> str | None:
+        return cast(str | None, item.shown_key)
 
 
 class ItemInList(AnswerToCase):
-    """An item without its bodies. `key` is its id in the file it came from."""
+    """An item without its bodies."""
 
     id: int
-    key: str
     position: int
     description: str
     excerpt: Annotated[str, Field(description="The beginning of the submission.")]
@@ -287,14 +335,16 @@ class Item(AnswerToCase):
 
     id: int
     dataset_id: int
-    key: str
     position: int
     description: str
     submission: str
     thinking: str | None
     prompt: Prompt
     reference: str | None
-    metadata: dict[str, Any]
+    metadata: Annotated[
+        dict[str, Any],
+        Field(description="Empty where `key` is null and a system answered: they may tell which."),
+    ]
     content_hash: Annotated[
         str, Field(description="Equal for items that ask and answer the same, whatever their keys.")
     ]
@@ -305,6 +355,79 @@ class Item(AnswerToCase):
         return item.to_engine().query
 
     @staticmethod
+    def resolve_metadata(item: Any) -> Any:
+        return item.shown_metadata
+
+    @staticmethod
     def resolve_reference(item: Any) -> str | None:
         reference: str | None = item.to_engine().reference
         return reference
+
+
+class ImportForm(Input):
+    """Where a file's items go: `dataset_id` names a dataset there is, null a new one called `name`."""
+
+    dataset_id: Annotated[Id | None, Field(description="A dataset the items are added to.")] = None
+    name: Annotated[str, Field(max_length=200, description="Of a new dataset.")] = ""
+    system: Annotated[str, Field(max_length=201, description="Which version answers, as assistant@v5.")] = ""
+    as_attempt: Annotated[bool, Field(description="Cases answered before get another attempt.")] = False
+    strict: Annotated[
+        bool, Field(description="False leaves out what has no counterpart here in another program's file.")
+    ] = True
+    duplicates: Annotated[
+        Annotated[str, OneOf(Duplicates.values)],
+        Field(description="What becomes of items whose words came before."),
+    ] = "ask"
+
+
+class DuplicatesDecision(Input):
+    duplicates: Annotated[str, OneOf(("keep", "skip"))]
+
+
+class SameWords(Schema):
+    """An item of a file and the earlier one, of the file or the dataset, that says the same."""
+
+    key: str
+    same_as: str
+
+
+class DatasetImport(Schema):
+    """A file on its way into a dataset.
+
+    `asks` waits to be told what becomes of duplicates; `done`, `refused`, `failed` and `cancelled` are ends.
+    """
+
+    id: int
+    kind: Annotated[str, OneOf(ImportKind.values)]
+    state: Annotated[str, OneOf(ImportState.values)]
+    filename: str
+    dataset_id: Annotated[int | None, Field(description="Null until a new dataset stands.")]
+    rows_read: int
+    rows_stored: int
+    duplicate_count: Annotated[int, Field(description="Items whose words came before.")]
+    duplicates: Annotated[str, OneOf(Duplicates.values)]
+    first_duplicates: list[SameWords]
+    message: Annotated[str, Field(description="Why nothing was stored, where nothing was.")]
+    fault_count: int
+    left_out: list[LeftOutOfFile]
+    left_out_count: int
+    missing_cases: Annotated[list[str], Field(description="Cases without an answer of the version.")]
+    created_by: Username
+    created_at: datetime
+    ended_at: datetime | None
+
+    @staticmethod
+    def resolve_first_duplicates(row: Any) -> list[dict[str, str]]:
+        return [{"key": key, "same_as": same} for key, same in row.found.get("duplicates", [])]
+
+    @staticmethod
+    def resolve_left_out(row: Any) -> list[ShownFault]:
+        return [ShownFault(*one) for one in row.found.get("left_out", [])]
+
+    @staticmethod
+    def resolve_left_out_count(row: Any) -> int:
+        return int(row.found.get("left_out_count", 0))
+
+    @staticmethod
+    def resolve_missing_cases(row: Any) -> list[str]:
+        return list((row.found.get("plan") or {}).get("missing", []))

@@ -58,7 +58,7 @@ def import_labels(
     left out and `left_out` says what.
     """
     stored = services.import_label_file(by=request.auth.user, **_sent(request, dataset_id, file, form))
-    return labels_imported(stored)
+    return labels_imported(stored, request.auth.user)
 
 
 @label_files.write("POST", "/datasets/{int:dataset_id}/labels/plan", Role.EDITOR, LabelsPlan)

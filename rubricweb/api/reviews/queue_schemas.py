@@ -12,6 +12,7 @@ from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.models import Blind, Order, QueueState, Rationale, ReviewQueue, User
+from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.informative import REASONS
 from rubricweb.selectors.reviews.informative import ReasonCount as ShownReasonCount
@@ -97,12 +98,25 @@ Criteria = Annotated[
 ]
 
 
+Systems = Annotated[
+    list[Annotated[str, Field(max_length=201)]],
+    Field(
+        max_length=20,
+        description="The system versions whose answers people are asked about, as `assistant@v4`; without "
+        "any whichever answered, now or later. Refused (422) by place: versions without answers in the "
+        "dataset. Cannot be changed later: answers of other versions never come in.",
+        examples=[["assistant@v4"]],
+    ),
+]
+
+
 class QueuePlanned(Input):
     """What a new queue would be made of. Without `rubric_version_id` the dataset's own version is meant."""
 
     dataset_id: Id
     rubric_version_id: Id | None = None
     criteria: Criteria = []
+    systems: Systems = []
     source: NewSource = AllItems()
     raters_per_item: Annotated[int, Field(ge=1)] = 1
 
@@ -114,6 +128,7 @@ class NewQueue(Input):
     dataset_id: Id
     rubric_version_id: Id | None = None
     criteria: Criteria = []
+    systems: Systems = []
     source: NewSource = AllItems()
     raters: Annotated[
         Usernames, Field(description="User names, see GET /team. None of them with `everyone`.")
@@ -179,6 +194,7 @@ class QueueTexts(Input):
     name: Annotated[str | None, Field(min_length=1, max_length=200)] = None
     instructions: str | None = None
     hold_minutes: Annotated[int | None, Field(ge=1)] = None
+    archived: bool | None = None
 
 
 class QueueProgress(Schema):
@@ -204,12 +220,22 @@ class Queue(Schema):
     name: str
     state: Annotated[str, OneOf(QueueState.values)]
     dataset: Named
+    dataset_version: Annotated[
+        int, Field(description="Of which version of the dataset its newest items are.")
+    ]
     rubric_version: Annotated[
         VersionReference | None, Field(description="Null when every item brings its own rubric.")
     ]
     criteria: Annotated[
         list[Named],
         Field(description="What people are asked about; none where it is all of the rubric version."),
+    ]
+    systems: Annotated[
+        list[str] | None,
+        Field(
+            description="The system versions whose answers it is about, as `assistant@v4`; empty: whichever "
+            "answered. Null while you are still to review some of them blind."
+        ),
     ]
     run_id: int | None
     raters_per_item: int
@@ -221,10 +247,17 @@ class Queue(Schema):
     imported: bool
     instructions: str
     created_at: datetime
+    archived_at: datetime | None
 
     @staticmethod
     def resolve_criteria(queue: Any) -> list[Any]:
         return list(queue.criteria.all())
+
+
+def queue_seen_by(viewer: User, queue: ReviewQueue, **beside: Any) -> WithFields:
+    """A queue as Queue shows it to this person."""
+    systems = queue_systems([queue], viewer=viewer, team=queue.team)[queue.pk]
+    return WithFields(queue, systems=systems, **beside)
 
 
 class QueueInList(Queue):
@@ -238,7 +271,11 @@ class QueueInList(Queue):
 def in_list(row: selected.QueueRow) -> WithFields:
     """A queue with how far it is, as QueueInList shows it."""
     return WithFields(
-        row.queue, i_rate=row.i_rate, progress=row.progress, my_seconds_left=row.my_seconds_left
+        row.queue,
+        systems=row.systems,
+        i_rate=row.i_rate,
+        progress=row.progress,
+        my_seconds_left=row.my_seconds_left,
     )
 
 
@@ -290,10 +327,10 @@ class LabelsImported(Schema):
     left_out: list[LeftOutLabels]
 
 
-def labels_imported(stored: ImportedLabels) -> dict[str, Any]:
+def labels_imported(stored: ImportedLabels, viewer: User) -> dict[str, Any]:
     """What an import made, as LabelsImported shows it."""
     return {
-        "queue": stored.queue,
+        "queue": stored.queue and queue_seen_by(viewer, stored.queue),
         "runs": [{"id": run.pk, "name": str(run)} for run in stored.runs],
         "left_out": left_out_as_data(stored.left_out),
     }
@@ -316,7 +353,8 @@ class QueueInFull(Queue):
 def in_full(queue: ReviewQueue, viewer: User) -> WithFields:
     """A queue with all that stands around it, as QueueInFull shows it."""
     progress = selected.queue_progress(queue, viewer)
-    return WithFields(
+    return queue_seen_by(
+        viewer,
         queue,
         progress=progress,
         pace=selected.queue_pace(queue, progress, viewer),

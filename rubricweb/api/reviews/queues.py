@@ -3,29 +3,34 @@
 from random import SystemRandom
 from typing import Any
 
+from django.utils import timezone
 from ninja import Query
 
 from rubricweb import access
 from rubricweb.api.datasets.routes import version_or_own
+from rubricweb.api.deletions import schemas as deletion_schemas
+from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
-from rubricweb.api.paging import ListQuery, cut
+from rubricweb.api.paging import ArchivableQuery, cut
 from rubricweb.api.people import people
 from rubricweb.api.reviews import queue_schemas as schemas
 from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.models import ReviewQueue, Role, Team
+from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.reviews import queue_plans
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
+from rubricweb.services.shared import archiving
 
 queues = Room("reviews")
 
 
 @queues.read("/queues", Role.VIEWER, list_of(schemas.QueueInList))
-def list_queues(request: TokenRequest, asked: Query[ListQuery]) -> Any:
+def list_queues(request: TokenRequest, asked: Query[ArchivableQuery]) -> Any:
     """The team's review queues, open ones first, newest first."""
-    rows = selected.queues(request.auth.team, request.auth.user)
+    rows = selected.queues(request.auth.team, request.auth.user, archived=asked.archived)
     shown_rows = [schemas.in_list(row) for row in rows]
     return cut(sorted(shown_rows, key=_queue_sort_key), asked, key=_queue_sort_key)
 
@@ -40,17 +45,19 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
     """Open a review queue.
 
     Over all items of a dataset, those that match a filter, what a run's judge is unsure of, a random sample,
-    or chosen items; for chosen members or everybody; about all criteria of the rubric version or some.
+    or chosen items; for chosen members or everybody; about all criteria of the rubric version or some;
+    about answers of every system version or some.
     """
     team = request.auth.team
     dataset = access.access_dataset(team, body.dataset_id)
-    return services.create_queue(
+    queue = services.create_queue(
         team,
         services.QueueRequest(
             name=body.name,
             dataset=dataset,
             rubric_version=version_or_own(team, body.rubric_version_id, dataset),
             criteria=body.criteria,
+            systems=versions_called(dataset, body.systems),
             raters=people(team, body.raters, "raters"),
             everyone=body.everyone,
             raters_per_item=body.raters_per_item,
@@ -64,6 +71,7 @@ def create_queue(request: TokenRequest, body: schemas.NewQueue) -> Any:
         ),
         by=request.auth.user,
     )
+    return schemas.queue_seen_by(request.auth.user, queue)
 
 
 @queues.write("POST", "/queues/plan", Role.EDITOR, schemas.QueuePlan)
@@ -81,6 +89,7 @@ def plan_queue(request: TokenRequest, body: schemas.QueuePlanned) -> Any:
         rubric_version=version_or_own(team, body.rubric_version_id, dataset),
         criteria=body.criteria,
         raters_per_item=body.raters_per_item,
+        systems=versions_called(dataset, body.systems),
     )
 
 
@@ -105,8 +114,12 @@ def get_queue(request: TokenRequest, queue_id: int) -> Any:
 
 @queues.write("PATCH", "/queues/{int:queue_id}", Role.EDITOR, schemas.QueueInFull)
 def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -> Any:
-    """Change a queue's name, its instructions, or when idle items are released."""
+    """Change a queue's name, its instructions, or when idle items are released; archive or restore it.
+
+    Archived, it is left out of lists and choosers. Refused (409) before it is closed.
+    """
     queue = access.access_queue(request.auth.team, queue_id)
+    archiving.change(queue, by=request.auth.user, name=None, archived=body.archived, now=timezone.now())
     queue_changes.edit_queue(
         queue,
         by=request.auth.user,
@@ -117,6 +130,21 @@ def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -
     return schemas.in_full(queue, request.auth.user)
 
 
+@queues.read("/queues/{int:queue_id}/deletion", Role.OWNER, deletion_schemas.DeletionPlan)
+def plan_queue_deletion(request: TokenRequest, queue_id: int) -> Any:
+    """What deleting a review queue would take with it, and what would stay."""
+    return planned(access.access_queue(request.auth.team, queue_id))
+
+
+@queues.write("DELETE", "/queues/{int:queue_id}", Role.OWNER, deletion_schemas.Deletion, status=202)
+def delete_queue(request: TokenRequest, queue_id: int, body: deletion_schemas.DeletionName) -> Any:
+    """Delete a review queue for good, with all labels given in it. Adjudications stay.
+
+    Refused (409) while it is not closed.
+    """
+    return deleted(request, access.access_queue(request.auth.team, queue_id), body)
+
+
 @queues.write("POST", "/queues/{int:queue_id}/pause", Role.EDITOR, schemas.Queue)
 def pause_queue(request: TokenRequest, queue_id: int) -> Any:
     """Pause a queue.
@@ -125,7 +153,7 @@ def pause_queue(request: TokenRequest, queue_id: int) -> Any:
     """
     queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.pause_queue(queue, by=request.auth.user)
-    return queue
+    return schemas.queue_seen_by(request.auth.user, queue)
 
 
 @queues.write("POST", "/queues/{int:queue_id}/resume", Role.EDITOR, schemas.Queue)
@@ -133,7 +161,7 @@ def resume_queue(request: TokenRequest, queue_id: int) -> Any:
     """Go on with a paused queue."""
     queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.resume_queue(queue, by=request.auth.user)
-    return queue
+    return schemas.queue_seen_by(request.auth.user, queue)
 
 
 @queues.write("POST", "/queues/{int:queue_id}/extend", Role.EDITOR, schemas.ExtendedQueue)
@@ -175,7 +203,7 @@ def close_queue(request: TokenRequest, queue_id: int) -> Any:
     """Close a queue: no more reviews, blinding ends, drafts are kept."""
     queue = access.access_queue(request.auth.team, queue_id)
     services.close_queue(queue, by=request.auth.user)
-    return queue
+    return schemas.queue_seen_by(request.auth.user, queue)
 
 
 @queues.write("POST", "/queues/{int:queue_id}/reopen", Role.EDITOR, schemas.Queue)
@@ -186,4 +214,4 @@ def reopen_queue(request: TokenRequest, queue_id: int) -> Any:
     """
     queue = access.access_queue(request.auth.team, queue_id)
     queue_changes.reopen_queue(queue, by=request.auth.user)
-    return queue
+    return schemas.queue_seen_by(request.auth.user, queue)

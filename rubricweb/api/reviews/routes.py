@@ -10,6 +10,7 @@ from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.reviews import schemas
 from rubricweb.api.schemas import WithFields
 from rubricweb.models import Review, Role
+from rubricweb.selectors.datasets.items import name_systems
 from rubricweb.selectors.reviews import reviews as selected
 from rubricweb.services.reviews import assignments, prefetch, queues
 from rubricweb.services.reviews import reviews as services
@@ -49,7 +50,10 @@ def _mine(request: TokenRequest, review_id: int) -> Review:
 
 
 def _in_full(review: Review) -> WithFields:
-    return WithFields(review, criteria=selected.questions(review))
+    assert review.rater.user is not None, "it is their own"
+    name_systems([review.item], viewer=review.rater.user, team=review.queue.team)
+    # A review never says who answered.
+    return WithFields(review, item=WithFields(review.item, system=None), criteria=selected.questions(review))
 
 
 @reviews.write("PATCH", "/reviews/{int:review_id}", Role.ANNOTATOR, schemas.Review)

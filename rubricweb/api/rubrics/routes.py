@@ -2,15 +2,18 @@
 
 from typing import Any
 
+from django.utils import timezone
 from ninja import File, Form, Query, UploadedFile
 
 from rubricweb import access
 from rubricweb.api import uploads
+from rubricweb.api.deletions import schemas as deletion_schemas
+from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import ListQuery, listed
 from rubricweb.api.rubrics import label_schemas as labels
 from rubricweb.api.rubrics import schemas
-from rubricweb.api.schemas import list_of
+from rubricweb.api.schemas import Naming, list_of
 from rubricweb.engine import lint
 from rubricweb.engine.checks import CHECKS
 from rubricweb.models import Role
@@ -21,6 +24,7 @@ from rubricweb.selectors.rubrics.label_changes import LabelChanges
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.services import label_queues
 from rubricweb.services.rubrics import rubrics as services
+from rubricweb.services.shared import archiving
 
 rubrics = Room("rubrics")
 
@@ -29,7 +33,13 @@ rubrics = Room("rubrics")
 def list_rubrics(request: TokenRequest, asked: Query[schemas.RubricQuery]) -> Any:
     """The team's rubrics, newest edit first."""
     return listed(
-        selected.rubrics(request.auth.team, search=asked.search, cursor=asked.cursor, size=asked.limit)
+        selected.rubrics(
+            request.auth.team,
+            search=asked.search,
+            archived=asked.archived,
+            cursor=asked.cursor,
+            size=asked.limit,
+        )
     )
 
 
@@ -58,6 +68,34 @@ def import_rubric(request: TokenRequest, file: File[UploadedFile], title: Form[s
 def get_rubric(request: TokenRequest, rubric_id: int) -> Any:
     """A rubric with its draft."""
     return access.access_rubric(request.auth.team, rubric_id)
+
+
+@rubrics.write("PATCH", "/rubrics/{int:rubric_id}", Role.EDITOR, schemas.Rubric)
+def change_rubric(request: TokenRequest, rubric_id: int, body: Naming) -> Any:
+    """Rename, archive or restore a rubric.
+
+    Published versions keep the title they were published with. Archived, it is left out of lists and
+    choosers, and new runs and queues with it are refused (409); so is archiving while a run with it has not
+    ended or a queue is not closed.
+    """
+    rubric = access.access_rubric(request.auth.team, rubric_id)
+    archiving.change(rubric, by=request.auth.user, now=timezone.now(), **body.model_dump())
+    return rubric
+
+
+@rubrics.read("/rubrics/{int:rubric_id}/deletion", Role.OWNER, deletion_schemas.DeletionPlan)
+def plan_rubric_deletion(request: TokenRequest, rubric_id: int) -> Any:
+    """What deleting a rubric would take with it, and what would stay."""
+    return planned(access.access_rubric(request.auth.team, rubric_id))
+
+
+@rubrics.write("DELETE", "/rubrics/{int:rubric_id}", Role.OWNER, deletion_schemas.Deletion, status=202)
+def delete_rubric(request: TokenRequest, rubric_id: int, body: deletion_schemas.DeletionName) -> Any:
+    """Delete a rubric for good, with its versions, and the runs and queues that used one.
+
+    Refused (409) while such a run has not ended or such a queue is not closed.
+    """
+    return deleted(request, access.access_rubric(request.auth.team, rubric_id), body)
 
 
 @rubrics.read("/rubrics/{int:rubric_id}/lint", Role.VIEWER, list_of(schemas.Finding))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
-from rubricweb.api.paging import ListQuery
+from rubricweb.api.paging import ArchivableQuery
 from rubricweb.api.rubrics.label_schemas import LabelDecisionInput
 from rubricweb.api.schemas import Input, OneOf, Share, Username
 from rubricweb.engine.lint import RULES, Severity
@@ -16,7 +16,7 @@ from rubricweb.engine.rubric.rules import COUNTS
 from rubricweb.selectors.shared.pages import SEARCH_CHARACTERS
 
 
-class RubricQuery(ListQuery):
+class RubricQuery(ArchivableQuery):
     search: Annotated[str, Field(max_length=SEARCH_CHARACTERS, description="Part of the title.")] = ""
 
 
@@ -29,6 +29,7 @@ class RubricInList(Schema):
     run_count: int
     draft_revision: int
     created_at: datetime
+    archived_at: datetime | None
     updated_at: datetime
 
 
@@ -41,6 +42,7 @@ class Rubric(Schema):
     draft_revision: int
     created_by: Username
     created_at: datetime
+    archived_at: datetime | None
     updated_at: datetime
 
 

@@ -58,6 +58,9 @@ class NewFewShot(Input):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
 
+MAX_SYSTEMS = 20
+
+
 class NewRun(Input):
     """Without `rubric_version_id` the version that came with the dataset is used; an item's own wins."""
 
@@ -114,6 +117,15 @@ class NewRun(Input):
         int | None,
         Field(ge=1, le=MAX_CHOSEN, description="Grade only so many items, spread over the dataset."),
     ] = None
+    systems: Annotated[
+        list[Annotated[str, Field(max_length=201)]],
+        Field(
+            max_length=MAX_SYSTEMS,
+            description="Grade only answers of these system versions, as `assistant@v4`: one of a run, "
+            "several of a launch. Needed where the dataset has answers of several.",
+            examples=[["assistant@v4"]],
+        ),
+    ] = []
 
 
 class Span(Shape[Range]):

@@ -3,7 +3,8 @@
 from rubricweb import access
 from rubricweb.api.runs import launch_schemas as schemas
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Item, Team
+from rubricweb.models import Dataset, Item, SystemVersion, Team
+from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs.planning.samples import spread_ids
 from rubricweb.services.runs.few_shot import FewShot
 from rubricweb.services.runs.panels import Panel, PanelMember
@@ -12,6 +13,7 @@ from rubricweb.services.runs.starting import RunOptions
 
 def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOptions:
     """All but dataset, rubric version and caps. Raises NotFound for what the team does not have."""
+    systems = versions_called(dataset, body.systems)
     return RunOptions(
         judge_id=body.judge,
         panel=_panel(body.panel),
@@ -25,16 +27,18 @@ def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOption
         name=body.name,
         use_cache=body.use_cache,
         mode=body.mode,
-        item_ids=_item_ids(dataset, body),
+        item_ids=_item_ids(dataset, body, systems),
+        systems=systems,
     )
 
 
-def _item_ids(dataset: Dataset, body: schemas.NewRun) -> list[int] | None:
+def _item_ids(dataset: Dataset, body: schemas.NewRun, systems: list[SystemVersion]) -> list[int] | None:
     if body.sample is None:
         return body.item_ids
     if body.item_ids is not None:
         raise Invalid.at("sample", "a sample beside item_ids", "one of them")
-    return spread_ids(Item.objects.filter(dataset=dataset), body.sample)
+    items = Item.objects.current().filter(dataset=dataset)
+    return spread_ids(items.filter(system_version__in=systems) if systems else items, body.sample)
 
 
 def _panel(asked: schemas.NewPanel | None) -> Panel | None:

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from django.utils import timezone
 from ninja import Query
 
 from rubricweb import access, tasks
 from rubricweb.api.datasets.routes import version_or_own
+from rubricweb.api.deletions import schemas as deletion_schemas
+from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.idempotency import IdempotencyKey, once
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import listed
@@ -13,13 +16,16 @@ from rubricweb.api.runs import schemas
 from rubricweb.api.runs.answers import one_run, run_in_full, run_in_list
 from rubricweb.api.runs.launch_schemas import NewRun
 from rubricweb.api.runs.options import run_options
-from rubricweb.api.schemas import WithFields, list_of
-from rubricweb.errors import NotFound
+from rubricweb.api.schemas import Naming, WithFields, list_of
+from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import Role
+from rubricweb.selectors.datasets.columns import read_where
 from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import reports, results
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.runs.launching import launch_runs
+from rubricweb.services.shared import archiving
 from rubricweb.services.shared.idempotency import Done
 
 runs = Room("runs")
@@ -61,6 +67,11 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
     `Idempotency-Key`, it starts no second run and answers with the first.
     """
 
+    if len(body.systems) > 1:
+        raise Invalid.at(
+            "systems", f"{len(body.systems)} versions", "one; POST /launches starts a run for each"
+        )
+
     def start() -> Done:
         team = request.auth.team
         dataset = access.access_dataset(team, body.dataset_id)
@@ -80,10 +91,63 @@ def start_run(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -
     return one_run(run, request.auth.user)
 
 
+@runs.write("POST", "/launches", Role.EDITOR, schemas.Launch, status=201)
+def start_launch(request: TokenRequest, body: NewRun, key: IdempotencyKey = None) -> Any:
+    """Start a run for each of `systems`, all or none.
+
+    Each may cost an equal part of `budget_usd`. Sent again with its `Idempotency-Key`, it starts nothing and
+    answers with the same runs.
+    """
+
+    def start() -> Done:
+        team = request.auth.team
+        dataset = access.access_dataset(team, body.dataset_id)
+        started = launch_runs(
+            team,
+            by=request.auth.user,
+            dataset=dataset,
+            rubric_version=version_or_own(team, body.rubric_version_id, dataset),
+            enqueue=tasks.notify,
+            budget_usd=body.budget_usd,
+            no_cap=body.no_cap,
+            options=run_options(team, dataset, body),
+        )
+        return started[0], 0
+
+    first, _ = once(request, key, body, start)
+    return {"runs": [one_run(run, request.auth.user) for run in first.launched_with]}
+
+
 @runs.read("/runs/{int:run_id}", Role.VIEWER, schemas.RunInFull)
 def get_run(request: TokenRequest, run_id: int) -> Any:
     """A run: how far it is, what came out, what went wrong."""
     return run_in_full(access.access_run(request.auth.team, run_id), request.auth.user)
+
+
+@runs.write("PATCH", "/runs/{int:run_id}", Role.EDITOR, schemas.RunInFull)
+def change_run(request: TokenRequest, run_id: int, body: Naming) -> Any:
+    """Rename, archive or restore a run.
+
+    Archived, it is left out of lists, choosers and the dashboard. Refused (409) before it has ended.
+    """
+    run = access.access_run(request.auth.team, run_id)
+    archiving.change(run, by=request.auth.user, now=timezone.now(), **body.model_dump())
+    return run_in_full(run, request.auth.user)
+
+
+@runs.read("/runs/{int:run_id}/deletion", Role.OWNER, deletion_schemas.DeletionPlan)
+def plan_run_deletion(request: TokenRequest, run_id: int) -> Any:
+    """What deleting a run would take with it, and what would stay."""
+    return planned(access.access_run(request.auth.team, run_id))
+
+
+@runs.write("DELETE", "/runs/{int:run_id}", Role.OWNER, deletion_schemas.Deletion, status=202)
+def delete_run(request: TokenRequest, run_id: int, body: deletion_schemas.DeletionName) -> Any:
+    """Delete a run for good, with its verdicts and calls. What it has cost stays in the spending.
+
+    Refused (409) before it has ended, and while calls of it are in flight.
+    """
+    return deleted(request, access.access_run(request.auth.team, run_id), body)
 
 
 @runs.read("/runs/{int:run_id}/items", Role.VIEWER, list_of(schemas.RunItem))
@@ -92,7 +156,12 @@ def list_run_items(request: TokenRequest, run_id: int, asked: Query[schemas.RunI
     run = access.access_run(request.auth.team, run_id)
     return listed(
         results.run_items(
-            run, viewer=request.auth.user, order=asked.sort, cursor=asked.cursor, size=asked.limit
+            run,
+            viewer=request.auth.user,
+            order=asked.sort,
+            cursor=asked.cursor,
+            size=asked.limit,
+            where=read_where(run.dataset, asked.where),
         )
     )
 

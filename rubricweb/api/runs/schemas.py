@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import Field
 
+from rubricweb.api.datasets.schemas import Narrowed
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion, VersionReference
 from rubricweb.api.runs.watching_schemas import Progress
@@ -21,6 +22,7 @@ from rubricweb.models import MemberSnapshot, RunMode, RunState
 from rubricweb.selectors.runs.criterion_counts import OptionShare as ShownOptionShare
 from rubricweb.selectors.runs.errors import ErrorExample as ShownErrorExample
 from rubricweb.selectors.runs.group_means import GroupMean as ShownGroupMean
+from rubricweb.selectors.runs.listing import STATES
 from rubricweb.selectors.runs.results import RUN_ITEM_ORDERS
 from rubricweb.selectors.runs.votes import JudgeVotes as ShownJudgeVotes
 from rubricweb.selectors.runs.votes import RunVotes as ShownRunVotes
@@ -53,7 +55,7 @@ class PricedJudge(Judge):
 class RunQuery(ListQuery):
     dataset: Annotated[Id | None, Field(description="Runs over this dataset only.")] = None
     rubric: Annotated[Id | None, Field(description="Runs with any version of this rubric only.")] = None
-    state: Annotated[str, OneOf(RunState.values)] | None = None
+    state: Annotated[str, OneOf(STATES)] | None = None
 
 
 Rule = Annotated[str, OneOf(sorted({name for rules in VOTE_RULES.values() for name in rules}))]
@@ -148,6 +150,11 @@ class Run(Schema):
     rubric_version: Annotated[
         VersionReference | None, Field(description="Null when every item brings its own rubric.")
     ]
+    dataset_version: Annotated[int, Field(description="Of which version of the dataset its items are.")]
+    system: Annotated[
+        str, Field(description="The system version whose answers it judges; empty without one.")
+    ]
+    launch_id: Annotated[int | None, Field(description="The launch it was started in with others.")]
     autograder: str
     judge: Judge
     panel: Panel | None
@@ -162,6 +169,7 @@ class Run(Schema):
     budget_usd: Annotated[float | None, Field(description="What it may cost; null is no cap of its own.")]
     created_by: Username
     created_at: datetime
+    archived_at: datetime | None
     finished_at: datetime | None
     stop_reason: Annotated[str, Field(description="Why it ended before everything was graded.")]
     imported: bool
@@ -170,6 +178,12 @@ class Run(Schema):
     withheld: Annotated[
         bool, Field(description="Whether the summary waits until you have reviewed its items blind.")
     ]
+
+
+class Launch(Schema):
+    """Runs that were started together, one for each system version, in the order asked for."""
+
+    runs: list[Run]
 
 
 class ErrorExample(Shape[ShownErrorExample]):
@@ -269,6 +283,7 @@ class RunItemQuery(ListQuery):
             description="`score` is worst first; by score, items without one or with an error are left out."
         ),
     ] = "score"
+    where: Narrowed = []
 
 
 class RunItem(Schema):

@@ -75,11 +75,11 @@ class RunCost(Shape[ShownRunCost]):
     Every figure is null while the run is `withheld`: you are to review some of its items blind.
     """
 
-    run: Named
+    run: Annotated[Named | None, Field(description="Null: all runs that were deleted since.")]
 
     @staticmethod
-    def resolve_run(row: Any) -> dict[str, Any]:
-        return {"id": row.run.pk, "name": str(row.run)}
+    def resolve_run(row: Any) -> dict[str, Any] | None:
+        return None if row.run is None else {"id": row.run.pk, "name": str(row.run)}
 
 
 class Spent(Schema):

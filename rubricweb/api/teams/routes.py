@@ -8,6 +8,8 @@ from django.utils import timezone
 from ninja import Query
 from ninja.responses import Status
 
+from rubricweb.api.deletions import schemas as deletion_schemas
+from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.schemas import WithFields, list_of
 from rubricweb.api.teams import schemas
@@ -15,7 +17,7 @@ from rubricweb.models import Role
 from rubricweb.selectors.teams import invitations as open_invitations
 from rubricweb.selectors.teams import members as selected
 from rubricweb.services.teams import invitations as services
-from rubricweb.services.teams.teams import choose_single_keys
+from rubricweb.services.teams.teams import choose_single_keys, rename_team
 
 teams = Room("team")
 
@@ -41,6 +43,28 @@ def get_team(request: TokenRequest) -> Any:
     """The token's team and its members."""
     team = request.auth.team
     return WithFields(team, members=schemas.members_in_team(selected.members(team), viewer=request.auth.user))
+
+
+@teams.write("PATCH", "/team", Role.OWNER, schemas.TeamWithMembers)
+def change_team(request: TokenRequest, body: schemas.TeamName) -> Any:
+    """Rename the team. Its address stays."""
+    rename_team(request.auth.team, body.name, by=request.auth.user)
+    return get_team(request)
+
+
+@teams.read("/team/deletion", Role.OWNER, deletion_schemas.DeletionPlan)
+def plan_team_deletion(request: TokenRequest) -> Any:
+    """What deleting the team would take with it, and what would stay."""
+    return planned(request.auth.team)
+
+
+@teams.write("DELETE", "/team", Role.OWNER, deletion_schemas.Deletion, status=202)
+def delete_team(request: TokenRequest, body: deletion_schemas.DeletionName) -> Any:
+    """Delete the whole team for good: nobody is in it any more, this token too stops at once.
+
+    Refused (409) while a run has not ended or a queue is not closed.
+    """
+    return deleted(request, request.auth.team, body)
 
 
 @teams.read("/invitations", Role.OWNER, list_of(schemas.Invitation))

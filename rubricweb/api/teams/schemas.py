@@ -53,6 +53,10 @@ def members_in_team(found: Iterable[MemberRow], *, viewer: User) -> list[WithFie
     return [WithFields(one, shows_email=owner) for one in found]
 
 
+class TeamName(Input):
+    name: Annotated[str, Field(max_length=120)]
+
+
 class NewLink(Input):
     hand_over: Annotated[
         bool, Field(description="Answer with the link even where mail is set up; then it is not mailed.")

@@ -173,6 +173,14 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """What keeps a file from being read: its faults, and how many more there are."""
+
+    faults: tuple[Fault, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetHeader:
     """What a file says once for all its items."""
 

@@ -7,7 +7,9 @@ import pickle
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from rubricweb.engine.errors import Fault, Invalid, InvalidFile
@@ -24,7 +26,7 @@ T = TypeVar("T")
 
 def read_limited(
     read: Callable[..., T],
-    data: bytes,
+    data: bytes | Path,
     *,
     read_here_bytes: int = READ_HERE_BYTES,
     cpu_seconds: int = CPU_SECONDS,
@@ -35,32 +37,71 @@ def read_limited(
     Gives what it gives and raises what it raises, an Invalid; InvalidFile where reading takes more than
     ``cpu_seconds`` of a processor or 4 GB of memory. Files of at most ``read_here_bytes`` are read here.
     """
-    if len(data) <= read_here_bytes:
+    size = data.stat().st_size if isinstance(data, Path) else len(data)
+    if size <= read_here_bytes:
         return read(data, **options)
-    # The path is handed on, for a wheel, a checkout and a test find this package in different places.
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    asked = pickle.dumps((cpu_seconds, read, data, options))
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "rubricweb.engine.formats.limited_reading"],
-            input=asked,
-            capture_output=True,
-            timeout=cpu_seconds * _WAIT_RATIO,
-            env=env,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise _too_long(cpu_seconds) from None
-    if done.returncode < 0:  # ended by the kernel, at one limit or the other
-        raise _too_long(cpu_seconds)
-    if done.returncode:
-        raise RuntimeError(f"reading a file crashed: {done.stderr.decode(errors='replace')[-1000:]}")
+    with _process(False) as process:
+        try:
+            asked = pickle.dumps((cpu_seconds, read, data, options))
+            stdout, stderr = process.communicate(asked, timeout=cpu_seconds * _WAIT_RATIO)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise _too_long(cpu_seconds) from None
+    if process.returncode:
+        raise _ended(process.returncode, stderr, cpu_seconds)
     # Written by our own code, never by the file: what it says is data in there.
-    given, refused = pickle.loads(done.stdout)  # noqa: S301  written by our own process just now
+    given, refused = pickle.loads(stdout)  # noqa: S301  written by our own process just now
     if refused is not None:
         raise refused
     result: T = given
     return result
+
+
+def stream_limited(
+    read: Callable[..., Iterator[T]], path: Path, *, cpu_seconds: int = CPU_SECONDS, **options: Any
+) -> Iterator[T]:
+    """What ``read(path, **options)`` yields, read in a process of its own under the limits of `read_limited`.
+
+    The process waits where nobody asks for more, and is ended where nobody will.
+    """
+    with tempfile.TemporaryFile() as errors, _process(True, errors.fileno()) as process:
+        assert process.stdin is not None, "it is a pipe"
+        assert process.stdout is not None, "it is a pipe"
+        try:
+            process.stdin.write(pickle.dumps((cpu_seconds, read, path, options)))
+            process.stdin.close()
+            while True:
+                try:
+                    given, refused, is_end = pickle.load(process.stdout)  # noqa: S301  as in `read_limited`
+                except (EOFError, pickle.UnpicklingError):
+                    errors.seek(0)
+                    raise _ended(process.wait(), errors.read(), cpu_seconds) from None
+                if refused is not None:
+                    raise refused
+                if is_end:
+                    return
+                yield given
+        finally:
+            process.kill()
+
+
+def _process(streamed: bool, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    # The path is handed on, for a wheel, a checkout and a test find this package in different places.
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return subprocess.Popen(  # noqa: S603  our own program, no shell
+        [sys.executable, "-m", "rubricweb.engine.formats.limited_reading", *(["stream"] if streamed else [])],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=env,
+    )
+
+
+def _ended(code: int, stderr: bytes, cpu_seconds: int) -> Exception:
+    """Why a process ended before it said everything."""
+    if code < 0:  # by the kernel, at one limit or the other
+        return _too_long(cpu_seconds)
+    return RuntimeError(f"reading a file crashed: {stderr.decode(errors='replace')[-1000:]}")
 
 
 def _too_long(cpu_seconds: int) -> InvalidFile:
@@ -68,20 +109,27 @@ def _too_long(cpu_seconds: int) -> InvalidFile:
     return InvalidFile([Fault("", found, "several smaller files, or the same data as JSONL or Parquet")])
 
 
-def main() -> None:
+def main(*, streamed: bool) -> None:
     """Read what standard input asks for; the limits hold before the file is looked at."""
     cpu_seconds, read, data, options = pickle.load(sys.stdin.buffer)  # noqa: S301 - from `read_limited`
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    answer: tuple[Any, Invalid | None]
+    given, refused = None, None
     try:
-        answer = read(data, **options), None
-    except Invalid as refusal:
-        answer = None, refusal
+        given = read(data, **options)
+        if streamed:
+            for one in given:
+                pickle.dump((one, None, False), sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+    except Invalid as error:
+        refused = error
     except MemoryError:
-        answer = None, _too_long(cpu_seconds)
-    pickle.dump(answer, sys.stdout.buffer)
+        refused = _too_long(cpu_seconds)
+    if streamed:
+        pickle.dump((None, refused, True), sys.stdout.buffer)
+    else:
+        pickle.dump((None if refused else given, refused), sys.stdout.buffer)
 
 
 if __name__ == "__main__":
-    main()
+    main(streamed=sys.argv[1:] == ["stream"])

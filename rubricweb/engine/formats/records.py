@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TextIO, TypeAlias
 
 from rubricweb.engine.errors import FaultList, Invalid, InvalidText, shown
 from rubricweb.engine.parsers.json_text import parse_json
@@ -45,10 +45,14 @@ def format_of(filename: str) -> FileFormat | None:
     return next((format for suffix, format in SUFFIXES.items() if name.endswith(suffix)), None)
 
 
-def jsonl_records(text: str, faults: FaultList) -> Iterator[PlacedRecord]:
-    """One object per line; empty lines are skipped, faulty ones go to ``faults`` and the rest is read on."""
+def jsonl_records(text: str | TextIO, faults: FaultList) -> Iterator[PlacedRecord]:
+    """One object per line; empty lines are skipped, faulty ones go to ``faults`` and the rest is read on.
+
+    A file is opened with "\\n" as the only end of a line.
+    """
     # Only "\n" ends a line: JSON strings may hold the other line separators Unicode knows.
-    for number, line in enumerate(io.StringIO(text, newline="\n"), start=1):
+    lines = io.StringIO(text, newline="\n") if isinstance(text, str) else text
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
@@ -62,13 +66,16 @@ def jsonl_records(text: str, faults: FaultList) -> Iterator[PlacedRecord]:
         yield PlacedRecord(f"line {number}", value)
 
 
-def csv_records(text: str, faults: FaultList, error: type[Invalid]) -> Iterator[PlacedRecord]:
+def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> Iterator[PlacedRecord]:
     """One record per row under a header; empty cells are left out, empty rows skipped.
+
+    A file is opened with ``newline=""``.
 
     The delimiter is the comma, or what the header uses instead (tab, semicolon). Raises ``error`` at once
     for a header with an empty or repeated name: nothing below it could be trusted.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
+    reader = csv.reader(lines, delimiter=_delimiter(lines), strict=True)
     header: list[str] | None = None
     while True:
         place = f"line {reader.line_num + 1}"  # where this row begins: a quoted cell may span several
@@ -105,6 +112,8 @@ def _header(row: list[str], place: str, error: type[Invalid]) -> list[str]:
     return names
 
 
-def _delimiter(text: str) -> str:
-    first = text.lstrip("\r\n").split("\n", 1)[0]
+def _delimiter(lines: TextIO) -> str:
+    """By the first line that is not empty; the file is then at its beginning again."""
+    first = next((line for line in iter(lines.readline, "") if line.strip("\r\n")), "")
+    lines.seek(0)
     return next((mark for mark in (",", "\t", ";") if mark in first), ",")

@@ -163,7 +163,7 @@ def _queue_called(actor: Actor, name: str) -> ReviewQueue:
 
 
 def _item(actor: Actor, name: str) -> Item:
-    return access.access_item(actor.team, lookup.item_called(actor.team, name).pk)
+    return access.access_item(actor.team, lookup.item_called(actor.team, name, viewer=actor.user).pk)
 
 
 def _unit(options: argparse.Namespace, role: Role) -> tuple[Actor, Item, Criterion]:
@@ -199,7 +199,11 @@ def _print_inbox(rows: list[selected.InboxUnit]) -> None:
         if row.decided:
             because = f"decided: {_with_effect(row.criterion, row.decided.verdict)}"
         cells = (f"id:{row.item_id}", row.item_key, row.criterion.name, _counted(row.criterion, row.votes))
-        shown.add_row(*cells, ", ".join(_with_effect(row.criterion, one) for one in row.judged), because)
+        judged = [
+            _with_effect(row.criterion, label) + " (imported)" * bool(origin)
+            for label, origin in row.by_judges
+        ]
+        shown.add_row(*cells, ", ".join(judged), because)
     terminal().print(shown)
 
 

@@ -12,6 +12,7 @@ from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import moment, say, terminal, words
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Comment, Role
+from rubricweb.selectors.datasets.titles import item_title
 from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.reviews import comments as selected
 from rubricweb.selectors.teams import lookup
@@ -23,7 +24,7 @@ STANDARD_INPUT = "-"
 def list_comments(options: argparse.Namespace) -> int:
     """The comments on an item, oldest first; while it is hidden from the person, their own only."""
     actor = resolve_actor(options, Role.VIEWER)
-    item = access.access_item(actor.team, lookup.item_called(actor.team, options.item).pk)
+    item = access.access_item(actor.team, lookup.item_called(actor.team, options.item, viewer=actor.user).pk)
     found = first(
         options.limit,
         lambda cursor, size: selected.comments(item, viewer=actor.user, cursor=cursor, size=size),
@@ -34,7 +35,7 @@ def list_comments(options: argparse.Namespace) -> int:
         else:
             _print(line)
     if not found.rows and not options.json:
-        note(f"Nobody has said anything about {item} yet.")
+        note(f"Nobody has said anything about {item_title(item, viewer=actor.user, team=actor.team)} yet.")
     note_more(found, options.limit)
     return 0
 
@@ -42,7 +43,7 @@ def list_comments(options: argparse.Namespace) -> int:
 def add(options: argparse.Namespace) -> int:
     """Says something about an item, one criterion of it, or one verdict on it."""
     actor = resolve_actor(options, Role.ANNOTATOR)
-    item = access.access_item(actor.team, lookup.item_called(actor.team, options.item).pk)
+    item = access.access_item(actor.team, lookup.item_called(actor.team, options.item, viewer=actor.user).pk)
     if options.criterion and options.judgement is not None:
         raise Invalid("--criterion and --judgement say two things the comment is about; use one of them.")
     criterion = judgement = None
@@ -50,10 +51,11 @@ def add(options: argparse.Namespace) -> int:
         criterion = criterion_for(item, lookup.criterion_called(item, options.criterion).pk)
     if options.judgement is not None:
         judgement = selected.judgement_for(item, options.judgement, actor.user)
+    title = item_title(item, viewer=actor.user, team=actor.team)
     comment = services.write(
         item, by=actor.user, text=_text(options.text), criterion=criterion, judgement=judgement
     )
-    return _shown(options, actor, comment, f"Comment {comment.pk} is on {item}.")
+    return _shown(options, actor, comment, f"Comment {comment.pk} is on {title}.")
 
 
 def edit(options: argparse.Namespace) -> int:

@@ -27,8 +27,8 @@ def dataset(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-dataset`."""
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
     command.add_argument("--name", default="", help="name of the dataset (default: from the file)")
-    _column(command)
-    _strict_items(command)
+    column(command)
+    strict_items(command)
     team_and_person(command)
 
 
@@ -36,12 +36,12 @@ def items(command: argparse.ArgumentParser) -> None:
     """`rubricweb add-items`."""
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet; every id must be new")
     command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset they belong to")
-    _column(command)
-    _strict_items(command)
+    column(command)
+    strict_items(command)
     team_and_person(command)
 
 
-def _strict_items(command: argparse.ArgumentParser) -> None:
+def strict_items(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--strict",
         action="store_true",
@@ -49,7 +49,7 @@ def _strict_items(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _column(command: argparse.ArgumentParser) -> None:
+def column(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--column",
         action="append",
@@ -75,7 +75,6 @@ def rubrics(room: argparse.ArgumentParser) -> None:
     form = shown.add_mutually_exclusive_group()
     form.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the file (default yaml)")
     form.add_argument("--json", action="store_true", help="print JSON: the version as the API answers it")
-    labels, decided, opened = _label_commands(actions)
     restored = subcommand(
         actions, "restore", "put a version into the draft of its rubric", "rubrics.rubrics", "restore"
     )
@@ -88,23 +87,23 @@ def rubrics(room: argparse.ArgumentParser) -> None:
             "version", type=_version, metavar="id:N", help="the version, as `versions` lists it"
         )
         team_and_person(command)
-    _some(listed)
-    for command in (listed, versions, labels, decided, opened):
+    some(listed)
+    for command in (listed, versions):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
-    for command in (listed, versions, shown, labels, decided, opened):
+    for command in (listed, versions, shown):
         team_and_person(command)
 
 
-def _label_commands(
-    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
-) -> tuple[argparse.ArgumentParser, ...]:
-    """`labels`, `decide` and `open-queue`: what becomes of labels that were given to other words."""
-    labels = subcommand(
+def labels_of_versions(room: argparse.ArgumentParser) -> None:
+    """`rubricweb labels`."""
+    room.description = "What becomes of people's labels where a version of a rubric asks in other words."
+    actions = actions_of(room)
+    changes = subcommand(
         actions,
-        "labels",
+        "changes",
         "what a version asks in other words, and what becomes of the labels before",
         "rubrics.labels",
-        "labels",
+        "changes",
     )
     decided = subcommand(
         actions,
@@ -113,7 +112,7 @@ def _label_commands(
         "rubrics.labels",
         "decide_about",
     )
-    for command in (labels, decided):
+    for command in (changes, decided):
         command.add_argument(
             "version", type=_version, metavar="id:N", help="the version, as `versions` lists it"
         )
@@ -149,7 +148,9 @@ def _label_commands(
         )
         command.add_argument("--size", type=positive, metavar="N", help="items of a probe (default 12)")
         command.add_argument("--seed", type=int, metavar="N", help="draws the same items of a probe again")
-    return labels, decided, opened
+    for command in (changes, decided, opened):
+        command.add_argument("--json", action="store_true", help="print a JSON object a line")
+        team_and_person(command)
 
 
 def _carried(text: str) -> tuple[str, str | None]:
@@ -161,72 +162,7 @@ def _carried(text: str) -> tuple[str, str | None]:
 
 
 # Long because it is one table of arguments.
-def datasets(room: argparse.ArgumentParser) -> None:
-    """`rubricweb datasets`."""
-    room.description = (
-        "The datasets of the team, their items, answers of further versions, who labelled them in files, and "
-        "splitting one in two sealed halves."
-    )
-    actions = actions_of(room)
-    listed = subcommand(actions, "list", "the datasets, newest first", "datasets.datasets", "list_datasets")
-    shown = subcommand(
-        actions, "items", "the items of a dataset, without their bodies", "datasets.datasets", "items"
-    )
-    halved = subcommand(
-        actions,
-        "split",
-        "two sealed halves: examples for judges, and a test of judges",
-        "datasets.datasets",
-        "split",
-    )
-    rated = subcommand(
-        actions,
-        "raters",
-        "who labelled a dataset in files, and what they count as",
-        "datasets.datasets",
-        "raters",
-    )
-    changed = subcommand(
-        actions,
-        "rater-kind",
-        "say whether such a rater is a person or a machine",
-        "datasets.datasets",
-        "rater_kind",
-    )
-    answered = subcommand(
-        actions,
-        "add-answers",
-        "store what one more version of a system answers to the cases of a dataset",
-        "datasets.imports",
-        "answers",
-    )
-    for command in (shown, halved, rated, changed, answered):
-        command.add_argument("dataset", metavar="DATASET", help="its number or name")
-    answered.add_argument(
-        "file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet: case_id (or id) and submission"
-    )
-    answered.add_argument("--system", required=True, metavar="SYSTEM@VERSION", help="which version answers")
-    answered.add_argument(
-        "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
-    )
-    answered.add_argument("--plan", action="store_true", help="count them and store nothing")
-    _column(answered)
-    _some(listed)
-    _some(shown)
-    shown.add_argument("--sort", default="position", metavar="ORDER", help="position (default), key, …")
-    halved.add_argument("--dev", type=positive, required=True, metavar="N", help="items for examples")
-    halved.add_argument("--seed", type=int, default=0, metavar="N", help="draws the same halves again")
-    halved.add_argument(
-        "--queue", action="append", default=[], metavar="N|NAME", help="labels that count (default: all)"
-    )
-    changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
-    changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
-    for command in (listed, shown, halved, rated, changed, answered):
-        command.add_argument("--json", action="store_true", help="print a JSON object a line")
-        team_and_person(command)
-
-
-def _some(command: argparse.ArgumentParser) -> None:
+def some(command: argparse.ArgumentParser) -> None:
     command.add_argument("--search", default="", metavar="TEXT", help="only those with this text")
     command.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
 
@@ -331,7 +267,9 @@ def export(command: argparse.ArgumentParser) -> None:
 
 def compare(command: argparse.ArgumentParser) -> None:
     """`rubricweb compare`."""
-    command.add_argument("run", type=positive, metavar="RUN", help="number of the run")
+    command.add_argument(
+        "run", metavar="RUN", help="number of the run; or a system version, as assistant@v4, with --with"
+    )
     command.add_argument(
         "--queue",
         action="append",
@@ -342,10 +280,12 @@ def compare(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--with",
         dest="baseline",
-        type=int,
         metavar="BASELINE",
-        help="compare with this earlier run over the same dataset instead",
+        help="compare with this earlier run over the same dataset instead; or with another system version, "
+        "by the newest runs over the two that were graded alike",
     )
+    command.add_argument("--dataset", default="", metavar="N|NAME", help="of two versions: over this dataset")
+    command.add_argument("--judge", default="", metavar="NAME", help="of two versions: graded by this judge")
     command.add_argument("--json", action="store_true", help="print JSON, with intervals")
     team_and_person(command)
 

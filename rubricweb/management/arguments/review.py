@@ -49,6 +49,13 @@ def queues(room: argparse.ArgumentParser) -> None:
         help="ask about this criterion alone: id:N|NAME; several times; fixed once the queue is open",
     )
     opened.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="SYSTEM@VERSION",
+        help="ask about this version's answers alone; several times; fixed once the queue is open",
+    )
+    opened.add_argument(
         "--rater", action="append", default=[], metavar="USER", help="who reviews; several times"
     )
     opened.add_argument("--everyone", action="store_true", help="the whole team, future members too")

@@ -121,6 +121,13 @@ def grade(command: argparse.ArgumentParser) -> None:
     )
     item_names(command, "grade this item only")
     command.add_argument(
+        "--system",
+        action="append",
+        default=[],
+        metavar="SYSTEM@VERSION",
+        help="grade only this version's answers; several times for a run of each, which share the --budget",
+    )
+    command.add_argument(
         "--min-score", type=float, metavar="X", help="exit 100 when the mean score is below X"
     )
     command.add_argument(

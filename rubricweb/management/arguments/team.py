@@ -12,6 +12,8 @@ from rubricweb.management.arguments.common import (
     team_and_person,
 )
 
+KINDS = ("rubric", "dataset", "run", "queue")
+NAMED = (*KINDS, "system", "system-version", "team")
 ROLES = ("viewer", "annotator", "reviewer", "editor", "owner")
 
 
@@ -168,4 +170,41 @@ def journal(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
     command.add_argument("--json", action="store_true", help="print a JSON object a line")
+    team_and_person(command)
+
+
+def renaming(command: argparse.ArgumentParser) -> None:
+    """`rubricweb rename`."""
+    _named(command, NAMED)
+    command.add_argument("name", metavar="NAME", help='what it is to be called; "" leaves a run without one')
+
+
+def archiving(command: argparse.ArgumentParser) -> None:
+    """`rubricweb archive`."""
+    _named(command)
+    command.add_argument("--restore", action="store_true", help="back into lists and choosers")
+
+
+def deleting(command: argparse.ArgumentParser) -> None:
+    """`rubricweb delete`."""
+    command.add_argument("--plan", action="store_true", help="only say what would go and what would stay")
+    command.add_argument("--yes-delete", metavar="NAME", help="its name: delete it, for good")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    _named(command, NAMED)
+
+
+def deletions(command: argparse.ArgumentParser) -> None:
+    """`rubricweb deletions`."""
+    command.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
+    command.add_argument("--json", action="store_true", help="print a JSON object a line")
+    team_and_person(command)
+
+
+def _named(command: argparse.ArgumentParser, kinds: tuple[str, ...] = KINDS) -> None:
+    command.add_argument("kind", choices=kinds, help="what it is")
+    command.add_argument(
+        "row",
+        metavar="WHICH",
+        help="its number or its name; assistant@v4 of a system version, a team's address",
+    )
     team_and_person(command)

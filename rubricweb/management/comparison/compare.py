@@ -10,17 +10,18 @@ from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import interval_text, share, text_of, value_of
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import diff
-from rubricweb.management.terminal.actor import resolve_actor
+from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.printed import Table, print_json, terminal
 from rubricweb.management.terminal.shapes import as_shape, print_shape
 from rubricweb.management.terminal.unavailable import print_unavailable
-from rubricweb.models import Role
+from rubricweb.models import Role, Run
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.labels import comparable
 from rubricweb.selectors.labels.incomparable import no_labels
+from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.selectors.shared.unavailable import Unavailable
 from rubricweb.selectors.teams import lookup
 
@@ -47,12 +48,11 @@ COLUMNS = {
 
 def run(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.VIEWER)
-    judged = access.access_run(actor.team, options.run)
     if options.baseline is not None:
         if options.queue:
             raise Invalid("--queue and --with ask for different comparisons; use one of them.")
-        baseline = access.access_run(actor.team, options.baseline)
-        return diff.show(actor, judged, baseline, as_json=options.json)
+        return diff.show(actor, *_both(actor, options), as_json=options.json)
+    judged = access.access_run(actor.team, _number(options.run))
     queues = [lookup.queue_called(actor.team, name) for name in options.queue]
     queues = queues or comparable.queues_to_compare(judged)
     if not queues:
@@ -67,6 +67,33 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(found)
     return NOTHING_TO_COMPARE if found.unavailable else 0
+
+
+def _both(actor: Actor, options: argparse.Namespace) -> tuple[Run, Run]:
+    """The two runs that are named, or the newest over the two system versions that are."""
+    if options.run.isdigit() and options.baseline.isdigit():
+        run, baseline = (_number(one) for one in (options.run, options.baseline))
+        return access.access_run(actor.team, run), access.access_run(actor.team, baseline)
+    if options.run.isdigit() or options.baseline.isdigit():
+        raise Invalid("Name two runs by number, or two system versions, as assistant@v4 --with assistant@v3.")
+    found = version_pair(
+        actor.team,
+        version_called(actor.team, options.run),
+        version_called(actor.team, options.baseline),
+        dataset=lookup.dataset_called(actor.team, options.dataset) if options.dataset else None,
+        judge=options.judge,
+    )
+    if not options.json:
+        note(
+            f"Took {found.run} ({found.run.pk}) and {found.baseline} ({found.baseline.pk}), the newest alike."
+        )
+    return found.run, found.baseline
+
+
+def _number(name: str) -> int:
+    if not name.isdigit() or len(name) > 18:
+        raise Invalid(f"{name!r} is not the number of a run; a system version needs --with another one.")
+    return int(name)
 
 
 def _nothing(unavailable: Unavailable, options: argparse.Namespace) -> int:
@@ -173,8 +200,19 @@ def _print(found: Comparison) -> None:
             "κ in a seat is the judge's, people's κ that of each of these "
             f"{found.ceiling.raters} people, with the majority of the others. κ is with the majority of all."
         )
+    _print_left_out(found)
+
+
+def _print_left_out(found: Comparison) -> None:
+    console = terminal()
     if found.undecided:
         console.print(f"{found.undecided} labelled criteria are left out: people are tied.")
+    if len(found.runs) > 1:
+        console.print(f"The judge is that of {len(found.runs)} runs that were started together.")
+    if found.of_other_systems:
+        console.print(
+            f"{found.of_other_systems} labels are of other versions' answers: the run was not over those."
+        )
     if found.on_other_versions:
         console.print(
             f"{found.on_other_versions} labels are by other rubric versions: the run was never asked those."

@@ -10,7 +10,10 @@ from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import items as selected
+from rubricweb.selectors.datasets.columns import columns as declared
+from rubricweb.selectors.datasets.columns import read_where
 from rubricweb.selectors.teams import lookup
+from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters as services
 from rubricweb.services.datasets import splits
 from rubricweb.templatetags.display import count, percent
@@ -43,10 +46,18 @@ def list_datasets(options: argparse.Namespace) -> int:
 def items(options: argparse.Namespace) -> int:
     """The items of a dataset, without their bodies."""
     actor, dataset = _dataset(options, Role.VIEWER)
+    where = read_where(dataset, options.where)
     found = first(
         options.limit,
         lambda cursor, size: selected.items(
-            dataset, viewer=actor.user, search=options.search, order=options.sort, cursor=cursor, size=size
+            dataset,
+            viewer=actor.user,
+            search=options.search,
+            order=options.sort,
+            cursor=cursor,
+            size=size,
+            where=where,
+            version=selected.read_version(options.version),
         ),
     )
     if options.json:
@@ -59,13 +70,33 @@ def items(options: argparse.Namespace) -> int:
         for row in found.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
             system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
-            rows.add_row(
-                f"id:{row.pk}", row.key, system, " ".join(begins[:BEGINS].split()), count(characters)
-            )
+            key = row.shown_key or "withheld"  # type: ignore[attr-defined]
+            rows.add_row(f"id:{row.pk}", key, system, " ".join(begins[:BEGINS].split()), count(characters))
         terminal().print(rows)
     if not found.rows:
         note(f"There are no such items in {dataset}.")
     note_more(found, options.limit)
+    return 0
+
+
+def columns(options: argparse.Namespace) -> int:
+    """The metadata columns lists are narrowed by; with names, these from now on."""
+    actor, dataset = _dataset(options, Role.EDITOR if options.name or options.none else Role.VIEWER)
+    if options.name or options.none:
+        column_services.declare(dataset, options.name, by=actor.user)
+    found = declared(dataset)
+    if options.json:
+        from rubricweb.api.datasets.schemas import ColumnInList
+
+        for column in found:
+            print_shape(ColumnInList, column)
+    elif found:
+        rows = table(("column", "most frequent values"), ())
+        for column in found:
+            rows.add_row(column.name, ", ".join(column.values[:8]))
+        terminal().print(rows)
+    if not found:
+        note(f"{dataset} declares no columns. Declare some: rubricweb datasets columns DATASET NAME …")
     return 0
 
 

@@ -48,7 +48,7 @@ def rubric(options: argparse.Namespace) -> int:
 
 def dataset(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
-    columns = _columns(options)
+    columns = columns_of(options)
     stored, is_new = files.dataset_from_file(
         actor.team,
         by=actor.user,
@@ -72,7 +72,7 @@ def items(options: argparse.Namespace) -> int:
         by=actor.user,
         data=read_file(options.file),
         filename=options.file.name,
-        columns=_columns(options),
+        columns=columns_of(options),
         strict=options.strict,
     )
     note(f"Added {counted(stored.items, 'item')} to {dataset} (id:{dataset.pk})")
@@ -85,7 +85,7 @@ def answers(options: argparse.Namespace) -> int:
     actor = resolve_actor(options, Role.EDITOR)
     dataset = lookup.dataset_called(actor.team, options.dataset)
     given = {"data": read_file(options.file), "filename": options.file.name, "system": options.system}
-    given |= {"columns": _columns(options), "as_attempt": options.as_attempt}
+    given |= {"columns": columns_of(options), "as_attempt": options.as_attempt}
     if options.plan:
         plan = answer_files.plan_answers(dataset, **given)
     else:
@@ -115,7 +115,7 @@ def _note_left_out_of(stored: StoredItems) -> None:
         note(f"Left out: {stored.more_left_out:,} more")
 
 
-def _columns(options: argparse.Namespace) -> dict[str, str] | None:
+def columns_of(options: argparse.Namespace) -> dict[str, str] | None:
     """Where fields are found, as --column says; None leaves it to their names."""
     columns = {}
     for pair in options.column:
@@ -150,7 +150,7 @@ def labels(options: argparse.Namespace) -> int:
     if options.json:
         from rubricweb.api.reviews.queue_schemas import LabelsImported, labels_imported
 
-        print_shape(LabelsImported, labels_imported(stored))
+        print_shape(LabelsImported, labels_imported(stored, actor.user))
     return 0
 
 

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         dataset=dataset,
         queues=queues,
         run=judged,
-        item_ids=lookup.items_called(dataset, options.item) if options.item else None,
+        item_ids=lookup.items_called(dataset, options.item, viewer=actor.user) if options.item else None,
     )
     if options.output is None:
         print_file(export.chunks)
@@ -60,13 +60,14 @@ def _earlier(dataset: Dataset, viewer: User, *, as_json: bool) -> int:
     if not found:
         note("Nothing was exported of this dataset yet.")
         return 0
-    rows = table(("when", "by", "what", "format", "labels of earlier words"))
+    rows = table(("when", "by", "what", "format", "version", "labels of earlier words"))
     for one in found:
         said = [
             f"{decision.name} ({decision.criterion or 'guidelines'}, v{decision.version})"
             + (", decided otherwise since" if decision.replaced_at else "")
             for decision in one.decisions
         ]
-        rows.add_row(moment(one.at), one.by or "", one.what, one.format, "; ".join(said))
+        version = str(one.dataset_version or "")
+        rows.add_row(moment(one.at), one.by or "", one.what, one.format, version, "; ".join(said))
     terminal().print(rows)
     return 0

@@ -22,7 +22,7 @@ def show(options: argparse.Namespace) -> int:
 def mark(options: argparse.Namespace) -> int:
     """Makes items gold: these, or so many drawn from those whose labels are known."""
     actor, queue = _queue(options)
-    items = lookup.items_called(queue.dataset, options.item)
+    items = lookup.items_called(queue.dataset, options.item, viewer=actor.user)
     services.mark_gold(queue, by=actor.user, item_ids=items, at_random=options.at_random)
     return _shown(options, actor, queue)
 
@@ -30,7 +30,7 @@ def mark(options: argparse.Namespace) -> int:
 def unmark(options: argparse.Namespace) -> int:
     """Makes gold items like the others."""
     actor, queue = _queue(options)
-    for item in lookup.items_called(queue.dataset, options.item):
+    for item in lookup.items_called(queue.dataset, options.item, viewer=actor.user):
         services.unmark_gold(queue, item, by=actor.user)
     return _shown(options, actor, queue)
 

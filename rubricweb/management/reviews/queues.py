@@ -11,13 +11,14 @@ from rubricweb.management.terminal.named_files import read_file
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
+from rubricweb.selectors.datasets.systems import queue_systems, versions_called
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_plans import queue_plan
 from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
-from rubricweb.templatetags.display import count, duration
+from rubricweb.templatetags.display import count, duration, systems_words
 
 
 def list_queues(options: argparse.Namespace) -> int:
@@ -37,6 +38,7 @@ def list_queues(options: argparse.Namespace) -> int:
     table = Table()
     for title in ("id", "queue", "state", "dataset"):
         table.add_column(title, no_wrap=title in ("id", "state"))
+    table.add_column("answers of")
     table.add_column("criteria", justify="right", no_wrap=True)
     for title in ("items", "submitted", "of", "drafts"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -44,8 +46,8 @@ def list_queues(options: argparse.Namespace) -> int:
         queue, progress = row.queue, row.progress
         figures = (progress.items, progress.submitted, progress.wanted, progress.drafts)
         asked = count(len(queue.criteria.all())) if queue.criteria.all() else "all"
-        cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name, asked, *map(count, figures)]
-        table.add_row(*cells)
+        cells = [str(queue.pk), queue.name, queue.state, queue.dataset.name]
+        table.add_row(*cells, systems_words(row.systems), asked, *map(count, figures))
     if rows:
         terminal().print(table)
     else:
@@ -69,6 +71,7 @@ def show(options: argparse.Namespace) -> int:
         ("items", f"{count(progress.items)} of {queue.dataset}, {queue.raters_per_item} people each"),
         ("chosen", " ".join(source)),
         ("criteria", ", ".join(one.name for one in queue.criteria.all()) or "all"),
+        ("answers of", systems_words(queue_systems([queue], viewer=actor.user, team=actor.team)[queue.pk])),
         ("people", f"{people}; order: {queue.get_order_display()}; blind: {queue.get_blind_display()}"),
         ("submitted", f"{count(progress.submitted)} of {count(progress.wanted)}"),
         ("drafts", f"{count(progress.drafts)}, {count(progress.expired)} of them released"),
@@ -94,6 +97,7 @@ def new(options: argparse.Namespace) -> int:
     dataset = lookup.dataset_called(actor.team, options.dataset)
     version = _version(actor, dataset, options.rubric)
     criteria = [_criterion(name) for name in options.criterion]
+    systems = versions_called(dataset, options.system)
     source = _source(actor, dataset, options)
     if options.plan:
         plan = queue_plan(
@@ -103,6 +107,7 @@ def new(options: argparse.Namespace) -> int:
             rubric_version=version,
             criteria=criteria,
             raters_per_item=options.raters_per_item,
+            systems=systems,
         )
         answers = "" if plan.answers is None else f", {count(plan.answers)} answers"
         work = f", about {duration(plan.seconds)} of work" if plan.seconds is not None else ""
@@ -115,6 +120,7 @@ def new(options: argparse.Namespace) -> int:
             dataset=dataset,
             rubric_version=version,
             criteria=criteria,
+            systems=systems,
             raters=[lookup.person_called(name) for name in options.rater],
             everyone=options.everyone,
             raters_per_item=options.raters_per_item,
@@ -249,7 +255,9 @@ def _source(actor: Actor, dataset: Dataset, options: argparse.Namespace) -> Sour
     if run is not None:
         return replace(narrowed, kind="run", run=run, reasons=tuple(options.reason))
     if options.item:
-        return Source(kind="items", item_ids=tuple(lookup.items_called(dataset, options.item)))
+        return Source(
+            kind="items", item_ids=tuple(lookup.items_called(dataset, options.item, viewer=actor.user))
+        )
     return replace(narrowed, kind="filter") if options.search or options.metadata else Source()
 
 

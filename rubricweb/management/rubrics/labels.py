@@ -1,4 +1,4 @@
-"""`rubricweb rubrics labels`, `decide`, `open-queue`: what becomes of labels given to other words."""
+"""`rubricweb labels`: what becomes of labels given to other words."""
 
 import argparse
 
@@ -20,7 +20,7 @@ from rubricweb.templatetags.display import count, usd
 from rubricweb.templatetags.rubric_words import probe_words
 
 
-def labels(options: argparse.Namespace) -> int:
+def changes(options: argparse.Namespace) -> int:
     """The criteria a version asks in other words, what stands on the words before, and what was decided."""
     actor = resolve_actor(options, Role.VIEWER)
     found = label_changes(_version(actor, options), viewer=actor.user)

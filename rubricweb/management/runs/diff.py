@@ -1,13 +1,14 @@
 """`rubricweb compare RUN --with BASELINE`: a run against another one over the same dataset."""
 
+from rubricweb.engine.number_format import counted, figure_text, number, share, text_of, value_of
 from rubricweb.engine.number_format import difference as shown_difference
-from rubricweb.engine.number_format import figure_text, number, share, text_of, value_of
 from rubricweb.management.terminal.actor import Actor
 from rubricweb.management.terminal.printed import Table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Run
-from rubricweb.selectors.runs.diff.diff import RunDiff, require_comparable, run_diff
+from rubricweb.selectors.runs.diff.diff import CasesWithoutPair, RunDiff, require_comparable, run_diff
 from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
+from rubricweb.selectors.runs.diff.pairing import PairedBy
 
 SHOWN_ITEMS = 10
 NOISE = {"within": "within", "beyond": "beyond", "open": "open", "unknown": "not measured"}
@@ -36,24 +37,33 @@ def show(actor: Actor, run: Run, baseline: Run, *, as_json: bool) -> int:
 def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     console = terminal()
     console.print(f"{found.run} against {found.baseline}, over {found.run.dataset}")
+    units = f"{found.paired_by}s"
+    if found.paired_by == "case":
+        after, before = (side.system or str(side.run) for side in found.sides)
+        console.print(f"Paired by case: {after} against {before}")
     for one in found.settings:
         console.print(f"  {one.name}: {one.run}, against {one.baseline}")
     difference, test = found.scores.difference, found.scores.wilcoxon
     console.print(
-        f"Mean {found.scale} {text_of(difference, signed=True)} over {found.scores.n} items: "
+        f"Mean {found.scale} {text_of(difference, signed=True)} "
+        f"over {counted(found.scores.n, found.paired_by)}: "
         f"{value_of(found.scores.mean_one)} became {value_of(found.scores.mean_other)}. "
         f"Wilcoxon p {number(test.p, 4)}, Cohen's d {text_of(found.scores.cohen_d, signed=True)}."
     )
     counts = found.counts
     console.print(
-        f"Items: {counts['regression']} regressions, {counts['fix']} fixes, {counts['unchanged']} unchanged, "
+        f"{units.capitalize()}: {counts['regression']} regressions, {counts['fix']} fixes, "
+        f"{counts['unchanged']} unchanged, "
         f"{counts['unpaired']} in no difference, without a score or with an error on a side."
     )
     for side in found.sides:
+        system = f"{side.system}, " if side.system else ""
         console.print(
-            f"  {side.run} ({side.run.state}): {side.graded} of {side.items} items graded, "
+            f"  {side.run} ({system}{side.run.state}): {side.graded} of {side.items} items graded, "
             f"coverage {share(side.coverage)}, {side.errors} errors"
         )
+    if found.without_pair is not None:
+        _print_without_pair(found, found.without_pair)
     if found.criteria:
         console.print(_criteria(found))
     for label, only in (("run", found.only_run), ("baseline", found.only_baseline)):
@@ -64,9 +74,22 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
         console.print(f"Limits of the score, length penalties and items' own rubrics: {rest}.")
     changed = [row for row in rows if row.change.change in ("regression", "fix")]
     if changed:
-        console.print(_items(changed))
+        console.print(_items(changed, found.paired_by))
     if found.hidden_items:
-        console.print(f"{found.hidden_items} items are left out: you are still to review them blind.")
+        console.print(f"{found.hidden_items} {units} are left out: you are still to review them blind.")
+
+
+def _print_without_pair(found: RunDiff, without: CasesWithoutPair) -> None:
+    after, before = (side.system or str(side.run) for side in found.sides)
+    for cases, where in (
+        (without.only_run, f"answered only by {after}"),
+        (without.only_baseline, f"answered only by {before}"),
+        (without.reworded, "asked in other words since"),
+    ):
+        if cases.n:
+            more = ", …" if cases.n > len(cases.keys) else ""
+            named = f"{', '.join(cases.keys)}{more}"
+            terminal().print(f"  No pair: {counted(cases.n, 'case')} {where}: {named}")
 
 
 def _criteria(found: RunDiff) -> Table:
@@ -100,15 +123,15 @@ def _criteria(found: RunDiff) -> Table:
     return table
 
 
-def _items(rows: list[DiffItemRow]) -> Table:
+def _items(rows: list[DiffItemRow], paired_by: PairedBy) -> Table:
     table = Table()
-    table.add_column("item")
+    table.add_column(paired_by)
     for title in ("before", "after", "Δ", "answers changed"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         before, after = row.change.baseline, row.change.run
         table.add_row(
-            row.item.key,
+            row.item.case.key if paired_by == "case" else row.item.key,
             number(before.score if before else None),
             number(after.score if after else None),
             shown_difference(row.change.difference),

@@ -25,6 +25,7 @@ from rubricweb.management.runs import grade_tables
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import write_file
 from rubricweb.models import Dataset, Item, Role, RubricVersion, Run, RunState
+from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs import results
 from rubricweb.selectors.runs.planning.forecasts import Forecast
@@ -37,6 +38,7 @@ from rubricweb.services.endpoints import endpoints, prices
 from rubricweb.services.grading import session
 from rubricweb.services.runs import lifecycle, panels
 from rubricweb.services.runs.few_shot import FewShot
+from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.runs.planning import plan_run
 from rubricweb.services.runs.starting import RunOptions
 
@@ -53,14 +55,21 @@ def run(options: argparse.Namespace) -> int:
         if options.plan:
             grade_tables.print_plan(_plan(options, actor, stack))
             return 0
-        started = _resume(options, actor, stack) if options.resume else _start(options, actor, stack)
-        if not _grade(actor, started):
-            lifecycle.pause_run(started, by=actor.user, now=timezone.now())
-            progress = run_progress.progress(started, viewer=actor.user, now=database_now())
-            note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
-            note(f"Go on with: rubricweb grade --resume {started.pk}")
-            return INTERRUPTED
-    return _finish(options, actor, access.access_run(actor.team, started.pk))
+        started = [_resume(options, actor, stack)] if options.resume else _start(options, actor, stack)
+        for place, one in enumerate(started):
+            if not _grade(actor, one):
+                _pause(actor, started[place:])
+                return INTERRUPTED
+    codes = [_finish(options, actor, access.access_run(actor.team, one.pk)) for one in started]
+    return 1 if 1 in codes else max(codes)
+
+
+def _pause(actor: Actor, left: list[Run]) -> None:
+    for one in left:
+        lifecycle.pause_run(one, by=actor.user, now=timezone.now())
+        progress = run_progress.progress(one, viewer=actor.user, now=database_now())
+        note(f"Paused after {progress.graded} of {progress.items} items; what was graded is kept.")
+        note(f"Go on with: rubricweb grade --resume {one.pk}")
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -83,13 +92,16 @@ def _check(options: argparse.Namespace) -> None:
         raise Invalid("--vote settles several votes: give several --judge, or --repeats.")
     if options.plan and options.resume is not None:
         raise Invalid("--plan is for a run that is to be started; --resume goes on with one that was.")
-    starting = options.no_cap or options.no_cache or options.sample or options.item
+    starting = options.no_cap or options.no_cache or options.sample or options.item or options.system
     if options.resume is not None and starting:
         raise Invalid(
-            "--no-cap, --no-cache, --sample and --item are for a run that is to be started, not for --resume."
+            "--no-cap, --no-cache, --sample, --item and --system are for a run that is to be started, "
+            "not for --resume."
         )
     if options.sample and options.item:
         raise Invalid("--sample and --item both choose the items; give one of them.")
+    if options.output and len(options.system) > 1:
+        raise Invalid("--output takes the verdicts of one run; with several --system export each afterwards.")
     if options.output and options.output.suffix not in OUTPUT_FORMATS:
         raise Invalid(f"{options.output} must end in {' or '.join(OUTPUT_FORMATS)}.")
 
@@ -97,12 +109,13 @@ def _check(options: argparse.Namespace) -> None:
 # ── Starting ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _start(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> Run:
+def _start(options: argparse.Namespace, actor: Actor, stack: ExitStack) -> list[Run]:
+    """One run, or one for each --system."""
     said: list[str] = []
     with transaction.atomic():  # what the files bring is not kept when the run is refused
         dataset = dataset_named(actor, options.dataset, tell=said.append)
         rubric_version = rubric_named(actor, options.rubric, dataset, tell=said.append)
-        started = lifecycle.start_run(
+        started = launch_runs(
             actor.team,
             by=actor.user,
             dataset=dataset,
@@ -141,8 +154,11 @@ def _run_options(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
 ) -> RunOptions:
-    items = Item.objects.filter(dataset=dataset)
-    named = lookup.items_called(dataset, options.item) if options.item else None
+    items = Item.objects.current().filter(dataset=dataset)
+    systems = versions_called(dataset, options.system)
+    if systems:
+        items = items.filter(system_version__in=systems)
+    named = lookup.items_called(dataset, options.item, viewer=actor.user) if options.item else None
     return replace(
         _judges(options, actor, stack, dataset, rubric_version),
         few_shot_from=_examples(options, actor),
@@ -153,6 +169,7 @@ def _run_options(
         name=options.name,
         use_cache=not options.no_cache,
         item_ids=spread_ids(items, options.sample) if options.sample else named,
+        systems=systems,
     )
 
 

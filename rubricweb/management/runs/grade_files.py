@@ -25,7 +25,19 @@ ITEMS_OWN = "-"
 WRITERS = {".csv": verdicts_csv, ".jsonl": verdicts_jsonl}
 # Options that mean something to a stored run alone, by their names among the arguments.
 STORED_ONLY = (
-    *("judge", "repeats", "vote", "cascade", "examples", "plan", "budget", "resume", "sample", "item"),
+    *(
+        "judge",
+        "repeats",
+        "vote",
+        "cascade",
+        "examples",
+        "plan",
+        "budget",
+        "resume",
+        "sample",
+        "item",
+        "system",
+    ),
     *("team", "user"),
 )
 

@@ -45,6 +45,8 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     progress = run_progress.progress(ended, viewer=actor.user, now=database_now())
     table = _table()
     table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge.name}")
+    if ended.system:
+        table.add_row("system", ended.system)
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
     table.add_row("mean score", _with_interval(result.mean))
     if result.errored:

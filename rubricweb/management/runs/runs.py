@@ -108,6 +108,7 @@ def show(options: argparse.Namespace) -> int:
         ("origin", f"{run.judge.name}, {origin_words(run.origin)}")
         if run.imported
         else ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
+        *([("system", run.system)] if run.system else []),
         *watching.lines(progress),
     ]
     if progress.stop_reason:
@@ -205,7 +206,7 @@ def retry(options: argparse.Namespace) -> int:
         by=actor.user,
         enqueue=tasks.notify,
         error_kinds=options.kind or None,
-        item_ids=lookup.items_called(run.dataset, options.item) if options.item else None,
+        item_ids=lookup.items_called(run.dataset, options.item, viewer=actor.user) if options.item else None,
     )
     return _said(run, _working_on(run, items))
 

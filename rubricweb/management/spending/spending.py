@@ -39,7 +39,7 @@ def show(options: argparse.Namespace) -> int:
     console.print(facts(rows))
     runs = table(("id", "run"), ("calls", "used again", "cost"))
     for row in found.runs:
-        named = (str(row.run.pk), str(row.run))
+        named = ("", "deleted runs") if row.run is None else (str(row.run.pk), str(row.run))
         if row.withheld:
             runs.add_row(*named, WITHHELD, "", "")
         else:

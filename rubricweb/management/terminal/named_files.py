@@ -17,6 +17,14 @@ def read_file(path: Path) -> bytes:
         raise Invalid(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
 
 
+def require_file(path: Path) -> None:
+    """Raises Invalid for a file that cannot be opened."""
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+
+
 def rubric_in(path: Path) -> engine.Rubric:
     """The rubric in a file. Raises Invalid with every fault."""
     try:

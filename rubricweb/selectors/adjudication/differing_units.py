@@ -66,11 +66,11 @@ class Scope:
 def scope(team: Team, viewer: User, queues: Sequence[ReviewQueue] = (), run: Run | None = None) -> Scope:
     """These queues, or all of the team that people labelled; settled labels of files only where nobody did.
 
-    With a run, its judge alone stands beside people, in the queues over its dataset; without queues, in those
-    it is compared with.
+    With a run, its judge alone stands beside people, and that of runs started with it, in the queues over its
+    dataset; without queues, in those it is compared with.
     """
     if run is not None:
-        return Scope(team, viewer, tuple(queues_to_compare(run, queues)), (run,))
+        return Scope(team, viewer, tuple(queues_to_compare(run, queues)), tuple(run.launched_with))
     queues = queues or people_first(list(labelled_queues(team=team)))
     return Scope(team, viewer, tuple(queues), tuple(judge_runs_for_queues(team, queues)))
 

@@ -42,7 +42,8 @@ PAGE_SIZE = 50
 class InboxUnit:
     """One criterion of one item; `votes` are people's final labels, with their numbers, most frequent first.
 
-    `judged` are the labels of the judges beside them; `decided` is the adjudication, None while it waits.
+    `judged` are the labels of the judges beside them, `judged_origins` where each comes from (None: a judge
+    asked here); `decided` is the adjudication, None while it waits.
     `stands` is what counts as ground truth by `rule`: the decision, else people's majority, None while tied.
     `settled` votes are those of a file's ground truth, where no person labelled it.
     """
@@ -53,8 +54,14 @@ class InboxUnit:
     item_key: str = ""
     votes: tuple[tuple[str, int], ...] = ()
     judged: tuple[str, ...] = ()
+    judged_origins: tuple[Origin | None, ...] = ()
     decided: Adjudication | None = None
     settled: bool = False
+
+    @property
+    def by_judges(self) -> list[tuple[str, Origin | None]]:
+        """The judges' labels, each with its origin."""
+        return list(zip(self.judged, self.judged_origins, strict=True))
 
     @property
     def stands(self) -> str | None:
@@ -196,18 +203,19 @@ def shown(where: Scope, rows: Sequence[InboxUnit]) -> list[InboxUnit]:
         votes[said.unit][said.final] += 1
         if said.origin != Origin.SETTLED_BY_FILE:
             by_people.add(said.unit)
-    judged: dict[Unit, list[str]] = defaultdict(list)
-    for item_id, criterion_id, label in (
-        judge_labels(where).filter(item__in=items).order_by("run_id", "pk").values_list(*UNIT, "verdict")
-    ):
-        judged[item_id, criterion_id].append(label)
+    origins = {run.pk: run.origin for run in where.runs}
+    judged: dict[Unit, list[tuple[str, Origin | None]]] = defaultdict(list)
+    asked = judge_labels(where).filter(item__in=items).order_by("run_id", "pk")
+    for item_id, criterion_id, run_id, label in asked.values_list(*UNIT, "run_id", "verdict"):
+        judged[item_id, criterion_id].append((label, origins[run_id]))
     decided = decided_rows(decisions(where.queues, runs=where.runs, items=items))
     return [
         replace(
             row,
             item_key=keys[row.item_id],
             votes=tuple(votes[unit].most_common()),
-            judged=tuple(judged[unit]),
+            judged=tuple(label for label, _ in judged[unit]),
+            judged_origins=tuple(origin for _, origin in judged[unit]),
             decided=decided.get(unit),
             settled=unit in votes and unit not in by_people,
         )

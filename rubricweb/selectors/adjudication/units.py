@@ -143,7 +143,9 @@ def aliases(item: Item) -> dict[int, str]:
     def mixed(rater_id: int) -> str:
         return hashlib.sha256(f"{item.pk}:{rater_id}".encode()).hexdigest()
 
-    submitted = Review.objects.filter(item=item, state=ReviewState.SUBMITTED).order_by()
+    submitted = Review.objects.filter(
+        item=item, state=ReviewState.SUBMITTED, queue__team__deleted_at=None
+    ).order_by()
     ordered = sorted(set(submitted.values_list("rater_id", flat=True)), key=mixed)
     return {rater_id: f"Rater {_letters(place)}" for place, rater_id in enumerate(ordered)}
 

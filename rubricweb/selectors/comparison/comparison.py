@@ -10,6 +10,7 @@ from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Criterion,
+    Item,
     RaterKind,
     Review,
     ReviewQueue,
@@ -25,7 +26,14 @@ from rubricweb.selectors.comparison.people_rates import PeopleRate, people_rates
 from rubricweb.selectors.comparison.people_scores import PeoplesScores, scored_rows
 from rubricweb.selectors.comparison.scores import ScoreComparison, compare_item_scores
 from rubricweb.selectors.labels.by_kind import ConfusionMatrixRow, CriterionComparison, Evidence, matrix
-from rubricweb.selectors.labels.ground_truth import Unit, ground_truth, labels, of_people, run_answers
+from rubricweb.selectors.labels.ground_truth import (
+    Unit,
+    ground_truth,
+    labels,
+    of_people,
+    reviewed_items,
+    run_answers,
+)
 from rubricweb.selectors.labels.incomparable import on_other_versions, one_verdict, why_nothing
 from rubricweb.selectors.reviews.sampling import DescribedItems
 from rubricweb.selectors.shared.unavailable import Unavailable
@@ -35,7 +43,9 @@ from rubricweb.selectors.shared.unavailable import Unavailable
 
 @dataclass(frozen=True)
 class Comparison:
-    """A run against the people of some queues.
+    """A run, and the `runs` started with it over other system versions, against the people of some queues.
+
+    They were graded alike, so that their judge is one. The estimate in `scores` alone is of `run`.
 
     `overall` is accuracy against ground truth: the majority of all people, or what was adjudicated. It stands
     beside no ceiling. `ceiling` is one person against the others, and its `judge` the run's judge in that
@@ -47,12 +57,14 @@ class Comparison:
     that an answer helped the score, whatever the sign of its criterion. Options of different criteria are no
     common scale. `bias` is over all units both gave a value, `scores` compares whole items, whatever the
     kinds of their criteria. `panel` has the judges of a panel one by one, None for a single judge.
-    `on_other_versions` counts units people labelled by another version than the run's: the run was never
-    asked them, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
+    `of_other_systems` counts units of items of system versions that none of the runs is about, and
+    `on_other_versions` those labelled by another version of the rubric than the run's: the run was asked
+    neither, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
     `describes` of which items the figures tell.
     """
 
     run: Run
+    runs: tuple[Run, ...]
     queues: tuple[ReviewQueue, ...]
     overall: PairAgreement
     n_binary: int
@@ -69,6 +81,7 @@ class Comparison:
     adjudicated: int
     hidden_items: int
     on_other_versions: int
+    of_other_systems: int
     unavailable: Unavailable | None
     describes: DescribedItems | None
     criteria: tuple[CriterionComparison, ...]
@@ -116,6 +129,7 @@ def compare(
 ) -> Comparison:
     """Agreement of a run with the people of `queues`, overall and per criterion, with 95 % intervals.
 
+    Runs that were started with it are read as one with it: the same judge, over other system versions.
     People's labels are the initial ones, given before anything was revealed to them. Only units with a
     decided ground truth count, and none of items the viewer is still to review blind.
     Abstentions (CANNOT_ASSESS, an option that says not applicable) and errors never count as agreement or
@@ -123,15 +137,19 @@ def compare(
     """
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
+    runs = tuple(run.launched_with)
     by_rater = labels(queues, runs=[run])
     labelled = ground_truth(queues, by_rater, runs=[run])
+    others_answered = _of_other_systems(runs, queues)
+    of_others = {unit for unit in labelled if unit[0] in others_answered}
+    labelled = {unit: truth for unit, truth in labelled.items() if unit not in of_others}
     elsewhere = on_other_versions(run, labelled)
     truths = {
         unit: truth for unit, truth in labelled.items() if unit[0] not in hidden and unit[1] not in elsewhere
     }
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     checks = [criterion.pk for criterion in criteria if criterion.kind == "check"]
-    said = run_answers(run, beside=queues, everywhere=checks)
+    said = run_answers(runs, beside=queues, everywhere=checks)
     asked = _criteria_of(truths)
     evidence = Evidence(truths, of_people(by_rater), said, asked, resamples, seed)
     pooled = evidence.by_effect
@@ -142,6 +160,7 @@ def compare(
     scores = compare_item_scores(run, queues, truths, by_rater, said, hidden, resamples=resamples, seed=seed)
     return Comparison(
         run=run,
+        runs=runs,
         queues=tuple(queues),
         overall=pooled.pair(binary),
         n_binary=len(binary),
@@ -158,10 +177,11 @@ def compare(
         adjudicated=sum(truth.rule == "adjudicated" for truth in truths.values()),
         hidden_items=len(hidden),
         on_other_versions=sum(unit[1] in elsewhere for unit in labelled),
+        of_other_systems=sum(unit[0] not in hidden for unit in of_others),
         unavailable=why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden),
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
-        panel=compare_members(run, queues, evidence, criteria, others),
+        panel=compare_members(runs, queues, evidence, criteria, others),
     )
 
 
@@ -205,6 +225,7 @@ class Overview:
     """
 
     run: Run
+    runs: tuple[Run, ...]
     overall: PairAgreement
     ceiling: HumanCeiling
     unavailable: Unavailable | None
@@ -219,8 +240,11 @@ def overview(
     """What `compare` says over all criteria, without the rest of its work."""
     _require_same_dataset(run, queues)
     hidden = _hidden(run.team, viewer, run.dataset_id)
+    runs = tuple(run.launched_with)
     by_rater = labels(queues, runs=[run])
-    labelled = ground_truth(queues, by_rater, runs=[run])
+    others_answered = _of_other_systems(runs, queues)
+    found = ground_truth(queues, by_rater, runs=[run])
+    labelled = {unit: truth for unit, truth in found.items() if unit[0] not in others_answered}
     elsewhere = on_other_versions(run, labelled)
     asked = _criteria_of(labelled)
     others = _not_binary(asked) | elsewhere
@@ -229,14 +253,14 @@ def overview(
         for unit, truth in labelled.items()
         if truth.verdict is not None and unit[0] not in hidden and unit[1] not in others
     )
-    said = run_answers(run, beside=queues)
+    said = run_answers(runs, beside=queues)
     pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed).by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
     unavailable = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden)
     if unavailable is None and agreement.kappa.value is None:
         unavailable = one_verdict(run) if agreement.n else None
-    rows = scored_rows(run, hidden)
+    rows = scored_rows([run], hidden)
     scores = PeoplesScores(run, rows).of(by_rater, said.values)
     estimate = people_estimate(run, queues, rows, scores, hidden=hidden)
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id)) if rows else []
@@ -244,6 +268,7 @@ def overview(
     items = {row.item_id for row in rows}
     return Overview(
         run=run,
+        runs=runs,
         overall=agreement,
         ceiling=pooled.ceiling(labelled_binary),
         unavailable=unavailable,
@@ -253,6 +278,15 @@ def overview(
             {unit for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
         ),
     )
+
+
+def _of_other_systems(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> frozenset[int]:
+    """The reviewed items that answer for system versions none of the runs is about. One query at most."""
+    versions = {run.system_version_id for run in runs}
+    if None in versions:
+        return frozenset()
+    reviewed = Item.objects.filter(pk__in=reviewed_items(queues)).exclude(system_version__in=versions)
+    return frozenset(reviewed.values_list("pk", flat=True))
 
 
 def _require_same_dataset(run: Run, queues: Sequence[ReviewQueue]) -> None:
@@ -284,7 +318,7 @@ def cell_units(
     Of a criterion, else of all binary criteria pooled by effect. Labels are the initial ones, as in the
     matrix. Nothing is hidden here: whoever shows the units leaves out what its viewer may not see.
     """
-    verdicts = run_answers(run, beside=queues).labels
+    verdicts = run_answers(run.launched_with, beside=queues).labels
     truths = ground_truth(queues, labels(queues, runs=[run]), runs=[run])
     criteria = Criterion.objects.in_bulk({unit[1] for unit in truths})
 

@@ -70,9 +70,9 @@ def item_comparison(
     Without `names`, people are Rater A, B, …, the same letter on every criterion of this item.
     """
     require_visible(viewer, item)
-    source = in_reviews(queue__in=queues) | Q(run__rater__isnull=False)
+    source = in_reviews(queue__in=queues) | Q(run__rater__isnull=False, run__team__deleted_at=None)
     if run is not None:
-        source |= Q(run=run)
+        source |= Q(run__in=run.launched_with)
     judgements = list(
         Judgement.objects.filter(source, item=item)
         .select_related("review__rater", "criterion", "revision", "run")

@@ -75,26 +75,27 @@ class PanelOnCriterion:
 
 
 def compare_members(
-    run: Run,
+    runs: Sequence[Run],
     queues: Sequence[ReviewQueue],
     evidence: Evidence,
     criteria: Iterable[Criterion],
     not_binary: set[int],
 ) -> PanelComparison | None:
-    """The members of the run's panel; None for a run without one. One query.
+    """The members of the panel of these runs, one and the same; None for runs without one. One query.
 
     Of a member that was asked several times the first vote counts, as of a run. `evidence` says what people
     said; hidden items are in none of it. `not_binary` are the ids of criteria whose labels are no verdicts.
     """
-    if run.panel is None:
+    panel = runs[0].panel
+    if panel is None:
         return None
-    said = _votes(run, queues)
+    said = _votes(runs, queues)
     asked = [criterion for criterion in criteria if criterion.kind != "check"]
     by_criterion: dict[int, list[Unit]] = defaultdict(list)
     for unit in evidence.truths:
         by_criterion[unit[1]].append(unit)
     among: dict[Unit, dict[int, str]] = {unit: {} for unit in evidence.truths}
-    for number, member in enumerate(run.panel.members):
+    for number, member in enumerate(panel.members):
         for unit, label in said[member.name].labels.items():
             if unit in among:
                 among[unit][number] = label
@@ -102,17 +103,17 @@ def compare_members(
     return PanelComparison(
         members=tuple(
             _member(member, replace(evidence, judged=said[member.name]), asked, by_criterion, not_binary)
-            for member in run.panel.members
+            for member in panel.members
         ),
         alpha=members.by_effect.alpha([unit for unit in among if unit[1] not in not_binary]),
         alphas=tuple((one, members.alpha_of(one, by_criterion[one.pk])) for one in asked),
     )
 
 
-def _votes(run: Run, queues: Sequence[ReviewQueue]) -> dict[str, RunAnswers]:
+def _votes(runs: Sequence[Run], queues: Sequence[ReviewQueue]) -> dict[str, RunAnswers]:
     """Judge → the first vote it gave on every unit of a reviewed item, or that it failed."""
     rows = (
-        Vote.objects.filter(run=run, item__in=reviewed_items(queues))
+        Vote.objects.filter(run__in=runs, item__in=reviewed_items(queues))
         # The first vote comes last, and stays.
         .order_by("-stage", "-repeat", "pk")
         .values_list("judge", "item_id", "criterion_id", "verdict")

@@ -67,8 +67,8 @@ class PeopleEstimate:
 def estimate_of(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> PeopleEstimate:
     """What people would say by the labels of these queues, over the items the viewer may see."""
     hidden = hidden_of(viewer, run.team, run.dataset_id)
-    rows = scored_rows(run, hidden)
-    measured = run_answers(run, beside=queues).values
+    rows = scored_rows([run], hidden)
+    measured = run_answers([run], beside=queues).values
     scores = PeoplesScores(run, rows).of(labels(queues, runs=[run]), measured)
     return people_estimate(run, queues, rows, scores, hidden=hidden)
 

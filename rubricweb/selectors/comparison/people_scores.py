@@ -1,6 +1,6 @@
 """The score of an item by what people said of it, by a run's own policies."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
 
@@ -25,10 +25,12 @@ class PeoplesScore:
     raters: int
 
 
-def scored_rows(run: Run, hidden: Collection[int]) -> list[RunItem]:
-    """The items of a run that are not `hidden`, with what scores are made of."""
-    rows = RunItem.objects.filter(run=run).order_by("item_id")
-    rows = rows.only("item_id", "rubric_version_id", "score", "graded_at", "errors", "length_penalty")
+def scored_rows(runs: Iterable[Run], hidden: Collection[int]) -> list[RunItem]:
+    """The items of runs that are not `hidden`, with what scores are made of."""
+    rows = RunItem.objects.filter(run__in=runs).order_by("item_id")
+    rows = rows.only(
+        "run_id", "item_id", "rubric_version_id", "score", "graded_at", "errors", "length_penalty"
+    )
     return [row for row in rows if row.item_id not in hidden]
 
 

@@ -34,11 +34,16 @@ def compare_item_scores(
     resamples: int = 1000,
     seed: int = 0,
 ) -> ScoreComparison:
-    """All items of a run that are not `hidden`; seven queries at most, however many items."""
-    rows = scored_rows(run, hidden)
+    """All items of the run and those started with it that are not `hidden`; the estimate is of the run alone.
+
+    Seven queries at most, however many items.
+    """
+    rows = scored_rows(run.launched_with, hidden)
+    own = [row for row in rows if row.run_id == run.pk]
     settled = {unit: {0: truth.verdict} for unit, truth in truths.items() if truth.verdict is not None}
     people = PeoplesScores(run, rows)
     truth = people.of(settled, judged.values)
+    said, mine = people.of(labelled, judged.values), {row.item_id for row in own}
     judge = {row.item_id: row.score if row.fully_judged else None for row in rows}
     return ScoreComparison(
         agreement=compare_scores(
@@ -47,5 +52,7 @@ def compare_item_scores(
             resamples=resamples,
             seed=seed,
         ),
-        estimate=people_estimate(run, queues, rows, people.of(labelled, judged.values), hidden=hidden),
+        estimate=people_estimate(
+            run, queues, own, {pk: score for pk, score in said.items() if pk in mine}, hidden=hidden
+        ),
     )

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Length, Substr
 
 from rubricweb.engine.origin import Origin, origin_of
 from rubricweb.errors import Invalid
 from rubricweb.models import (
+    NOT_RETIRED,
     Dataset,
     Item,
     Judgement,
@@ -21,8 +22,11 @@ from rubricweb.models import (
     SystemVersion,
     Team,
     User,
+    unarchived,
 )
-from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.blinding import hidden_datasets, key_is_hidden
+from rubricweb.selectors.datasets.columns import Where, facets_of, name_values, narrowed
+from rubricweb.selectors.datasets.systems import dataset_versions
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
 ITEM_ORDERS = {
@@ -32,15 +36,22 @@ ITEM_ORDERS = {
     "-position": ("-position",),
 }
 EXCERPT = 160
+CURRENT = "current"
+RETIRED = "retired"
+Version = int | str
+"""Which items of a dataset: those of a version by its number, CURRENT or RETIRED ones."""
 
 
-def datasets(team: Team, *, search: str = "", cursor: str | None = None, size: int = 50) -> Page[Dataset]:
-    """The team's datasets, newest first, each with `item_count` and `run_count`."""
-    rows = Dataset.objects.filter(team=team)
+def datasets(
+    team: Team, *, search: str = "", archived: bool = False, cursor: str | None = None, size: int = 50
+) -> Page[Dataset]:
+    """The team's datasets, newest first, each with `item_count` and `run_count`; or those archived."""
+    rows = Dataset.objects.filter(unarchived(archived=archived), team=team)
     if search:
         rows = rows.filter(name__icontains=search)
     counts = (
-        Item.objects.filter(dataset=OuterRef("pk"))
+        Item.objects.current()
+        .filter(dataset=OuterRef("pk"))
         .order_by()
         .values("dataset")
         .annotate(n=Count("pk"))
@@ -58,39 +69,122 @@ def items(
     order: str = "position",
     cursor: str | None = None,
     size: int = 50,
+    where: Where = (),
+    version: Version = CURRENT,
 ) -> Page[Item]:
-    """One page of items without their bodies: `excerpt` is the beginning, `characters` the length.
+    """One page of current items without their bodies: `excerpt` is the beginning, `characters` the length.
 
-    `system` is the name of the version that answered, None while the viewer is still to review the item
-    blind. Raises Invalid for an order that is not in ITEM_ORDERS.
+    A `version` of before lists what the dataset held then, "retired" what it holds no more; columns narrow
+    the current ones only. Each is named as `name_systems` does. While some key is withheld the order by key
+    is that of the dataset, and neither a search nor a column finds an item by what is withheld. Raises
+    Invalid for an order that is not in ITEM_ORDERS.
     """
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
-    rows = (
-        Item.objects.filter(dataset=dataset)
+    asks_keys = bool(search or where or order.lstrip("-") == "key")
+    unnamed = _unnamed(dataset, viewer) if asks_keys else None
+    if unnamed is not None:
+        order = order.replace("key", "position")
+    # First the ids: to put thousands of rows in order, no database is to read their submissions.
+    found: Page[Any]
+    if version == dataset.version:
+        version = CURRENT
+    if where and version != CURRENT:
+        raise Invalid.at("where", "a column of past items", "none: columns narrow the current items")
+    if where and not search and order.lstrip("-") == "position" and unnamed is None:
+        facets = facets_of(dataset, where).only("item_id", "position")
+        found = keyset_page(facets, order=ITEM_ORDERS[order], cursor=cursor, size=size)
+        ids = [facet.item_id for facet in found.rows]
+    else:
+        rows = _narrowed(dataset, version, search, where, unnamed)
+        found = keyset_page(rows.only("position", "key"), order=ITEM_ORDERS[order], cursor=cursor, size=size)
+        ids = [row.pk for row in found.rows]
+    full = (
+        Item.objects.filter(pk__in=ids)
         .annotate(excerpt=Substr("submission", 1, EXCERPT), characters=Length("submission"))
         .defer("submission", "thinking", "prompt", "reference")
+        .select_related("case", "system_version__system")
+        .in_bulk()
     )
-    found = matching(rows, search=search).select_related("case", "system_version__system")
-    page = keyset_page(found, order=ITEM_ORDERS[order], cursor=cursor, size=size)
+    # One that was deleted in between is left out.
+    rows_in_order: tuple[Item, ...] = tuple(full[pk] for pk in ids if pk in full)
+    page = Page(rows_in_order, found.next_cursor)
     name_systems(page.rows, viewer=viewer, team=dataset.team)
+    name_values(page.rows, dataset)
+    for row in page.rows:
+        if row.metadata and not row.shown_metadata:  # type: ignore[attr-defined]  # see `name_systems`
+            row.cells = [""] * len(row.cells)  # type: ignore[attr-defined]
     return page
 
 
-def matching_ids(dataset: Dataset, *, search: str = "", most: int) -> list[int]:
+def read_version(text: str) -> Version:
+    """As addresses and commands say it: "current" or nothing, "retired", a number. Raises Invalid else."""
+    if text in ("", CURRENT):
+        return CURRENT
+    if text == RETIRED:
+        return RETIRED
+    if text.isdecimal() and len(text) < 10:
+        return int(text)
+    raise Invalid.at("version", repr(text[:40]), "current, retired, or the number of a version")
+
+
+def _listed(dataset: Dataset, version: Version) -> QuerySet[Item]:
+    rows = Item.objects.filter(dataset=dataset)
+    if version == CURRENT:
+        return rows.current()
+    if version == RETIRED:
+        return rows.exclude(retired_in=NOT_RETIRED)
+    number = int(version)
+    if not 1 <= number <= dataset.version:
+        raise Invalid.at("version", str(number), f"1 to {dataset.version}, current or retired")
+    return rows.in_version(number)
+
+
+def matching_ids(
+    dataset: Dataset,
+    *,
+    viewer: User,
+    search: str = "",
+    where: Where = (),
+    most: int,
+    version: Version = CURRENT,
+) -> list[int]:
     """The ids of the items that `items` lists, in their order, the first `most`."""
-    rows = matching(Item.objects.filter(dataset=dataset), search=search).order_by("position")
+    unnamed = _unnamed(dataset, viewer) if search or where else None
+    rows = _narrowed(dataset, version, search, where, unnamed).order_by("position")
     return list(rows.values_list("pk", flat=True)[:most])
 
 
-def matching(rows: QuerySet[Item], *, search: str = "", metadata: str = "") -> QuerySet[Item]:
+def _unnamed(dataset: Dataset, viewer: User) -> Exists | None:
+    """The condition on items that their key is withheld; None where none of the dataset is."""
+    if dataset.pk not in hidden_datasets(viewer, dataset.team):
+        return None
+    return key_is_hidden(viewer, dataset.team)
+
+
+def _narrowed(
+    dataset: Dataset, version: Version, search: str, where: Where, unnamed: Exists | None
+) -> QuerySet[Item]:
+    rows = narrowed(_listed(dataset, version), dataset, where)
+    if where and unnamed is not None:
+        # Their metadata may tell which system answered.
+        rows = rows.exclude(Q(unnamed) & ~Q(system_version__system__name=""))
+    return matching(rows, search=search, unnamed=unnamed)
+
+
+def matching(
+    rows: QuerySet[Item], *, search: str = "", metadata: str = "", unnamed: Exists | None = None
+) -> QuerySet[Item]:
     """Items with this text in key, description or submission, and this "key=value" in their metadata.
 
-    A value that is a list matches by each of its texts. The key is a value to the database, never a name.
+    Those `unnamed` are found by their words alone. A value that is a list matches by each of its texts. The
+    key is a value to the database, never a name.
     """
     if search:
         rows = rows.filter(
-            Q(key__icontains=search) | Q(description__icontains=search) | Q(submission__icontains=search)
+            (Q(key__icontains=search) if unnamed is None else Q(key__icontains=search) & ~Q(unnamed))
+            | Q(description__icontains=search)
+            | Q(submission__icontains=search)
         )
     if metadata:
         key, equals, value = (part.strip() for part in metadata.partition("="))
@@ -121,44 +215,65 @@ class _TextUnderKey(KeyTextTransform):
 
 
 def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
-    """Gives each item its `system`: the name of the version that answered, "" where its file named none.
+    """Gives each item what may be told of whose answer it is: `shown_key`, `case_key`, `system`, the name of
+    the version that answered ("" where its file named none), and `shown_metadata`.
 
-    None while the viewer is still to review the item blind: knowing who answered sways a verdict. One query.
+    The first three are None, and the metadata of an answer whose file names a system are {}, while
+    `key_is_hidden` holds: knowing who answered sways a verdict. One query.
     """
-    hidden = set(
-        hidden_items(viewer, team).filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True)
-    )
+    unnamed = Item.objects.filter(key_is_hidden(viewer, team), pk__in=[row.pk for row in rows])
+    hidden = set(unnamed.order_by().values_list("pk", flat=True))
     for row in rows:
-        row.system = None if row.pk in hidden else str(row.system_version)  # type: ignore[attr-defined]  # for lists
+        is_told, system = row.pk not in hidden, str(row.system_version)
+        row.system = system if is_told else None  # type: ignore[attr-defined]  # for lists
+        row.shown_key = row.key if is_told else None  # type: ignore[attr-defined]
+        row.case_key = row.case.key if is_told else None  # type: ignore[attr-defined]
+        row.shown_metadata = row.metadata if is_told or not system else {}  # type: ignore[attr-defined]
 
 
 def other_answers(item: Item, *, viewer: User) -> list[Item]:
-    """The other items that answer the same case, by system and version, none the viewer is to review blind.
+    """The other current answers to the same case, by system and version.
 
-    None at all while this very item is hidden: the list would tell whose answer it is by leaving it out.
+    None at all while one of them is hidden: the list would tell whose answer that is by leaving it out.
     """
     team = item.dataset.team
-    if hidden_items(viewer, team, item=item.pk).exists():
+    if Item.objects.filter(key_is_hidden(viewer, team), pk=item.pk).exists():
         return []
-    rows = (
-        Item.objects.filter(case=item.case_id).exclude(pk=item.pk).exclude(pk__in=hidden_items(viewer, team))
-    )
+    rows = Item.objects.current().filter(case=item.case_id).exclude(pk=item.pk)
     rows = rows.select_related("system_version__system").defer(
         "submission", "thinking", "prompt", "reference"
     )
     return list(rows.order_by("system_version__system__name", "system_version__position", "attempt"))
 
 
+def corrections_of(item: Item) -> tuple[Item | None, Item | None]:
+    """The item this one corrects, and the one that corrects it. Without corrections no query is asked for
+    current items.
+    """
+    if item.replaces_id is None and item.retired_in == NOT_RETIRED:
+        return None, None
+    there = Item.objects.filter(dataset=item.dataset_id, position=item.position).only("pk")
+    return there.filter(pk__lt=item.pk).order_by("-pk").first(), there.filter(pk__gt=item.pk).order_by(
+        "pk"
+    ).first()
+
+
+def is_sole_answer(item: Item) -> bool:
+    """Whether no other current item answers the same case."""
+    return not Item.objects.current().filter(case=item.case_id).exclude(pk=item.pk).exists()
+
+
 def system_counts(dataset: Dataset) -> list[tuple[SystemVersion, int]]:
     """The named system versions that answered, in order, each with its number of items."""
-    rows = SystemVersion.objects.filter(items__dataset=dataset).exclude(system__name="")
-    rows = rows.select_related("system").annotate(n=Count("items", filter=Q(items__dataset=dataset)))
-    return [(row, row.n) for row in rows.order_by("system__name", "position")]
+    rows = dataset_versions(dataset)
+    return [(row, row.item_count) for row in rows if row.system.name]  # type: ignore[attr-defined]  # counted
 
 
 def neighbours(item: Item) -> tuple[Item | None, Item | None]:
-    """The items before and after this one in its dataset."""
-    around: QuerySet[Item] = Item.objects.filter(dataset_id=item.dataset_id).only("pk", "key", "dataset_id")
+    """The current items before and after this one in its dataset."""
+    around: QuerySet[Item] = (
+        Item.objects.current().filter(dataset_id=item.dataset_id).only("pk", "key", "dataset_id")
+    )
     return (
         around.filter(position__lt=item.position).order_by("-position").first(),
         around.filter(position__gt=item.position).order_by("position").first(),
@@ -166,8 +281,8 @@ def neighbours(item: Item) -> tuple[Item | None, Item | None]:
 
 
 def own_rubric_counts(dataset: Dataset) -> tuple[int, int]:
-    """(items, items that bring a rubric of their own)."""
-    counts = dataset.items.aggregate(
+    """(current items, those that bring a rubric of their own)."""
+    counts = dataset.items.current().aggregate(
         everything=Count("pk"), own=Count("pk", filter=Q(rubric_version__isnull=False))
     )
     return counts["everything"], counts["own"]
@@ -212,7 +327,12 @@ def imported_raters(dataset: Dataset) -> list[ImportedRater]:
     return sorted(found, key=lambda one: (one.name, one.id))
 
 
-def runs_containing(item: Item, *, size: int = 20) -> QuerySet[RunItem]:
-    """The newest runs that grade this item, without what they found: that page asks who is looking."""
-    rows = RunItem.objects.filter(item=item).select_related("run__rubric_version")
+def runs_containing(item: Item, *, viewer: User, size: int = 20) -> QuerySet[RunItem]:
+    """The newest runs that grade this item, without what they found: that page asks who is looking.
+
+    None over one system version while that is withheld: the run names it.
+    """
+    rows = RunItem.objects.filter(item=item, run__team__deleted_at=None).select_related("run__rubric_version")
+    if Item.objects.filter(key_is_hidden(viewer, item.dataset.team), pk=item.pk).exists():
+        rows = rows.filter(run__system_version=None)
     return rows.order_by("-run_id")[:size]

@@ -8,12 +8,18 @@ from rubricweb.models import Item, Run, RunItem
 def new_items(run: Run) -> QuerySet[Item]:
     """The items a run could be extended by; those a run over a choice of items left out are not new.
 
-    None for an imported run: nobody can be asked about them.
+    Only answers of the run's own system version; of a run without one, those of no named system. None for an
+    imported run: nobody can be asked about them.
     """
     if run.imported:
         return Item.objects.none()
     planned = RunItem.objects.filter(run=run, item_id=OuterRef("pk"))
-    return Item.objects.filter(~Exists(planned), dataset_id=run.dataset_id, created_at__gt=run.created_at)
+    items = Item.objects.current().filter(
+        ~Exists(planned), dataset_id=run.dataset_id, created_at__gt=run.created_at
+    )
+    if run.system_version_id is None:
+        return items.filter(system_version__system__name="")
+    return items.filter(system_version=run.system_version_id)
 
 
 def new_item_count(run: Run) -> int:

@@ -1,6 +1,6 @@
 """What goes into a bundle: a dataset with everything that was said about it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +12,7 @@ from rubricweb.engine.formats.result_files import GroundTruthItem
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
 from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.datasets.versions import file_keys
 from rubricweb.selectors.exports.exports import CHUNK, judgements, who_said
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
 from rubricweb.selectors.exports.pins import NOT_COUNTED, CountedLabels
@@ -29,9 +30,17 @@ def dataset_file(
     return DatasetFile(*shared, tuple(items), label_decisions=decisions)
 
 
-def item_records(dataset: Dataset, settled: SettledLabels, *, labelled_only: bool) -> Iterator[ItemRecord]:
-    """Items in dataset order with their ground truth, and unless `labelled_only` those without."""
-    return map(_record, ground_truth_items(dataset, settled, labelled_only=labelled_only))
+def item_records(
+    dataset: Dataset,
+    settled: SettledLabels,
+    *,
+    labelled_only: bool,
+    unnamed: Mapping[int, str] | None = None,
+) -> Iterator[ItemRecord]:
+    """Items in dataset order with their ground truth, and unless `labelled_only` those without; those
+    `unnamed` with other ids, see `ground_truth_items`.
+    """
+    return map(_record, ground_truth_items(dataset, settled, labelled_only=labelled_only, unnamed=unnamed))
 
 
 def _record(item: GroundTruthItem) -> ItemRecord:
@@ -62,9 +71,10 @@ def bundled_judgements(
     withheld: Collection[int] = (),
 ) -> Iterator[BundledJudgement]:
     """Submitted answers of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
+    keys = file_keys(dataset)
     for row in judgements(dataset, queues, run, withheld=withheld):
         yield BundledJudgement(
-            item_id=row.item.key,
+            item_id=keys.get(row.item_id, row.item.key),
             criterion=row.criterion.name,
             rater=row.review.rater.name if row.review else row.judge,
             **who_said(row),
@@ -99,12 +109,13 @@ def bundled_adjudications(
         .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
         .order_by("item__position", "criterion__position", "pk")
     )
+    keys = file_keys(dataset)
     for row in rows.iterator(chunk_size=CHUNK):
         if row.item_id in withheld:
             continue
         pin = counted.adjudications.get(row.pk)
         yield BundledAdjudication(
-            item_id=row.item.key,
+            item_id=keys.get(row.item_id, row.item.key),
             criterion=row.criterion.name,
             adjudicator=row.decided_by.username if row.decided_by else None,
             **_answer(row.criterion, row.verdict),

@@ -1,7 +1,7 @@
 """What an export holds: settled labels per item, and every verdict of people and judges, streamed."""
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import merge
 from typing import Any
 
@@ -26,8 +26,11 @@ from rubricweb.models import (
     RunState,
     Team,
     User,
+    unarchived,
 )
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
+from rubricweb.selectors.datasets.systems import items_name_systems
+from rubricweb.selectors.datasets.versions import file_keys
 from rubricweb.selectors.exports.pins import CountedLabels
 from rubricweb.selectors.labels.stored_answers import answer_of
 from rubricweb.selectors.shared.unavailable import Unavailable
@@ -41,12 +44,14 @@ NAMED_MAX = 20
 class WithheldItems:
     """Items whose labels and verdicts this person is not handed yet: ids, and keys in dataset order.
 
-    `everything` says that no item is left to hand out.
+    `everything` says that no item is left to hand out. In a dataset that names systems they go by other ids,
+    `unnamed`: a key may tell who answered.
     """
 
     ids: frozenset[int] = frozenset()
     keys: tuple[str, ...] = ()
     everything: bool = False
+    unnamed: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def why(self) -> str:
@@ -73,8 +78,11 @@ def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
         return WithheldItems()
     rows = dataset.items.order_by("position").values_list("pk", "key")
     keys = [(pk, key) for pk, key in rows.iterator(chunk_size=CHUNK)]
-    left_out = tuple(key for pk, key in keys if pk in hidden)
-    return WithheldItems(frozenset(hidden), left_out, everything=len(left_out) == len(keys))
+    unnamed: dict[int, str] = {}
+    if items_name_systems(dataset):
+        unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in hidden}
+    left_out = tuple(unnamed.get(pk, key) for pk, key in keys if pk in hidden)
+    return WithheldItems(frozenset(hidden), left_out, len(left_out) == len(keys), unnamed)
 
 
 def verdict_rows(
@@ -87,13 +95,14 @@ def verdict_rows(
 ) -> Iterator[VerdictRow]:
     """Submitted verdicts of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
     criteria: dict[int, engine.Criterion] = {}
+    keys = file_keys(dataset)
     for row in judgements(dataset, queues, run, withheld=withheld):
         rater = row.review.rater.name if row.review else row.judge
         if row.criterion_id not in criteria:
             criteria[row.criterion_id] = row.criterion.to_engine()
         criterion = criteria[row.criterion_id]
         yield VerdictRow(
-            item_id=row.item.key,
+            item_id=keys.get(row.item_id, row.item.key),
             criterion=row.criterion.name,
             rater=rater,
             verdict=row.verdict,
@@ -200,7 +209,7 @@ def require_one_rubric(queues: Sequence[ReviewQueue]) -> None:
 
 def datasets(team: Team) -> QuerySet[Dataset]:
     """What can be exported from, newest first."""
-    return Dataset.objects.filter(team=team).order_by("-created_at", "-pk")
+    return Dataset.objects.filter(unarchived(), team=team).order_by("-created_at", "-pk")
 
 
 def preselected(team: Team) -> Dataset | None:

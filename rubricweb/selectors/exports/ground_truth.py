@@ -7,7 +7,8 @@ from django.db.models import Prefetch
 
 from rubricweb.engine.formats import GroundTruthItem
 from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
-from rubricweb.models import Criterion, Dataset, Item, ReviewQueue
+from rubricweb.models import NOT_RETIRED, Criterion, Dataset, Item, ReviewQueue
+from rubricweb.selectors.datasets.versions import file_keys
 from rubricweb.selectors.exports.exports import CHUNK, newest_version
 from rubricweb.selectors.exports.pins import GivenAndRead, Pin, pins, used_decisions
 from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
@@ -50,44 +51,62 @@ def settled_labels(
 
 
 def ground_truth_items(
-    dataset: Dataset, settled: SettledLabels, *, labelled_only: bool = True
+    dataset: Dataset,
+    settled: SettledLabels,
+    *,
+    labelled_only: bool = True,
+    unnamed: Mapping[int, str] | None = None,
 ) -> Iterator[GroundTruthItem]:
-    """Items people labelled, or all, in dataset order; None stands for a criterion while people are tied.
+    """Items people labelled in dataset order; None stands for a criterion while people are tied.
 
-    An item nobody labelled has no ground truth at all, nor has one whose labels are withheld.
+    Without `labelled_only` all others as well, and those that are retired. Those `unnamed`, by id, have this
+    id in place of their own, and nothing that tells who answered. An item nobody labelled has no ground truth
+    at all, nor has one whose labels are withheld.
     """
     version, truths = settled.version, settled.truths
     shared = list(Criterion.objects.filter(version_id=version).order_by("position")) if version else []
     labelled = {unit[0] for unit in truths}
+    some = Item.objects.current() if labelled_only else Item.objects.all()
+    keys: dict[int, str] = {} if labelled_only else file_keys(dataset)
     items = (
-        Item.objects.filter(dataset=dataset)
+        some.filter(dataset=dataset)
         .select_related("rubric_version", "case", "system_version__system")
         .prefetch_related(Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")))
-        .order_by("position")
+        .order_by("position", "pk")
     )
     for item in items.iterator(chunk_size=CHUNK):
         is_labelled = item.pk in labelled
         if not is_labelled and labelled_only:
             continue
-        own, system = item.rubric_version, str(item.system_version)
+        own, system, id_instead = item.rubric_version, str(item.system_version), (unnamed or {}).get(item.pk)
         units = [(item.pk, one.pk) for one in (own.criteria.all() if own else shared)]
         yield GroundTruthItem(
-            id=item.key,
+            id=id_instead or keys.get(item.pk, item.key),
             submission=item.submission,
             thinking=item.thinking,
             prompt=item.prompt,
             reference=item.reference,
             rubric=own.to_engine() if own else None,
             description=item.description,
-            metadata=item.metadata,
+            metadata={} if id_instead else item.metadata,
             # A case of the item's own has its key: files need not say so.
-            case_id=item.case.key if system or item.case.key != item.key else "",
-            system=system,
-            attempt=item.attempt,
+            case_id=_case_id(item) if not id_instead and (system or item.case.key != item.key) else "",
+            system="" if id_instead else system,
+            attempt=1 if id_instead else item.attempt,
             ground_truth=_labels(map(truths.get, units)) if is_labelled else None,
             ground_truth_reasons=tuple(_why(settled, unit) for unit in units) if is_labelled else None,
             ground_truth_provenance=tuple(_origin(settled, unit) for unit in units) if is_labelled else None,
         )
+
+
+def _case_id(item: Item) -> str:
+    """Its case as files call it: answers to earlier words, and retired ones, answer cases of their own."""
+    past = []
+    if item.wording != item.case.wording:
+        past.append(f"wording {item.wording}")
+    if item.retired_in != NOT_RETIRED:
+        past.append(f"until version {item.retired_in - 1}")
+    return f"{item.case.key} ({', '.join(past)})" if past else item.case.key
 
 
 def _origin(settled: SettledLabels, unit: Unit) -> LabelProvenance | None:

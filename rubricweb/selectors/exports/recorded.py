@@ -28,13 +28,17 @@ class ExportedDecision:
 
 @dataclass(frozen=True)
 class RecordedExport:
-    """One export as the audit log has it; `by` is a user name, None of a person who is no more."""
+    """One export as the audit log has it; `by` is a user name, None of a person who is no more.
+
+    `dataset_version` is None of an export of before datasets had versions.
+    """
 
     at: datetime
     by: str | None
     what: str
     format: str
     decisions: tuple[ExportedDecision, ...]
+    dataset_version: int | None
 
     @property
     def title(self) -> str:
@@ -66,6 +70,7 @@ def recorded_exports(dataset: Dataset, *, viewer: User, most: int = SHOWN) -> li
             what=line.detail.get("what", ""),
             format=line.detail.get("format", ""),
             decisions=tuple(_exported(known[pk]) for pk in used[line.pk] if pk in known),
+            dataset_version=line.detail.get("dataset_version"),
         )
         for line in lines
     ]

@@ -1,11 +1,12 @@
 """What an adjudication is about: one criterion of one item, and who said what on it."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from django.db.models import Q
 
 from rubricweb.errors import NotFound
-from rubricweb.models import Criterion, Item, Review, ReviewQueue, ReviewState, Run, RunState, Team
+from rubricweb.models import Criterion, Item, Launch, Review, ReviewQueue, ReviewState, Run, RunState, Team
 
 
 def criterion_for(item: Item, criterion_id: int) -> Criterion:
@@ -24,32 +25,33 @@ def criterion_for(item: Item, criterion_id: int) -> Criterion:
 
 def labelling_queues(item: Item) -> list[ReviewQueue]:
     """The queues in which somebody has submitted a review of the item."""
-    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, item=item)
+    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, item=item, queue__team__deleted_at=None)
     return list(ReviewQueue.objects.filter(pk__in=submitted.order_by().values("queue")).order_by("pk"))
 
 
 def judge_runs_for_queues(team: Team, queues: Sequence[ReviewQueue]) -> list[Run]:
     """The runs whose judges stand beside the people of these queues, each once.
 
-    The run a queue reveals; else the newest finished one over its dataset with its rubric version, or the
-    newest that ended another way; else one with another version of its rubric. Two queries, however many
-    queues.
+    The run a queue reveals and those started with it; else, of each system version, the newest finished one
+    over its dataset with its rubric version, or the newest that ended another way; else those with another
+    version of its rubric. Two queries, however many queues.
     """
     wanted = {queue.run_id for queue in queues if queue.run_id is not None}
-    chosen = {run.pk: run for run in Run.objects.filter(pk__in=wanted).order_by("pk")}
+    revealed = Q(pk__in=wanted) | Q(launch__in=Launch.objects.filter(runs__in=wanted))
+    chosen = {run.pk: run for run in Run.objects.filter(revealed).order_by("pk")}
     without = [queue for queue in queues if queue.run_id is None]
     if without:
         ended = Run.objects.filter(team=team, dataset__in={queue.dataset_id for queue in without})
         ended = ended.exclude(state=RunState.RUNNING).select_related("rubric_version")
-        newest: dict[tuple[int, int | None, int | None], Run] = {}
+        newest: dict[tuple[int, int | None, int | None], dict[int | None, Run]] = defaultdict(dict)
         for run in ended.order_by("created_at", "pk"):
             for key in _keys(run):
-                best = newest.get(key)
+                best = newest[key].get(run.system_version_id)
                 if best is None or run.state == RunState.FINISHED or best.state != RunState.FINISHED:
-                    newest[key] = run
+                    newest[key][run.system_version_id] = run
         for queue in without:
-            found = next((newest[key] for key in _keys(queue) if key in newest), None)
-            chosen |= {found.pk: found} if found else {}
+            found = next((newest[key] for key in _keys(queue) if key in newest), {})
+            chosen |= {run.pk: run for run in found.values()}
     return list(chosen.values())
 
 

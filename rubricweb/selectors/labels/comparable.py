@@ -5,25 +5,42 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from rubricweb.models import Criterion, Item, Review, ReviewQueue, ReviewState, Run, RunState, Team
+from rubricweb.models import (
+    Criterion,
+    Item,
+    Review,
+    ReviewQueue,
+    ReviewState,
+    Run,
+    RunState,
+    Team,
+    unarchived,
+)
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.selectors.labels.incomparable import no_labels
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 
 def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[ReviewQueue]:
-    """Queues with labels of people or a file's ground truth, newest first; of one dataset when given."""
+    """Queues with labels of people or a file's ground truth, newest first; of one dataset when given.
+
+    Without a dataset those that are archived are left out, and those over archived datasets.
+    """
     submitted = Review.objects.filter(state=ReviewState.SUBMITTED, queue=OuterRef("pk"))
     queues = ReviewQueue.objects.filter(Exists(submitted), team=team).select_related("rubric_version")
     if dataset_id is not None:
         queues = queues.filter(dataset=dataset_id)
+    else:
+        queues = queues.filter(unarchived("", "dataset__"))
     return queues.order_by("-created_at", "-pk")
 
 
 def comparable_runs(team: Team) -> QuerySet[Run]:
     """Ended runs over a dataset that people have labelled, newest first."""
     return (
-        Run.objects.filter(team=team, dataset__in=labelled_queues(team=team).order_by().values("dataset"))
+        Run.objects.filter(
+            unarchived(), team=team, dataset__in=labelled_queues(team=team).order_by().values("dataset")
+        )
         .exclude(state=RunState.RUNNING)
         .select_related("dataset", "rubric_version")
         .order_by("-created_at", "-pk")
@@ -48,7 +65,7 @@ def run_to_compare(
 
 def run_with(item: Item) -> Run | None:
     """The newest ended run that graded this item, whether people have labelled it or not."""
-    ended = Run.objects.exclude(state=RunState.RUNNING).filter(run_items__item=item)
+    ended = Run.objects.exclude(state=RunState.RUNNING).filter(run_items__item=item, team__deleted_at=None)
     return ended.select_related("dataset", "rubric_version").order_by("-created_at", "-pk").first()
 
 

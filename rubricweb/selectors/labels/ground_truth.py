@@ -124,7 +124,7 @@ def ground_truth(
 
 @dataclass(frozen=True)
 class RunAnswers:
-    """What a run said: labels of its judge, values of its checks, and the units where it failed."""
+    """What runs said: labels of its judge, values of its checks, and the units where it failed."""
 
     labels: dict[Unit, str] = field(default_factory=dict)
     values: dict[Unit, float] = field(default_factory=dict)
@@ -132,9 +132,9 @@ class RunAnswers:
 
 
 def run_answers(
-    run: Run, *, beside: Sequence[ReviewQueue] | None = None, everywhere: Collection[int] = ()
+    runs: Iterable[Run], *, beside: Sequence[ReviewQueue] | None = None, everywhere: Collection[int] = ()
 ) -> RunAnswers:
-    """The run's answers, the first of each where it asked several times.
+    """The answers of runs that have no item in common, the first of each where a run asked several times.
 
     `beside` queues leaves out what nobody can hold against people: answers on items without a submitted
     review of theirs. A run may be a hundred times as big as what was reviewed. `everywhere` are
@@ -143,7 +143,7 @@ def run_answers(
     said: dict[Unit, str] = {}
     values: dict[Unit, float] = {}
     failed: set[Unit] = set()
-    rows = Judgement.objects.filter(run=run, repeat=0)
+    rows = Judgement.objects.filter(run__in=runs, repeat=0)
     if beside is not None:
         kept = Q(item__in=reviewed_items(beside))
         if everywhere:

@@ -73,7 +73,7 @@ def label_evidence(version: RubricVersion, team: Team, *, viewer: User) -> list[
 def _labelled_queues(version: RubricVersion) -> list[ReviewQueue]:
     """Queues with a submitted label on the version; items bring their own to queues of any."""
     asked = Q(criterion__version=version) | Q(criterion__meaning__criteria__version=version)
-    said = Judgement.objects.in_reviews().filter(asked)
+    said = Judgement.objects.in_reviews(queue__team__deleted_at=None).filter(asked)
     return list(ReviewQueue.objects.filter(pk__in=said.order_by().values("review__queue")).order_by("pk"))
 
 

@@ -67,8 +67,8 @@ def may_be_gold(queue: ReviewQueue) -> list[int]:
     versions = dict(Item.objects.filter(pk__in=list(known)).values_list("pk", "rubric_version_id"))
     asked: dict[int | None, set[int]] = {}
     found = []
-    rows = QueueItem.objects.filter(queue=queue).order_by("position").values_list("item_id", flat=True)
-    for item_id in rows:
+    rows = QueueItem.objects.filter(queue=queue, withdrawn=False).order_by("position")
+    for item_id in rows.values_list("item_id", flat=True):
         if item_id not in known:
             continue
         own = versions[item_id]

@@ -163,7 +163,7 @@ def line(comment: Comment, viewer: User) -> CommentLine:
 def judgement_for(item: Item, judgement_id: int, viewer: User) -> Judgement:
     """The access check of a verdict on the item that is commented on. Raises Withheld, NotFound."""
     require_visible(viewer, item)
-    given = Q(run__isnull=False) | in_reviews()
+    given = Q(run__team__deleted_at=None, run__isnull=False) | in_reviews(queue__team__deleted_at=None)
     rows = Judgement.objects.filter(given, item=item).select_related("criterion")
     judgement = rows.filter(pk=judgement_id).first() if 0 < judgement_id < 2**63 else None
     if judgement is None:

@@ -86,7 +86,7 @@ def priorities(
     Votes that differ on one of three criteria, on which the judge also cannot assess: 8 + 4 + ½ · 1/3 =
     12.167.
     """
-    items = Item.objects.filter(dataset=dataset, rubric_version__isnull=False)
+    items = Item.objects.current().filter(dataset=dataset, rubric_version__isnull=False)
     own = dict(items.values_list("pk", "rubric_version_id"))
     asked = Criterion.objects.filter(
         Q(version=version) | Q(version__in=items.values("rubric_version"))
@@ -142,7 +142,7 @@ def _queues(dataset: Dataset) -> list[ReviewQueue]:
 def _against_people(dataset: Dataset, run: Run) -> list[Unit]:
     """The units whose verdict is not that of more than half of the people."""
     queues = _queues(dataset)
-    judged = run_answers(run, beside=queues).labels
+    judged = run_answers([run], beside=queues).labels
     return [
         unit
         for unit, by_rater in labels(queues, runs=[run]).items()

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from rubricweb.models import Criterion, Dataset, Item, QueueItem, QueueState, ReviewQueue, RubricVersion, User
+from rubricweb.models import (
+    Criterion,
+    Dataset,
+    Item,
+    QueueItem,
+    QueueState,
+    QueueSystemVersion,
+    ReviewQueue,
+    RubricVersion,
+    SystemVersion,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.reviews.informative import REASONS, ReasonCount
 from rubricweb.selectors.reviews.queue_sources import Source, chosen, in_words
 from rubricweb.selectors.reviews.review_pace import team_pace
@@ -39,12 +51,14 @@ def queue_plan(
     rubric_version: RubricVersion | None = None,
     criteria: Sequence[int | str] = (),
     raters_per_item: int = 1,
+    systems: Sequence[SystemVersion] = (),
 ) -> QueuePlan:
-    """What these choices come to; `criteria` are ids or names, none is all. Raises what `chosen_criteria`
-    and `queue_sources.chosen` raise.
+    """What these choices come to; `criteria` are ids or names, none is all; none of `systems` is all.
+
+    Raises what `chosen_criteria` and `queue_sources.chosen` raise.
     """
     limit = chosen_criteria(rubric_version, criteria)
-    found = chosen(dataset, source, viewer=viewer, criteria=limit)
+    found = chosen(dataset, source, viewer=viewer, criteria=limit, systems=systems)
     reviews = len(found.item_ids) * raters_per_item
     asked = _asked(dataset, rubric_version, limit)
     pace = team_pace(dataset.team, rubric_version, criteria=len(limit))
@@ -63,18 +77,26 @@ def _asked(dataset: Dataset, version: RubricVersion | None, limit: Sequence[Crit
     """How many criteria each review asks about; None where items differ in it."""
     if limit:
         return len(limit)
-    if version is None or Item.objects.filter(dataset=dataset, rubric_version__isnull=False).exists():
+    if (
+        version is None
+        or Item.objects.current().filter(dataset=dataset, rubric_version__isnull=False).exists()
+    ):
         return None
     return Criterion.objects.filter(version=version).exclude(kind="check").count()
 
 
 @dataclass(frozen=True)
 class GrowingQueue:
-    """A queue that takes more items; of the selected ones `new` are not in it yet, of `total`."""
+    """A queue that takes more items; of the selected ones `new` are not in it yet, of `total`.
+
+    `foreign` are answers of system versions it is not about; None where that would tell the viewer whose
+    answer an item is that they are still to review blind.
+    """
 
     queue: ReviewQueue
     new: int
     total: int
+    foreign: int | None = 0
 
     @property
     def reviews(self) -> int:
@@ -82,10 +104,34 @@ class GrowingQueue:
         return self.new * self.queue.raters_per_item
 
 
-def growing_queues(dataset_id: int, item_ids: Sequence[int]) -> list[GrowingQueue]:
+def growing_queues(dataset: Dataset, item_ids: Sequence[int], viewer: User) -> list[GrowingQueue]:
     """The queues over the dataset that take more items, newest first, with what these items add to each."""
-    rows = ReviewQueue.objects.filter(dataset=dataset_id, imported=False).exclude(state=QueueState.CLOSED)
+    rows = ReviewQueue.objects.filter(dataset=dataset, imported=False).exclude(state=QueueState.CLOSED)
     queues = list(rows.select_related("rubric_version").order_by("-created_at", "-pk"))
     there = QueueItem.objects.filter(queue__in=queues, item__in=item_ids).order_by().values("queue")
     already = dict(there.annotate(n=Count("pk")).values_list("queue", "n"))
-    return [GrowingQueue(each, len(item_ids) - already.get(each.pk, 0), len(item_ids)) for each in queues]
+    foreign = _foreign(dataset, queues, item_ids, viewer)
+    return [
+        GrowingQueue(each, len(item_ids) - already.get(each.pk, 0), len(item_ids), foreign.get(each.pk, 0))
+        for each in queues
+    ]
+
+
+def _foreign(
+    dataset: Dataset, queues: Sequence[ReviewQueue], item_ids: Sequence[int], viewer: User
+) -> dict[int, int | None]:
+    """Queue id → how many of the items are answers of other versions than those it is limited to."""
+    limits: dict[int, set[int]] = {}
+    rows = QueueSystemVersion.objects.filter(queue__in=queues)
+    for queue_id, version_id in rows.values_list("queue_id", "system_version_id"):
+        limits.setdefault(queue_id, set()).add(version_id)
+    if not limits:
+        return {}
+    if not hidden_of(viewer, dataset.team, dataset.pk).isdisjoint(item_ids):
+        return dict.fromkeys(limits)
+    counts = Item.objects.filter(dataset=dataset, pk__in=item_ids).order_by().values("system_version")
+    answers = dict(counts.annotate(n=Count("pk")).values_list("system_version", "n"))
+    return {
+        queue_id: sum(n for version, n in answers.items() if version not in allowed)
+        for queue_id, allowed in limits.items()
+    }

@@ -9,10 +9,11 @@ from typing import Any
 from django.db.models import QuerySet
 
 from rubricweb.engine.errors import Fault
-from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, User
-from rubricweb.selectors.blinding import require_nothing_hidden
+from rubricweb.errors import Invalid, NotFound, Withheld
+from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, SystemVersion, User
+from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
 from rubricweb.selectors.datasets.items import matching, metadata_text
+from rubricweb.selectors.datasets.systems import items_name_systems
 from rubricweb.selectors.reviews import informative
 
 KINDS = {
@@ -27,6 +28,7 @@ ALL = "all"
 SAMPLE = "sample"
 """The kind that is drawn at random."""
 AT_ONCE = 5000
+NAMED_MAX = 5
 SEEDS = 2**31
 UNKNOWN = "–"
 """The stratum of items without a value."""
@@ -83,29 +85,43 @@ class SelectedItems:
 
 
 def chosen(
-    dataset: Dataset, source: Source, *, viewer: User, criteria: Sequence[Criterion] = ()
+    dataset: Dataset,
+    source: Source,
+    *,
+    viewer: User,
+    criteria: Sequence[Criterion] = (),
+    systems: Sequence[SystemVersion] = (),
 ) -> SelectedItems:
-    """The items a source names. With `criteria` a run's reasons count for these alone.
+    """The items a source names. With `criteria` a run's reasons count for these alone; with `systems` only
+    answers of these versions are chosen from.
 
-    Raises Invalid where it names none or cannot be understood, NotFound for an item of another dataset,
-    Withheld where the choice would tell the viewer verdicts they may not see.
+    Raises Invalid where it names none, names an answer of another version, or cannot be understood, NotFound
+    for an item of another dataset, Withheld where the choice would tell the viewer verdicts they may not see,
+    or who answered.
     """
     if source.kind not in KINDS:
         raise Invalid.at("source", repr(source.kind), ", ".join(KINDS))
     if source.kind in ("run", SAMPLE) and source.run is not None and source.run.dataset_id != dataset.pk:
         raise _refused("source_run", f"{source.run} is over {source.run.dataset}, not over {dataset}.")
+    items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
+    if source.search or source.metadata or source.strata_metadata:
+        _require_systems_told(dataset, viewer)
+    if systems:
+        items = items.filter(system_version__in=systems)
     if source.kind == "items":
-        found = _named(dataset, source.item_ids)
+        _require_answers_of(systems, dataset, source.item_ids, viewer)
+        found = _named(items, dataset, source.item_ids)
     elif source.kind == "run":
-        found = _doubtful(dataset, source, viewer, criteria)
+        found = _doubtful(items, dataset, source, viewer, criteria)
     elif source.kind == SAMPLE:
-        found = _sample(dataset, source, viewer)
+        found = _sample(items, dataset, source, viewer)
     elif source.kind == "filter":
         if not source.search and not source.metadata:
             raise _refused("search", "Say what the items match: a text, or key=value of their metadata.")
-        found = SelectedItems(_ids(_narrowed(dataset, source)), {"kind": "filter"} | _narrowing(source))
+        found = SelectedItems(_ids(_narrowed(items, source)), {"kind": "filter"} | _narrowing(source))
     else:
-        found = SelectedItems(_ids(Item.objects.filter(dataset=dataset)), {"kind": ALL})
+        of_some = {"of_systems": len(systems)} if systems else {}
+        found = SelectedItems(_ids(items), {"kind": ALL} | of_some)
     if not found.item_ids:
         raise _refused("source", f"No item of {dataset} is chosen that way.")
     return found
@@ -115,9 +131,9 @@ def _ids(items: QuerySet[Item]) -> tuple[int, ...]:
     return tuple(items.order_by("position").values_list("pk", flat=True))
 
 
-def _narrowed(dataset: Dataset, source: Source) -> QuerySet[Item]:
-    """The dataset's items that match text and metadata; a list of the metadata matches by each element."""
-    return matching(Item.objects.filter(dataset=dataset), search=source.search, metadata=source.metadata)
+def _narrowed(items: QuerySet[Item], source: Source) -> QuerySet[Item]:
+    """Those that match text and metadata; a list of the metadata matches by each element."""
+    return matching(items, search=source.search, metadata=source.metadata)
 
 
 def _narrowing(source: Source) -> dict[str, str]:
@@ -125,18 +141,65 @@ def _narrowing(source: Source) -> dict[str, str]:
     return {name: value for name, value in said.items() if value}
 
 
-def _named(dataset: Dataset, item_ids: Sequence[int]) -> SelectedItems:
+def _require_answers_of(
+    systems: Sequence[SystemVersion], dataset: Dataset, item_ids: Sequence[int], viewer: User
+) -> None:
+    """Refuses, by name, answers of other versions."""
+    if not systems:
+        return
+    allowed, among = {version.pk for version in systems}, set(item_ids)
+    rows = Item.objects.filter(dataset=dataset).select_related("system_version__system").order_by("position")
+    others = [
+        item
+        for begin in range(0, len(item_ids), AT_ONCE)
+        for item in rows.filter(pk__in=item_ids[begin : begin + AT_ONCE]).only("key", "system_version")
+        if item.system_version_id not in allowed
+    ]
+    # A refusal, or none, would tell who answered.
+    if among & hidden_of(viewer, dataset.team, dataset.pk):
+        raise Withheld(
+            "You are still to review some of these items blind, so whose answers they are is not told. "
+            "Submit your reviews, or ask somebody who is not a rater."
+        )
+    if others:
+        names = ", ".join(map(str, systems))
+        raise _refused("item_ids", f"Only answers of {names} belong here; {_first(others)}.")
+
+
+def _require_systems_told(dataset: Dataset, viewer: User) -> None:
+    """Refuses to choose by keys and metadata what would tell whose answer somebody is to review blind."""
+    if not items_name_systems(dataset):
+        return
+    hidden = len(hidden_of(viewer, dataset.team, dataset.pk))
+    if hidden:
+        raise Withheld(
+            f"You are still to review {hidden} items of this dataset blind, so items cannot be chosen by "
+            "their keys and metadata, which may tell who answered. Submit your reviews, or ask somebody who "
+            "is not a rater."
+        )
+
+
+def _first(items: Sequence[Item]) -> str:
+    """The first few of these and whose answers they are, in words."""
+    told = [f"{item.key} is of {str(item.system_version) or 'no named system'}" for item in items[:NAMED_MAX]]
+    more = len(items) - len(told)
+    return ", ".join(told) + (f", and {more:,} more are not theirs" if more else "")
+
+
+def _named(items: QuerySet[Item], dataset: Dataset, item_ids: Sequence[int]) -> SelectedItems:
     found: dict[int, int] = {}
     wanted = list(dict.fromkeys(item_ids))
     for begin in range(0, len(wanted), AT_ONCE):
-        rows = Item.objects.filter(dataset=dataset, pk__in=wanted[begin : begin + AT_ONCE])
+        rows = items.filter(pk__in=wanted[begin : begin + AT_ONCE])
         found |= dict(rows.values_list("pk", "position"))
     if len(found) < len(wanted):
         raise NotFound(f"item in {dataset}")
     return SelectedItems(tuple(sorted(found, key=found.__getitem__)), {"kind": "items"})
 
 
-def _doubtful(dataset: Dataset, source: Source, viewer: User, criteria: Sequence[Criterion]) -> SelectedItems:
+def _doubtful(
+    items: QuerySet[Item], dataset: Dataset, source: Source, viewer: User, criteria: Sequence[Criterion]
+) -> SelectedItems:
     wanted = source.reasons or tuple(informative.REASONS)
     unknown = [reason for reason in wanted if reason not in informative.REASONS]
     if unknown:
@@ -145,7 +208,7 @@ def _doubtful(dataset: Dataset, source: Source, viewer: User, criteria: Sequence
         raise _refused("source_run", "Choose the run whose judge is to be looked at.")
     require_nothing_hidden(viewer, dataset.team, dataset.pk)
     found = informative.reasons(dataset, source.run, wanted, criteria=criteria)
-    ids = tuple(pk for pk in _ids(_narrowed(dataset, source)) if pk in found)
+    ids = tuple(pk for pk in _ids(_narrowed(items, source)) if pk in found)
     counts = {one.reason: one.items for one in informative.counted(found, ids)}
     return SelectedItems(ids, {"kind": "run", "run": source.run.pk, "reasons": counts} | _narrowing(source))
 
@@ -153,10 +216,10 @@ def _doubtful(dataset: Dataset, source: Source, viewer: User, criteria: Sequence
 # ── Random samples ───────────────────────────────────────────────────────────────────────────────
 
 
-def _sample(dataset: Dataset, source: Source, viewer: User) -> SelectedItems:
+def _sample(items: QuerySet[Item], dataset: Dataset, source: Source, viewer: User) -> SelectedItems:
     if not 0 <= source.seed < SEEDS:
         raise _refused("seed", f"A seed is a whole number from 0 to {SEEDS - 1}, not {source.seed}.")
-    population = _ids(_narrowed(dataset, source))
+    population = _ids(_narrowed(items, source))
     if source.item_ids:
         among = set(source.item_ids)
         population = tuple(pk for pk in population if pk in among)
@@ -165,7 +228,7 @@ def _sample(dataset: Dataset, source: Source, viewer: User) -> SelectedItems:
         least = f"{len(strata)}, one for each stratum," if len(strata) > 1 else "1"
         raise _refused("size", f"A sample has from {least} to {len(population)} items, not {source.size}.")
     shares = allocated({name: len(ids) for name, ids in strata.items()}, source.size)
-    drawing = _drawing(source.seed, Item.objects.filter(dataset=dataset).count(), strata, shares)
+    drawing = _drawing(source.seed, Item.objects.current().filter(dataset=dataset).count(), strata, shares)
     said: dict[str, Any] = {"kind": SAMPLE, "size": source.size, "of": len(population), "seed": source.seed}
     if source.strata_metadata:
         said["strata_metadata"] = source.strata_metadata
@@ -227,7 +290,11 @@ def _strata(
             "strata_criterion", "Strata are by metadata or by a criterion's verdicts, not by both."
         )
     if source.strata_metadata:
-        items = Item.objects.filter(dataset=dataset).annotate(text=metadata_text(source.strata_metadata))
+        items = (
+            Item.objects.current()
+            .filter(dataset=dataset)
+            .annotate(text=metadata_text(source.strata_metadata))
+        )
         values = dict(items.values_list("pk", "text"))
     elif source.strata_criterion:
         values = _verdicts(dataset, source, viewer)
@@ -274,7 +341,8 @@ def _sentence(source: dict[str, Any], *, verdicts: bool) -> str:
         return "Items chosen by what is known of them, which is not said while they are to be reviewed."
     narrowed = _narrowed_words(source)
     if kind == ALL:
-        return "All items of the dataset, including future ones."
+        which = "answers of the chosen system versions" if "of_systems" in source else "items of the dataset"
+        return f"All {which}, including future ones."
     if kind == "filter":
         return f"Items{narrowed}."
     if kind == "run":

@@ -24,8 +24,10 @@ from rubricweb.models import (
     Stratum,
     Team,
     User,
+    unarchived,
 )
 from rubricweb.selectors.blinding import UNITED_MAX, hidden_datasets, hidden_items, shown
+from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews.queue_sources import in_words
 from rubricweb.selectors.reviews.review_pace import own_paces, rater_paces, time_left
 
@@ -62,21 +64,25 @@ class QueueProgress:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """`my_seconds_left` is what is left for the viewer at their own pace; None where it is not known yet."""
+    """`my_seconds_left` is what is left for the viewer at their own pace; None where it is not known yet.
+    `systems` as `queue_systems` names them.
+    """
 
     queue: ReviewQueue
     progress: QueueProgress
     i_rate: bool
-    my_seconds_left: float | None = None
+    my_seconds_left: float | None
+    systems: list[str] | None
 
 
-def queues(team: Team, viewer: User) -> list[QueueRow]:
-    """The team's queues, open ones first, then paused ones, each with its progress and the viewer's own.
+def queues(team: Team, viewer: User, *, archived: bool = False) -> list[QueueRow]:
+    """The team's queues, open ones first, then paused ones, each with its progress and the viewer's own; or
+    those archived.
 
-    Seven queries, however many queues.
+    Eight queries, however many queues; nine where some name system versions.
     """
     rows = list(
-        ReviewQueue.objects.filter(team=team)
+        ReviewQueue.objects.filter(unarchived(archived=archived), team=team)
         .select_related("dataset", "rubric_version", "run")
         .prefetch_related("criteria")
         .order_by("-created_at", "-pk")
@@ -85,9 +91,10 @@ def queues(team: Team, viewer: User) -> list[QueueRow]:
     mine = _rated_by(viewer, rows)
     progress = _progress(rows, viewer, mine)
     paces = own_paces([queue for queue in rows if progress[queue.pk].mine_left], viewer)
+    named = queue_systems(rows, viewer=viewer, team=team)
     return [
-        QueueRow(queue, progress[queue.pk], queue.pk in mine, _mine_left(queue, progress, paces))
-        for queue in rows
+        QueueRow(each, progress[each.pk], each.pk in mine, _mine_left(each, progress, paces), named[each.pk])
+        for each in rows
     ]
 
 
@@ -344,9 +351,13 @@ class QueueChoices:
 def queue_choices(team: Team) -> QueueChoices:
     """The team's datasets, published rubric versions and runs, newest first, and who may review, by name."""
     return QueueChoices(
-        datasets=Dataset.objects.filter(team=team).order_by("-created_at", "-pk"),
-        versions=RubricVersion.objects.filter(rubric__team=team).order_by("-published_at", "-pk"),
-        runs=Run.objects.filter(team=team).select_related("dataset").order_by("-created_at", "-pk"),
+        datasets=Dataset.objects.filter(unarchived(), team=team).order_by("-created_at", "-pk"),
+        versions=RubricVersion.objects.filter(unarchived("rubric__"), rubric__team=team).order_by(
+            "-published_at", "-pk"
+        ),
+        runs=Run.objects.filter(unarchived(), team=team)
+        .select_related("dataset")
+        .order_by("-created_at", "-pk"),
         people=reviewers(team),
     )
 

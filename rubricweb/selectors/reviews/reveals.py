@@ -117,9 +117,9 @@ def _others_spoke(review: Review) -> bool:
     # The item is named twice: by it the peers' reviews are found in an index.
     peers = in_reviews(queue=review.queue, item=review.item)
     source = peers & ~Q(review=review)
-    if review.queue.run_id is not None:
+    if review.queue.run is not None:
         asked = review.queue.criteria_asked(review.item.rubric_version_id)
-        source |= Q(run_id=review.queue.run_id, criterion__in=asked)
+        source |= Q(run__in=review.queue.run.launched_with, criterion__in=asked)
     return Judgement.objects.filter(source, item=review.item).exists()
 
 
@@ -173,12 +173,14 @@ def require_revealed(review: Review) -> None:
 def _answers(
     item: Item, queue: ReviewQueue | None, run: Run | None
 ) -> dict[int, list[tuple[int | None, RevealedAnswer]]]:
-    """What was said about an item: by the run's judge, then in submitted reviews of the queue."""
+    """What was said about an item: by the run's judge, or that of one started with it, then in the queue's
+    submitted reviews.
+    """
     source = Q(pk__in=[])
     if queue is not None:
         source |= in_reviews(queue=queue)
     if run is not None:
-        source |= Q(run=run)
+        source |= Q(run__in=run.launched_with)
     answers: dict[int, list[tuple[int | None, RevealedAnswer]]] = {}
     rows = (
         Judgement.objects.filter(source, item=item)

@@ -59,7 +59,7 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
     Changes 3 of 10, all to the judge's label: changed 0.3, to_judge 0.3, interval 0.108 to 0.603. Items the
     viewer is still to review blind are left out. Without such a queue no query is made.
     """
-    revealing = [one for one in queues if one.run_id == run.pk and one.blind in BLIND_TO_JUDGE]
+    revealing = [one for one in queues if one.blind in BLIND_TO_JUDGE and _reveals(one, run)]
     if not revealing:
         return RevisionRates(False, _rate(None, [], 0), ())
     hidden = hidden_of(viewer, run.team, run.dataset_id)
@@ -71,7 +71,7 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
         judgement = revision.judgement
         if judgement.item_id not in hidden and revision.judge_verdict != judgement.verdict:
             said[judgement.criterion_id].append(revision)
-    judged = run_answers(run, beside=revealing).labels
+    judged = run_answers([run], beside=revealing).labels
     unanswered: dict[int, int] = defaultdict(int)
     silent = Judgement.objects.in_reviews(queue__in=revealing).filter(
         verdict__isnull=False, revision__isnull=True
@@ -86,6 +86,13 @@ def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> 
         _rate(None, everything, sum(unanswered.values())),
         tuple(_rate(one, said[one.pk], unanswered[one.pk]) for one in criteria),
     )
+
+
+def _reveals(queue: ReviewQueue, run: Run) -> bool:
+    """Whether the queue's run is this one, or was started with it."""
+    if queue.run is None or run.launch_id is None:
+        return queue.run_id == run.pk
+    return queue.run.launch_id == run.launch_id
 
 
 def _rate(criterion: Criterion | None, rows: Sequence[Revision], unanswered: int) -> RevisionRate:

@@ -261,7 +261,10 @@ class _Counts:
 def _counts(meanings: Collection[int], hidden: QuerySet[Item, Any]) -> dict[int | None, _Counts]:
     """Meaning → what stands on it, `hidden` items left out. Three queries."""
     found: dict[int | None, _Counts] = defaultdict(_Counts)
-    given = Judgement.objects.in_reviews().filter(criterion__meaning__in=meanings, verdict__isnull=False)
+    in_sight = {"queue__team__deleted_at": None}
+    given = Judgement.objects.in_reviews(**in_sight).filter(
+        criterion__meaning__in=meanings, verdict__isnull=False
+    )
     given = given.exclude(item__in=hidden)
     for meaning, verdict, n in (
         given.order_by().values("criterion__meaning", "verdict").annotate(n=Count("pk"))

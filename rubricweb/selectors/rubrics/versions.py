@@ -17,7 +17,18 @@ from rubricweb.engine.rubric.diff import RubricDiff, rubric_diff
 from rubricweb.engine.rubric.identity import with_ids
 from rubricweb.engine.scoring.weight_shares import weight_shares
 from rubricweb.errors import NotFound
-from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, Rubric, RubricVersion, Run, Team, User
+from rubricweb.models import (
+    Criterion,
+    Dataset,
+    Item,
+    ReviewQueue,
+    Rubric,
+    RubricVersion,
+    Run,
+    Team,
+    User,
+    unarchived,
+)
 from rubricweb.selectors.rubrics.label_changes import LabelChanges, changes_in_draft
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -27,15 +38,17 @@ NO_ITEM = engine.Submission(
 )
 
 
-def rubrics(team: Team, *, search: str = "", cursor: str | None = None, size: int = 50) -> Page[Rubric]:
-    """The team's rubrics, newest edit first.
+def rubrics(
+    team: Team, *, search: str = "", archived: bool = False, cursor: str | None = None, size: int = 50
+) -> Page[Rubric]:
+    """The team's rubrics, newest edit first; or those archived.
 
     Each has `newest_number` and `criterion_count` of its newest version (None before v1) and `run_count`.
     """
     newest = RubricVersion.objects.filter(rubric=OuterRef("pk")).order_by("-number")
     counted = newest.annotate(criterion_total=Count("criteria"))
     rows = (
-        Rubric.objects.filter(team=team)
+        Rubric.objects.filter(unarchived(archived=archived), team=team)
         .defer("draft")
         .annotate(
             newest_number=Subquery(newest.values("number")[:1]),
@@ -82,7 +95,7 @@ def _with_criteria() -> QuerySet[RubricVersion]:
 def published_versions(team: Team) -> QuerySet[RubricVersion]:
     """What a run or a queue can be started with: newest version of the most recently edited rubric first."""
     return (
-        RubricVersion.objects.filter(rubric__team=team)
+        RubricVersion.objects.filter(unarchived("rubric__"), rubric__team=team)
         .select_related("rubric")
         .order_by("-rubric__updated_at", "-rubric_id", "-number")
     )
@@ -220,8 +233,14 @@ def sample_item(rubric: Rubric) -> Item | None:
     if run is not None:
         dataset: Dataset | None = run.dataset
     else:
-        dataset = Dataset.objects.filter(team=rubric.team_id).order_by("-created_at", "-pk").first()
-    return None if dataset is None else dataset.items.select_related("dataset").order_by("position").first()
+        dataset = (
+            Dataset.objects.filter(unarchived(), team=rubric.team_id).order_by("-created_at", "-pk").first()
+        )
+    return (
+        None
+        if dataset is None
+        else dataset.items.current().select_related("dataset").order_by("position").first()
+    )
 
 
 def judge_prompt(content: engine.Rubric, index: int, item: Item | None) -> Prompt:

@@ -115,8 +115,8 @@ def stage_of(grader: PanelGrader | CascadeGrader, judge: str) -> int:
 def examples_of(run: Run) -> dict[int, tuple[Example, ...]]:
     """What the judge is shown with each criterion (0-based index in the run's rubric version).
 
-    Labels and reasons are those of the start; a label decided since changes nothing. An item that is gone is
-    shown no more.
+    Labels and reasons are those of the start; a label decided since changes nothing. An item that is gone has
+    left its words.
     """
     drawn = run.few_shot.examples if run.few_shot else ()
     items = Item.objects.select_related("dataset").in_bulk({one.item for one in drawn})
@@ -125,8 +125,13 @@ def examples_of(run: Run) -> dict[int, tuple[Example, ...]]:
     examples: dict[int, tuple[Example, ...]] = {}
     for one in drawn:
         item = items.get(one.item)
-        if item is not None:
-            index = place[one.criterion]
-            example = Example(item.key, item.to_engine(), one.label, one.reason)
-            examples[index] = (*examples.get(index, ()), example)
+        if one.words is not None:
+            key, shown = one.words.key, one.words.to_engine()
+        elif item is not None:
+            key, shown = item.key, item.to_engine()
+        else:
+            continue
+        index = place[one.criterion]
+        example = Example(key, shown, one.label, one.reason)
+        examples[index] = (*examples.get(index, ()), example)
     return examples

@@ -16,10 +16,15 @@ from rubricweb.models import (
     RunSummary,
     Team,
     User,
+    unarchived,
 )
-from rubricweb.selectors.blinding import hidden_datasets, require_visible
+from rubricweb.selectors.blinding import hidden_runs, require_visible
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import stop_reason, withheld_runs
+
+ARCHIVED = "archived"
+STATES = (*RunState.values, ARCHIVED)
+"""What the list can be narrowed to."""
 
 
 @dataclass(frozen=True)
@@ -71,18 +76,21 @@ def runs(
     size: int = 50,
 ) -> RunList:
     """The team's runs, newest first, with their summaries, and how far those that have not ended are; with
-    `unended` only these: running or paused.
+    `unended` only these: running or paused. The state ARCHIVED is of those
+    that were archived, which the others leave out.
 
     Three queries, and a few more for somebody who rates in an open blind queue.
     """
-    rows = Run.objects.filter(team=team).select_related("dataset", "rubric_version", "summary", "created_by")
+    rows = Run.objects.filter(unarchived(archived=state == ARCHIVED), team=team).select_related(
+        "dataset", "rubric_version", "summary", "created_by", "system_version__system"
+    )
     if dataset_id is not None:
         rows = rows.filter(dataset_id=dataset_id)
     if rubric_id is not None:
         rows = rows.filter(rubric_version__rubric_id=rubric_id)
-    if state:
+    if state and state != ARCHIVED:
         if state not in RunState.values:
-            raise Invalid(f"{state!r} is not a state of a run. Allowed: {', '.join(RunState.values)}.")
+            raise Invalid(f"{state!r} is not a state of a run. Allowed: {', '.join(STATES)}.")
         rows = rows.filter(state=state)
     if unended:
         rows = rows.filter(state__in=UNENDED)
@@ -97,13 +105,13 @@ def runs(
         .annotate(graded=Count("graded_at"), items=Count("pk"))
         .values_list("run_id", "graded", "items")
     }
-    withheld = hidden_datasets(viewer, team)
+    withheld = hidden_runs(viewer, team)
     untold = set(withheld_runs(viewer, team).values_list("pk", flat=True)) if withheld else set()
     listed = tuple(
         RunRow(
             run,
-            None if run.dataset_id in withheld else getattr(run, "summary", None),
-            run.dataset_id in withheld,
+            None if run in withheld else getattr(run, "summary", None),
+            run in withheld,
             stop_reason(run, withheld=run.pk in untold),
             *counts.get(run.pk, (None, None)),
         )
@@ -115,12 +123,14 @@ def runs(
 def run_filters(team: Team) -> RunFilters:
     """Datasets and rubrics by name that some run of the team used, and the states there are."""
     return RunFilters(
-        datasets=Dataset.objects.filter(team=team, runs__isnull=False).distinct().order_by("name", "pk"),
-        rubrics=Rubric.objects.filter(team=team, versions__runs__isnull=False)
+        datasets=Dataset.objects.filter(unarchived(), team=team, runs__isnull=False)
+        .distinct()
+        .order_by("name", "pk"),
+        rubrics=Rubric.objects.filter(unarchived(), team=team, versions__runs__isnull=False)
         .only("pk", "title")
         .distinct()
         .order_by("title", "pk"),
-        states=tuple(RunState.values),
+        states=STATES,
     )
 
 

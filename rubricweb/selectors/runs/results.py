@@ -13,6 +13,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
 from rubricweb.models import FULLY_JUDGED, Criterion, Judgement, Run, RunItem, RunSummary, User
 from rubricweb.selectors.blinding import is_withheld, shown
+from rubricweb.selectors.datasets.columns import Where, name_values, narrowed
 from rubricweb.selectors.runs.criterion_counts import (
     CriterionCounts,
     criterion_counts,
@@ -289,18 +290,30 @@ def _bins(scores: Sequence[float], bins: int = 10) -> list[Bin]:
 
 
 def run_items(
-    run: Run, *, viewer: User, order: str = "score", cursor: str | None = None, size: int = 50
+    run: Run,
+    *,
+    viewer: User,
+    order: str = "score",
+    cursor: str | None = None,
+    size: int = 50,
+    where: Where = (),
 ) -> Page[RunItem]:
     """Graded items of the run without bodies. Items the viewer still has to review blind are left out.
 
+    `where` narrows the list to values of columns the dataset declares.
+
     By score those alone are ranked that have one and no error; `errored_items` has the others.
     """
-    return keyset_page(_listed(run, viewer, order), order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)
+    rows = narrowed(_listed(run, viewer, order), run.dataset, where, item="item_id")
+    page = keyset_page(rows, order=RUN_ITEM_ORDERS[order], cursor=cursor, size=size)
+    name_values([row.item for row in page.rows], run.dataset)
+    return page
 
 
-def listed_ids(run: Run, *, viewer: User, order: str, most: int) -> list[int]:
+def listed_ids(run: Run, *, viewer: User, order: str, most: int, where: Where = ()) -> list[int]:
     """The ids of the items that `run_items` lists, in its order, the first `most`."""
-    rows = _listed(run, viewer, order).order_by(*RUN_ITEM_ORDERS[order])
+    rows = narrowed(_listed(run, viewer, order), run.dataset, where, item="item_id")
+    rows = rows.order_by(*RUN_ITEM_ORDERS[order])
     return list(rows.values_list("item_id", flat=True)[:most])
 
 

@@ -21,12 +21,12 @@ MOST_RUNS = 20
 @dataclass(frozen=True)
 class RunCost:
     """What one run cost within the month; `unpriced` calls cost an unknown amount on top, and `lost_calls` at
-    most `lost_at_most_usd`.
+    most `lost_at_most_usd`. `run` None is all those that were deleted since.
 
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     """
 
-    run: Run
+    run: Run | None
     cost_usd: float | None
     calls: int | None
     cached: int | None
@@ -66,7 +66,7 @@ def month_figures(team: Team, *, viewer: User | None, now: datetime) -> MonthFig
     Seven queries at most, however many calls; nine more for somebody who rates blind.
     """
     month = month_of(now)
-    of_month = RunTally.objects.filter(run__team=team, month=month).order_by()
+    of_month = RunTally.objects.filter(team=team, month=month).order_by()
     untold = set(withheld_runs(viewer, team).values_list("pk", flat=True))
     rows = (
         of_month.exclude(run__in=untold)
@@ -84,10 +84,12 @@ def month_figures(team: Team, *, viewer: User | None, now: datetime) -> MonthFig
     dearest = list(rows[:MOST_RUNS])
     withheld = sorted(set(of_month.filter(run__in=untold).values_list("run_id", flat=True)), reverse=True)
     listed = withheld[: MOST_RUNS - len(dearest)]
-    runs = Run.objects.select_related("dataset").in_bulk([*(row["run_id"] for row in dearest), *listed])
+    runs = Run.objects.select_related("dataset").in_bulk(
+        [*(row["run_id"] for row in dearest if row["run_id"]), *listed]
+    )
     costs = [
         RunCost(
-            runs[row["run_id"]],
+            None if row["run_id"] is None else runs[row["run_id"]],
             row["cost_usd"],
             row["calls"],
             row["cached"],

@@ -59,7 +59,7 @@ def run_spending(run: Run, *, now: datetime) -> Spending:
 
 def month_spending(team: Team, *, now: datetime) -> Spending:
     """What all runs of the team have cost in the calendar month of `now`. One query."""
-    lately = RunTally.objects.filter(run__team=team, month__gte=_earliest_held(now))
+    lately = RunTally.objects.filter(team=team, month__gte=_earliest_held(now))
     return _spending(team.monthly_budget_usd, lately, Q(month=month_of(now)), now)
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.models import (
+    NOT_RETIRED,
     ApiToken,
+    Case,
     Criterion,
     Dataset,
     Item,
@@ -16,9 +18,11 @@ from rubricweb.models import (
     ReviewQueue,
     Role,
     Rubric,
+    System,
     Team,
     User,
 )
+from rubricweb.selectors.blinding import key_is_hidden
 from rubricweb.selectors.datasets.items import ImportedRater, imported_raters
 from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.teams import addresses
@@ -30,7 +34,7 @@ AT_ONCE = 5000
 
 
 def every_team() -> list[Team]:
-    return list(Team.objects.order_by("name"))
+    return list(Team.objects.filter(deleted_at=None).order_by("name"))
 
 
 def has_team(slug: str) -> bool:
@@ -95,6 +99,12 @@ def queue_called(team: Team, name: str) -> ReviewQueue:
     return _by_number_or_name(rows, name, noun="review queue", team=team)
 
 
+def system_called(team: Team, name: str) -> System:
+    """A system by its number or its name."""
+    rows = System.objects.filter(team=team).exclude(name="").order_by("name")
+    return _by_number_or_name(rows, name, noun="system", team=team)
+
+
 def _by_number_or_name(rows: QuerySet[Row], name: str, *, noun: str, team: Team, field: str = "name") -> Row:
     """The row of this number, else of this name. Raises Invalid listing the first that there are."""
     row = rows.filter(pk=int(name)).first() if _is_number(name) else None
@@ -105,23 +115,39 @@ def _by_number_or_name(rows: QuerySet[Row], name: str, *, noun: str, team: Team,
     return row
 
 
-def items_called(dataset: Dataset, names: Sequence[str]) -> list[int]:
-    """The ids of items by their keys or as id:N, in that order. Raises Invalid naming the first that is not
-    there.
+def items_called(dataset: Dataset, names: Sequence[str], *, viewer: User, retired: bool = False) -> list[int]:
+    """The ids of current items, or of retired ones, by their keys or as id:N, in that order. Raises Invalid
+    naming the first that is not there, or has a key that would tell the viewer who answered blind.
     """
     numbers = {name: int(name[3:]) for name in names if name.startswith("id:") and _is_number(name[3:])}
     keys = [name for name in names if name not in numbers]
-    rows = Item.objects.filter(dataset=dataset)
+    rows = Item.objects.filter(dataset=dataset).order_by("pk")
+    rows = rows.exclude(retired_in=NOT_RETIRED) if retired else rows.current()
     found: dict[str | int, int] = {}
     for begin in range(0, len(names), AT_ONCE):
-        found |= rows.filter(key__in=keys[begin : begin + AT_ONCE]).values_list("key", "pk")
+        called = rows.filter(_key_is_told(viewer, dataset.team), key__in=keys[begin : begin + AT_ONCE])
+        found |= called.values_list("key", "pk")
         some = list(numbers.values())[begin : begin + AT_ONCE]
         found |= {pk: pk for pk in rows.filter(pk__in=some).values_list("pk", flat=True)}
     ids = [found.get(numbers.get(name, name)) for name in names]
     for name, pk in zip(names, ids, strict=True):
         if pk is None:
-            raise Invalid(f"There is no item {name!r} in {dataset}; allowed: its key, or id:N.")
+            raise Invalid(
+                f"There is no {'retired item' if retired else 'item'} {name!r} in {dataset}; "
+                "allowed: its key, or id:N."
+            )
     return [pk for pk in ids if pk is not None]
+
+
+def case_called(dataset: Dataset, name: str) -> Case:
+    """A case of the dataset by its key, or as id:N."""
+    rows = Case.objects.filter(dataset=dataset)
+    number = name.removeprefix("id:")
+    by_id = name.startswith("id:") and _is_number(number)
+    found = (rows.filter(pk=int(number)) if by_id else rows.filter(key=name)).first()
+    if found is None:
+        raise Invalid(f"There is no case {name!r} in {dataset}; allowed: its key, or id:N.")
+    return found
 
 
 def imported_rater_called(dataset: Dataset, name: str) -> ImportedRater:
@@ -172,20 +198,26 @@ def token_called(team: Team, user: User, name: str) -> ApiToken:
     return found[0]
 
 
-def item_called(team: Team, name: str) -> Item:
-    """An item as id:N, or by its key where only one dataset of the team has it."""
+def item_called(team: Team, name: str, *, viewer: User) -> Item:
+    """An item as id:N, or by its key where only one dataset of the team has it and the viewer may know it."""
     rows = Item.objects.filter(dataset__team=team).select_related("dataset")
     number = name.removeprefix("id:")
     if name.startswith("id:") and _is_number(number):
         found = list(rows.filter(pk=int(number)))
     else:
-        found = list(rows.filter(key=name).order_by("pk")[:SHOWN])
+        called = rows.filter(_key_is_told(viewer, team), key=name).order_by("pk")
+        found = list(called.current()[:SHOWN]) or list(called[:SHOWN])
     if not found:
         raise Invalid(f"There is no item {name!r} in {team}; allowed: its key, or id:N.")
     if len(found) > 1:
         known = ", ".join(f"id:{one.pk} in {one.dataset}" for one in found)
         raise Invalid(f"Several items of {team} are called {name!r}; say which. Known: {known}.")
     return found[0]
+
+
+def _key_is_told(viewer: User, team: Team) -> Q:
+    """The condition on items that their key does not tell this person who gave an answer to review blind."""
+    return Q(system_version__system__name="") | ~Q(key_is_hidden(viewer, team))
 
 
 def criterion_called(item: Item, name: str) -> Criterion:

@@ -148,7 +148,9 @@ def journal(
             kind=KINDS.get(row.target_kind, row.target_kind),
             target_id=row.target_id,
             label=row.target_label,
-            detail=_visible_detail(row, withheld, of_others=row.actor_id != viewer.pk and reviews_blind),
+            detail=_visible_detail(
+                row, withheld, of_others=row.actor_id != viewer.pk and reviews_blind, blind=reviews_blind
+            ),
             at=row.at,
         )
         for row in page.rows
@@ -179,14 +181,15 @@ TELLING = {"paused": "why", "gave up on": "why", "resumed": "items"}
 
 
 def _visible_detail(
-    row: JournalEntry, withheld: Collection[int], *, of_others: bool
+    row: JournalEntry, withheld: Collection[int], *, of_others: bool, blind: bool
 ) -> tuple[tuple[str, Any], ...]:
     """The line's detail, without what must not be told of the runs whose calls are withheld, nor `of_others`
-    by somebody still to review blind.
+    by somebody still to review blind; nor which item a review was of, whose key may tell who answered.
     """
     telling = TELLING.get(row.verb, "") if row.target_kind == "run" and row.target_id in withheld else ""
     if row.verb == PRUNED and withheld:
         telling = "calls"
     if row.verb == "exported" and of_others:
         telling = "label_decisions"
-    return tuple((name, value) for name, value in row.detail.items() if name != telling)
+    told = [(name, value) for name, value in row.detail.items() if name != telling]
+    return tuple(one for one in told if not (blind and row.target_kind == "review" and one[0] == "item"))

@@ -16,7 +16,7 @@ def visible_notices(user: User, team: Team) -> QuerySet[Notice]:
     hidden = hidden_items(user, team, item=OuterRef("comment__item_id"))
     return (
         Notice.objects.filter(user=user, team=team, comment__removed_at=None)
-        .filter(Q(comment=None) | ~Exists(hidden))
+        .filter(Q(comment=None) | Q(comment__item__dataset__team=team) & ~Exists(hidden))
         .select_related("team", "queue", "comment__item__dataset", "comment__author")
     )
 

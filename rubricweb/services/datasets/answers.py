@@ -12,7 +12,9 @@ from rubricweb.engine.formats.datasets.cases import AnsweredCase, read_system
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
-from rubricweb.services.datasets import cases, datasets
+from rubricweb.services import dataset_versions
+from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.intake import MOST_FAULTS
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,11 @@ def plan_answers(
     as_attempt: bool = False,
 ) -> AnswersPlan:
     """What `add_answers` would store; nothing is. Raises Invalid for a file that cannot be read."""
-    return _planned(dataset, _read(dataset, data, filename, system, columns), as_attempt=as_attempt)[0]
+    reading = AnswersReading(dataset, system, as_attempt=as_attempt)
+    file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
+    reading.take(file)
+    refuse(filename, reading.wrong_systems)
+    return reading.plan()
 
 
 def add_answers(
@@ -61,48 +67,114 @@ def add_answers(
     version has answered before; with `as_attempt` those are its next attempt. Conflict for a sealed half.
     """
     datasets.require_unsealed(dataset)
-    file = _read(dataset, data, filename, system, columns)
+    read_version(system)
+    file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
     with transaction.atomic():
-        datasets.hold(dataset)
-        plan, records = _planned(dataset, file, as_attempt=as_attempt)
-        faults = [
-            Fault(f"items[{i}].case_id", repr(record.case_id), why)
-            for i, record in enumerate(file.items)
-            for names, why in (
-                (plan.unknown, f"the id of a case of {dataset}"),
-                (plan.answered, f"a case that {plan.system} has not answered, or another attempt"),
-            )
-            if record.case_id in names
-        ]
-        _refuse(filename, faults)
-        datasets.add_read_items(dataset, replace(file, items=records), by=by, filename=filename)
-    return plan
+        dataset_versions.hold(dataset)
+        reading = AnswersReading(dataset, system, as_attempt=as_attempt)
+        file = reading.take(file)
+        refuse(filename, reading.faults)
+        datasets.add_read_items(dataset, file, by=by, filename=filename)
+    return reading.plan()
 
 
-def _refuse(filename: str, faults: Iterable[Fault]) -> None:
+def refuse(filename: str, faults: Iterable[Fault]) -> None:
     """Refuses the whole file where there are faults."""
     if found := list(faults):
         raise Invalid(f"{filename}: {counted(len(found), 'fault')}, nothing was added.", found)
 
 
-def _read(
-    dataset: Dataset, data: bytes, filename: str, system: str, columns: Mapping[str, str] | None
-) -> DatasetFile:
-    """The file with every row as an answer of the version to its case."""
+def read_version(system: str) -> str:
+    """The version as it is stored, assistant@v5. Raises Invalid where the text names none."""
     faults = FaultList()
     version = read_system(system, "system", faults)
     if version is None and not faults:
         faults.add("system", "nothing", "a system and its version, as assistant@v5")
-    _refuse(filename, faults)
-    assert version is not None, "a fault says so"
-    file = datasets.read_file(data, filename, columns, rubric=datasets.own_rubric(dataset))
-    rows = []
-    for i, record in enumerate(file.items):
-        if record.system not in ("", version):
-            faults.add(f"items[{i}].system", repr(record.system), f"{version}, the version of the whole file")
-        rows.append(_answer(record, version))
-    _refuse(filename, faults)
-    return replace(file, items=tuple(rows))
+    if version is None:
+        raise Invalid("; ".join(map(str, faults)), faults)
+    return version
+
+
+class AnswersReading:
+    """Reads parts of a file as answers of one version to the cases of a dataset."""
+
+    def __init__(self, dataset: Dataset, system: str, *, as_attempt: bool) -> None:
+        self._dataset = dataset
+        self.version = read_version(system)
+        self._as_attempt = as_attempt
+        name, _, label = self.version.partition("@")
+        of_version = Item.objects.current().filter(
+            case__dataset=dataset,
+            wording=F("case__wording"),
+            system_version__system__name=name,
+            system_version__label=label,
+        )
+        attempts = of_version.order_by().values("case__key").annotate(n=Max("attempt"))
+        self._last: dict[str, int] = dict(attempts.values_list("case__key", "n"))
+        cases = Case.objects.filter(dataset=dataset).order_by("position")
+        # Case key → whether the file answers it.
+        self._asked: dict[str, bool] = dict.fromkeys(cases.values_list("key", flat=True), False)
+        # Cases all of whose answers are retired can be answered, and are not missed.
+        current = Item.objects.current().filter(dataset=dataset).order_by()
+        self._missed = set(current.values_list("case__key", flat=True).distinct())
+        self._unknown: set[str] = set()
+        self._again: set[str] = set()
+        self._answers = 0
+        self._taken = 0
+        self.wrong_systems: list[Fault] = []
+        self._wrong_cases: list[Fault] = []
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What keeps the file from being added: rows of another system, then wrong cases."""
+        return self.wrong_systems or self._wrong_cases
+
+    def take(self, file: DatasetFile) -> DatasetFile:
+        """This part of the file with every row as an answer of the version to its case."""
+        rows = tuple(self._row(record) for record in file.items)
+        return replace(file, items=rows)
+
+    def plan(self) -> AnswersPlan:
+        """What the file comes to, once all of it was taken."""
+        return AnswersPlan(
+            system=self.version,
+            answers=self._answers,
+            missing=tuple(
+                key
+                for key, is_asked in self._asked.items()
+                if not is_asked and key in self._missed and key not in self._last
+            ),
+            unknown=tuple(sorted(self._unknown)),
+            answered=tuple(key for key in self._asked if key in self._again),
+        )
+
+    def _row(self, record: ItemRecord) -> ItemRecord:
+        place, self._taken = f"items[{self._taken}]", self._taken + 1
+        if record.system not in ("", self.version):
+            allowed = f"{self.version}, the version of the whole file"
+            _add(self.wrong_systems, Fault(f"{place}.system", repr(record.system), allowed))
+        row = _answer(record, self.version)
+        last = self._last.get(row.case_id, 0)
+        if self._as_attempt and last:
+            row = _next_attempt(row, last)
+        if row.case_id not in self._asked:
+            self._unknown.add(row.case_id)
+            why = f"the id of a case of {self._dataset}"
+        elif row.attempt <= last:
+            self._asked[row.case_id] = True
+            self._again.add(row.case_id)
+            why = f"a case that {self.version} has not answered, or another attempt"
+        else:
+            self._asked[row.case_id] = True
+            self._answers += 1
+            return row
+        _add(self._wrong_cases, Fault(f"{place}.case_id", repr(row.case_id), why))
+        return row
+
+
+def _add(faults: list[Fault], fault: Fault) -> None:
+    if len(faults) < MOST_FAULTS:
+        faults.append(fault)
 
 
 def _answer(record: ItemRecord, version: str) -> ItemRecord:
@@ -112,38 +184,6 @@ def _answer(record: ItemRecord, version: str) -> ItemRecord:
     )
     answered = AnsweredCase(case_id, version, record.attempt)
     return replace(record, id=own_id or answered.item_id, case_id=case_id, system=version)
-
-
-def _planned(
-    dataset: Dataset, file: DatasetFile, *, as_attempt: bool
-) -> tuple[AnswersPlan, tuple[ItemRecord, ...]]:
-    """What the file comes to, and its rows with the attempts they are."""
-    version = file.items[0].system if file.items else ""
-    name, _, label = version.partition("@")
-    of_version = Item.objects.filter(
-        case__dataset=dataset,
-        wording=F("case__wording"),
-        system_version__system__name=name,
-        system_version__label=label,
-    )
-    last = dict(
-        of_version.order_by().values("case__key").annotate(n=Max("attempt")).values_list("case__key", "n")
-    )
-    keys = list(Case.objects.filter(dataset=dataset).order_by("position").values_list("key", flat=True))
-    known, asked = set(keys), {cases.case_key(record) for record in file.items}
-    records = tuple(
-        _next_attempt(record, last[record.case_id]) if as_attempt and record.case_id in last else record
-        for record in file.items
-    )
-    again = {one.case_id for one in records if one.attempt <= last.get(one.case_id, 0)}
-    plan = AnswersPlan(
-        system=version,
-        answers=sum(one.case_id in known and one.case_id not in again for one in records),
-        missing=tuple(key for key in keys if key not in asked and key not in last),
-        unknown=tuple(sorted(asked - known)),
-        answered=tuple(key for key in keys if key in again),
-    )
-    return plan, records
 
 
 def _next_attempt(record: ItemRecord, last: int) -> ItemRecord:

@@ -7,7 +7,8 @@ from django.db.models import F, Max, Min
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.cases import asked_words
-from rubricweb.models import Case, Dataset, Item
+from rubricweb.models import Case, CaseText, Dataset, Item
+from rubricweb.services.shared import bulk_rows
 
 AT_ONCE = 5000
 
@@ -28,34 +29,67 @@ def known_cases(dataset: Dataset, keys: Collection[str]) -> dict[str, Item]:
         first = answers.order_by().values("case").annotate(first=Min("pk")).values("first")
         rows = Item.objects.filter(pk__in=first).select_related("case", "dataset", "rubric_version")
         found |= {row.case.key: row for row in rows.prefetch_related("rubric_version__criteria")}
+        # Corrected, and nobody has answered the new words yet.
+        texts = CaseText.objects.filter(
+            case__dataset=dataset, case__key__in=wanted[begin : begin + AT_ONCE], number=F("case__wording")
+        ).select_related("case__dataset", "rubric_version")
+        for text in texts.prefetch_related("rubric_version__criteria"):
+            found.setdefault(text.case.key, _as_item(text))
     return found
 
 
-def case_faults(dataset: Dataset, file: DatasetFile, known: Mapping[str, Item]) -> list[Fault]:
+def words_of(case: Case) -> Item:
+    """The present words of a case, as one of its items has them; not stored where none answers them yet."""
+    rows = Item.objects.filter(case=case, wording=case.wording)
+    item = rows.select_related("case", "dataset", "rubric_version").order_by("pk").first()
+    return item or _as_item(
+        CaseText.objects.select_related("case__dataset").get(case=case, number=case.wording)
+    )
+
+
+def _as_item(text: CaseText) -> Item:
+    return Item(
+        dataset=text.case.dataset,
+        case=text.case,
+        wording=text.number,
+        prompt=text.prompt,
+        reference=text.reference,
+        description=text.description,
+        rubric_version=text.rubric_version,
+    )
+
+
+def case_faults(
+    dataset: Dataset, file: DatasetFile, known: Mapping[str, Item], *, first: int = 0
+) -> list[Fault]:
     """What keeps items of a file from becoming answers to known cases: other words, answered before, or an
-    own key that is the key of a case.
+    own key that is the key of a case. `first` is the place of the first item in the whole file.
     """
+    answers = Item.objects.current().filter(case__in=[item.case_id for item in known.values()])
     answered = set(
-        Item.objects.filter(case__in=[item.case_id for item in known.values()])
+        answers.filter(wording=F("case__wording"))
         .annotate(case_key=F("case__key"), name=F("system_version__system__name"))
         .values_list("case_key", "name", "system_version__label", "attempt")
     )
+    # A case all of whose answers are retired may be answered under its own key again.
+    current = set(answers.order_by().values_list("case__key", flat=True).distinct())
     faults = []
-    for i, record in enumerate(file.items):
+    for i, record in enumerate(file.items, start=first):
         asked = known.get(case_key(record))
         if asked is None:
             continue
-        if not record.case_id:
+        if not record.case_id and case_key(record) in current:
             faults.append(
                 Fault(f"items[{i}].id", repr(record.id), "an id that no case of the dataset has yet")
             )
             continue
         if _words(file, record, asked) != _words(file, None, asked):
-            found = f"case {record.case_id!r} with another prompt, reference or rubric"
+            found = f"case {case_key(record)!r} with another prompt, reference or rubric"
             allowed = (
                 "the words the dataset has for the case, or none: correct the case where they have changed"
             )
-            faults.append(Fault(f"items[{i}].case_id", found, allowed))
+            place = "case_id" if record.case_id else "id"
+            faults.append(Fault(f"items[{i}].{place}", found, allowed))
         name, _, label = record.system.partition("@")
         if (record.case_id, name, label, record.attempt) in answered:
             found = f"a second answer of {record.system or 'the same system'} to case {record.case_id!r}"
@@ -75,18 +109,18 @@ def _words(file: DatasetFile, record: ItemRecord | None, asked: Item) -> str:
     return asked_words(prompt, reference, rubric)  # type: ignore[arg-type]  # as it was imported
 
 
-def store_cases(
-    dataset: Dataset, records: Sequence[ItemRecord], known: Mapping[str, Item]
-) -> dict[str, Case]:
-    """Case key → its row, for every item; new ones stand behind those of the dataset, in file order."""
-    keys = dict.fromkeys(map(case_key, records))
-    last = Case.objects.filter(dataset=dataset).aggregate(last=Max("position"))["last"]
-    first = 0 if last is None else last + 1
-    new = [key for key in keys if key not in known]
-    made = Case.objects.bulk_create(
-        [Case(dataset=dataset, key=key, position=first + at) for at, key in enumerate(new)], batch_size=1000
-    )
-    return {key: item.case for key, item in known.items()} | dict(zip(new, made, strict=True))
+def store_cases(dataset: Dataset, keys: Sequence[str], *, first: int) -> dict[str, int]:
+    """Key → id of new cases of the dataset, in their order, from the place `first` on."""
+    ids = bulk_rows.reserve_ids(Case, len(keys))
+    rows = [(pk, dataset.pk, key, first + at, 1) for at, (pk, key) in enumerate(zip(ids, keys, strict=True))]
+    bulk_rows.insert(Case, ("id", "dataset_id", "key", "position", "wording"), rows)
+    return dict(zip(keys, ids, strict=True))
+
+
+def next_position(model: type[Case | Item], dataset: Dataset) -> int:
+    """The place behind all cases, or items, of the dataset."""
+    last = model.objects.filter(dataset=dataset).aggregate(last=Max("position"))["last"]
+    return 0 if last is None else last + 1
 
 
 def copy_cases(items: Iterable[Item], dataset: Dataset) -> dict[int, Case]:

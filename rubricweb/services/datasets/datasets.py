@@ -1,27 +1,38 @@
 """Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.utils import timezone
 
 from rubricweb import engine
-from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.dataset_values import DatasetFile
 from rubricweb.engine.formats.datasets.files import read_dataset, read_dataset_in_part
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, Item, QueueState, ReviewQueue, RubricVersion, Team, User
-from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
-from rubricweb.services.datasets import cases, systems
+from rubricweb.models import (
+    NOT_RETIRED,
+    Case,
+    ChangeKind,
+    Dataset,
+    Item,
+    ReviewQueue,
+    RubricVersion,
+    Team,
+    User,
+)
+from rubricweb.services import dataset_versions
+from rubricweb.services.datasets import cases, columns, systems
+from rubricweb.services.datasets.intake import CheckedItems, Intake, NewItem, parts
 from rubricweb.services.labels import store_labels
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
+from rubricweb.services.shared import bulk_rows
 from rubricweb.services.shared.journal import record
 
 
@@ -62,19 +73,12 @@ def import_dataset_file(
     """
     file = read_file(data, filename, columns, strict=strict)
     name = dataset_name(file, filename, name)
+    intake = Intake(None)
     with transaction.atomic():
-        if Dataset.objects.filter(team=team, name=name).exists():
-            raise Conflict(f"The team already has a dataset called {name!r}; give this one another name.")
-        dataset = Dataset.objects.create(
-            team=team,
-            name=name,
-            prompt=file.prompt,
-            reference=file.reference,
-            rubric_version=_own_rubric(team, by, file, name),
-            created_by=by,
-        )
-        stored = _store(dataset, file, {}, by=by, filename=filename)
-        record(team, by, "imported", dataset, **_journal_details(stored, filename))
+        dataset = new_dataset(team, file, name, by=by)
+        count = store(dataset, map(intake.take, parts(file)), by=by, filename=filename)
+        stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
+        record(team, by, "imported", dataset, **journal_details(stored, filename))
     return stored
 
 
@@ -103,30 +107,29 @@ def add_items_of_file(
     require_unsealed(dataset)
     file = read_file(data, filename, columns, rubric=own_rubric(dataset), strict=strict)
     with transaction.atomic():
-        hold(dataset)
+        dataset_versions.hold(dataset)
         return add_read_items(dataset, file, by=by, filename=filename)
 
 
 def add_read_items(dataset: Dataset, file: DatasetFile, *, by: User | None, filename: str) -> StoredItems:
     """Stores the items of a file that was read, as `add_items_of_file` does; the dataset is on `hold`."""
-    known = cases.known_cases(dataset, [cases.case_key(item) for item in file.items])
-    _check_addition(dataset, file, own_rubric(dataset), filename, known)
-    stored = _store(dataset, _with_own_texts(dataset, file), known, by=by, filename=filename)
-    record(dataset.team, by, "added items to", dataset, **_journal_details(stored, filename))
+    intake = Intake(dataset)
+    batches = [intake.take(part) for part in parts(file)]
+    if intake.faults:
+        raise _refused(filename, intake.faults)
+    intake.check_queues()
+    count = store(dataset, batches, by=by, filename=filename)
+    stored = StoredItems(dataset, count, file.left_out, file.more_left_out)
+    record(dataset.team, by, "added items to", dataset, **journal_details(stored, filename))
     return stored
 
 
 def require_unsealed(dataset: Dataset) -> None:
     if dataset.sealed_as:
         raise Conflict(
-            f"{dataset} is sealed as the {dataset.sealed_as} half of a split: the seal covers its items. "
-            "Add them to the dataset it came from, or import them as another."
+            f"{dataset} is sealed as the {dataset.sealed_as} half of a split: the seal covers its items, "
+            "which stay as they are. Change the dataset it came from, or import another."
         )
-
-
-def hold(dataset: Dataset) -> None:
-    """Until the items stand: positions are given once, and a run planned meanwhile would miss them."""
-    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
 
 
 def own_rubric(dataset: Dataset) -> engine.Rubric | None:
@@ -161,72 +164,134 @@ def _refused(filename: str, faults: Sequence[Fault]) -> Invalid:
     return Invalid(f"{filename}: {counted(count, 'fault')}, nothing was imported.", faults)
 
 
-# ── Adding to a dataset ──────────────────────────────────────────────────────────────────────────
-
-
-def _check_addition(
-    dataset: Dataset, file: DatasetFile, own: engine.Rubric | None, filename: str, known: dict[str, Item]
-) -> None:
-    faults = []
-    if file.rubric is not None and (own is None or _rules(file.rubric) != _rules(own)):
-        allowed = "the dataset's own rubric, or none: an item may bring one of its own"
-        faults.append(Fault("rubric", "a rubric for all items of the file", allowed))
-    # All of them rather than those of the file: a database takes only so many parameters.
-    taken = set(Item.objects.filter(dataset=dataset).values_list("key", flat=True))
-    faults += [
-        Fault(f"items[{i}].id", repr(item.id), f"an id that {dataset} does not have yet")
-        for i, item in enumerate(file.items)
-        if item.id in taken
-    ]
-    faults = faults or cases.case_faults(dataset, file, known)
-    if faults:
-        raise _refused(filename, faults)
-    if any(item.rubric is None for item in file.items):
-        bare = ReviewQueue.objects.filter(dataset=dataset, state=QueueState.OPEN, rubric_version=None).first()
-        if bare is not None:
-            raise Conflict(
-                f"The open queue {bare} reviews every item by its own rubric, and some of these bring none. "
-                "Give each a rubric, or close the queue first."
-            )
-
-
-def _rules(rubric: engine.Rubric) -> dict[str, Any]:
-    """A rubric without its title: what an answer depends on."""
-    return {field: value for field, value in rubric.to_dict(ids=False).items() if field != "title"}
-
-
-def _with_own_texts(dataset: Dataset, file: DatasetFile) -> DatasetFile:
-    """The file with its prompt and reference at every item, where the dataset's are not the same."""
-    prompt = file.prompt if file.prompt != dataset.prompt else None
-    reference = file.reference if file.reference != dataset.reference else None
-    if prompt is None and reference is None:
-        return file
-    items = tuple(
-        replace(
-            item,
-            prompt=item.prompt if item.prompt is not None else prompt,
-            reference=item.reference if item.reference is not None else reference,
-        )
-        for item in file.items
-    )
-    return replace(file, items=items)
-
-
 # ── Storing ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _store(
-    dataset: Dataset, file: DatasetFile, known: Mapping[str, Item], *, by: User | None, filename: str
-) -> StoredItems:
-    """Items with everything that is said of them."""
-    items = _store_items(dataset, file, known)
-    queues.take_in(dataset, items)
-    _store_ground_truth(dataset, file, by=by)
-    _store_labels(dataset, file.labels, by=by, queue_name=f"Labels of {dataset.name}", filename=filename)
-    return StoredItems(dataset, len(items), file.left_out, file.more_left_out)
+def new_dataset(team: Team, file: DatasetFile, name: str, *, by: User | None) -> Dataset:
+    """A dataset without items yet, as a file describes it. Raises Conflict when the name is taken."""
+    require_free_name(team, name)
+    return Dataset.objects.create(
+        team=team,
+        name=name,
+        prompt=file.prompt,
+        reference=file.reference,
+        rubric_version=_own_rubric(team, by, file, name),
+        created_by=by,
+    )
 
 
-def _journal_details(stored: StoredItems, filename: str) -> dict[str, Any]:
+def require_free_name(team: Team, name: str) -> None:
+    if Dataset.objects.filter(team=team, name=name).exists():
+        raise Conflict(f"The team already has a dataset called {name!r}; give this one another name.")
+
+
+def store(dataset: Dataset, batches: Iterable[CheckedItems], *, by: User | None, filename: str) -> int:
+    """Stores items with everything that is said of them, in a transaction of the caller's; how many.
+
+    Items stand behind those there are, in their order; those with the same rubric share a frozen version.
+    They make the next version of the dataset. Open queues over the whole dataset take them in. The dataset is
+    on `hold`, or new.
+    """
+    writer = _Writer(dataset)
+    truth: list[LabelRecord] = []
+    labels: list[LabelRecord] = []
+    for batch in batches:
+        writer.write(batch.items)
+        truth += batch.truth
+        labels += batch.labels
+    count = writer.position - writer.first
+    if count:
+        dataset_versions.made(dataset, writer.version, ChangeKind.APPEND, items=count, by=by, note=filename)
+    columns.take_in(dataset, first=writer.first)
+    new = Item.objects.filter(dataset=dataset, position__gte=writer.first).order_by("position")
+    queues.take_in(dataset, new)
+    _store_labels(dataset, truth, by=by, queue_name=f"Ground truth of {dataset.name}")
+    _store_labels(dataset, labels, by=by, queue_name=f"Labels of {dataset.name}", filename=filename)
+    return count
+
+
+class _Writer:
+    """Writes items batch by batch, and the cases, versions and rubrics they need and nobody has yet."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.version = dataset_versions.next_version(dataset)
+        self.first = self.position = cases.next_position(Item, dataset)
+        self._case_position = cases.next_position(Case, dataset)
+        self._cases: dict[str, int] = {}
+        self._rubrics: dict[str, int] = {}
+        self._systems: dict[str, int] = {}
+        self._now = timezone.now()
+
+    def write(self, items: Sequence[NewItem]) -> None:
+        self._make_what_is_new(items)
+        ids = bulk_rows.reserve_ids(Item, len(items))
+        bulk_rows.insert(Item, _COLUMNS, [self._values(pk, one) for pk, one in zip(ids, items, strict=True)])
+
+    def _make_what_is_new(self, items: Sequence[NewItem]) -> None:
+        keys = dict.fromkeys(item.case_key for item in items if item.case_id is None)
+        new = [key for key in keys if key not in self._cases]
+        self._cases |= cases.store_cases(self.dataset, new, first=self._case_position)
+        self._case_position += len(new)
+        names = {item.system for item in items} - self._systems.keys()
+        if names:
+            versions = systems.named_versions(self.dataset.team, names)
+            self._systems |= {name: version.pk for name, version in versions.items()}
+        texts = dict.fromkeys(item.rubric for item in items if item.rubric is not None)
+        unknown = [text for text in texts if text not in self._rubrics]
+        made = rubrics.store_versions([engine.Rubric.from_json(text) for text in unknown])
+        self._rubrics |= {text: version.pk for text, version in zip(unknown, made, strict=True)}
+
+    def _values(self, pk: int, item: NewItem) -> tuple[Any, ...]:
+        position, self.position = self.position, self.position + 1
+        rubric_version_id = item.rubric_version_id if item.rubric is None else self._rubrics[item.rubric]
+        return (
+            pk,
+            self.dataset.pk,
+            self._cases[item.case_key] if item.case_id is None else item.case_id,
+            item.wording,
+            self._systems[item.system],
+            item.attempt,
+            item.key,
+            position,
+            item.submission,
+            item.thinking,
+            item.prompt,
+            item.reference,
+            item.description,
+            item.metadata,
+            item.content_hash,
+            rubric_version_id,
+            self.version,
+            NOT_RETIRED,
+            self._now,
+        )
+
+
+_COLUMNS = (
+    "id",
+    "dataset_id",
+    "case_id",
+    "wording",
+    "system_version_id",
+    "attempt",
+    "key",
+    "position",
+    "submission",
+    "thinking",
+    "prompt",
+    "reference",
+    "description",
+    "metadata",
+    "content_hash",
+    "rubric_version_id",
+    "added_in",
+    "retired_in",
+    "created_at",
+)
+
+
+def journal_details(stored: StoredItems, filename: str) -> dict[str, Any]:
     """What the audit log says of an import."""
     left_out = len(stored.left_out) + stored.more_left_out
     details = {"items": stored.items, "file": filename}
@@ -240,68 +305,6 @@ def _own_rubric(team: Team, by: User | None, file: DatasetFile, name: str) -> Ru
     return rubrics.publish(
         rubrics.create_rubric(team, by=by, title=title, draft=file.rubric.to_dict()), by=by
     )
-
-
-def _store_items(dataset: Dataset, file: DatasetFile, known: Mapping[str, Item]) -> list[Item]:
-    """Item rows in file order, behind those there are; items with the same rubric share a frozen version.
-
-    Answers to `known` cases are asked what those are: their words stay as they were first written.
-    """
-    last = Item.objects.filter(dataset=dataset).aggregate(last=Max("position"))["last"]
-    texts = [record.rubric.to_json() if record.rubric else None for record in file.items]
-    distinct: dict[str, engine.Rubric] = {}
-    for text, item in zip(texts, file.items, strict=True):
-        if text is not None and item.rubric is not None:
-            distinct.setdefault(text, item.rubric)
-    versions = dict(zip(distinct, rubrics.store_versions(distinct.values()), strict=True))
-    stored_cases = cases.store_cases(dataset, file.items, known)
-    system_versions = systems.named_versions(dataset.team, [item.system for item in file.items])
-    rows = [
-        _row(dataset, item, position, known.get(cases.case_key(item)), versions.get(text or ""))
-        for position, (text, item) in enumerate(
-            zip(texts, file.items, strict=True), start=0 if last is None else last + 1
-        )
-    ]
-    for row, item in zip(rows, file.items, strict=True):
-        row.case = stored_cases[cases.case_key(item)]
-        row.wording = row.case.wording
-        row.system_version = system_versions[item.system]
-        row.content_hash = content_digest(row.to_engine())
-    return Item.objects.bulk_create(rows, batch_size=500)
-
-
-def _row(
-    dataset: Dataset, item: ItemRecord, position: int, asked: Item | None, version: RubricVersion | None
-) -> Item:
-    """The item as a row; `asked` is one that answers the same case already."""
-    return Item(
-        dataset=dataset,
-        attempt=item.attempt,
-        key=item.id,
-        position=position,
-        submission=item.submission,
-        thinking=item.thinking,
-        prompt=asked.prompt if asked else item.prompt,
-        reference=asked.reference if asked else item.reference,
-        description=item.description or (asked.description if asked else ""),
-        metadata=item.metadata,
-        rubric_version=asked.rubric_version if asked else version,
-    )
-
-
-def _store_ground_truth(dataset: Dataset, file: DatasetFile, *, by: User | None) -> None:
-    labels = []
-    for item in file.items:
-        rubric = file.rubric_for(item)
-        if item.ground_truth is None or rubric is None:
-            continue
-        reasons = item.ground_truth_reasons or (None,) * len(item.ground_truth)
-        labels += [
-            LabelRecord(0, item.id, name, SETTLED_RATER, label, reason or "", "settled")
-            for name, label, reason in zip(rubric.names, item.ground_truth, reasons, strict=True)
-            if label is not None
-        ]
-    _store_labels(dataset, labels, by=by, queue_name=f"Ground truth of {dataset.name}")
 
 
 def _store_labels(

@@ -109,7 +109,7 @@ def _is_same(dataset: Dataset, file: DatasetFile) -> bool:
     own = _criteria(dataset.rubric_version.to_engine() if dataset.rubric_version else None)
     if own != _criteria(file.rubric):
         return False
-    rows = Item.objects.filter(dataset=dataset).order_by("position")
+    rows = Item.objects.current().filter(dataset=dataset).order_by("position")
     if rows.count() != len(file.items):
         return False
     versions: dict[int | None, Any] = {None: None}

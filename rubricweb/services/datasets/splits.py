@@ -13,6 +13,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
     Adjudication,
     Blind,
+    ChangeKind,
     Dataset,
     Item,
     Judgement,
@@ -31,8 +32,8 @@ from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.labels.ground_truth import people_first
-from rubricweb.services import imported_runs
-from rubricweb.services.datasets import cases
+from rubricweb.services import dataset_versions, imported_runs
+from rubricweb.services.datasets import cases, columns
 from rubricweb.services.shared.journal import record
 
 NAME_MAX = 200
@@ -117,6 +118,7 @@ def _stored(
         prompt=dataset.prompt,
         reference=dataset.reference,
         rubric_version=dataset.rubric_version,
+        columns=dataset.columns,
         sealed_as=sealed_as,
         seal=part.seal(),
         split_of=dataset,
@@ -124,6 +126,9 @@ def _stored(
         created_by=by,
     )
     copies = _copied_items(dataset, half, {item.id for item in part})
+    note = f"From version {dataset.version} of {dataset.name}"
+    dataset_versions.made(half, half.version, ChangeKind.APPEND, items=len(copies), by=by, note=note)
+    columns.take_in(half, first=0)
     _copy_labels(queues, half, copies, by=by, settled=False)
     _copy_labels(queues, half, copies, by=by, settled=True)
     _copy_imported_runs(dataset, half, copies, by=by)
@@ -134,7 +139,9 @@ def _stored(
 def _copied_items(dataset: Dataset, half: Dataset, keys: set[str]) -> dict[int, Item]:
     """Item id → its copy in the half, in the order of the dataset."""
     originals = [
-        item for item in Item.objects.filter(dataset=dataset).order_by("position") if item.key in keys
+        item
+        for item in Item.objects.current().filter(dataset=dataset).order_by("position")
+        if item.key in keys
     ]
     copied = cases.copy_cases(originals, half)
     copies = [
@@ -220,6 +227,7 @@ def _queue(
         team=half.team,
         name=_free_queue_name(half, what),
         dataset=half,
+        dataset_version=half.version,
         rubric_version=version,
         raters_per_item=max(1, len(raters)),
         blind=Blind.NONE,

@@ -1,28 +1,38 @@
 """Systems and their versions: made when a file first names them."""
 
+import re
 from collections.abc import Iterable
 
 from django.db import transaction
 from django.db.models import Max
 
-from rubricweb.engine.formats.datasets.cases import UNNAMED
-from rubricweb.models import System, SystemVersion, Team
+from rubricweb.engine.errors import FaultList
+from rubricweb.engine.formats.datasets.cases import UNNAMED, read_system
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import System, SystemVersion, Team, User
+from rubricweb.services.shared.journal import record
 
 
 @transaction.atomic
 def named_versions(team: Team, names: Iterable[str]) -> dict[str, SystemVersion]:
     """The versions called ``assistant@v4`` and so on, each made where it is new, behind the others.
 
-    "" is the version of items whose file names none. Names are as `read_system` gives them.
+    Several new ones stand as people count: v9 before v10. "" is the version of items whose file names none.
+    Names are as `read_system` gives them.
     """
     found: dict[str, SystemVersion] = {}
-    for name in dict.fromkeys(names):
+    for name in sorted(set(names), key=_as_people_count):
         of, _, label = name.partition("@")
         system, _ = System.objects.get_or_create(team=team, name=of)
         version = SystemVersion.objects.filter(system=system, label=label).first()
         found[name] = version or _next_version(system, label)
         found[name].system = system
     return found
+
+
+def _as_people_count(name: str) -> list[str | int]:
+    """ "v10" is ["v", 10, ""]: every second part is a number, so any two can be compared."""
+    return [int(part) if place % 2 else part for place, part in enumerate(re.split(r"([0-9]{1,18})", name))]
 
 
 def _next_version(system: System, label: str) -> SystemVersion:
@@ -34,6 +44,51 @@ def _next_version(system: System, label: str) -> SystemVersion:
         system=system, label=label, defaults={"position": position}
     )
     return version
+
+
+@transaction.atomic
+def rename_system(system: System, name: str, *, by: User) -> None:
+    """Another name for it and so for all its versions; ids of items stay what they were.
+
+    Raises Invalid for a name that is none, Conflict for one that another system of the team has.
+    """
+    name = _read(name, "name")
+    if "@" in name:
+        raise Invalid.at("name", repr(name), "a name without @: versions have their own labels")
+    if System.objects.filter(team=system.team_id, name=name).exclude(pk=system.pk).exists():
+        raise Conflict(f"The team already has a system called {name!r}; choose another name.")
+    before, system.name = system.name, name
+    if name != before:
+        system.save(update_fields=["name"])
+        record(system.team, by, "renamed", system, before=before)
+
+
+@transaction.atomic
+def rename_version(version: SystemVersion, label: str, *, by: User) -> None:
+    """Another label, the v5 of assistant@v5. Reads `version.system`.
+
+    Raises Invalid for a label that is none, Conflict for one that another version of the system has.
+    """
+    before = str(version)
+    _, _, label = _read(f"{version.system.name}@{label.strip()}", "label").partition("@")
+    same = SystemVersion.objects.filter(system=version.system_id, label=label)
+    if same.exclude(pk=version.pk).exists():
+        raise Conflict(f"{version.system} already has a version {label!r}; choose another label.")
+    version.label = label
+    if str(version) != before:
+        version.save(update_fields=["label"])
+        record(version.system.team, by, "renamed", version, before=before)
+
+
+def _read(text: str, place: str) -> str:
+    """A system with or without a version. Raises Invalid for what is none."""
+    faults = FaultList()
+    read = read_system(text.strip(), place, faults)
+    if read is None and not faults:
+        faults.add(place, "nothing", "a name")
+    if read is None:
+        raise Invalid("; ".join(map(str, faults)), faults)
+    return read
 
 
 def unnamed_version(team: Team) -> SystemVersion:

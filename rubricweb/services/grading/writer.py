@@ -66,7 +66,9 @@ class Writer:
         """The id of this worker's tally of the month, made when there is none."""
         month = month_of(now)
         if month not in self._tallies:
-            row, _ = RunTally.objects.get_or_create(run=self.run, worker=self.worker, month=month)
+            row, _ = RunTally.objects.get_or_create(
+                run=self.run, worker=self.worker, month=month, defaults={"team_id": self.run.team_id}
+            )
             self._tallies[month] = row.pk
         return self._tallies[month]
 

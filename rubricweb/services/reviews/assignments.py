@@ -6,8 +6,8 @@ is held until the review is submitted. A skip gives it back; after `hold_minutes
 released, and the next person may have it. The draft is kept.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -87,7 +87,8 @@ def give_back(review: Review) -> None:
     """Frees the assignment of a draft; whoever calls saves what else changes."""
     gave = Review.objects.filter(pk=review.pk, state=ReviewState.DRAFT, holds_place=True)
     if gave.update(holds_place=False):
-        QueueItem.objects.filter(queue=review.queue_id, item=review.item_id).update(room=F("room") + 1)
+        asked = QueueItem.objects.filter(queue=review.queue_id, item=review.item_id, withdrawn=False)
+        asked.update(room=F("room") + 1)
     review.holds_place = False
 
 
@@ -126,7 +127,7 @@ def renew_all(queue: ReviewQueue, *, now: datetime) -> None:
 def fit_gold(queue: ReviewQueue) -> None:
     """Gold items have capacity for each rater of the queue, and for whoever was one and has had the item."""
     raters = set(queue.raters.values_list("pk", flat=True))
-    gold = QueueItem.objects.filter(queue=queue, gold=True).order_by("item_id")
+    gold = QueueItem.objects.filter(queue=queue, gold=True, withdrawn=False).order_by("item_id")
     rows = list(_locked(gold, skip_locked=False))
     holders: dict[int, set[int]] = defaultdict(set)
     held = Review.objects.filter(queue=queue, holds_place=True, item__in=[row.item_id for row in rows])
@@ -147,6 +148,45 @@ def fit_plain(queue: ReviewQueue, item_id: int) -> bool:
         row.room = row.wanted - held
         row.save(update_fields=["gold", "wanted", "room"])
     return bool(found)
+
+
+def withdraw(queue: ReviewQueue, item_ids: Collection[int]) -> None:
+    """Nobody is asked about these items any more; what was submitted stays, and drafts stay to be read.
+
+    A draft a person has before them loses its assignment, so that it can be submitted no more.
+    """
+    drafts = Review.objects.filter(
+        queue=queue, item__in=item_ids, state=ReviewState.DRAFT, holds_place=True
+    ).order_by("item_id", "pk")
+    # Reviews before capacity, as everybody does; whoever took one in between is met after it.
+    list(_locked(drafts, skip_locked=False))
+    rows = _of_items(queue, item_ids, withdrawn=False)
+    drafts.update(holds_place=False, held_until=None)
+    submitted = _held(queue, item_ids)
+    for row in rows:
+        row.withdrawn, row.gold, row.wanted, row.room = True, False, submitted[row.item_id], 0
+    QueueItem.objects.bulk_update(rows, ["withdrawn", "gold", "wanted", "room"], batch_size=RELEASED_AT_ONCE)
+
+
+def ask_again(queue: ReviewQueue, item_ids: Collection[int]) -> None:
+    """People are asked about withdrawn items as about the others of the queue."""
+    rows = _of_items(queue, item_ids, withdrawn=True)
+    held = _held(queue, item_ids)
+    for row in rows:
+        row.withdrawn, row.wanted = False, max(queue.raters_per_item, held[row.item_id])
+        row.room = row.wanted - held[row.item_id]
+    QueueItem.objects.bulk_update(rows, ["withdrawn", "wanted", "room"], batch_size=RELEASED_AT_ONCE)
+
+
+def _of_items(queue: ReviewQueue, item_ids: Collection[int], *, withdrawn: bool) -> list[QueueItem]:
+    rows = QueueItem.objects.filter(queue=queue, item__in=item_ids, withdrawn=withdrawn)
+    return list(_locked(rows.order_by("item_id"), skip_locked=False))
+
+
+def _held(queue: ReviewQueue, item_ids: Collection[int]) -> Counter[int]:
+    """Item id → how many reviews of it hold a place."""
+    held = Review.objects.filter(queue=queue, item__in=item_ids, holds_place=True).order_by()
+    return Counter(held.values_list("item_id", flat=True))
 
 
 def _lock(review: Review) -> None:

@@ -21,7 +21,7 @@ def ask_for_one_more(review: Review) -> bool:
     # Locked before anybody is counted: of two who submit at once, the second counts the first.
     place = (
         QueueItem.objects.select_for_update(no_key=True)
-        .filter(queue=review.queue_id, item=review.item_id, gold=False, extra=False)
+        .filter(queue=review.queue_id, item=review.item_id, gold=False, extra=False, withdrawn=False)
         .first()
     )
     if place is None:

@@ -11,6 +11,7 @@ from rubricweb.models import QueueItem, QueueState, ReviewQueue, User
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.queue_sources import ALL, Source
 from rubricweb.selectors.reviews.queues import reviewers
+from rubricweb.services import dataset_versions
 from rubricweb.services.labels import refused
 from rubricweb.services.reviews import assignments, queue_items, raters
 from rubricweb.services.reviews.queues import (
@@ -52,13 +53,16 @@ def resume_queue(queue: ReviewQueue, *, by: User) -> bool:
 def reopen_queue(queue: ReviewQueue, *, by: User) -> bool:
     """Opens a closed queue again, blind as it was; whether it was closed.
 
-    Items that came into the dataset meanwhile are taken in where the queue is over all of it. Raises Conflict
+    Items that came into the dataset meanwhile are taken in where the queue is over all of it; nobody is asked
+    about those that were retired. Raises Conflict
     for labels that came in a file, Invalid where an item has no rubric.
     """
     if queue.imported:
         raise Conflict(f"{queue} holds labels that came in a file; nobody reviews in it.")
+    dataset_versions.hold(queue.dataset)
     if not _move(queue, {QueueState.CLOSED}, QueueState.OPEN):
         return False
+    queue_items.follow_items(queue)
     if queue.source.get("kind") == ALL:
         missing = queue_items.missing_items(queue)
         require_rubrics(queue.dataset, queue.rubric_version, missing)
@@ -85,8 +89,10 @@ def extend_queue(
     """Puts the items of one more source behind those of the queue, asks for more raters per item, or both.
 
     How many items were new. What is in the queue already stays as it is; another sample is another draw, with
-    a record of its own. Raises Conflict for a closed queue, and when that adds nothing.
+    a record of its own. A queue that names system versions takes only their answers. Raises Conflict for a
+    closed queue, and when that adds nothing.
     """
+    dataset_versions.hold(queue.dataset)
     locked = _open_to_change(queue)
     if locked.is_probe:
         raise Conflict(f"{queue} is a probe: its items stay as they were drawn, each for one rater.")
@@ -111,14 +117,15 @@ def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
     queue.save(update_fields=["raters_per_item"])
     if more:
         # Gold items have capacity for everybody as it is.
-        items = QueueItem.objects.filter(queue=queue, gold=False)
+        items = QueueItem.objects.filter(queue=queue, gold=False, withdrawn=False)
         items.update(wanted=F("wanted") + more, room=F("room") + more)
     return more
 
 
 def _add_from(queue: ReviewQueue, source: Source, by: User) -> int:
     criteria = list(queue.criteria.all())
-    chosen = queue_sources.chosen(queue.dataset, source, viewer=by, criteria=criteria)
+    systems = list(queue.system_versions.select_related("system"))
+    chosen = queue_sources.chosen(queue.dataset, source, viewer=by, criteria=criteria, systems=systems)
     require_rubrics(queue.dataset, queue.rubric_version, chosen.item_ids, limited=bool(criteria))
     added = queue_items.add_chosen(queue, chosen, run=source.run)
     if added and chosen.source["kind"] == ALL:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from random import SystemRandom
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q, QuerySet
 
-from rubricweb.models import Draw, Item, Order, QueueItem, ReviewQueue, Run, Stratum
+from rubricweb.models import NOT_RETIRED, Dataset, Draw, Item, Order, QueueItem, ReviewQueue, Run, Stratum
 from rubricweb.selectors.reviews import informative
 from rubricweb.selectors.reviews.queue_sources import SelectedItems
+from rubricweb.services.reviews import assignments
 from rubricweb.services.shared import bulk_rows
 
 SHUFFLES = 2**31
@@ -41,6 +42,8 @@ def add_items(
     new = [pk for pk in item_ids if pk not in there]
     if not new:
         return 0
+    version = Dataset.objects.values_list("version", flat=True).get(pk=queue.dataset_id)
+    ReviewQueue.objects.filter(pk=queue.pk).update(dataset_version=version)
     last = QueueItem.objects.filter(queue=queue).aggregate(last=Max("position"))["last"]
     first = 0 if last is None else last + 1
     priorities = _priorities(queue, run or queue.run)
@@ -98,13 +101,34 @@ def _priorities(queue: ReviewQueue, run: Run | None) -> dict[int, float]:
 def missing_items(queue: ReviewQueue) -> list[int]:
     """The items of its dataset that are not in the queue, in their order.
 
-    Of a queue that is limited to some criteria only those without a rubric of their own.
+    Only those `belonging` to it.
     """
     there = set(QueueItem.objects.filter(queue=queue).values_list("item_id", flat=True))
-    items = Item.objects.filter(dataset=queue.dataset_id)
+    items = belonging(queue, Item.objects.current().filter(dataset=queue.dataset_id))
+    return [pk for pk in items.order_by("position").values_list("pk", flat=True) if pk not in there]
+
+
+def belonging(queue: ReviewQueue, items: QuerySet[Item]) -> QuerySet[Item]:
+    """The items a queue over a whole dataset takes in: answers of its system versions, if it names some, and,
+    if it is limited to some criteria, only those without a rubric of their own.
+    """
     if queue.criteria.exists():
         items = items.filter(rubric_version=None)
-    return [pk for pk in items.order_by("position").values_list("pk", flat=True) if pk not in there]
+    versions = list(queue.system_versions.values_list("pk", flat=True))
+    return items.filter(system_version__in=versions) if versions else items
+
+
+def follow_items(queue: ReviewQueue) -> None:
+    """People are asked about no item of the queue that was retired, and again about those restored since."""
+    items = QueueItem.objects.filter(queue=queue).order_by()
+    current = Q(item__retired_in=NOT_RETIRED)
+    for change, moved in (
+        (assignments.withdraw, items.filter(~current, withdrawn=False)),
+        (assignments.ask_again, items.filter(current, withdrawn=True)),
+    ):
+        ids = list(moved.values_list("item_id", flat=True))
+        for begin in range(0, len(ids), BATCH):
+            change(queue, ids[begin : begin + BATCH])
 
 
 def lock(queue: ReviewQueue) -> ReviewQueue:

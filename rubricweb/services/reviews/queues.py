@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from rubricweb.engine.number_format import counted
@@ -19,6 +20,7 @@ from rubricweb.models import (
     QueueCriterion,
     QueueItem,
     QueueState,
+    QueueSystemVersion,
     Rater,
     Rationale,
     Review,
@@ -27,6 +29,7 @@ from rubricweb.models import (
     Role,
     RubricVersion,
     Run,
+    SystemVersion,
     Team,
     User,
 )
@@ -35,10 +38,12 @@ from rubricweb.selectors.reviews.calibration import CalibrationStage
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics.chosen_criteria import chosen_criteria
+from rubricweb.services import dataset_versions
 from rubricweb.services.labels import refused, require_rubric
 from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
 from rubricweb.services.reviews.raters import rater_for
+from rubricweb.services.shared.archiving import require_listed
 from rubricweb.services.shared.journal import record
 
 NAME_MAX = 200
@@ -50,9 +55,10 @@ WHOLE_DATASET = Source()
 class QueueRequest:
     """A queue as it is asked for: over the items `source` names, for these `raters` or, with `everyone`, for
     all who may review now or later. `criteria`, ids or names, are what people are asked about from beginning
-    to end; none is all of the rubric version. `run` is what is revealed after submitting. Without an `order`
-    a sample is handed out as it was drawn, everything else as in the dataset. `label_decision` is what it is
-    opened for.
+    to end; none is all of the rubric version. `systems` are the versions whose answers it is about, from
+    beginning to end; none is whichever answered, now or later. `run` is what is revealed after submitting.
+    Without an `order` a sample is handed out as it was drawn, everything else as in the dataset.
+    `label_decision` is what it is opened for.
     """
 
     name: str
@@ -70,6 +76,7 @@ class QueueRequest:
     instructions: str = ""
     criteria: Sequence[int | str] = ()
     label_decision: LabelDecision | None = None
+    systems: Sequence[SystemVersion] = ()
 
 
 @transaction.atomic
@@ -80,13 +87,13 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     an item has no rubric or, with `criteria`, one of its own; the fault's place is the field it is about.
     Raises Conflict when the name is taken, and what `queue_sources.chosen` and `chosen_criteria` raise.
     """
+    dataset_versions.hold(asked.dataset)
     name = unused_name(team, asked.name)
     people = list(reviewers(team)) if asked.everyone else list(dict.fromkeys(asked.raters))
     require_able(team, people)
     require_enough(asked.raters_per_item, people=len(people))
     dataset, run, source = asked.dataset, asked.run, asked.source
-    if run is not None and run.dataset_id != dataset.pk:
-        raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
+    _require_revealing(run, dataset, asked.systems)
     _require_known("blind", asked.blind, Blind.values)
     is_sample = source.kind == SAMPLE
     order = asked.order or (Order.DRAWN if is_sample else Order.DATASET)
@@ -95,15 +102,20 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         raise refused("order", "Only a random sample is handed out as it was drawn; choose another order.")
     _require_known("rationale", asked.rationale, Rationale.values)
     require_hold(asked.hold_minutes)
+    require_listed(dataset)
+    if asked.rubric_version is not None and asked.rubric_version.rubric is not None:
+        require_listed(asked.rubric_version.rubric)
     if source.kind == ALL:
         require_rubric(dataset, asked.rubric_version)
     criteria = chosen_criteria(asked.rubric_version, asked.criteria)
-    chosen = queue_sources.chosen(dataset, source, viewer=by, criteria=criteria)
+    systems = list(dict.fromkeys(asked.systems))
+    chosen = queue_sources.chosen(dataset, source, viewer=by, criteria=criteria, systems=systems)
     require_rubrics(dataset, asked.rubric_version, chosen.item_ids, limited=bool(criteria))
     queue = ReviewQueue.objects.create(
         team=team,
         name=name,
         dataset=dataset,
+        dataset_version=dataset.version,
         rubric_version=asked.rubric_version,
         run=run,
         raters_per_item=asked.raters_per_item,
@@ -118,11 +130,25 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         created_by=by,
     )
     QueueCriterion.objects.bulk_create(QueueCriterion(queue=queue, criterion=one) for one in criteria)
+    QueueSystemVersion.objects.bulk_create(
+        QueueSystemVersion(queue=queue, system_version=one) for one in systems
+    )
     queue_people.add_raters(queue, [rater_for(team, user) for user in people], by=by)
     queue_items.add_chosen(queue, chosen, run=source.run)
     limited = {"criteria": len(criteria)} if criteria else {}
     record(team, by, "opened", queue, items=len(chosen.item_ids), raters=len(people), **limited)
     return queue
+
+
+def _require_revealing(run: Run | None, dataset: Dataset, systems: Sequence[SystemVersion]) -> None:
+    """Refuses a run that judged none of the queue's items."""
+    if run is None:
+        return
+    if run.dataset_id != dataset.pk:
+        raise refused("run", f"The run to reveal must be over {dataset}; {run} is over {run.dataset}.")
+    if systems and run.system_version and run.system_version not in systems:
+        names = ", ".join(map(str, systems))
+        raise refused("run", f"The run to reveal must be over answers of {names}, not of {run.system}.")
 
 
 def _require_known(place: str, value: str, known: Sequence[str]) -> None:
@@ -199,16 +225,14 @@ def require_rubrics(
         )
 
 
-def take_in(dataset: Dataset, items: Sequence[Item]) -> None:
-    """Puts new items of a dataset behind the others of its unclosed queues over all of it.
-
-    A queue that is limited to some criteria takes none that brings a rubric of its own.
+def take_in(dataset: Dataset, items: QuerySet[Item]) -> None:
+    """Puts new items of a dataset behind the others of its unclosed queues over all of it, in each those that
+    belong to it.
     """
     unclosed = ReviewQueue.objects.filter(dataset=dataset, imported=False).exclude(state=QueueState.CLOSED)
     for queue in unclosed.filter(source__kind=ALL).order_by("pk"):
-        limited = queue.criteria.exists()
-        answerable = [item.pk for item in items if not limited or item.rubric_version_id is None]
-        queue_items.add_items(queue, answerable)
+        belonging = queue_items.belonging(queue, items).order_by("position")
+        queue_items.add_items(queue, list(belonging.values_list("pk", flat=True)))
 
 
 @transaction.atomic
@@ -278,7 +302,7 @@ def _hand_this(queue: ReviewQueue, item: Item, user: User, *, now: datetime) -> 
         # Without an assignment it is shown, and can be submitted by nobody.
         assignments.take_again(existing, now=now)
     if existing is None:
-        raise Conflict(f"{item} already has its {queue_item.wanted} raters.")
+        raise Conflict(f"The item already has its {queue_item.wanted} raters.")
     return existing
 
 

@@ -15,6 +15,7 @@ from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     Criterion,
     Judgement,
+    QueueItem,
     QueueState,
     Review,
     ReviewQueue,
@@ -173,6 +174,12 @@ def submit(review: Review, *, now: datetime) -> None:
         return
     _open_draft(review)
     if not assignments.take_again(review, now=now):
+        place = QueueItem.objects.filter(queue=review.queue_id, item=review.item_id)
+        if place.filter(withdrawn=True).exists():
+            raise Conflict(
+                "This item was retired from its dataset meanwhile. Your draft is kept, but nobody is asked "
+                "for the review any more."
+            )
         raise Conflict(
             "You were away for so long that others reviewed this item. Your draft is kept, but it can "
             "no longer be submitted."

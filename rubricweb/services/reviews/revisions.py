@@ -70,10 +70,14 @@ def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, 
         if not reason:
             raise Invalid.at("reason", "nothing", "why you change your verdict")
     run = review.queue.run
-    shown = Judgement.objects.filter(
-        run=run, item=judgement.item_id, criterion=judgement.criterion_id, repeat=0, verdict__isnull=False
-    )
-    judged = shown.order_by("pk").values_list("verdict", flat=True).first() if run is not None else None
+    judged = ""
+    if run is not None:
+        # An item of another system version than the run's was judged by one that was started with it.
+        shown = Judgement.objects.filter(run__in=run.launched_with, item=judgement.item_id)
+        said = shown.filter(criterion=judgement.criterion_id, repeat=0, verdict__isnull=False)
+        first = said.select_related("run").order_by("pk").first()
+        if first is not None and first.run is not None:
+            run, judged = first.run, str(first.verdict)
     earlier = Revision.objects.filter(judgement=judgement).first()
     revision, _ = Revision.objects.update_or_create(
         judgement=judgement,
@@ -82,7 +86,7 @@ def _stored(judgement: Judgement, *, choice: str, verdict: Label | None = None, 
             "verdict": final,
             "reason": reason,
             "run": run,
-            "judge_verdict": judged or "",
+            "judge_verdict": judged,
         },
     )
     if choice != RevisionChoice.KEEP or (earlier is not None and earlier.choice != RevisionChoice.KEEP):

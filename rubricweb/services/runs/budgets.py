@@ -182,7 +182,9 @@ class BudgetReservation:
                 return False
             room = min(room, left)
         amount = max(missing, min(usd * CALLS_PER_RESERVATION, room * SHARE_PER_RESERVATION))
-        RunTally.objects.get_or_create(run=run, worker=self.worker, month=month_of(now))
+        RunTally.objects.get_or_create(
+            run=run, worker=self.worker, month=month_of(now), defaults={"team_id": run.team_id}
+        )
         RunTally.objects.filter(run=run, worker=self.worker, month=month_of(now)).update(
             reserved_usd=F("reserved_usd") + amount, beat_at=now
         )

@@ -25,6 +25,7 @@ from rubricweb.models import (
     Vote,
 )
 from rubricweb.selectors.datasets.new_items import new_items
+from rubricweb.services import dataset_versions
 from rubricweb.services.runs import few_shot, panels
 from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
@@ -128,12 +129,14 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     judge is shown; Conflict where a judge can be asked no more.
     """
     locked = _locked(run)
+    dataset_versions.hold(locked.dataset)
     fresh = new_items(locked)
     if not fresh.exists():
         return 0
     panels.require_judges(locked)
     _check_extension(locked, fresh)
     added = plan_items(locked, fresh)
+    Run.objects.filter(pk=run.pk).update(dataset_version=locked.dataset.version)
     if locked.state == RunState.FINISHED:
         _go_on(locked)
     record(run.team, by, "extended", run, items=added)

@@ -86,7 +86,7 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSn
     queues = [asked.queue] if asked.queue is not None else list(_queues(asked.dataset))
     labels = _labels(queues, version, [criterion.pk for criterion in criteria])
     reasons = _reasons(queues, version, labels)
-    items = Item.objects.filter(pk__in=labels).select_related("dataset").order_by("position")
+    items = Item.objects.current().filter(pk__in=labels).select_related("dataset").order_by("position")
     candidates = {
         item.key: (
             item.pk,
@@ -178,5 +178,7 @@ def _reasons(
 
 def _graded(dataset: Dataset) -> Iterator[tuple[str, Submission]]:
     """Key and words of every item that will be graded, a few at a time."""
-    for item in Item.objects.filter(dataset=dataset).select_related("dataset").iterator(chunk_size=500):
+    for item in (
+        Item.objects.current().filter(dataset=dataset).select_related("dataset").iterator(chunk_size=500)
+    ):
         yield item.key, item.to_engine()

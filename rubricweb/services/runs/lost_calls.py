@@ -29,7 +29,8 @@ def book_lost(tallies: QuerySet[RunTally]) -> set[int]:
     )
     of_run: dict[int, int] = defaultdict(int)
     for tally in found:
-        of_run[tally.run_id] += tally.at_risk_calls
+        if tally.run_id is not None:
+            of_run[tally.run_id] += tally.at_risk_calls
     for run_id, calls in of_run.items():
         note(run_id, "lost", lost_words(calls))
     return set(of_run)

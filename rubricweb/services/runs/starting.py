@@ -27,10 +27,13 @@ from rubricweb.models import (
     Run,
     RunItem,
     RunMode,
+    SystemVersion,
     Team,
     User,
     asked_judges,
 )
+from rubricweb.selectors.datasets.systems import versions_of
+from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews.reviews import require_rubric
 from rubricweb.services.runs import few_shot, panels
@@ -38,6 +41,7 @@ from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
 from rubricweb.services.shared import bulk_rows
+from rubricweb.services.shared.archiving import require_listed
 from rubricweb.services.shared.journal import record
 
 MAX_CHOSEN = 10_000
@@ -50,7 +54,8 @@ class RunOptions:
     `judge` overrides what `judge_id` stands for (the command line does that); a `panel` stands in the place
     of both, and rubrics of checks alone need neither. `option_seed` orders the options a judge is shown;
     without one it is the rubric's own, so that every run words the same question alike. `use_cache` takes
-    answers to the very same questions from earlier runs of the team. `item_ids` grades these items only.
+    answers to the very same questions from earlier runs of the team. `item_ids` grades these items only,
+    `systems` only answers of these versions: of a run one, of a plan and of a launch several.
     `abstention` and `on_error` are the policies of `engine/scoring/scoring.py`.
     """
 
@@ -68,6 +73,7 @@ class RunOptions:
     use_cache: bool = True
     mode: str = RunMode.LIVE
     item_ids: Sequence[int] | None = None
+    systems: Sequence[SystemVersion] = ()
 
 
 @dataclass(frozen=True)
@@ -90,17 +96,19 @@ def start_run(
     budget_usd: float | None = None,
     no_cap: bool = False,
 ) -> Run:
-    """A run over every item of the dataset, its work planned as rows, workers notified on commit.
+    """A run over the answers of one system version, its work planned as rows, workers notified on commit.
 
+    Without `options.systems` over every item of the dataset, refused where those are of several versions.
     An item's own rubric wins over `rubric_version`. `budget_usd` is what the run may cost at most, None no
     cap of its own; the team's for the month holds beside it. A judge without a price can be held to neither:
     then only `no_cap` starts the run. Nothing is stored when something is refused: Invalid, with its place,
     for unknown names, no items, items without a rubric, a panel or examples that cannot be, a cap that cannot
     be kept.
     """
-    _hold(dataset)
+    dataset_versions.hold(dataset)
     draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
+    draft.run.system_version = _one_version(draft.items)
     require_caps_hold(draft.run.asked_judges, budget_usd=budget_usd, no_cap=no_cap)
     return _started(draft, enqueue)
 
@@ -109,6 +117,9 @@ def drafted(
     team: Team, options: RunOptions, *, dataset: Dataset, rubric_version: RubricVersion | None
 ) -> Draft:
     """What `start_run` would start, refused where it would be, its caps apart; nothing is stored."""
+    require_listed(dataset)
+    if rubric_version is not None and rubric_version.rubric is not None:
+        require_listed(rubric_version.rubric)
     require_rubric(dataset, rubric_version)
     asking = grader(options.autograder, options.reply_format, options.normalize)
     for field, policy, known in (
@@ -121,7 +132,7 @@ def drafted(
     seed = options.option_seed
     if seed is not None and not 0 <= seed < 2**63:
         raise Invalid.at("option_seed", str(seed), "a whole number from 0")
-    items = _chosen(dataset, options.item_ids)
+    items = _chosen(dataset, options.item_ids, options.systems)
     judge, panel = _judges(team, items, rubric_version, options, asking)
     if options.mode == RunMode.BATCH:
         _check_batches(team, asked_judges(judge, panel))
@@ -133,6 +144,7 @@ def drafted(
     run = Run(
         team=team,
         dataset=dataset,
+        dataset_version=dataset.version,
         rubric_version=rubric_version,
         name=options.name.strip()[:200],
         autograder=options.autograder,
@@ -153,7 +165,7 @@ def drafted(
 
 def needs_judge(dataset: Dataset, rubric_version: RubricVersion | None) -> bool:
     """Whether grading these items asks a judge anything: not when their rubrics hold nothing but checks."""
-    return asks_a_judge(Item.objects.filter(dataset=dataset), rubric_version)
+    return asks_a_judge(Item.objects.current().filter(dataset=dataset), rubric_version)
 
 
 def asks_a_judge(items: QuerySet[Item], rubric_version: RubricVersion | None) -> bool:
@@ -192,11 +204,6 @@ def plan_items(run: Run, items: QuerySet[Item]) -> int:
 # ── What is stored ───────────────────────────────────────────────────────────────────────────────
 
 
-def _hold(dataset: Dataset) -> None:
-    """Until the rows stand: items added meanwhile would be neither planned nor seen as new."""
-    Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)
-
-
 def _started(draft: Draft, enqueue: Enqueue) -> Run:
     """Stores the run and plans its items."""
     run, by = draft.run, draft.run.created_by
@@ -212,11 +219,37 @@ def _started(draft: Draft, enqueue: Enqueue) -> Run:
 # ── What is refused ──────────────────────────────────────────────────────────────────────────────
 
 
-def _chosen(dataset: Dataset, item_ids: Sequence[int] | None) -> QuerySet[Item]:
-    """The items to grade: all of the dataset, or those named, each of which must be in it."""
-    items = Item.objects.filter(dataset=dataset)
-    if item_ids is None:
+def _one_version(items: QuerySet[Item]) -> SystemVersion | None:
+    """The named version that all of them are answers of; None where their file named none."""
+    versions = list(versions_of(items).order_by("system__name", "position"))
+    if len(versions) > 1:
+        names = ", ".join(str(version) or "no system named" for version in versions[:5])
+        raise Invalid.at(
+            "systems",
+            f"answers of {len(versions)} system versions ({names})",
+            "one of them, or a launch of a run for each",
+        )
+    return next((version for version in versions if version.system.name), None)
+
+
+def _chosen(
+    dataset: Dataset, item_ids: Sequence[int] | None, systems: Sequence[SystemVersion]
+) -> QuerySet[Item]:
+    """The items to grade: all of the dataset, or those named, which must be in it; of `systems` alone."""
+    items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
+    if item_ids is not None:
+        items = _named(dataset, items, item_ids)
+    if not systems:
         return items
+    for version in systems:
+        if not items.filter(system_version=version).exists():
+            raise Invalid.at(
+                "systems", str(version) or "no system named", "a version that has answers among them"
+            )
+    return items.filter(system_version__in=systems)
+
+
+def _named(dataset: Dataset, items: QuerySet[Item], item_ids: Sequence[int]) -> QuerySet[Item]:
     if not 1 <= len(item_ids) <= MAX_CHOSEN:
         raise Invalid.at("item_ids", f"{len(item_ids):,} items", f"1 to {MAX_CHOSEN:,}, or null for all")
     chosen = items.filter(pk__in=set(item_ids))

@@ -7,6 +7,7 @@ prepares every value of it, for each row; here rows are tuples (see decision 001
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +36,7 @@ def reserve_ids(model: type[models.Model], count: int) -> list[int]:
 
 
 def insert(model: type[models.Model], columns: tuple[str, ...], rows: Sequence[Row]) -> None:
-    """Inserts rows of these attributes (`run_id` rather than `run`), in their order."""
+    """Inserts rows of these attributes (`run_id` rather than `run`), in their order; JSON as plain data."""
     if rows:
         _insert(_plan(connection.vendor, model, columns), rows)
 
@@ -143,6 +144,8 @@ def _plan(vendor: str, model: type[models.Model], columns: tuple[str, ...]) -> _
                 conversions.append((place, lambda value: value.hex))
             elif isinstance(field, models.DateTimeField):
                 conversions.append((place, connection.ops.adapt_datetimefield_value))
+            elif isinstance(field, models.JSONField):
+                conversions.append((place, functools.partial(json.dumps, ensure_ascii=False)))
     places = ", ".join(["%s"] * len(names))
     return _Plan(
         # Names of tables and columns are those of models.

@@ -17,6 +17,7 @@ from rubricweb.services.reviews import raters
 from rubricweb.services.shared.journal import record
 
 TOKEN_DAYS_MAX = 366
+TEAM_NAME_MAX = 120
 
 
 @transaction.atomic
@@ -34,9 +35,23 @@ def create_team(name: str, *, owner: User, slug: str = "") -> Team:
         ) from error
     if Team.objects.filter(slug__iexact=slug).exists():
         raise Conflict(f"There is already a team at {slug!r}; choose another name.")
-    team = Team.objects.create(name=name[:120], slug=slug)
+    team = Team.objects.create(name=name[:TEAM_NAME_MAX], slug=slug)
     add_member(team, owner, Role.OWNER, by=owner)
     return team
+
+
+@transaction.atomic
+def rename_team(team: Team, name: str, *, by: User) -> None:
+    """Another name; its address stays. Raises Invalid for an empty or too long one."""
+    name, before = name.strip(), team.name
+    if not name:
+        raise Invalid.at("name", "nothing", "a name for the team")
+    if len(name) > TEAM_NAME_MAX:
+        raise Invalid.at("name", f"{len(name)} characters", f"at most {TEAM_NAME_MAX}")
+    if name != before:
+        team.name = name
+        team.save(update_fields=["name"])
+        record(team, by, "renamed", team, before=before)
 
 
 @transaction.atomic

@@ -32,6 +32,7 @@ from rubricweb.web.adjudication.forms import (
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import note_names
 from rubricweb.web.shared.selections import selected_units, use
+from rubricweb.web.shared.titles import item_name, titles
 
 
 @team_page(Role.VIEWER)
@@ -44,7 +45,7 @@ def inbox(request: TeamRequest) -> HttpResponse:
         where, rows, kind=asked.kind, criterion_ids=asked.criterion_ids, cursor=asked.cursor
     )
     kinds = [("", "All", page.everything), *((kind, kind.capitalize(), count) for kind, count in page.kinds)]
-    context = {
+    context: dict[str, Any] = {
         "asked": asked,
         "page": page,
         "kinds": [(kind, label, count, asked.query(kind=kind)) for kind, label, count in kinds],
@@ -57,6 +58,8 @@ def inbox(request: TeamRequest) -> HttpResponse:
         "may_adjudicate": request.membership.role >= Role.REVIEWER,
         "may_edit": request.membership.role >= Role.EDITOR,
     }
+    undone = [context["undo"]["item"].pk] if context["undo"] else []
+    context |= titles(request, [*(row.item_id for row in page.rows), *undone])
     part = request.htmx and not request.htmx.boosted
     return render(request, f"adjudication/{'_' if part else ''}inbox.html", context)
 
@@ -122,7 +125,7 @@ def undo(request: TeamRequest, item_id: int, criterion_id: int) -> HttpResponse:
     criterion = criterion_for(item, criterion_id)
     asked, _ = _asked(request)
     services.withdraw(item, criterion, by=request.user, seen=read_seen(request.POST.get("seen")))
-    messages.success(request, f"The decision on {criterion.name} of {item} is undone.")
+    messages.success(request, f"The decision on {criterion.title} of {item_name(request, item)} is undone.")
     url = reverse("adjudication_unit", args=[request.team.slug, item.pk, criterion.pk])
     return redirect(f"{url}?{asked.here}")
 
@@ -200,6 +203,7 @@ def _unit_page(
     context: dict[str, Any] = {
         "asked": asked,
         "item": item,
+        **titles(request, [item.pk, *([asked.last[0]] if asked.last else [])]),
         "criterion": criterion,
         "submission": item.to_engine(),
         "thread": comments.thread(item, viewer=request.user, queues=labelling_queues(item)),

@@ -15,6 +15,7 @@ from rubricweb.models import Role
 from rubricweb.selectors.comparison import agreement_board as selected
 from rubricweb.selectors.comparison.agreement_rows import COLUMNS, board_rows
 from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.shared.titles import titles
 
 
 @team_page(Role.VIEWER)
@@ -33,10 +34,9 @@ def board(request: TeamRequest, queue_id: int) -> HttpResponse:
         return render(request, "comparison/agreement/board.html", context | {"withheld": str(error)})
     if as_file:
         return _csv(found)
+    context |= titles(request, [row.item_id for row in found.hardest]) | {"board": found}
     part = request.htmx and not request.htmx.boosted
-    return render(
-        request, f"comparison/agreement/{'_' if part else ''}board.html", context | {"board": found}
-    )
+    return render(request, f"comparison/agreement/{'_' if part else ''}board.html", context)
 
 
 def _csv(board: selected.AgreementBoard) -> HttpResponse:

@@ -24,6 +24,7 @@ from rubricweb.web.comparison import words
 from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.names import note_names
+from rubricweb.web.shared.titles import titles
 
 
 @team_page(Role.VIEWER)
@@ -72,6 +73,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     context: dict[str, Any] = {
         "asked": asked,
         "item": found,
+        **titles(request, [found.pk]),
         "submission": found.to_engine(),
         "run": run,
         "thread": comments.thread(found, viewer=request.user, run=run, queues=queues),

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +12,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.models import Role, Team
 from rubricweb.selectors import dashboard as selectors
-from rubricweb.selectors.score_series import Series
+from rubricweb.selectors.runs.over_time.score_series import Point, Series
 from rubricweb.templatetags.run_words import autograder_title
 from rubricweb.web.http import TeamRequest, team_page, whole_number
 
@@ -28,6 +29,13 @@ COLUMNS = (
     *("run", "started_at", "dataset", "rubric", "judge", "autograder"),
     *("mean_score", "low", "high", "items", "scored", "fully_judged", "coverage", "errors", "withheld"),
     *("series", "is_try"),
+    *(
+        "system_version",
+        "shared_cases",
+        "mean_over_shared_cases",
+        "low_over_shared_cases",
+        "high_over_shared_cases",
+    ),
 )
 
 
@@ -62,7 +70,7 @@ def dashboard(request: TeamRequest) -> HttpResponse:
     context = {
         "board": board,
         "chart": chart_data(board.series, request.team),
-        "rows": [(one, point, ink(one)) for one, point in board.points],
+        "rows": [(one, point, ink(one), _shared_figure(one, point)) for one, point in board.points],
         "choices": [(one.number, _label(one, board.choices)) for one in board.choices],
         "filtered": dataset_id is not None or rubric_id is not None,
         "steps": None if put_away or board.steps.over else board.steps,
@@ -81,44 +89,59 @@ def ink(series: Series) -> str:
 
 
 def chart_data(series: Sequence[Series], team: Team) -> dict[str, Any]:
-    """The series as chart_time.js reads them: one row of times, per series a value or null at each.
+    """The series as chart_time.js reads them: one row of times, per line a value or null at each.
 
     `runs` names the run at each time and where it opens; tries are in none of it. With a single rubric, a
-    rule stands where its version, the dataset, the judge or the autograder changed.
+    rule stands where its version, the dataset, the judge or the autograder changed. The versions of a single
+    system stand side by side instead, in their order: `names` has them, and `times` are their places.
     """
-    points = sorted((point for one in series for point in one.points), key=lambda one: (one.at, one.run_id))
-    place = {point.run_id: index for index, point in enumerate(points)}
-    drawn = []
-    for one in series:
-        if not one.points:
-            continue
-        columns: dict[str, list[float | None]] = {
-            name: [None] * len(points) for name in ("mean", "low", "high")
-        }
-        for point in one.points:
-            for name, column in columns.items():
-                column[place[point.run_id]] = getattr(point, name)
-        drawn.append(
-            {
-                "label": _label(one, series),
-                "kind": ink(one),
-                "values": columns["mean"],
-                "low": columns["low"],
-                "high": columns["high"],
-                "dashed": (one.number - 1) // len(KINDS) % 2 == 1,
-                "joined": True,
-            }
-        )
     with_points = [one for one in series if one.points]
+    by_version = len(with_points) == 1 and with_points[0].shared is not None
+    points = [point for one in with_points for point in one.points]
+    if not by_version:
+        points.sort(key=lambda one: (one.at, one.run_id))
+    place = {point.run_id: index for index, point in enumerate(points)}
     breaks = _breaks(with_points) if len({one.rubric_id for one in with_points} - {None}) == 1 else []
     return {
-        "times": [point.at.timestamp() for point in points],
+        "times": [index if by_version else point.at.timestamp() for index, point in enumerate(points)],
+        "names": [point.system for point in points] if by_version else None,
         "runs": [
             {"name": point.name, "url": reverse("run", args=[team.slug, point.run_id])} for point in points
         ],
-        "series": drawn,
+        "series": [line for one in with_points for line in _lines(one, series, place)],
         "breaks": breaks,
     }
+
+
+def _lines(one: Series, series: Sequence[Series], place: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+    """A series as the line that joins it, and beside it the points that may not be joined.
+
+    Of several versions of a system only means over the cases they share are joined.
+    """
+    shared = one.shared.means if one.shared else {}
+    figures = {
+        point.run_id: Figure(point.mean, point.low, point.high, point.scored or 0) for point in one.points
+    }
+    joined = shared if one.shared else figures
+    others = {run_id: figure for run_id, figure in figures.items() if run_id not in joined}
+    for figures_drawn, is_joined in ((joined, True), (others, False)):
+        if not figures_drawn:
+            continue
+        columns: dict[str, list[float | None]] = {
+            name: [None] * len(place) for name in ("value", "low", "high")
+        }
+        for run_id, figure in figures_drawn.items():
+            for name, column in columns.items():
+                column[place[run_id]] = getattr(figure, name)
+        yield {
+            "label": _label(one, series) + ("" if is_joined else ", over its own cases"),
+            "kind": ink(one),
+            "values": columns["value"],
+            "low": columns["low"],
+            "high": columns["high"],
+            "dashed": (one.number - 1) // len(KINDS) % 2 == 1,
+            "joined": is_joined,
+        }
 
 
 def _label(one: Series, series: Sequence[Series]) -> str:
@@ -126,6 +149,8 @@ def _label(one: Series, series: Sequence[Series]) -> str:
     words = [one.rubric]
     if len({each.dataset for each in series}) > 1:
         words.append(one.dataset)
+    if len({each.system for each in series}) > 1:
+        words.append(one.system or "no system named")
     if len({each.judge for each in series}) > 1:
         words.append(one.judge)
     if len({each.autograder for each in series}) > 1:
@@ -166,7 +191,19 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
                 one.number,
                 "yes" if point.is_try else "no",
             )
-            table.writerow([*map(neutralised, words), *shares, *rest])
+            table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point)])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'
     return response
+
+
+def _shared_figure(one: Series, point: Point) -> Figure | None:
+    """Its mean over the cases that all versions of a system answered; None for those it is not known of."""
+    return one.shared.means.get(point.run_id) if one.shared else None
+
+
+def _over_shared(one: Series, point: Point) -> tuple[str | float | None, ...]:
+    """The system version, and its mean over the cases that all versions of the series answered."""
+    shared = _shared_figure(one, point)
+    figure = (shared.n, shared.value, shared.low, shared.high) if shared else (None,) * 4
+    return neutralised(point.system), *figure

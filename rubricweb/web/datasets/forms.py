@@ -131,9 +131,49 @@ class SplitForm(forms.Form):
         self.add_error(place if place in self.fields else None, str(error))
 
 
+class CorrectionForm(forms.Form):
+    """The right words of an answer or a case; what is not changed is left as it is."""
+
+    note = forms.CharField(
+        max_length=200, required=False, label="Why", help_text="For those who read it later."
+    )
+
+    def __init__(self, data: Any, words: dict[str, str]) -> None:
+        super().__init__(data)
+        note = self.fields.pop("note")
+        for name, text in words.items():
+            self.fields[name] = forms.CharField(
+                required=False,
+                strip=False,
+                label=FIELDS[name][0],
+                initial=text,
+                widget=forms.Textarea(attrs={"rows": 4 if len(text) < CELL_CHARACTERS else 12}),
+            )
+        self.fields["note"] = note
+        self._words = words
+
+    def changed_words(self) -> dict[str, str]:
+        """Those that are not as they were, line ends aside."""
+        sent = {name: self.cleaned_data[name].replace("\r\n", "\n") for name in self._words}
+        return {name: text for name, text in sent.items() if text != self._words[name].replace("\r\n", "\n")}
+
+    def refuse(self, error: Invalid | Conflict) -> None:
+        place = error.faults[0].place if isinstance(error, Invalid) and error.faults else ""
+        self.add_error(place if place in self.fields else None, str(error))
+
+
 def cells(preview: Preview) -> list[list[str]]:
     """The first rows as texts, column by column; long ones are cut."""
     return [[_cell(row.get(column)) for column in preview.columns] for row in preview.rows]
+
+
+def shortened_rows(preview: Preview) -> list[dict[str, Any]]:
+    """The first rows as they are kept beside a file: no more of long values than is shown."""
+    return [{column: _short(value) for column, value in row.items()} for row in preview.rows]
+
+
+def _short(value: Any) -> Any:
+    return _cell(value) if len(str(value)) > CELL_CHARACTERS else value
 
 
 def _cell(value: Any) -> str:

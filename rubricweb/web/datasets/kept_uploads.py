@@ -1,5 +1,6 @@
 """Files a browser session sent for a place, kept between the steps of a form."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from rubricweb.errors import NotFound
@@ -21,18 +22,22 @@ def kept(request: TeamRequest, upload_id: str, dataset: Dataset | None, *, label
 
 def keep(
     request: TeamRequest,
-    data: bytes,
+    data: bytes | Iterable[bytes],
     filename: str,
     name: str,
     dataset: Dataset | None,
     *,
     labels: dict[str, Any] | None = None,
+    about: dict[str, Any] | None = None,
 ) -> str:
-    """Keeps the file for this browser session, at the cost of its oldest one when there are too many."""
-    upload_id = uploads.keep(data)
+    """Keeps the file for this browser session, at the cost of its oldest one when there are too many.
+
+    The file of an import that has not ended outlives that.
+    """
+    upload_id = uploads.keep(data, about)
     held = request.session.get("uploads", {})
     for old in list(held)[: max(0, len(held) + 1 - UPLOADS_PER_SESSION)]:
-        uploads.drop(old)
+        uploads.drop_unused(old)
         del held[old]
     held[upload_id] = {
         "team": request.team.pk,

@@ -11,35 +11,40 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
-from rubricweb.engine.errors import Fault, InvalidFile
-from rubricweb.engine.formats.datasets.files import Preview, preview
-from rubricweb.engine.formats.limited_reading import read_limited
-from rubricweb.engine.number_format import counted
-from rubricweb.errors import Conflict, Invalid, TooLarge, Withheld
-from rubricweb.models import Dataset, Item, Role
+from rubricweb.errors import Conflict, Invalid, Withheld
+from rubricweb.models import NOT_RETIRED, Dataset, Item, Role
+from rubricweb.selectors.datasets import imports, versions
 from rubricweb.selectors.datasets import items as selectors
+from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.rubrics import versions as rubric_selectors
-from rubricweb.services.datasets import answers, raters, splits
-from rubricweb.services.datasets import datasets as services
-from rubricweb.services.shared import uploads
-from rubricweb.web.datasets import kept_uploads
-from rubricweb.web.datasets.forms import MappingForm, SplitForm, UploadForm, cells
-from rubricweb.web.http import TeamRequest, searched, team_page, uploaded
+from rubricweb.services.datasets import columns as column_services
+from rubricweb.services.datasets import raters, splits
+from rubricweb.web.datasets.forms import SplitForm
+from rubricweb.web.http import TeamRequest, searched, team_page, text_of
+from rubricweb.web.shared.archived import archive_link
 from rubricweb.web.shared.names import note_names
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
+from rubricweb.web.shared.titles import titles
+
+SHOWN_VERSIONS = 20
 
 
 @team_page(Role.VIEWER)
 @require_safe
 @vary_on_headers("HX-Request")
 def datasets(request: TeamRequest) -> HttpResponse:
-    search = searched(request.GET)
-    page = selectors.datasets(request.team, search=search, cursor=request.GET.get("cursor"))
-    template = "datasets/_datasets.html" if request.htmx else "datasets/datasets.html"
-    return render(request, template, {"page": page, "search": search})
+    search, archived = searched(request.GET), request.GET.get("archived") == "1"
+    page = selectors.datasets(
+        request.team, search=search, archived=archived, cursor=request.GET.get("cursor")
+    )
+    context = {"page": page, "search": search, **archive_link(request, Dataset)}
+    if request.htmx:
+        return render(request, "datasets/_datasets.html", context)
+    context["imports"] = imports.unended(request.team) if request.membership.role >= Role.EDITOR else []
+    return render(request, "datasets/datasets.html", context)
 
 
 @team_page(Role.VIEWER)
@@ -48,18 +53,34 @@ def datasets(request: TeamRequest) -> HttpResponse:
 def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     dataset = access.access_dataset(request.team, dataset_id)
     search, order = searched(request.GET), request.GET.get("order", "position")
-    context = {
+    where = read_where(dataset, request.GET.getlist("where"))
+    version = selectors.read_version(request.GET.get("version", ""))
+    context: dict[str, Any] = {
         "dataset": dataset,
         "page": selectors.items(
-            dataset, viewer=request.user, search=search, order=order, cursor=request.GET.get("cursor")
+            dataset,
+            viewer=request.user,
+            search=search,
+            order=order,
+            cursor=request.GET.get("cursor"),
+            where=where,
+            version=version,
         ),
+        "columns": columns(dataset, where) if version in (selectors.CURRENT, dataset.version) else [],
+        "version": "" if version in (selectors.CURRENT, dataset.version) else str(version),
+        "where": [f"{name}={value}" for name, value in where],
         "search": search,
         "order": order,
         "may_edit": request.membership.role >= Role.EDITOR,
     }
+    context |= titles(request, [row.pk for row in context["page"].rows])
     if request.htmx:
         return render(request, "datasets/_items.html", context)
     context["item_count"], context["own_rubrics"] = selectors.own_rubric_counts(dataset)
+    context |= {
+        "changes": versions.changes(dataset)[:SHOWN_VERSIONS],
+        "retired": versions.retired_count(dataset),
+    }
     context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}
     context["systems"] = selectors.system_counts(dataset)
     context["imported_raters"] = selectors.imported_raters(dataset)
@@ -73,12 +94,36 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
 def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that match the search, to what is to be done with them."""
     dataset = access.access_dataset(request.team, dataset_id)
-    search = searched(request.POST)
+    search, where = searched(request.POST), read_where(dataset, request.POST.getlist("where"))
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
-        chosen = selectors.matching_ids(dataset, search=search, most=SELECTED_MAX + 1)
+        version = selectors.read_version(text_of(request.POST, "version"))
+        chosen = selectors.matching_ids(
+            dataset,
+            viewer=request.user,
+            search=search,
+            where=where,
+            most=SELECTED_MAX + 1,
+            version=version,
+        )
     back = reverse("dataset", args=[request.team.slug, dataset.pk])
-    return use(request, chosen, back=f"{back}?{urlencode({'q': search})}" if search else back)
+    narrowed = [("q", search)] * bool(search) + [("where", f"{name}={value}") for name, value in where]
+    return use(request, chosen, back=f"{back}?{urlencode(narrowed)}" if narrowed else back)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def declare_columns(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """Which metadata lists show and are narrowed by: names, separated by commas."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    wanted = [name for name in text_of(request.POST, "columns").split(",") if name.strip()]
+    try:
+        column_services.declare(dataset, wanted, by=request.user)
+    except Invalid as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Columns of {dataset}: {', '.join(wanted) or 'none'}.")
+    return redirect("dataset", request.team.slug, dataset.pk)
 
 
 @team_page(Role.VIEWER)
@@ -88,15 +133,23 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     previous, following = selectors.neighbours(item)
     own = item.rubric_version_id
     selectors.name_systems([item], viewer=request.user, team=request.team)
+    others = selectors.other_answers(item, viewer=request.user)
+    around = [one for one in (previous, following) if one is not None]
+    names = titles(request, [one.pk for one in (item, *around, *others)])
     context = {
         "item": item,
-        "other_answers": selectors.other_answers(item, viewer=request.user),
+        **names,
+        "key": names["titles"][item.pk].key,
+        "other_answers": others,
+        "is_current": item.retired_in == NOT_RETIRED,
+        **dict(zip(("wrong", "corrected"), selectors.corrections_of(item), strict=True)),
+        "may_change": request.membership.role >= Role.EDITOR and not item.dataset.sealed_as,
         "submission": item.to_engine(),
-        "metadata": list(item.metadata.items()),
+        "metadata": list(item.shown_metadata.items()),  # type: ignore[attr-defined]  # named above
         "previous": previous,
         "following": following,
         "groups": rubric_selectors.grouped(rubric_selectors.version_with_criteria(own)) if own else [],
-        "runs": selectors.runs_containing(item),
+        "runs": selectors.runs_containing(item, viewer=request.user),
         "thread": comments.thread(item, viewer=request.user),
     }
     return render(request, "datasets/item.html", context | _ground_truth(request, item))
@@ -131,134 +184,6 @@ def split(request: TeamRequest, dataset_id: int) -> HttpResponse:
             return redirect("dataset", request.team.slug, made.dev.pk)
     context = {"dataset": dataset, "form": form}
     return render(request, "datasets/split.html", context, status=422 if form.errors else 200)
-
-
-# ── Importing items ──────────────────────────────────────────────────────────────────────────────
-
-
-@team_page(Role.EDITOR)
-def import_file(request: TeamRequest) -> HttpResponse:
-    """First the file, then (?upload=<id>) what its columns mean; the file is kept between the two."""
-    return _bring_in(request, None)
-
-
-@team_page(Role.EDITOR)
-def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    """The same two steps for more items of a dataset there is."""
-    dataset = access.access_dataset(request.team, dataset_id)
-    if dataset.sealed_as:
-        raise Conflict(f"{dataset} is sealed as a half of a split: add items to the dataset it came from.")
-    return _bring_in(request, dataset)
-
-
-def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
-    if "upload" in request.GET:
-        return _map_columns(request, request.GET["upload"], dataset)
-    form = UploadForm(request.POST if request.method == "POST" else None, is_new=dataset is None)
-    refusal: Invalid | TooLarge | None = None
-    if request.method == "POST" and form.is_valid():
-        try:
-            data, filename = uploaded(request)
-            _previewed(data, filename)
-        except (Invalid, TooLarge) as error:
-            refusal = error
-        else:
-            upload_id = kept_uploads.keep(request, data, filename, form.cleaned_data.get("name", ""), dataset)
-            return redirect(f"{request.path}?upload={upload_id}")
-    context = {"form": form, "refusal": refusal, "dataset": dataset}
-    return render(
-        request, "datasets/imports/import.html", context, status=422 if refusal or form.errors else 200
-    )
-
-
-def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
-    known = kept_uploads.kept(request, upload_id, dataset, labels=False)
-    data, filename = uploads.kept(upload_id), known["filename"]
-    beginning = _previewed(data, filename)
-    form = MappingForm(
-        request.POST if request.method == "POST" else None,
-        preview=beginning,
-        name=known["name"],
-        is_new=dataset is None,
-    )
-    faults: tuple[Fault, ...] = ()
-    if request.method == "POST" and form.is_valid():
-        try:
-            stored = _stored(request, dataset, data, filename, form)
-        except Invalid as error:
-            faults = form.show(error.faults)
-            form.add_error(None, str(error))
-        except Conflict as error:
-            form.add_error("name" if dataset is None else None, str(error))
-        else:
-            kept_uploads.forget(request, upload_id)
-            _tell(request, stored, filename, is_new=dataset is None)
-            return redirect("dataset", request.team.slug, stored.dataset.pk)
-    context = {
-        "form": form,
-        "faults": faults,
-        "preview": beginning,
-        "rows": cells(beginning),
-        "filename": filename,
-        "dataset": dataset,
-    }
-    if beginning.recognised and not faults:
-        context |= _left_out(dataset, data, filename)
-    return render(
-        request, "datasets/imports/import_columns.html", context, status=422 if form.errors else 200
-    )
-
-
-def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, Any]:
-    """What of another program's file would be left out, or what keeps it from being imported."""
-    own = dataset.rubric_version.to_engine() if dataset and dataset.rubric_version else None
-    try:
-        file = services.read_file(data, filename, rubric=own, strict=False)
-    except Invalid as error:
-        return {"faults": error.faults}
-    return {"left_out": file.left_out, "left_out_count": len(file.left_out) + file.more_left_out}
-
-
-def _stored(
-    request: TeamRequest, dataset: Dataset | None, data: bytes, filename: str, form: MappingForm
-) -> services.StoredItems:
-    given: dict[str, Any] = {
-        "data": data,
-        "filename": filename,
-        "columns": form.columns(),
-        "by": request.user,
-    }
-    if dataset is None:
-        name = form.cleaned_data["name"]
-        return services.import_dataset_file(request.team, name=name, strict=False, **given)
-    if system := form.cleaned_data["system"]:
-        added = answers.add_answers(dataset, system=system, **given)
-        if added.missing:
-            few = ", ".join(added.missing[:5]) + (", …" if len(added.missing) > 5 else "")
-            cases = counted(len(added.missing), "case")
-            messages.info(request, f"{cases} of {dataset} without an answer of {added.system}: {few}.")
-        return services.StoredItems(dataset, added.answers)
-    return services.add_items_of_file(dataset, strict=False, **given)
-
-
-def _tell(request: TeamRequest, stored: services.StoredItems, filename: str, *, is_new: bool) -> None:
-    """What was stored, and what was not."""
-    items = counted(stored.items, "item")
-    said = f"Imported {filename}."
-    if not is_new:
-        said = f"Added {items} from {filename}. A run takes them in when you extend it."
-    messages.success(request, said)
-    if stored.left_out:
-        places = counted(len(stored.left_out) + stored.more_left_out, "place")
-        first = "; ".join(map(str, stored.left_out[:3]))
-        messages.warning(request, f"Left out what has no counterpart here, at {places}: {first}.")
-
-
-def _previewed(data: bytes, filename: str) -> Preview:
-    try:
-        return read_limited(preview, data, filename=filename)
-    except InvalidFile as error:
-        raise Invalid(f"{filename} cannot be read.", error.faults) from error
 
 
 @team_page(Role.EDITOR)

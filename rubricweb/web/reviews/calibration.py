@@ -15,6 +15,7 @@ from rubricweb.selectors.reviews import calibration as selectors
 from rubricweb.services.reviews import calibration as services
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.reviews.calibration_forms import CalibrationRulesForm, MarkGoldForm
+from rubricweb.web.shared.titles import item_name, titles
 
 
 @team_page(Role.EDITOR)
@@ -59,7 +60,7 @@ def rules(request: TeamRequest, queue_id: int) -> HttpResponse:
 def unmark(request: TeamRequest, queue_id: int, item_id: int) -> HttpResponse:
     queue, item = access.access_queue(request.team, queue_id), access.access_item(request.team, item_id)
     services.unmark_gold(queue, item.pk, by=request.user)
-    return _changed(request, queue, f"{item} is not gold any more.")
+    return _changed(request, queue, f"{item_name(request, item)} is not gold any more.")
 
 
 @team_page(Role.VIEWER, post=Role.EDITOR)
@@ -81,6 +82,7 @@ def mine(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
     found = selectors.my_calibration(queue, request.user)
     context = {"queue": queue, "mine": found, "whom": selectors.whom_to_ask(queue)}
+    context |= titles(request, [one.item.pk for one in found.answers])
     return render(request, "reviews/calibration/calibration_mine.html", context)
 
 
@@ -104,9 +106,11 @@ def _changed(request: TeamRequest, queue: ReviewQueue, words: str) -> HttpRespon
 
 def _page(request: TeamRequest, queue: ReviewQueue, **refused: Any) -> HttpResponse:
     stored = {name: getattr(queue, name) for name in CalibrationRulesForm.base_fields}
+    overview = selectors.gold_overview(queue, request.user)
     context = {
         "queue": queue,
-        "overview": selectors.gold_overview(queue, request.user),
+        "overview": overview,
+        **titles(request, [item.pk for item in overview.items]),
         "marking": MarkGoldForm(queue=queue),
         "rules": CalibrationRulesForm(initial=stored),
     }

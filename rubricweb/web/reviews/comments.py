@@ -15,6 +15,7 @@ from rubricweb.selectors.labels.adjudications import criterion_for
 from rubricweb.selectors.reviews import comments as selectors
 from rubricweb.services import comments as services
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+from rubricweb.web.shared.titles import titles
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def _thread_page(
         before = editing.pk + 1
     context: dict[str, Any] = {
         "item": item,
+        **titles(request, [item.pk]),
         "before": before,
         "thread": selectors.thread(item, viewer=request.user, before=before),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.text import capfirst
 
 from rubricweb.models import (
@@ -18,6 +19,7 @@ from rubricweb.models import (
     ReviewQueue,
     RubricVersion,
     Run,
+    SystemVersion,
     Team,
     User,
 )
@@ -28,6 +30,7 @@ from rubricweb.services.reviews.queues import QueueRequest
 from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 from rubricweb.web.shared.refused_forms import RefusableForm
 from rubricweb.web.shared.selections import Selection
+from rubricweb.web.shared.systems import SystemsField, newest_of_each, offer_systems
 
 SHORT = {"class": "input--short"}
 SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
@@ -137,7 +140,8 @@ class NewQueue(SourceForm):
     """A new review queue; `planning` asks only what it would come to, and needs neither name nor people.
 
     The criteria of the rubric that is chosen are `offered`, all of them chosen at first. Without scripts they
-    appear when the form is sent; `criteria_of` says of which version those were that somebody saw.
+    appear when the form is sent; `criteria_of` says of which version those were that somebody saw. So it is
+    with the system versions of the dataset that is chosen and `systems_of`.
     """
 
     name = forms.CharField(max_length=200, help_text="What reviewers see in their list.")
@@ -147,6 +151,12 @@ class NewQueue(SourceForm):
     )
     criteria = CriterionIds(label="Criteria", required=False)
     criteria_of = forms.IntegerField(required=False)
+    systems = SystemsField(
+        label="Whose answers",
+        help_text="Answers of other versions never come in, whether added later or by hand. "
+        "None ticked: every version, later ones too.",
+    )
+    systems_of = forms.IntegerField(required=False)
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
@@ -212,6 +222,13 @@ class NewQueue(SourceForm):
         offer_rows(self, "rubric_version", self.choices.versions)
         offer_rows(self, "run", self.choices.runs, _run_label)
         offer_rows(self, "raters", self.choices.people)
+        self.versions = offer_systems(self, team=kwargs["team"])
+        if isinstance(self.data, QueryDict) and str(self.offered_systems_of or "") != str(
+            self["systems_of"].value() or ""
+        ):
+            # Those of another dataset were seen; the newest of this one are ticked where they are shown now.
+            self.data = self.data.copy()
+            self.data.setlist("systems", list(map(str, newest_of_each(list(self.versions.values())))))
         self.planning = planning
         if planning:
             self.fields["name"].required = False
@@ -255,8 +272,18 @@ class NewQueue(SourceForm):
             ticked = set(self["criteria"].value())
         return _by_group(OfferedCriterion(row, str(row.pk) in ticked) for row in rows)
 
+    @property
+    def offered_systems_of(self) -> int | None:
+        """The dataset of which versions are offered, by id: one with a named system, or with several."""
+        versions = self.versions.values()
+        is_asked = len(versions) > 1 or any(version.system.name for version in versions)
+        return int(self["dataset"].value()) if is_asked else None
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
+        if data.get("systems_of") != self.offered_systems_of:
+            self.errors.pop("systems", None)
+            self.add_error("systems", "Choose whose answers of this dataset are reviewed.")
         seen, version = data.get("criteria_of"), data.get("rubric_version")
         if seen is not None and (version is None or version.pk != seen):
             self.add_error("criteria", "The rubric was changed: look at what people are asked about now.")
@@ -284,7 +311,13 @@ class NewQueue(SourceForm):
             "hold_minutes",
             "instructions",
         )
-        return QueueRequest(**{name: self.cleaned_data[name] for name in asked}, source=self.source)
+        chosen = {name: self.cleaned_data[name] for name in asked}
+        return QueueRequest(**chosen, source=self.source, systems=self.chosen_systems)
+
+    @property
+    def chosen_systems(self) -> list[SystemVersion]:
+        """The versions that are ticked in a valid form."""
+        return [self.versions[pk] for pk in self.cleaned_data["systems"]]
 
 
 def _by_group(offered: Iterable[OfferedCriterion]) -> list[tuple[str, list[OfferedCriterion]]]:

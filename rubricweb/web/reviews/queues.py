@@ -14,6 +14,7 @@ from rubricweb import access
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import ReviewQueue, Role
+from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.calibration import CalibrationStage, my_calibration
 from rubricweb.selectors.reviews.queue_plans import QueuePlan, queue_plan
@@ -23,31 +24,38 @@ from rubricweb.services.reviews import queues as services
 from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.reviews import words
 from rubricweb.web.reviews.queue_forms import ExtendQueue, NewQueue, QueuePeople, QueueRaters, QueueTexts
+from rubricweb.web.shared.archived import archive_link
 from rubricweb.web.shared.selections import Selection, selection
+from rubricweb.web.shared.titles import titles
 
 
 @team_page(Role.VIEWER)
 @require_GET
 def queues(request: TeamRequest) -> HttpResponse:
-    rows = selectors.queues(request.team, request.user)
+    archived = request.GET.get("archived") == "1"
+    rows = selectors.queues(request.team, request.user, archived=archived)
     tables = [(state, [row for row in rows if row.queue.state == state]) for state in selectors.STATES]
     return render(
         request,
         "reviews/queues/queues.html",
-        {"tables": [(state.label, found) for state, found in tables if found]},
+        {
+            "tables": [(state.label, found) for state, found in tables if found],
+            **archive_link(request, ReviewQueue),
+        },
     )
 
 
 @team_page(Role.EDITOR)
 def new_queue(request: TeamRequest) -> HttpResponse:
     """Asks for everything on one page; the button *Preview workload* only counts. To htmx the page answers
-    with the criteria of the rubric that is chosen.
+    with the criteria of the rubric, or the system versions of the dataset, that is chosen.
     """
     selected = selection(request)
     if request.method != "POST":
         form = NewQueue(team=request.team, initial=_preset(request, selected), selection=selected)
         if request.htmx and not request.htmx.boosted:
-            return render(request, "reviews/queues/_criteria.html", {"form": form})
+            part = "systems" if request.htmx.target == "systems" else "criteria"
+            return render(request, f"reviews/queues/_{part}.html", {"form": form})
         return _new_queue_page(request, form)
     planning = request.POST.get("action") == "plan"
     form = NewQueue(request.POST, team=request.team, planning=planning, selection=selected)
@@ -73,6 +81,7 @@ PRESET = (
     "source_run",
     "size",
     "criteria",
+    "systems",
 )
 """What the address of a new queue may choose beforehand."""
 
@@ -80,8 +89,7 @@ PRESET = (
 def _preset(request: TeamRequest, selected: Selection | None) -> dict[str, Any]:
     """What the form holds at first: what the address says, and a selection's dataset and criteria."""
     asked: dict[str, Any] = {name: request.GET[name] for name in PRESET if name in request.GET}
-    if "criteria" in request.GET:
-        asked["criteria"] = request.GET.getlist("criteria")
+    asked |= {name: request.GET.getlist(name) for name in ("criteria", "systems") if name in request.GET}
     if selected is None:
         return asked
     preset = {"dataset": selected.dataset_id, "kind": "items", "criteria": selected.criterion_ids}
@@ -104,6 +112,7 @@ def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
         rubric_version=data["rubric_version"],
         criteria=data["criteria"],
         raters_per_item=data["raters_per_item"],
+        systems=form.chosen_systems,
     )
 
 
@@ -112,6 +121,7 @@ def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
 def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
     found = access.access_queue(request.team, queue_id)
     progress = selectors.queue_progress(found, request.user)
+    remarks = selectors.remarks(found, request.user)
     return render(
         request,
         "reviews/queues/queue.html",
@@ -120,10 +130,12 @@ def queue(request: TeamRequest, queue_id: int) -> HttpResponse:
             "progress": progress,
             "pace": selectors.queue_pace(found, progress, request.user),
             "raters": selectors.rater_progress(found),
-            "remarks": selectors.remarks(found, request.user),
+            "remarks": remarks,
+            **titles(request, [one.item_id for one in remarks]),
             "i_rate": selectors.rates(found, request.user),
             "source": selectors.source_words(found, request.user),
             "criteria": found.criteria.all(),
+            "systems": queue_systems([found], viewer=request.user, team=request.team)[found.pk],
             "close_question": words.close_question(found, progress.drafts),
             "reopen_question": words.reopen_question(found),
         },
@@ -206,6 +218,7 @@ def _change_page(request: TeamRequest, queue: ReviewQueue, **refused: Form) -> H
         "raters": QueueRaters(initial={"raters_per_item": queue.raters_per_item}),
         "items": ExtendQueue(team=request.team, initial={"kind": "filter"}),
         "source": selectors.source_words(queue, request.user),
+        "systems": queue_systems([queue], viewer=request.user, team=request.team)[queue.pk],
     }
     return render(request, "reviews/queues/change.html", context | refused, status=422 if refused else 200)
 

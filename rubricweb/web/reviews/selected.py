@@ -20,9 +20,10 @@ def selection_queue(request: TeamRequest) -> HttpResponse:
     if chosen is None:
         messages.info(request, "Select the items first: in a dataset, a run or the disagreements.")
         return redirect("datasets", request.team.slug)
+    dataset = access.access_dataset(request.team, chosen.dataset_id)
     context = {
         "selection": chosen,
-        "dataset": access.access_dataset(request.team, chosen.dataset_id),
-        "queues": growing_queues(chosen.dataset_id, chosen.item_ids),
+        "dataset": dataset,
+        "queues": growing_queues(dataset, chosen.item_ids, request.user),
     }
     return render(request, "reviews/queues/selection.html", context)

@@ -26,6 +26,7 @@ from rubricweb.web.reviews.forms import (
     typed_answers,
 )
 from rubricweb.web.reviews.queues import next_url
+from rubricweb.web.shared.titles import titles
 
 # ── One review ───────────────────────────────────────────────────────────────────────────────────
 
@@ -150,15 +151,16 @@ def submit(request: TeamRequest, review_id: int) -> HttpResponse:
 def skip(request: TeamRequest, review_id: int) -> HttpResponse:
     """Asks for the reason on a page of its own where there is no dialog; then goes to the next item."""
     found = selectors.review_for(request.team, review_id, request.user)
+    context: dict[str, Any] = {"review": found, **titles(request, [found.item_id])}
     if request.method != "POST":
-        return render(request, "reviews/skip.html", {"review": found})
+        return render(request, "reviews/skip.html", context)
     reason = text_of(request.POST, "reason")
     try:
         services.skip(found, reason=reason)
     except Invalid as error:
-        context = {"review": found, "reason": reason, "error": str(error)}
+        context |= {"reason": reason, "error": str(error)}
         return render(request, "reviews/skip.html", context, status=422)
-    messages.success(request, f"{found.item} is skipped.")
+    messages.success(request, f"{context['titles'][found.item_id]} is skipped.")
     return redirect(next_url(request, found.queue))
 
 
@@ -194,14 +196,16 @@ def locked(request: TeamRequest, review: Review) -> str:
 
 def panes(request: TeamRequest, review: Review) -> dict[str, Any]:
     """What the rail and the submission need, before and after submitting."""
+    rail = queues.rail(review.queue, request.user, around=review.item)
     return {
         "review": review,
+        **titles(request, [review.item_id, *(line.item_id for line in rail)]),
         "queue": review.queue,
         "item": review.item,
         "submission": review.item.to_engine(),
         "quotable": quotable_texts(review.item),
         "progress": queues.own_progress(review.queue, request.user),
-        "rail": queues.rail(review.queue, request.user, around=review.item),
+        "rail": rail,
     }
 
 

@@ -22,6 +22,7 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.rubrics.criterion_rows import typed
 from rubricweb.web.rubrics.forms import RubricForm
 from rubricweb.web.rubrics.views import FORMATS
+from rubricweb.web.shared.titles import titles
 
 RESHAPING = ("add", "remove", "add_option", "add_na", "remove_option", "begin_with", "show_check")
 """Buttons that change the form alone; the browser does the same by itself where scripts run."""
@@ -93,7 +94,7 @@ def _editor(
         "conflict": isinstance(refusal, Conflict),
         "saved": saved,
         "revision": form.revision,
-        **_preview(rubric, form, 0),
+        **_preview(request, rubric, form, 0),
         **(trial or {}),
     }
     template = "rubrics/editor/_editor.html" if request.htmx else "rubrics/editor.html"
@@ -132,11 +133,11 @@ def preview(request: TeamRequest, rubric_id: int) -> HttpResponse:
     rubric = access.access_rubric(request.team, rubric_id)
     row = whole_number(request.POST.get("preview_row"), "The row") or 0
     form = RubricForm.from_post(request.POST)
-    context = {"rubric": rubric, "form": form, "out_of_band": True, **_preview(rubric, form, row)}
+    context = {"rubric": rubric, "form": form, "out_of_band": True, **_preview(request, rubric, form, row)}
     return render(request, "rubrics/preview/_while_typing.html", context)
 
 
-def _preview(rubric: Rubric, form: RubricForm, index: int) -> dict[str, Any]:
+def _preview(request: TeamRequest, rubric: Rubric, form: RubricForm, index: int) -> dict[str, Any]:
     """The preview's context; `index` is that of the row whose question is shown."""
     content, faults = selectors.checked_draft(form.draft())
     position = next((i for i, each in enumerate(form.rows) if each.index == index), 0)
@@ -151,6 +152,7 @@ def _preview(rubric: Rubric, form: RubricForm, index: int) -> dict[str, Any]:
         "row": row,
         "criterion": criterion,
         "item": item,
+        **titles(request, [item.pk] if item else []),
         "prompt": selectors.judge_prompt(content, position, item) if content and asked else None,
         "answered": _answered(form, position, item) if row and row.kind_chosen == "check" else None,
     }
@@ -195,6 +197,7 @@ def try_out(request: TeamRequest, rubric_id: int) -> HttpResponse:
         "tried": None if nothing else _tried(request, form, submission),
         "tried_nothing": nothing,
         "tried_item": item,
+        **titles(request, [item.pk] if item else []),
         "try_submission": pasted,
         "try_reference": reference,
     }

@@ -24,6 +24,7 @@ from rubricweb.web.http import TeamRequest, searched, team_page, uploaded, whole
 from rubricweb.web.rubrics.forms import ImportForm, PublishForm, RubricForm, TitleForm
 from rubricweb.web.rubrics.label_choices import chosen, label_choices, openings
 from rubricweb.web.rubrics.lint_notes import version_notes
+from rubricweb.web.shared.archived import archive_link
 
 FORMATS: dict[str, str] = {"yaml": "application/yaml; charset=utf-8", "json": "application/json"}
 
@@ -32,10 +33,10 @@ FORMATS: dict[str, str] = {"yaml": "application/yaml; charset=utf-8", "json": "a
 @require_safe
 @vary_on_headers("HX-Request")
 def rubrics(request: TeamRequest) -> HttpResponse:
-    search = searched(request.GET)
-    page = selectors.rubrics(request.team, search=search, cursor=request.GET.get("cursor"))
+    search, archived = searched(request.GET), request.GET.get("archived") == "1"
+    page = selectors.rubrics(request.team, search=search, archived=archived, cursor=request.GET.get("cursor"))
     template = "rubrics/_rubrics.html" if request.htmx else "rubrics/rubrics.html"
-    return render(request, template, {"page": page, "search": search})
+    return render(request, template, {"page": page, "search": search, **archive_link(request, Rubric)})
 
 
 @team_page(Role.EDITOR)

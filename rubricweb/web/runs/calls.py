@@ -12,6 +12,7 @@ from rubricweb.errors import Withheld
 from rubricweb.models import Role
 from rubricweb.selectors.runs import calls
 from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.shared.titles import titles
 
 
 @team_page(Role.VIEWER)
@@ -24,6 +25,7 @@ def call(request: TeamRequest, run_id: int, item_id: int, call_id: int) -> HttpR
     """
     run, item = access.access_run(request.team, run_id), access.access_item(request.team, item_id)
     context: dict[str, Any] = {"team": request.team, "run": run, "item": item}
+    context |= titles(request, [item.pk])
     template = "runs/item/_call_body.html" if request.htmx else "runs/call.html"
     try:
         context["call"] = calls.call_in_full(run, item, call_id, viewer=request.user)

@@ -9,12 +9,14 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access
-from rubricweb.errors import NotFound, Withheld
+from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Role, Run
 from rubricweb.selectors.runs.diff import diff as selected
 from rubricweb.selectors.runs.diff import items
 from rubricweb.selectors.runs.diff.item import item_in_both
+from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.web.http import TeamRequest, team_page, whole_number
+from rubricweb.web.shared.titles import titles
 
 
 @team_page(Role.VIEWER)
@@ -28,6 +30,29 @@ def choose(request: TeamRequest, run_id: int) -> HttpResponse:
         return render(request, "runs/diff/nothing.html", {"run": run})
     selected.require_comparable(run, baseline)
     return redirect("run_diff", request.team.slug, run.pk, baseline.pk)
+
+
+@team_page(Role.VIEWER)
+@require_safe
+def versions(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """On to the newest runs over `version` and `baseline`; a page that says which is missing.
+
+    Over answers in this dataset, graded alike.
+    """
+    dataset = access.access_dataset(request.team, dataset_id)
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "dataset_id": str(dataset.pk),
+        "may_edit": request.membership.role >= Role.EDITOR,
+    }
+    try:
+        version, baseline = (
+            version_called(request.team, request.GET.get(name, "")) for name in ("version", "baseline")
+        )
+        found = version_pair(request.team, version, baseline, dataset=dataset)
+    except Invalid as error:
+        return render(request, "runs/diff/cases/no_pair.html", context | {"why": str(error)})
+    return redirect("run_diff", request.team.slug, found.run.pk, found.baseline.pk)
 
 
 @team_page(Role.VIEWER)
@@ -50,6 +75,7 @@ def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
         ),
         "scale": items.score_scale(run, baseline),
     }
+    context |= titles(request, [row.item.pk for row in context["page"].rows])
     if request.htmx and not request.htmx.boosted:
         return render(request, "runs/diff/_items.html", context)
     context |= {
@@ -62,7 +88,10 @@ def diff(request: TeamRequest, run_id: int, baseline_id: int) -> HttpResponse:
 @team_page(Role.VIEWER)
 @require_safe
 def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> HttpResponse:
-    """Both runs' answers about one item; for a rater who is still to review it blind, only the item."""
+    """Both runs' answers about one item, or about two answers to one case, of which `beside` names the other.
+
+    For a rater who is still to review it blind, only the item.
+    """
     run, baseline = _both(request, run_id, baseline_id)
     found = access.access_item(request.team, item_id)
     change = request.GET.get("change", "")
@@ -70,19 +99,25 @@ def item(request: TeamRequest, run_id: int, baseline_id: int, item_id: int) -> H
         "run": run,
         "baseline": baseline,
         "item": found,
+        **titles(request, [found.pk]),
         "change": change,
         "submission": found.to_engine(),
     }
     changes = items.item_changes(run, baseline, items.hidden_from(run, request.user))
     around = items.items_around(items.narrowed(changes, change), found.pk)
     try:
-        seen = item_in_both(run, baseline, found, viewer=request.user)
+        beside = whole_number(request.GET.get("beside"), "The other answer")
+        seen = item_in_both(run, baseline, found, viewer=request.user, beside=beside)
     except Withheld as error:
         return render(request, "runs/diff/item.html", context | {"withheld": str(error)})
     if seen is None:
         raise NotFound("item in these runs")
     context |= {
         "seen": seen,
+        "attempts": (
+            (seen.baseline_rows, seen.baseline_row, seen.run_row, "Baseline"),
+            (seen.run_rows, seen.run_row, seen.baseline_row, "This run"),
+        ),
         "around": around,
         "before_url": _item_url(request, run, baseline, around.before, change),
         "after_url": _item_url(request, run, baseline, around.after, change),

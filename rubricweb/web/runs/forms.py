@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.html import format_html
 
@@ -14,7 +15,7 @@ from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.models import Item, RubricVersion, RunMode, Team, User
+from rubricweb.models import Dataset, Item, RubricVersion, RunMode, SystemVersion, Team, User
 from rubricweb.selectors.runs.errors import ERROR_KINDS
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
@@ -28,6 +29,7 @@ from rubricweb.templatetags.run_words import autograder_line, autograder_title
 from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
 from rubricweb.web.shared.choices import offer, offer_rows
 from rubricweb.web.shared.selections import Selection
+from rubricweb.web.shared.systems import SystemsField, is_id, newest_of_each, offer_systems
 
 ABSTENTION_WORDS = {
     "skip": "left out of the score",
@@ -55,6 +57,9 @@ class NewRun(VotingFields):
         label="Rubric",
         empty_label="Each item’s own rubric",
         help_text="An item that brings a rubric along is always graded by its own.",
+    )
+    systems = SystemsField(
+        label="Whose answers", help_text="One run starts for each; the budget is divided among them."
     )
     judge = forms.ChoiceField(widget=forms.RadioSelect)
     autograder = forms.ChoiceField(
@@ -132,6 +137,7 @@ class NewRun(VotingFields):
             self.fields["dataset"].help_text = f"Only {selection} of it will be graded."
         offer_rows(self, "dataset", choices.datasets)
         offer_rows(self, "rubric_version", choices.versions)
+        self.versions = self._offer_systems()
         offer(
             self,
             "autograder",
@@ -150,6 +156,22 @@ class NewRun(VotingFields):
         offer(self, "further", [(judge_id, config.name) for judge_id, config in self.judges.items()])
         offer_rows(self, "examples_from", choices.datasets.exclude(sealed_as=few_shot.TEST))
 
+    def _offer_systems(self) -> dict[int, SystemVersion]:
+        """The system versions of the chosen dataset where there are several, by id; else nobody is asked.
+
+        The newest of each system is chosen at first, and where the dataset was changed under the choice.
+        """
+        by_id = offer_systems(self, self.team)
+        if len(by_id) < 2:
+            del self.fields["systems"]
+            return {}
+        if isinstance(self.data, QueryDict) and not any(
+            is_id(value) and int(value) in by_id for value in self.data.getlist("systems")
+        ):
+            self.data = self.data.copy()
+            self.data.setlist("systems", [str(pk) for pk in newest_of_each(list(by_id.values()))])
+        return by_id
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if {"autograder", "reply_format"} <= cleaned.keys():
@@ -161,7 +183,7 @@ class NewRun(VotingFields):
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        folded = {*self.VOTING, *self.EXAMPLES, *self.COSTS, *self.SCORING, "sent"}
+        folded = {*self.VOTING, *self.EXAMPLES, *self.COSTS, *self.SCORING, "sent", "systems"}
         return [field for field in self if field.name not in folded]
 
     @property
@@ -211,6 +233,7 @@ class NewRun(VotingFields):
             mode=RunMode.BATCH if chosen["batch"] else RunMode.LIVE,
             name=chosen["name"],
             item_ids=self.selection.item_ids if self.selection else None,
+            systems=[self.versions[pk] for pk in chosen.get("systems", ())],
         )
 
     def plan(self) -> plans.Plan | None:
@@ -227,8 +250,18 @@ class NewRun(VotingFields):
             filled["rubric_version"],
             filled["autograder"],
             votes=self._votes(),
-            items=Item.objects.filter(pk__in=self.selection.item_ids) if self.selection else None,
+            items=self._items(filled["dataset"]),
         )
+
+    def _items(self, dataset: Dataset) -> QuerySet[Item]:
+        """Those that would be graded, as far as the fields say."""
+        items = Item.objects.current().filter(dataset=dataset)
+        if self.selection:
+            items = items.filter(pk__in=self.selection.item_ids)
+        if self.versions and self._is_fine("systems"):
+            chosen = self.fields["systems"].clean(self["systems"].value())
+            items = items.filter(system_version__in=chosen) if chosen else items
+        return items
 
     def say_what_lacks_a_rubric(self, plan: plans.Plan) -> None:
         """Puts beside the rubric how many items need one, before anybody tries to start without."""

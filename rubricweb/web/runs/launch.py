@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.vary import vary_on_headers
 
 from rubricweb import access, tasks
@@ -15,7 +16,7 @@ from rubricweb.models import Item, Role, Run
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.samples import spread_ids
 from rubricweb.services.endpoints import endpoints
-from rubricweb.services.runs import lifecycle as services
+from rubricweb.services.runs.launching import launch_runs
 from rubricweb.services.shared.idempotency import Done, click_key, done_once
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 from rubricweb.web.runs import words
@@ -23,7 +24,7 @@ from rubricweb.web.runs.forms import NewRun
 from rubricweb.web.runs.run_again import TRIAL, filled_in, left_out
 from rubricweb.web.shared.selections import selection
 
-LISTS = ("further", "escalate_on")
+LISTS = ("further", "escalate_on", "systems")
 TRIAL_ITEMS = 3
 
 
@@ -46,13 +47,21 @@ def new(request: TeamRequest) -> HttpResponse:
     form = NewRun(request.POST, team=request.team, selection=selected)
     if form.is_valid():
         try:
-            run = _start(request, form, trial="try" in request.POST)
+            runs = _start(request, form, trial="try" in request.POST)
         except (Invalid, Conflict) as error:
             form.refuse(error)
         else:
-            messages.success(request, f"{run} has started.")
-            return redirect("run", request.team.slug, run.pk)
+            return _started(request, runs)
     return render(request, "runs/new.html", _launch(request, form), status=422)
+
+
+def _started(request: TeamRequest, runs: list[Run]) -> HttpResponse:
+    """On to the run; to the list of them where there are several."""
+    if len(runs) == 1:
+        messages.success(request, f"{runs[0]} has started.")
+        return redirect("run", request.team.slug, runs[0].pk)
+    messages.success(request, f"{len(runs)} runs have started: {', '.join(run.system for run in runs)}.")
+    return redirect(f"{reverse('runs', args=[request.team.slug])}?dataset={runs[0].dataset_id}")
 
 
 def _opened(request: TeamRequest) -> tuple[NewRun, Run | None]:
@@ -89,11 +98,14 @@ def _typed(data: QueryDict) -> dict[str, Any]:
     return boxes | typed | {name: data.getlist(name) for name in LISTS if name in data}
 
 
-def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
-    """The run the form asks for; the one it has just started where the button was pressed twice."""
+def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> list[Run]:
+    """The runs the form asks for, one for each system version; pressed twice, those it has just started."""
     chosen, options = form.cleaned_data, form.options()
     if trial:
-        items = Item.objects.filter(dataset=chosen["dataset"])
+        items = Item.objects.current().filter(dataset=chosen["dataset"])
+        if options.systems:
+            options = replace(options, systems=options.systems[-1:])  # one look is enough to try
+            items = items.filter(system_version__in=options.systems)
         if options.item_ids is not None:
             items = items.filter(pk__in=options.item_ids)
         options = replace(
@@ -103,7 +115,7 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
         )
 
     def start() -> Done:
-        run = services.start_run(
+        started = launch_runs(
             request.team,
             by=request.user,
             dataset=chosen["dataset"],
@@ -113,11 +125,11 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> Run:
             no_cap=chosen["no_cap"] and chosen["budget_usd"] is None,
             options=options,
         )
-        return run, 0
+        return started[0], 0
 
     said = {name: values for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"}
     key = click_key(request.user, json.dumps(said, sort_keys=True))
-    return done_once(request.team, key, start, now=now())[0]
+    return done_once(request.team, key, start, now=now())[0].launched_with
 
 
 def _launch(request: TeamRequest, form: NewRun, again: Run | None = None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from rubricweb import access
 from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Role, Run, RunMode, RunState
 from rubricweb.selectors.comparison.people_means import PeopleEstimate, estimate_of
+from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.new_items import new_item_count
 from rubricweb.selectors.labels.comparable import is_holistic, labelled_queues, queues_to_compare
 from rubricweb.selectors.reviews import comments
@@ -30,6 +31,7 @@ from rubricweb.web.http import TeamRequest, team_page, whole_number
 from rubricweb.web.runs import words
 from rubricweb.web.runs.run_again import TRIAL
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
+from rubricweb.web.shared.titles import titles
 
 # htmx takes this status as: show it, and stop asking.
 STOP_POLLING = 286
@@ -140,33 +142,43 @@ def _controls(request: TeamRequest, run: Run) -> dict[str, Any]:
 def select(request: TeamRequest, run_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that the list has, to what is to be done with them."""
     found = access.access_run(request.team, run_id)
-    order = request.POST.get("sort", "score")
+    order, where = request.POST.get("sort", "score"), read_where(found.dataset, request.POST.getlist("where"))
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
-        chosen = results.listed_ids(found, viewer=request.user, order=order, most=SELECTED_MAX + 1)
+        chosen = results.listed_ids(
+            found, viewer=request.user, order=order, most=SELECTED_MAX + 1, where=where
+        )
     back = reverse("run", args=[request.team.slug, found.pk])
-    return use(request, chosen, back=f"{back}?{urlencode({'sort': order})}#items", run_id=found.pk)
+    narrowed = [("sort", order), *(("where", f"{name}={value}") for name, value in where)]
+    return use(request, chosen, back=f"{back}?{urlencode(narrowed)}#items", run_id=found.pk)
 
 
 def _results(request: TeamRequest, run: Run) -> dict[str, Any]:
     order = request.GET.get("sort", "score")
     result = results.result(run, viewer=request.user)
     # After the result: of items it counts, none that is graded meanwhile is missing in the list.
-    page = results.run_items(run, viewer=request.user, order=order, cursor=request.GET.get("cursor"))
+    where = read_where(run.dataset, request.GET.getlist("where"))
+    page = results.run_items(
+        run, viewer=request.user, order=order, cursor=request.GET.get("cursor"), where=where
+    )
     holistic = is_holistic(run)
     # A holistic judge says nothing about single criteria; checks do.
     rates = [rate for rate in result.rates if not holistic or rate.criterion.kind == "check"]
+    failed = results.errored_items(run, viewer=request.user) if result.errored else []
     return {
         "run": run,
+        **titles(request, [row.item_id for row in (*page.rows, *failed)]),
         "result": result,
         "rates": rates,
         "choices": [rate for rate in rates if rate.criterion.kind == "choice"],
         "measured": any(rate.criterion.kind == "check" for rate in result.rates),
         "votes": votes.run_votes(run, viewer=request.user),
-        "failed": results.errored_items(run, viewer=request.user) if result.errored else [],
+        "failed": failed,
         "page": page,
         "rows": results.with_counts(run, page.rows),
         "order": order,
+        "columns": columns(run.dataset, where),
+        "where": [f"{name}={value}" for name, value in where],
         "holistic": holistic,
         "one_score": no_groups(run) == ONE_SCORE,
         "results_seconds": _results_seconds(run, result),
@@ -207,6 +219,7 @@ def item(request: TeamRequest, run_id: int, item_id: int) -> HttpResponse:
     context: dict[str, Any] = {
         "run": found,
         "item": one,
+        **titles(request, [one.pk]),
         "order": order,
         "thread": comments.thread(one, viewer=request.user, run=found),
     }

@@ -19,8 +19,16 @@ from rubricweb.web.http import TeamRequest, whole_number
 SELECTED_MAX = 10_000
 """As many items as a run can be limited to."""
 SELECTIONS_PER_SESSION = 5
-USES = {"queue": "selection_queue", "run": "run_new", "export": "exports"}
+USES = {
+    "queue": "selection_queue",
+    "run": "run_new",
+    "export": "exports",
+    "retire": "dataset_retire",
+    "restore": "dataset_restore",
+}
 """What can be done with selected items, and the page where it is."""
+OF_DATASET = ("retire", "restore")
+"""Uses whose pages are those of one dataset."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,8 @@ def use(
         asked["again"] = str(run_id)
     elif wanted == "export":
         asked["dataset"] = str(datasets[chosen[0]])
-    return redirect(f"{reverse(USES[wanted], args=[request.team.slug])}?{urlencode(asked)}")
+    place = [datasets[chosen[0]]] if wanted in OF_DATASET else []
+    return redirect(f"{reverse(USES[wanted], args=[request.team.slug, *place])}?{urlencode(asked)}")
 
 
 def selection(request: TeamRequest) -> Selection | None:

@@ -13,6 +13,7 @@ from rubricweb.selectors.teams import notices as selectors
 from rubricweb.services import notices as services
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
 from rubricweb.web.reviews.comments import place_of
+from rubricweb.web.shared.titles import titles
 
 
 @team_page(Role.VIEWER)
@@ -21,8 +22,10 @@ def notices(request: TeamRequest) -> HttpResponse:
     """The list; a POST marks one or all as read, or says whether mails are wanted."""
     if request.method == "POST":
         return _changed(request)
+    page = selectors.notices(request.team, request.user, cursor=request.GET.get("cursor"))
     context = {
-        "page": selectors.notices(request.team, request.user, cursor=request.GET.get("cursor")),
+        "page": page,
+        **titles(request, [row.comment.item_id for row in page.rows if row.comment]),
         "unread": selectors.unread_count(request.team, request.user),
         "mail": selectors.mail_settings(request.user, configured=settings.SENDS_MAIL),
     }

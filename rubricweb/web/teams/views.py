@@ -19,6 +19,7 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.teams import invitations as inviting
 from rubricweb.services.teams import teams as services
 from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.shared.titles import titles
 from rubricweb.web.teams.forms import ChangedRole, NewMember, NewToken
 
 
@@ -176,4 +177,5 @@ def _tokens_page(request: TeamRequest, form: NewToken, *, status: int = 200, **m
 @require_GET
 def journal(request: TeamRequest) -> HttpResponse:
     page = selectors.journal(request.team, viewer=request.user, cursor=request.GET.get("cursor"))
-    return render(request, "teams/journal.html", {"page": page})
+    named = titles(request, [line.target_id for line in page.rows if line.kind == "item" and line.target_id])
+    return render(request, "teams/journal.html", {"page": page, **named})

@@ -19,6 +19,7 @@ import { one } from "../shared/one.js";
 /**
  * @typedef {object} Data what the page holds for a chart; times in seconds
  * @property {number[]} times
+ * @property {string[] | null} [names] what stands below the points instead of times, which are then places from 0
  * @property {Series[]} series
  * @property {{ time: number, label: string }[]} [breaks] where versions changed
  * @property {{ name: string, url: string }[]} [runs] where the points are runs
@@ -108,6 +109,7 @@ const draw = (holder) => {
       legend: { show: false },
       cursor: { drag: { x: false, y: false }, points: { size: 8 } },
       scales: {
+        x: data.names ? { time: false, range: () => [-0.4, data.times.length - 0.6] } : {},
         y: {
           range: (/** @type {Plot} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
             range(data, low, high),
@@ -115,7 +117,9 @@ const draw = (holder) => {
       },
       padding: [12, 16, 0, 0],
       axes: [
-        { ...axis, size: 28, values: dates(data.times) },
+        data.names
+          ? { ...axis, size: 28, splits: () => data.times, values: names(data.names) }
+          : { ...axis, size: 28, values: dates(data.times) },
         { ...axis, size: 46 },
       ],
       series,
@@ -158,6 +162,13 @@ const dates = (times) => {
     const words = ticks.map((tick) => format.format(tick * 1000));
     return words.map((word, index) => (word === words[index - 1] ? "" : word));
   };
+};
+
+// Of many names every second, third, … is written: each has room for about twelve letters.
+/** @param {string[]} all */
+const names = (all) => (/** @type {Plot} */ chart) => {
+  const step = Math.ceil((all.length * 84) / Math.max(chart.width, 1));
+  return all.map((name, place) => (place % step ? "" : name));
 };
 
 // A band has no width at a single point: a whisker shows the interval there too.

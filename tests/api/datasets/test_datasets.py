@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from django.utils import timezone
 
 from rubricweb.models import Dataset, Rater, ReviewQueue
+from rubricweb.services.datasets import imports
 from tests.api.client import ApiClient, upload
 from tests.factories import CRITERIA, ITEMS, Cast
 
@@ -162,3 +164,38 @@ def test_labels_of_other_shapes_are_imported_in_part_where_that_is_asked_for(ed:
     (fault,) = ed.refused(422, "POST", path, files=form(strict="false"))["faults"]
     assert "the columns a, b" in fault["found"]
     assert ed.refused(422, "POST", path, files=form(columns="a"))["faults"][0]["place"] == "columns"
+
+
+def test_a_file_is_imported_in_the_background_and_asked_for_until_it_is_done(ed: ApiClient) -> None:
+    file = upload('{"id": "a", "submission": "So."}\n{"id": "b", "submission": "So."}\n', "two.jsonl")
+    begun = ed.call("POST", "/datasets/imports", files={"file": file, "name": "Two"})
+    assert (begun.status_code, begun.json()["state"]) == (202, "waiting")
+    pk = begun.json()["id"]
+    imports.work(pk, worker="w:1", now=timezone.now)
+    asking = ed.get(f"/datasets/imports/{pk}")
+    assert (asking["state"], asking["first_duplicates"]) == ("asks", [{"key": "b", "same_as": "a"}])
+    told = ed.send("POST", f"/datasets/imports/{pk}/duplicates", body={"duplicates": "skip"})
+    assert told["state"] == "waiting"
+    imports.work(pk, worker="w:1", now=timezone.now)
+    done = ed.get(f"/datasets/imports/{pk}")
+    assert (done["state"], done["rows_stored"]) == ("done", 1)
+    assert ed.get(f"/datasets/{done['dataset_id']}")["item_count"] == 1
+    assert ed.call("POST", f"/datasets/imports/{pk}/cancel").status_code == 409
+    file.seek(0)
+    assert ed.call("POST", "/datasets/imports", files={"file": file, "name": "Two"}).status_code == 409
+    assert [row["id"] for row in ed.get("/datasets/imports")["items"]] == [pk]
+    assert ed.call("GET", f"/datasets/imports/{pk}/faults").content == b"where,found,allowed\r\n"
+
+
+def test_columns_are_declared_and_narrow_items(ed: ApiClient) -> None:
+    rows = [
+        {"id": key, "submission": "So.", "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))
+    ]
+    text = "\n".join(map(json.dumps, rows))
+    made = ed.send("POST", "/datasets/import", files={"file": upload(text, "a.jsonl")})
+    address = f"/datasets/{made['id']}"
+    declared = ed.send("PUT", f"{address}/columns", body={"columns": ["language"]})
+    assert declared == ed.get(f"{address}/columns") == [{"name": "language", "values": ["de", "en"]}]
+    found = ed.get(f"{address}/items?where=language%3Den")
+    assert [row["key"] for row in found["items"]] == ["b"]
+    assert ed.call("GET", f"{address}/items?where=colour%3Dred").status_code == 422

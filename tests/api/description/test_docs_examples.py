@@ -13,6 +13,7 @@ from rubricweb.models import ReviewState
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.api.client import ApiClient
+from tests.waiting import PATIENCE_SECONDS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 
@@ -31,7 +32,12 @@ def test_the_examples_work_as_they_stand(live_server, tmp_path: Path) -> None:
     script = "set -euo pipefail\n" + "\n".join(blocks("sh"))
     script = script.replace("http://127.0.0.1:8000", live_server.url).replace("rw_…", secret)
     done = subprocess.run(
-        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     _, run = people.team.runs.all()  # the newer one was asked for twice

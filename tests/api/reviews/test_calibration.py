@@ -31,8 +31,8 @@ def queue(people: Cast) -> ReviewQueue:
 
 def do_next(client: ApiClient, queue: ReviewQueue, verdict: str) -> str:
     draft = answer(client, client.send("POST", f"/queues/{queue.pk}/next"), verdict)
-    client.send("POST", f"/reviews/{draft['id']}/submit")
-    return str(draft["item"]["key"])
+    # Its key is told once it is submitted.
+    return str(client.send("POST", f"/reviews/{draft['id']}/submit")["item"]["key"])
 
 
 def test_a_round_from_marking_to_going_on(people: Cast, as_member, queue: ReviewQueue) -> None:

@@ -96,20 +96,20 @@ def test_the_terminal_lists_and_decides_the_same(
     path = reworded(ed, first)
     version = ed.send("POST", f"{path}/publish")
     run = at_terminal(people.ed)
-    listed = run("rubrics", "labels", f"id:{version['id']}", "--json")
+    listed = run("labels", "changes", f"id:{version['id']}", "--json")
     printed = [json.loads(line) for line in listed.out.splitlines()]
     assert printed == ed.get(f"/rubric-versions/{version['id']}/label-changes")["changes"]
     assert all(set(one) == set(LabelChange.model_fields) for one in printed)
-    table = run("rubrics", "labels", f"id:{version['id']}")
+    table = run("labels", "changes", f"id:{version['id']}")
     assert "waits" in table.out
-    done = run("rubrics", "decide", f"id:{version['id']}", "capital", "carry", "--reason", "The same.")
+    done = run("labels", "decide", f"id:{version['id']}", "capital", "carry", "--reason", "The same.")
     assert (done.code, done.err) == (0, "capital: carry, 6 labels.\n")
     second = RubricVersion.objects.get(pk=version["id"])
     assert counting(queue, second) == NAMES - {"concise"}
-    unknown = run("rubrics", "decide", f"id:{version['id']}", "wrong_country", "carry")
+    unknown = run("labels", "decide", f"id:{version['id']}", "wrong_country", "carry")
     assert unknown.code != 0
     assert "'wrong_country', which Capitals v2 does not ask in other words" in unknown.err
-    viewer = at_terminal(people.bob)("rubrics", "decide", f"id:{version['id']}", "concise", "carry")
+    viewer = at_terminal(people.bob)("labels", "decide", f"id:{version['id']}", "concise", "carry")
     assert viewer.code != 0
     assert counting(queue, second) == NAMES - {"concise"}
 
@@ -214,20 +214,20 @@ def test_the_terminal_opens_the_same_queues(
 ) -> None:
     version = ed.send("POST", f"{reworded(ed, first)}/publish")
     named, run = f"id:{version['id']}", at_terminal(people.ed)
-    none = run("rubrics", "open-queue", named, "capital")
+    none = run("labels", "open-queue", named, "capital")
     assert none.code != 0
     assert "Nothing is decided about capital yet" in none.err
-    lone = run("rubrics", "decide", named, "capital", "probe", "--size", "3")
+    lone = run("labels", "decide", named, "capital", "probe", "--size", "3")
     assert lone.code != 0
     assert "allowed: these with --open-queue" in lone.err
-    many = run("rubrics", "decide", named, "capital", "probe", "--open-queue")
+    many = run("labels", "decide", named, "capital", "probe", "--open-queue")
     assert "a probe of 12 items" in many.err
-    done = run("rubrics", "decide", named, "capital", "probe", "--open-queue", "--size", "3", "--seed", "9")
+    done = run("labels", "decide", named, "capital", "probe", "--open-queue", "--size", "3", "--seed", "9")
     assert "Probe: capital (v2): 0 of 3 reviews." in done.err
     assert "0 of 3 answered so far" in done.err
-    again = run("rubrics", "open-queue", named, "capital", "--json")
+    again = run("labels", "open-queue", named, "capital", "--json")
     assert json.loads(again.out) == ed.get(f"/rubric-versions/{version['id']}/label-changes")["changes"][0]
     assert ReviewQueue.objects.filter(label_decision__isnull=False).count() == 1
-    listed = run("rubrics", "labels", named)
+    listed = run("labels", "changes", named)
     assert "0 of 3" in listed.out
-    assert at_terminal(people.ann)("rubrics", "open-queue", named, "capital").code != 0
+    assert at_terminal(people.ann)("labels", "open-queue", named, "capital").code != 0

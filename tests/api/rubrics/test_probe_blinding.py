@@ -1,6 +1,7 @@
 """Until they submit, no answer and no command tells a prober what they or others said before."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from django.utils import timezone
@@ -15,8 +16,11 @@ from tests.worlds.probed import ProbedWorld, probed_world
 from tests.worlds.two_worlds import in_both_worlds, told_apart
 
 
-def answers(people: Cast, client: ApiClient, *, met: bool) -> dict[str, str]:
-    """Every answer to GET about the item, by either version and each of the prober's reviews."""
+def answers(people: Cast, client: ApiClient, *, met: bool, only: Sequence[str] = ()) -> dict[str, str]:
+    """Every answer to GET about the item, by either version and each of the prober's reviews.
+
+    With `only`, those of these operations alone.
+    """
     world, found = probed_world(people, met=met), {}
     for run, queue, version, review, about in (
         (world.run, world.probe, world.second, world.draft, ""),
@@ -26,7 +30,7 @@ def answers(people: Cast, client: ApiClient, *, met: bool) -> dict[str, str]:
         (world.run, world.probe, world.second, world.of_copy, "review_id"),
     ):
         one = World(version, world.dataset, run, queue)
-        told = everything_readable(client, one, review.pk, ["bad"], about=about)
+        told = everything_readable(client, one, review.pk, ["bad"], about=about, only=only)
         found |= {f"{review.pk} {about} {place}": text for place, text in told.items()}
     criterion = world.first.criteria.get(name="capital")
     for review in (world.earlier, world.of_copy):
@@ -48,15 +52,17 @@ def test_no_answer_tells_a_prober_what_they_or_others_said_before(people: Cast, 
 
 def test_who_is_not_asked_is_told_what_was_said_before(people: Cast, as_member) -> None:
     ed = as_member(people.ed)
-    told = told_apart(*in_both_worlds(lambda met: answers(people, ed, met=met), at=timezone.now()))
-    for name in ("get_agreement", "list_to_adjudicate", "get_version_label_changes", "list_comments"):
+    names = ("get_agreement", "list_to_adjudicate", "get_version_label_changes", "list_comments")
+    looks = in_both_worlds(lambda met: answers(people, ed, met=met, only=names), at=timezone.now())
+    told = told_apart(*looks)
+    for name in names:
         assert [line for line in told if f" {name} " in line], name
 
 
 def printed(capsys: pytest.CaptureFixture[str], people: Cast, viewer: User, *, met: bool) -> dict[str, str]:
     """What commands about the rubric, the runs and the item print as this person."""
     world: ProbedWorld = probed_world(people, met=met)
-    asked = [("rubrics", "labels", f"id:{version.pk}") for version in (world.first, world.second)]
+    asked = [("labels", "changes", f"id:{version.pk}") for version in (world.first, world.second)]
     asked += [("queues", "show", str(queue.pk)) for queue in (world.labelled, world.probe)]
     asked += [("runs", "show", str(run.pk)) for run in (world.before, world.run)]
     asked += [("adjudication", "list", "--decided"), ("journal", "--limit", "500")]
@@ -74,7 +80,7 @@ def test_no_command_tells_a_prober_what_they_or_others_said_before(
     looks = in_both_worlds(lambda met: printed(capsys, people, people.alice, met=met), at=timezone.now())
     told = told_apart(*looks)
     assert not told, "\n".join(told)
-    [labels] = [text for place, text in looks[0].items() if place == "rubrics labels id:2 --json"]
+    [labels] = [text for place, text in looks[0].items() if place == "labels changes id:2 --json"]
     probe = json.loads(labels.splitlines()[0])["probe"]
     assert (probe["withheld"], probe["answered"], probe["asked"]) == (True, 2, 4)
 
@@ -84,5 +90,5 @@ def test_a_command_tells_who_is_not_asked_what_was_said_before(
 ) -> None:
     looks = in_both_worlds(lambda met: printed(capsys, people, people.ed, met=met), at=timezone.now())
     places = [line.split(": ")[0] for line in told_apart(*looks)]
-    for part in ("rubrics labels", "adjudication list", "comments list"):
+    for part in ("labels changes", "adjudication list", "comments list"):
         assert [place for place in places if place.startswith(part)], part

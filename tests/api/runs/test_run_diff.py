@@ -8,6 +8,7 @@ from tests.api.client import ApiClient
 from tests.api.conftest import World, by_the_book
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.systems import answer, versions
 
 
 @pytest.fixture
@@ -111,3 +112,47 @@ def test_a_blind_rater_learns_how_many_items_are_left_out_and_nothing_else(
     item = world.dataset.items.get(key="bad")
     problem = ann.refused(403, "GET", path(newer, world.run, f"/items/{item.pk}"))
     assert problem["type"].endswith("withheld")
+
+
+def test_runs_over_two_system_versions_are_paired_by_case(bob: ApiClient, people: Cast) -> None:
+    of = versions(people, answer("v4", "c1", attempt=2, submission="v4 c1 again"))
+    baseline, run = of.run_over("v3"), of.run_over("v4")
+    found = bob.get(path(run, baseline))
+    # c1 1 → (0.25 + 1) / 2, c2 0.75 → 1, c3 0.25 → 0.25: −0.375, 0.25 and 0.
+    assert (found["paired_by"], found["n"]) == ("case", 3)
+    assert found["difference"]["value"] == pytest.approx(-1 / 24)
+    assert (found["run"]["system"], found["baseline"]["system"]) == ("assistant@v4", "assistant@v3")
+    assert found["without_pair"] == {
+        "only_run": {"n": 1, "keys": ["c6"]},
+        "only_baseline": {"n": 1, "keys": ["c5"]},
+        "reworded": {"n": 1, "keys": ["c4"]},
+    }
+    pages, cursor = [], ""
+    while True:
+        page = bob.get(path(run, baseline, f"/items?limit=2{cursor}"))
+        pages += page["items"]
+        if page["next_cursor"] is None:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+    assert [row["case_key"] for row in pages[:3]] == ["c1", "c2", "c3"]
+    assert len(pages) == 7
+    first = pages[0]
+    assert (len(first["run_items"]), len(first["baseline_items"])) == (2, 1)
+    one = bob.get(path(run, baseline, f"/items/{first['item_id']}?beside={first['baseline_items'][0]}"))
+    assert (one["paired_by"], one["case_key"]) == ("case", "c1")
+    assert (one["run_answer"]["system"], one["baseline_answer"]["system"]) == (
+        "assistant@v4",
+        "assistant@v3",
+    )
+    assert [row["answers_differ"] for row in one["criteria"]] == [True, False]
+
+
+def test_two_system_versions_are_compared_by_their_newest_runs(bob: ApiClient, people: Cast) -> None:
+    of = versions(people)
+    query = {"version": "assistant@v4", "baseline": "assistant@v3"}
+    baseline = of.run_over("v3")
+    refused = bob.refused(422, "GET", "/system-versions/against", query=query)
+    assert "assistant@v4 has no finished run" in refused["detail"]
+    run = of.run_over("v4")
+    found = bob.get("/system-versions/against", **query)
+    assert (found["run"]["id"], found["baseline"]["id"], found["n"]) == (run.pk, baseline.pk, 3)

@@ -47,7 +47,13 @@ def test_a_worker_counts_while_it_beats(bob: ApiClient, people: Cast, world) -> 
     for name, beat, in_flight, reserved in tallies:
         month = now.date().replace(day=1)
         RunTally.objects.create(
-            run=run, worker=name, month=month, beat_at=beat, in_flight=in_flight, reserved_usd=reserved
+            run=run,
+            team=run.team,
+            worker=name,
+            month=month,
+            beat_at=beat,
+            in_flight=in_flight,
+            reserved_usd=reserved,
         )
     seen = bob.get(f"/runs/{run.pk}/progress")
     assert seen["in_flight"] == 8

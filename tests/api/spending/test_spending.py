@@ -74,8 +74,12 @@ def test_the_month_is_told_run_by_run_against_its_cap(people: Cast, alice: ApiCl
     month = month_of(timezone.now())
     for name, usd in (("cheap", 0.5), ("dear", 1.25)):
         run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name=name)
-        RunTally.objects.create(run=run, worker="w:1", month=month, calls=10, cached=3, cost_usd=usd)
-        RunTally.objects.create(run=run, worker="w:1", month=datetime(2020, 1, 1, tzinfo=UTC), cost_usd=9.0)
+        RunTally.objects.create(
+            run=run, team=run.team, worker="w:1", month=month, calls=10, cached=3, cost_usd=usd
+        )
+        RunTally.objects.create(
+            run=run, team=run.team, worker="w:1", month=datetime(2020, 1, 1, tzinfo=UTC), cost_usd=9.0
+        )
     seen = alice.send("PATCH", "/spending", {"monthly_budget_usd": 5})
     assert as_member(people.bob).get("/spending") == seen
     assert (seen["month"], seen["monthly_budget_usd"]) == (month.isoformat(), 5.0)

@@ -80,3 +80,32 @@ def test_what_cannot_be_compared_is_said_in_a_sentence(graded: Installation, tmp
     assert both.returncode == 1
     assert "use one of them" in both.stderr
     assert graded.run("compare", runs["one"], "--with", "999").returncode == 1
+
+
+def test_two_versions_are_compared_by_case(installation: Installation, tmp_path: Path) -> None:
+    rubric, answers = tmp_path / "rubric.json", tmp_path / "versions.jsonl"
+    rubric.write_text(json.dumps({"title": "versions", "criteria": CRITERIA}))
+    rows = [
+        {"case_id": case, "system": f"assistant@{version}", "submission": f"Paris is it, says {version}."}
+        for version, cases in (("v3", "ab"), ("v4", "bc"))
+        for case in cases
+    ]
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    refused = installation.run("grade", rubric, answers)
+    assert refused.returncode == 1
+    assert "assistant@v3, assistant@v4" in refused.stderr
+    chosen = ("--system", "assistant@v3", "--system", "assistant@v4")
+    ended = installation.run("grade", rubric, answers, "--name", "of", *chosen)
+    assert ended.returncode == 0, ended.stderr
+    runs = numbers(installation)
+    pair = (runs["of · assistant@v4"], "--with", runs["of · assistant@v3"])
+    by_name = installation.run("compare", "assistant@v4", "--with", "assistant@v3")
+    assert f"Took of · assistant@v4 ({pair[0]}) and of · assistant@v3 ({pair[2]})" in by_name.stderr
+    mixed = installation.run("compare", pair[0], "--with", "assistant@v3")
+    assert "Name two runs by number, or two system versions" in mixed.stderr
+    printed = installation.run("compare", *pair).stdout
+    assert printed == by_name.stdout
+    assert "Paired by case: assistant@v4 against assistant@v3" in printed
+    assert "over 1 case:" in printed
+    assert "No pair: 1 case answered only by assistant@v4: c" in printed
+    assert "No pair: 1 case answered only by assistant@v3: a" in printed

@@ -55,12 +55,12 @@ def test_release_note_rubric_shows_every_kind_and_one_error_to_avoid() -> None:
 def test_support_replies_are_eight_questions_with_four_replies_each(support_replies: DatasetFile) -> None:
     items = support_replies.items
     assert len({item.id for item in items}) == 8 * 4
-    assert set(Counter(item.id.rsplit("-", 1)[0] for item in items).values()) == {4}
-    assert Counter(item.metadata["model"] for item in items) == {
-        "assistant-v1": 8,
-        "assistant-v2": 8,
-        "assistant-v3": 8,
-        "assistant-v4": 8,
+    assert set(Counter(item.case_id for item in items).values()) == {4}
+    assert Counter(item.system for item in items) == {
+        "assistant@v1": 8,
+        "assistant@v2": 8,
+        "assistant@v3": 8,
+        "assistant@v4": 8,
     }
     assert all(item.reference and item.description and item.metadata["topic"] for item in items)
 

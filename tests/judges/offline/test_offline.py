@@ -22,6 +22,7 @@ from rubricweb.judges.offline.lexical import SIGNATURE, judge_criterion
 from rubricweb.judges.offline.questions import AskedCriterion, ParsedPrompt, read_request
 from rubricweb.judges.offline.script import Recording, Script, read_script
 from rubricweb.judges.offline.words import stem
+from tests.waiting import PATIENCE_SECONDS
 
 LETTER = """Hi Marta,
 
@@ -252,7 +253,7 @@ def program(tmp_path):
 def fetch(url, data=None, method="GET"):
     body = None if data is None else json.dumps(data).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method=method)
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
         return json.load(answer)
 
 

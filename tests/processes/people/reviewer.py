@@ -63,7 +63,7 @@ def label(rater: str, item: str, criterion: str) -> str:
 
 def review(desk: Desk, rater: str, draft: Any, log: Any) -> None:
     """One item to its end, or to where the server says that others have its places."""
-    item = draft["item"]["key"]
+    item = str(draft["item"]["id"])
     for question in draft["criteria"]:
         verdict = label(rater, item, question["criterion"]["name"])
         path = f"/reviews/{draft['id']}/criteria/{question['criterion']['id']}"

@@ -15,6 +15,7 @@ import pytest
 from tests.installation import ROOT, Installation
 from tests.processes.conftest import Serve
 from tests.processes.people.reviewer import label
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.processes]
 
@@ -125,7 +126,7 @@ def test_every_item_gets_its_reviews_whoever_is_killed_or_cut_off(
     stored = {
         (review, criterion): (verdict, item, rater, name)
         for review, criterion, verdict, item, rater, name in installation.query(
-            "SELECT j.review_id, j.criterion_id, j.verdict, i.key, p.name, c.name FROM rubricweb_judgement j "
+            "SELECT j.review_id, j.criterion_id, j.verdict, i.id, p.name, c.name FROM rubricweb_judgement j "
             "JOIN rubricweb_review r ON r.id = j.review_id JOIN rubricweb_item i ON i.id = r.item_id "
             "JOIN rubricweb_rater p ON p.id = r.rater_id JOIN rubricweb_criterion c ON c.id = j.criterion_id"
         )
@@ -134,7 +135,7 @@ def test_every_item_gets_its_reviews_whoever_is_killed_or_cut_off(
     assert len(said) >= 2 * wanted - PEOPLE * 2
     lost = [line for line in said if stored.get((int(line[0]), int(line[1])), [""])[0] != line[2]]
     assert not lost
-    assert all(verdict == label(rater, item, name) for verdict, item, rater, name in stored.values())
+    assert all(verdict == label(rater, str(item), name) for verdict, item, rater, name in stored.values())
 
 
 def opened(installation: Installation, order: str, items: int) -> Any:
@@ -147,7 +148,7 @@ def opened(installation: Installation, order: str, items: int) -> Any:
         env={**installation.env, **env, "OFFLINE_JUDGE_URL": "http://127.0.0.1:9/v1"},
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.installation import ROOT, Installation, scratch_installation
+from tests.waiting import PATIENCE_SECONDS
 
 NOW = datetime.now(UTC).replace(second=50, microsecond=0)
 
@@ -31,7 +32,7 @@ def knocker(installation: Installation, argument: str) -> str:
         env=dict(installation.env),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

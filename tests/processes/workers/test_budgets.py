@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from tests.installation import ROOT, Installation
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.processes]
 
@@ -31,7 +32,7 @@ def test_workers_together_keep_to_a_runs_budget_and_to_the_teams(installation: I
     workers = spenders(installation, first, 3) + spenders(installation, second, 2)
     try:
         for worker in workers:
-            assert worker.wait(timeout=120) == 0
+            assert worker.wait(timeout=PATIENCE_SECONDS) == 0
     finally:
         for worker in workers:
             worker.kill()

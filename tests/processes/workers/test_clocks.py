@@ -10,6 +10,7 @@ import pytest
 
 from tests.installation import DATABASE_URL, ROOT, Installation
 from tests.processes.fleet import Kept, free_port, wait_until
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = [
     pytest.mark.processes,
@@ -75,7 +76,7 @@ def test_a_worker_two_minutes_late_is_alive_and_keeps_what_it_holds(
     kept = [judge]
 
     def asked() -> dict[str, int]:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/count", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/count", timeout=PATIENCE_SECONDS) as answer:
             return dict(json.load(answer))
 
     def states() -> list[tuple[str, str]]:

@@ -49,6 +49,7 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
     )
     return Comparison(
         run=Run(),
+        runs=(),
         queues=(),
         overall=overall,
         n_binary=len(pairs),
@@ -70,6 +71,7 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         adjudicated=0,
         hidden_items=0,
         on_other_versions=0,
+        of_other_systems=0,
         unavailable=None,
         describes=None,
         criteria=(),

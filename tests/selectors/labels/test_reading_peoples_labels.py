@@ -185,12 +185,14 @@ READS_LABELS_AS_GIVEN = {
     # Each label, whichever version it was given to.
     "selectors/comparison/item.py": "every answer about one item, sorted by how it is read",
     "selectors/exports/exports.py": "the export of verdicts",
+    "selectors/datasets/versions.py": "how many labels items have that are to be retired or corrected",
     "selectors/datasets/items.py": "who labelled a dataset in files",
     "services/datasets/files.py": "whether a file is stored already",
     "services/imported_runs.py": "labels of a rater who turns out to be a machine",
     "services/datasets/splits.py": "copies into the halves of a split",
     "selectors/probes.py": "raters who labelled a unit twice, and which queues asked a criterion",
     "selectors/rubrics/label_changes.py": "how many labels stand on the words of one meaning",
+    "selectors/deletions.py": "how many labels go with what is deleted",
     # Reviews and revisions, not labels.
     "selectors/labels/label_evidence.py": "which queues asked what a version asks",
     "selectors/adjudication/differing_units.py": "who found the rubric unclear",

@@ -115,6 +115,7 @@ def test_spending_is_summed_over_workers_and_months(run: Run, people: Cast) -> N
     for worker, month, cost, unpriced in (("a:1", MAY, 0.5, 0), ("a:1", JUNE, 0.25, 1), ("b:2", MAY, 1.0, 0)):
         RunTally.objects.create(
             run=run,
+            team=run.team,
             worker=worker,
             month=month,
             calls=10,
@@ -134,7 +135,7 @@ def test_spending_is_summed_over_workers_and_months(run: Run, people: Cast) -> N
 
 
 def test_a_run_none_of_whose_calls_has_a_price_costs_nobody_knows_what(run: Run) -> None:
-    RunTally.objects.create(run=run, worker="a:1", month=MAY, calls=3, unpriced=3)
+    RunTally.objects.create(run=run, team=run.team, worker="a:1", month=MAY, calls=3, unpriced=3)
     assert progress.progress(run, viewer=None, now=NOW).cost_usd is None
 
 
@@ -193,7 +194,9 @@ def test_a_run_without_a_worker_says_so_after_15_seconds(run: Run) -> None:
     # `rubricweb grade` at a terminal is no worker, but holds items and says that it lives.
     RunItem.objects.filter(run=run).update(leased_until=run.created_at + timedelta(seconds=60))
     beat = run.created_at + timedelta(seconds=10)
-    RunTally.objects.create(run=run, worker="here:2", month=beat.date().replace(day=1), beat_at=beat)
+    RunTally.objects.create(
+        run=run, team=run.team, worker="here:2", month=beat.date().replace(day=1), beat_at=beat
+    )
     assert waits_for(run) == ""
     # Killed with what it held, it is nobody: the leases have not run out yet.
     assert waits_for(run, after=timedelta(seconds=26)) == "no_worker"

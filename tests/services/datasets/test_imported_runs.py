@@ -26,6 +26,7 @@ from rubricweb.models import (
     RunItem,
     RunSummary,
 )
+from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.agreement_board import agreement_board
 from rubricweb.selectors.dashboard import dashboard
@@ -143,6 +144,18 @@ def test_a_file_of_labels_parts_people_from_machines(tasks: Dataset, people: Cas
     alone = labels(tasks, "2,polite,claude,UNMET,judge", filename="claude.csv")
     assert alone.queue is None
     assert [one.judge.name for one in alone.runs] == ["claude"]
+
+
+def test_the_inbox_tells_imported_judges_from_those_asked_here(
+    tasks: Dataset, people: Cast, client: Callable[[Any], ApiClient]
+) -> None:
+    rows = client(people.ed).get("/adjudication")["items"]
+    assert {(*row["judged"], *row["judged_origins"]) for row in rows} == {("UNMET", "machine_imported")}
+    planned = factories.run(people.team, people.ed, dataset=tasks, rubric_version=tasks.rubric_version)
+    run = grade(planned, InProcessJudge(lambda requirement, response: "UNMET"))
+    where = inbox.scope(people.team, people.ed, (), run)
+    asked = {origin for row in inbox.shown(where, inbox.inbox(where)) for _, origin in row.by_judges}
+    assert asked == {None}
 
 
 def test_a_file_is_imported_once(tasks: Dataset, people: Cast) -> None:

@@ -47,7 +47,7 @@ def hold(run: Run, owner: str, now: datetime, items: int = 1) -> list[int]:
 
 def tally(run: Run, owner: str, **fields: object) -> RunTally:
     month = timezone.now().date().replace(day=1)
-    return RunTally.objects.create(run=run, worker=owner, month=month, **fields)
+    return RunTally.objects.create(run=run, team=run.team, worker=owner, month=month, **fields)
 
 
 @pytest.fixture

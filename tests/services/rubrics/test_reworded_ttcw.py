@@ -139,7 +139,7 @@ def test_label_again_asks_36_stories_of_three_each_and_a_probe_of_12_tells_their
 
     # The probe is opened at the terminal, and read on all three.
     opened = terminal(
-        "rubrics", "decide", f"id:{second.pk}", change.uid, "probe", "--open-queue", "--seed", "5"
+        "labels", "decide", f"id:{second.pk}", change.uid, "probe", "--open-queue", "--seed", "5"
     )
     assert (opened.code, "0 of 12 reviews" in opened.err) == (0, True)
     [probed] = label_changes(second, viewer=people.ed).changes[0].queues
@@ -173,7 +173,7 @@ def test_label_again_asks_36_stories_of_three_each_and_a_probe_of_12_tells_their
     [listed] = api.get(f"{version}/label-changes")["changes"]
     assert listed["probe"]["agreement"]["value"] == 0.75
     assert listed["probe"]["usual"]["value"] == pytest.approx(found.usual.value)
-    printed = json.loads(terminal("rubrics", "labels", f"id:{second.pk}", "--json").out)
+    printed = json.loads(terminal("labels", "changes", f"id:{second.pk}", "--json").out)
     assert printed == listed
     page = sign_in(people.bob).get(
         reverse("rubric_version", args=[people.team.slug, second.rubric_id, second.number])

@@ -180,7 +180,7 @@ def test_what_a_call_will_cost_is_read_off_its_prompt_and_the_runs_own_replies(r
     assert BudgetReservation.open(one, "a:1").expected_cost(UNPRICED, prompt) is None
     # 10 calls, and 2 answers without asking: 700 tokens in 10 replies are 70 each.
     RunTally.objects.create(
-        run=one, worker="b:1", month=month_of(NOW), calls=10, cached=2, completion_tokens=700
+        run=one, team=one.team, worker="b:1", month=month_of(NOW), calls=10, cached=2, completion_tokens=700
     )
     assert BudgetReservation.open(one, "a:1").expected_cost(PRICED, prompt) == pytest.approx(0.0025 + 0.0007)
 
@@ -198,7 +198,14 @@ def test_spending_counts_all_workers_and_names_its_month_in_utc(runs: list[Run],
         ("a:1", date(2026, 10, 1), 2.0, 0.0),
     ):
         RunTally.objects.create(
-            run=one, worker=worker, month=month, cost_usd=cost, reserved_usd=held, beat_at=NOW, unpriced=1
+            run=one,
+            team=one.team,
+            worker=worker,
+            month=month,
+            cost_usd=cost,
+            reserved_usd=held,
+            beat_at=NOW,
+            unpriced=1,
         )
     of_run, of_month = run_spending(one, now=NOW), month_spending(one.team, now=NOW)
     assert (of_run.spent_usd, of_run.held_usd, of_run.left_usd, of_run.unpriced) == (4.0, 0.25, 0.75, 3)

@@ -45,7 +45,9 @@ def run(people: Cast) -> Run:
 
 
 def tally(run: Run, worker: str = GONE, **fields: Any) -> RunTally:
-    return RunTally.objects.create(run=run, worker=worker, month=month_of(timezone.now()), **fields)
+    return RunTally.objects.create(
+        run=run, team=run.team, worker=worker, month=month_of(timezone.now()), **fields
+    )
 
 
 # ── What a call costs at most ────────────────────────────────────────────────────────────────────

@@ -324,7 +324,9 @@ def test_one_reply_to_all_criteria_is_as_long_as_its_answers(room: Room) -> None
 def test_what_is_left_of_the_month_is_said(room: Room, people: Cast) -> None:
     budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=1.0)
     earlier = room.earlier_run(content_key=None)
-    RunTally.objects.create(run=earlier, worker="a:1", month=month_of(NOW), cost_usd=0.9999)
+    RunTally.objects.create(
+        run=earlier, team=earlier.team, worker="a:1", month=month_of(NOW), cost_usd=0.9999
+    )
     found = room.plan().forecast
     assert found.month.left_usd == pytest.approx(0.0001)
     assert found.passes_month

@@ -313,8 +313,12 @@ def spent(people: Cast) -> None:
     month = month_of(timezone.now())
     for name, usd in (("cheap", 0.5), ("dear", 1.25)):
         run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, name=name)
-        RunTally.objects.create(run=run, worker="w:1", month=month, calls=10, cached=3, cost_usd=usd)
-        RunTally.objects.create(run=run, worker="w:1", month=datetime(2020, 1, 1, tzinfo=UTC), cost_usd=9.0)
+        RunTally.objects.create(
+            run=run, team=run.team, worker="w:1", month=month, calls=10, cached=3, cost_usd=usd
+        )
+        RunTally.objects.create(
+            run=run, team=run.team, worker="w:1", month=datetime(2020, 1, 1, tzinfo=UTC), cost_usd=9.0
+        )
 
 
 @pytest.mark.usefixtures("spent")

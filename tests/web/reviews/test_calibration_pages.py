@@ -55,7 +55,7 @@ def test_an_editor_marks_gold_and_sets_the_rules(people: Cast, queue: ReviewQueu
     assert form["pass_mark"].value() == "75"
     item = queue.dataset.items.get(key="bad")
     page = ed.post(url("queue_gold_unmark", people, queue.pk, item.pk), follow=True)
-    assert "bad is not gold any more" in page.content.decode()
+    assert "2 Paris lies in Belgium, I believe. is not gold any more" in page.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_who_is_below_the_mark_lands_where_it_is_said_and_goes_on_once_let(
     assert "below the mark" in ed.get(url("queue_gold", people, asked.pk)).content.decode()
     ed.post(url("queue_try_again", people, asked.pk, row.rater_id))
     page = submit_next(people, ann, asked, "MET").content.decode()
-    assert "empty-ish" in page
+    assert "I would rather not say." in page
     page = ann.get(url("my_calibration", people, asked.pk)).content.decode()
     assert "3 of your 3 labels were right" in page
 

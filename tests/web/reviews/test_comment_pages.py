@@ -263,8 +263,8 @@ def test_the_journal_says_who_commented_and_not_what(place: Place, sign_in) -> N
     page = " ".join(
         re.sub(r"<[^>]+>", " ", text(sign_in(place.people.alice), place.url("settings_journal"))).split()
     )
-    assert "Ann commented on item good" in page
-    assert "Rae resolved a comment on item good" in page
+    assert "Ann commented on item 1 Paris is the capital of France." in page
+    assert "Rae resolved a comment on item 1 Paris is the capital of France." in page
     assert "Quokka" not in page
 
 

@@ -1,5 +1,6 @@
 """Until they submit, no page, mail or export tells a prober what they or others said before."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from allauth.account.models import EmailAddress
@@ -10,6 +11,7 @@ from rubricweb import tasks
 from rubricweb.models import JudgeCall, Judgement, User
 from rubricweb.services import notices
 from rubricweb.services.reviews import reviews
+from tests import factories
 from tests.factories import Cast
 from tests.web.test_blinding import Stage, addresses, answers, text_of
 from tests.worlds.probed import ProbedWorld, probed_world
@@ -19,11 +21,17 @@ EARLIER = ("/reviews/", "/review/", "/rubrics/", "/compare/", "/exports/", "/adj
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
-def pages_of(people: Cast, sign_in, world: ProbedWorld, viewer: User) -> dict[str, str]:
-    """Everything the pages tell this person of the item under either version, and of the copy."""
+def pages_of(
+    people: Cast, sign_in, world: ProbedWorld, viewer: User, *, parts: Sequence[str] = ("",)
+) -> dict[str, str]:
+    """Everything the pages tell this person of the item under either version, and of the copy.
+
+    With `parts` the addresses alone that have one of these in them.
+    """
     client, found = sign_in(viewer), {}
     item = world.draft.item
     comment = item.comments.get(author=people.ann)
+    import_id = factories.refused_import(people.team, people.ed).pk
     for run, queue, version, reviewed in (
         (world.before, world.labelled, world.first, world.earlier),
         (world.run, world.probe, world.second, world.draft),
@@ -34,7 +42,11 @@ def pages_of(people: Cast, sign_in, world: ProbedWorld, viewer: User) -> dict[st
             "number": version.number,
             "format": "yaml",
             "dataset_id": item.dataset_id,
+            "import_id": import_id,
+            "kind": "dataset",
+            "row_id": item.dataset_id,
             "item_id": item.pk,
+            "case_id": item.case_id,
             "run_id": run.pk,
             "baseline_id": (world.run if run == world.before else world.before).pk,
             "queue_id": queue.pk,
@@ -53,6 +65,7 @@ def pages_of(people: Cast, sign_in, world: ProbedWorld, viewer: User) -> dict[st
             for url in addresses(stage, people.alice, reviewed)
             if ("?" not in url or "dataset=" in url)
             and (about in url or (of_earlier and any(part in url for part in EARLIER)))
+            and any(part in url for part in parts)
         ]
         for url, _, answer in answers(client, urls, ["page"]):
             found[f"{reviewed.pk} {url}"] = text_of(answer)
@@ -61,10 +74,12 @@ def pages_of(people: Cast, sign_in, world: ProbedWorld, viewer: User) -> dict[st
     return found
 
 
-def looked_at(people: Cast, sign_in, viewer: User, *, met: bool) -> dict[str, str]:
+def looked_at(
+    people: Cast, sign_in, viewer: User, *, met: bool, parts: Sequence[str] = ("",)
+) -> dict[str, str]:
     EmailAddress.objects.get_or_create(user=viewer, email=viewer.email, primary=True, verified=True)
     world = probed_world(people, met=met)
-    found = pages_of(people, sign_in, world, viewer)
+    found = pages_of(people, sign_in, world, viewer, parts=parts)
     client, slug = sign_in(people.alice), people.team.slug
     if viewer == people.alice:
         # What is posted to the earlier review is refused in the same words as well.
@@ -100,9 +115,10 @@ def test_no_page_or_mail_tells_a_prober_what_they_or_others_said_before(
 
 
 def test_who_is_not_asked_sees_what_was_said_before(people: Cast, sign_in) -> None:
-    told = told_apart(*in_both_worlds(lambda met: looked_at(people, sign_in, people.ed, met=met), at=NOON))
-    places = [line.split(": ")[0] for line in told]
-    for part in ("/items/", "/compare/", "/rubrics/", "/review/"):
+    parts = ("/items/", "/compare/", "/rubrics/", "/review/")
+    found = in_both_worlds(lambda met: looked_at(people, sign_in, people.ed, met=met, parts=parts), at=NOON)
+    places = [line.split(": ")[0] for line in told_apart(*found)]
+    for part in parts:
         assert [place for place in places if part in place], part
 
 
@@ -112,7 +128,7 @@ def test_a_prober_sees_everything_again_once_they_have_submitted(people: Cast, s
     page = reverse("review", args=[slug, world.earlier.pk])
     refused = client.get(page)
     assert refused.status_code == 403
-    assert "to label bad again without seeing what you said before" in text_of(refused)
+    assert "to label this item again without seeing what you said before" in text_of(refused)
     [criterion] = reviews.criteria_of(world.draft)
     reviews.save_verdict(world.draft, criterion.pk, verdict="UNMET")
     reviews.submit(world.draft, now=NOON)

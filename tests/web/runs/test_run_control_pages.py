@@ -86,7 +86,11 @@ def test_workers_have_their_line_from_the_start_and_none_once_all_is_in(
     client = sign_in(people.ed)
     assert "Waiting for a worker." in page_of(client, people, run)
     RunTally.objects.create(
-        run=run, worker="host:7", month=timezone.now().date().replace(day=1), beat_at=timezone.now()
+        run=run,
+        team=run.team,
+        worker="host:7",
+        month=timezone.now().date().replace(day=1),
+        beat_at=timezone.now(),
     )
     page = page_of(client, people, run)
     assert "<code>host:7</code>" in page
@@ -131,7 +135,7 @@ def test_only_who_may_edit_sees_buttons(people: Cast, sign_in, failed_twice: Run
         page = page_of(sign_in(person), people, failed_twice)
         assert ("Retry 2 errors" in page) is seen
         assert ("Retry these" in page) is seen
-        assert ('aria-label="Retry the errors of bad"' in page) is seen
+        assert ('aria-label="Retry the errors of 2 Paris lies in Belgium, I believe."' in page) is seen
 
 
 def test_errors_of_one_item_can_be_asked_again_by_a_click(people: Cast, sign_in, failed_twice: Run) -> None:
@@ -227,7 +231,12 @@ def test_while_a_provider_has_the_batch_it_is_its_turn_and_what_is_set_aside_is_
     RunItem.objects.filter(run=run).update(leased_until=now + timedelta(days=2))
     job = BatchJob.objects.create(run=run, judge="one", provider_id="batch_1", requests=9)
     RunTally.objects.create(
-        run=run, worker=f"batch:{job.pk}", month=now.date().replace(day=1), beat_at=now, reserved_usd=0.62
+        run=run,
+        team=run.team,
+        worker=f"batch:{job.pk}",
+        month=now.date().replace(day=1),
+        beat_at=now,
+        reserved_usd=0.62,
     )
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page_of(sign_in(people.ed), people, run)))
     assert "In flight a batch with the provider" in page

@@ -7,10 +7,12 @@ from django.urls import reverse
 
 from rubricweb.judges.base import JudgeError
 from rubricweb.models import Run, RunState
+from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, LabelJudge, grade
+from tests.worlds.systems import Versions, answer, versions
 
 REASON = "quokka-by-the-judge"
 
@@ -223,3 +225,67 @@ def test_the_page_takes_as_many_queries_however_many_items(
     bob.get(url)
     with django_assert_max_num_queries(24):
         bob.get(url)
+
+
+# ── Two system versions ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def by_case(people: Cast) -> tuple[Versions, Run, Run]:
+    """(world, v4's run, v3's run)"""
+    world = versions(people, answer("v4", "c1", attempt=2, submission="v4 c1 again"))
+    baseline = world.run_over("v3")
+    return world, world.run_over("v4"), baseline
+
+
+def test_two_versions_are_shown_by_case(people: Cast, sign_in, by_case) -> None:
+    _, run, baseline = by_case
+    page = shown(sign_in(people.bob), at("run_diff", people, run.pk, baseline.pk))
+    assert "paired by case over 3 cases of questions" in page
+    assert "<strong>assistant@v4</strong> against <strong>assistant@v3</strong>" in page
+    assert "over the 3 cases both scored" in page
+    assert "3 cases without a pair" in page
+    assert re.search(r"Answered only by assistant@v4: 1, <[^>]*>c6<", page)
+    assert re.search(r"Answered only by assistant@v3: 1, <[^>]*>c5<", page)
+    assert re.search(r"Asked in other words since: 1, <[^>]*>c4<", page)
+    assert page.index("case c1") < page.index("case c2") < page.index("case c3")
+    assert "mean of 1 and 2 answers" in page
+
+
+def test_both_answers_to_a_case_are_shown_with_the_words_that_differ(people: Cast, sign_in, by_case) -> None:
+    world, run, baseline = by_case
+    bob = sign_in(people.bob)
+    v3, v4, again = (world.dataset.items.get(submission=words) for words in ("v3 c1", "v4 c1", "v4 c1 again"))
+    page = shown(bob, at("run_diff_item", people, run.pk, baseline.pk, v4.pk))
+    assert "<del>v3</del> c1" in page
+    assert "<ins >v4</ins> c1" in page
+    assert "judge says MET" in page
+    assert "judge says UNMET" in page
+    assert "Question c1?" in page
+    # The first attempt is shown, the second is a link away and beside the same answer.
+    other = at("run_diff_item", people, run.pk, baseline.pk, again.pk)
+    assert f'href="{other}?beside={v3.pk}"' in page
+    second = shown(bob, f"{other}?beside={v3.pk}")
+    assert "<ins >v4</ins> c1<ins > again</ins>" in second
+    assert "judge says UNMET" not in second
+
+
+def test_a_blind_rater_sees_neither_answer_to_the_case(people: Cast, sign_in, by_case) -> None:
+    world, run, baseline = by_case
+    waiting = world.dataset.items.get(submission="v3 c1")
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        raters=[people.ann],
+        source=Source(kind="items", item_ids=(waiting.pk,)),
+    )
+    ann = sign_in(people.ann)
+    assert "case c1" not in shown(ann, at("run_diff", people, run.pk, baseline.pk))
+    answer_of_v4 = world.dataset.items.get(submission="v4 c1")
+    one = shown(ann, at("run_diff_item", people, run.pk, baseline.pk, answer_of_v4.pk))
+    assert "Hidden until you submit" in one
+    assert "judge says" not in one
+    assert "v3 c1" not in one
+    assert "assistant@v3" not in one

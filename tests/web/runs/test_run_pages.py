@@ -252,7 +252,9 @@ def test_a_run_nobody_works_on_says_how_to_start_a_worker(people: Cast, sign_in)
     assert start_command() in page
     # `rubricweb grade` at a terminal is no worker, but says that it lives.
     now = timezone.now()
-    RunTally.objects.create(run=run, worker="here:2", month=now.date().replace(day=1), beat_at=now)
+    RunTally.objects.create(
+        run=run, team=run.team, worker="here:2", month=now.date().replace(day=1), beat_at=now
+    )
     assert "No worker is running" not in client.get(at("run", people, run.pk)).content.decode()
 
 

@@ -8,12 +8,13 @@ from rubricweb import access
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.api.paging import cut
 from rubricweb.api.runs.diff import schemas
-from rubricweb.api.schemas import WithFields, list_of
+from rubricweb.api.schemas import Id, WithFields, list_of
 from rubricweb.errors import NotFound
 from rubricweb.models import Role, Run
 from rubricweb.selectors.runs.diff import diff as selected
 from rubricweb.selectors.runs.diff import items
 from rubricweb.selectors.runs.diff.item import item_in_both
+from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 
 run_diff = Room("comparison")
 
@@ -22,6 +23,7 @@ run_diff = Room("comparison")
 def compare_runs(request: TokenRequest, run_id: int, baseline_id: int) -> Any:
     """A run against an earlier one over the same dataset: scores, criteria, what differs between them.
 
+    Paired by item where both judged the same items, else by case, as the answers of two system versions are.
     Items without a score in both runs, abstentions and errors are counted beside the differences, never in
     them. Items you are still to review blind are left out.
     """
@@ -29,11 +31,28 @@ def compare_runs(request: TokenRequest, run_id: int, baseline_id: int) -> Any:
     return selected.run_diff(run, baseline, viewer=request.auth.user)
 
 
+@run_diff.read("/system-versions/against", Role.VIEWER, schemas.RunDiff)
+def compare_versions(request: TokenRequest, asked: Query[schemas.VersionsQuery]) -> Any:
+    """Two system versions, by the newest finished runs over their answers that were graded alike.
+
+    `run` and `baseline` say which runs were taken. Refused (422) naming the one that is missing.
+    """
+    team = request.auth.team
+    found = version_pair(
+        team,
+        version_called(team, asked.version),
+        version_called(team, asked.baseline),
+        dataset=access.access_dataset(team, asked.dataset) if asked.dataset is not None else None,
+        judge=asked.judge,
+    )
+    return selected.run_diff(found.run, found.baseline, viewer=request.auth.user)
+
+
 @run_diff.read("/runs/{int:run_id}/against/{int:baseline_id}/items", Role.VIEWER, list_of(schemas.ItemChange))
 def list_item_changes(
     request: TokenRequest, run_id: int, baseline_id: int, asked: Query[schemas.ItemChangeQuery]
 ) -> Any:
-    """The items of two runs: regressions first, then fixes, the largest first; then all others.
+    """The items, or cases, of two runs: regressions first, then fixes, the largest first; then all others.
 
     Items you are still to review blind are left out.
     """
@@ -47,14 +66,17 @@ def list_item_changes(
 @run_diff.read(
     "/runs/{int:run_id}/against/{int:baseline_id}/items/{int:item_id}", Role.VIEWER, schemas.ItemInBoth
 )
-def get_item_in_both_runs(request: TokenRequest, run_id: int, baseline_id: int, item_id: int) -> Any:
-    """One item side by side: both runs' answers with their reasons.
+def get_item_in_both_runs(
+    request: TokenRequest, run_id: int, baseline_id: int, item_id: int, beside: Id | None = None
+) -> Any:
+    """One item, or two answers to its case, side by side: both runs' verdicts with their reasons.
 
-    Withheld (403) while you are still to review the item blind.
+    Of several answers to a case `beside` is the item to show on the other side. Withheld (403) while you are
+    still to review one of them blind.
     """
     run, baseline = _both(request, run_id, baseline_id)
     item = access.access_item(request.auth.team, item_id)
-    found = item_in_both(run, baseline, item, viewer=request.auth.user)
+    found = item_in_both(run, baseline, item, viewer=request.auth.user, beside=beside)
     if found is None:
         raise NotFound("item in these runs")
     return WithFields(found, answers_changed=found.differing)

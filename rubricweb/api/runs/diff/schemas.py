@@ -3,18 +3,21 @@
 from typing import Annotated, Any, Literal, get_args
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from rubricweb.api.paging import ListQuery
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.runs.schemas import JudgeError
-from rubricweb.api.schemas import Figure, OneOf, Share
+from rubricweb.api.schemas import Figure, Id, OneOf, Share
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.scores.paired_tests import Wilcoxon as ShownWilcoxon
 from rubricweb.models import RunState
 from rubricweb.selectors.runs.diff.changes import WithinNoise
+from rubricweb.selectors.runs.diff.diff import CasesWithoutPair as ShownCasesWithoutPair
+from rubricweb.selectors.runs.diff.diff import NamedCases as ShownNamedCases
 from rubricweb.selectors.runs.diff.items import ITEM_CHANGES
 from rubricweb.selectors.runs.diff.noise import Source
+from rubricweb.selectors.runs.diff.pairing import PairedBy
 from rubricweb.selectors.runs.diff.settings import Setting as ShownSetting
 
 Contribution = Annotated[
@@ -23,11 +26,19 @@ Contribution = Annotated[
 ]
 
 
+PairedByName = Annotated[
+    str,
+    OneOf(get_args(PairedBy)),
+    Field(description="What is counted: items that both judged, else cases that both have answers to."),
+]
+
+
 class RunSide(Schema):
-    """One of the two runs over the items you may see. `mean` is over the items that both scored."""
+    """One of the two runs over the items you may see. `mean` is over the items or cases that both scored."""
 
     id: int
     name: str
+    system: Annotated[str, Field(description="The system version that answered, where cases are paired.")]
     state: Annotated[str, OneOf(RunState.values)]
     items: int
     graded: int
@@ -46,8 +57,16 @@ class Wilcoxon(Shape[ShownWilcoxon]):
     """Signed-rank test of the scores: `n` differ, `zeros` do not; ranks `above` are in favour of the run."""
 
 
+class NamedCases(Shape[ShownNamedCases]):
+    """So many cases, the first twenty of them by key."""
+
+
+class CasesWithoutPair(Shape[ShownCasesWithoutPair]):
+    """Cases that only one run has answers to, and those asked in other words since: in no difference."""
+
+
 class ItemCounts(Schema):
-    """Items by what happened to their score; `unpaired` have none on one side and are in no difference."""
+    """Items or cases by what happened to their score; `unpaired` have none on a side, and no difference."""
 
     regression: int
     fix: int
@@ -63,7 +82,7 @@ class Noise(Schema):
 
 
 class CriterionChange(Schema):
-    """One criterion where both runs gave an answer with a value (`n` items).
+    """One criterion where both runs gave an answer with a value (`n` items or cases).
 
     `difference` is of the mean values, of a binary criterion the MET rates. `to_met` and `to_unmet` are null
     for other kinds. `p_unadjusted` is McNemar's p or that of the paired t test, `p` the same after Holm over
@@ -116,8 +135,9 @@ class CriterionOfOne(Schema):
 
 
 class RunDiff(Schema):
-    """A run against its baseline; every difference is the run's less the baseline's, over `n` items.
+    """A run against its baseline; every difference is the run's less the baseline's, over `n` items or cases.
 
+    Several answers of a run to one case are averaged; `run` and `baseline` count answers.
     The contributions and `rest` add up to the difference of mean scores; `rest` is what the limits 0 and 1,
     length penalties and items' own rubrics do.
     """
@@ -128,6 +148,7 @@ class RunDiff(Schema):
     scale: Annotated[
         Literal["score", "raw score"], Field(description="Raw scores when only one run normalised.")
     ]
+    paired_by: PairedByName
     n: int
     difference: Figure
     direction: Annotated[
@@ -141,6 +162,9 @@ class RunDiff(Schema):
     only_run: list[CriterionOfOne]
     only_baseline: list[CriterionOfOne]
     rest: float | None
+    without_pair: Annotated[
+        CasesWithoutPair | None, Field(description="Null where items are paired, not cases.")
+    ]
     on_own_rubrics: int
     hidden_items: Annotated[int, Field(description="Left out: you are still to review them blind.")]
 
@@ -181,6 +205,7 @@ def _side(side: Any, mean: Any) -> RunSide:
     return RunSide(
         id=side.run.pk,
         name=str(side.run),
+        system=side.system,
         state=side.run.state,
         items=side.items,
         graded=side.graded,
@@ -192,24 +217,37 @@ def _side(side: Any, mean: Any) -> RunSide:
     )
 
 
+class VersionsQuery(BaseModel):
+    version: Annotated[str, Field(max_length=201, examples=["assistant@v4"])]
+    baseline: Annotated[str, Field(max_length=201, examples=["assistant@v3"])]
+    dataset: Annotated[Id | None, Field(description="Only runs over this dataset.")] = None
+    judge: Annotated[str, Field(max_length=200, description="Only runs of this judge, by name or id.")] = ""
+
+
 class ItemChangeQuery(ListQuery):
     change: Annotated[str, OneOf(ITEM_CHANGES)] | None = None
 
 
 class ItemOfRun(Schema):
+    """What a run has on an item; on a case means over its answers, and the sum of their errors."""
+
     score: float | None
     coverage: Share
     errors: int
 
 
 class ItemChange(Schema):
-    """One item in both runs; a side is null where that run does not have it.
+    """One item, or case, in both runs; a side is null where that run does not have it.
 
-    `answers_changed` counts criteria that both answered, but not alike.
+    `answers_changed` counts criteria that both answered, but not alike. Of a case `key` and `item_id` are
+    those of one answer, and `run_items` and `baseline_items` have them all.
     """
 
     item_id: int
     key: str
+    case_key: str
+    run_items: list[int]
+    baseline_items: list[int]
     change: Annotated[str, OneOf(ITEM_CHANGES)]
     difference: float | None
     run: ItemOfRun | None
@@ -223,6 +261,18 @@ class ItemChange(Schema):
     @staticmethod
     def resolve_key(row: Any) -> str:
         return str(row.item.key)
+
+    @staticmethod
+    def resolve_case_key(row: Any) -> str:
+        return str(row.item.case.key)
+
+    @staticmethod
+    def resolve_run_items(row: Any) -> list[int]:
+        return list(row.change.run_items)
+
+    @staticmethod
+    def resolve_baseline_items(row: Any) -> list[int]:
+        return list(row.change.baseline_items)
 
     @staticmethod
     def resolve_change(row: Any) -> str:
@@ -282,7 +332,47 @@ class BothAnswers(Schema):
         return "run" if row.before is None else "baseline" if row.criterion is None else None
 
 
-class ItemInBoth(ItemChange):
-    """One item side by side: both scores and every answer with its reason."""
+class JudgedAnswer(Schema):
+    """The answer of a system that a run judged."""
 
+    item_id: int
+    key: str
+    system: str
+    attempt: int
+    submission: str
+
+    @staticmethod
+    def resolve_key(row: Any) -> str:
+        return str(row.item.key)
+
+    @staticmethod
+    def resolve_system(row: Any) -> str:
+        return str(row.item.system_version)
+
+    @staticmethod
+    def resolve_attempt(row: Any) -> int:
+        return int(row.item.attempt)
+
+    @staticmethod
+    def resolve_submission(row: Any) -> str:
+        return str(row.item.submission)
+
+
+class ItemInBoth(ItemChange):
+    """One item, or two answers to one case, side by side: the scores and every verdict with its reason.
+
+    The scores are those of the whole case; the verdicts are on `run_answer` and `baseline_answer`.
+    """
+
+    paired_by: PairedByName
+    run_answer: JudgedAnswer | None
+    baseline_answer: JudgedAnswer | None
     criteria: list[BothAnswers]
+
+    @staticmethod
+    def resolve_run_answer(row: Any) -> Any:
+        return row.run_row
+
+    @staticmethod
+    def resolve_baseline_answer(row: Any) -> Any:
+        return row.baseline_row

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
-from rubricweb.engine.errors import EnoughFaults, FaultList, InvalidFile, nearest
+from rubricweb.engine.errors import EnoughFaults, Fault, FaultList, InvalidFile, nearest
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
     MACHINES_KEY,
@@ -15,6 +16,7 @@ from rubricweb.engine.formats.dataset_values import (
     ItemRecord,
     Preview,
     Prompt,
+    RefusedFile,
 )
 from rubricweb.engine.formats.datasets.item_reader import ItemReader, preview_columns, suggested_columns
 from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
@@ -31,6 +33,7 @@ __all__ = [
     "preview",
     "read_dataset",
     "read_dataset_in_part",
+    "read_in_batches",
 ]
 
 
@@ -94,6 +97,72 @@ def read_dataset_in_part(
         raise
 
 
+def read_in_batches(
+    path: Path,
+    *,
+    filename: str,
+    columns: Mapping[str, str] | None = None,
+    rubric: Rubric | None = None,
+    in_part: bool = False,
+    max_bytes: int = MAX_FILE_BYTES,
+    batch_items: int = 500,
+) -> Iterator[DatasetFile | RefusedFile]:
+    """``read_dataset``, or ``read_dataset_in_part``, of a file that need not fit into memory.
+
+    Every batch is a file of some of the items; the last one, which may have none, says what was left out. A
+    file with faults ends with a RefusedFile of up to ENOUGH_FAULTS of them, whatever came before. CSV and
+    JSONL are read as the batches are asked for.
+    """
+    faults = FaultList(enough=ENOUGH_FAULTS, keep=ENOUGH_FAULTS)
+    try:
+        explicit = _checked_columns(columns, faults)
+        source = open_source(path, filename, max_bytes, faults)
+        source, reader = _reader(source, explicit, rubric, (), faults)
+        any_item = False
+        items: list[ItemRecord] = []
+        for record in source.records:
+            if (item := reader.read(record)) is not None:
+                items.append(item)
+            if len(items) == batch_items:
+                yield _file(source, items)
+                items, any_item = [], True
+        any_item = any_item or bool(items)
+        reader.check_whole(empty=not any_item)
+        partly = in_part and source.recognised and any_item
+        if faults and (not partly or source.broken or source.header.rubric_is_faulty):
+            yield RefusedFile(tuple(_named(faults, source)), faults.total - len(tuple(faults)))
+            return
+        kept = tuple(faults)
+        more = faults.total - len(kept)
+        yield dataclasses.replace(_file(source, items), left_out=kept, more_left_out=more)
+    except EnoughFaults:
+        yield RefusedFile(tuple(faults), 0)
+    except InvalidFile as error:
+        yield RefusedFile(tuple(faults) or error.faults, 0 if faults else error.more)
+
+
+def _reader(
+    source: OpenedFile,
+    explicit: Mapping[str, str],
+    rubric: Rubric | None,
+    item_needs: Iterable[str],
+    faults: FaultList,
+) -> tuple[OpenedFile, ItemReader]:
+    """The source with the rubric in force, and who reads its items."""
+    header = source.header
+    brings_none = header.rubric is None and not header.rubric_is_faulty
+    if rubric is not None and (brings_none or source.recognised):
+        header = dataclasses.replace(header, rubric=rubric, rubric_is_faulty=False)
+    reader = ItemReader(header, explicit, cells=source.cells, faults=faults, needs=item_needs)
+    return dataclasses.replace(source, header=header), reader
+
+
+def _file(source: OpenedFile, items: Iterable[ItemRecord]) -> DatasetFile:
+    header = source.header
+    shared = (header.name, header.prompt, header.rubric, header.reference)
+    return DatasetFile(*shared, tuple(items), source.recognised, header.label_decisions)
+
+
 def _read(
     source: OpenedFile,
     explicit: Mapping[str, str],
@@ -104,23 +173,17 @@ def _read(
     may_be_empty: bool = False,
     leave_out: bool = False,
 ) -> DatasetFile:
-    header = source.header
-    brings_none = header.rubric is None and not header.rubric_is_faulty
-    if rubric is not None and (brings_none or source.recognised):
-        header = dataclasses.replace(header, rubric=rubric, rubric_is_faulty=False)
-    reader = ItemReader(header, explicit, cells=source.cells, faults=faults, needs=item_needs)
+    source, reader = _reader(source, explicit, rubric, item_needs, faults)
     items = tuple(item for record in source.records if (item := reader.read(record)) is not None)
     reader.check_whole(empty=not items and (bool(source.recognised) or not may_be_empty))
-    partly = leave_out and source.recognised and items and not (source.broken or header.rubric_is_faulty)
-    if not partly:
+    is_broken = source.broken or source.header.rubric_is_faulty
+    if not (leave_out and source.recognised and items) or is_broken:
         _raise(faults, source)
     kept = tuple(faults)
-    shared = (header.name, header.prompt, header.rubric, header.reference)
-    file = DatasetFile(*shared, items, source.recognised, header.label_decisions)
-    return dataclasses.replace(file, left_out=kept, more_left_out=faults.total - len(kept))
+    return dataclasses.replace(_file(source, items), left_out=kept, more_left_out=faults.total - len(kept))
 
 
-def preview(data: bytes, filename: str, rows: int = 5, *, max_bytes: int = MAX_FILE_BYTES) -> Preview:
+def preview(data: bytes | Path, filename: str, rows: int = 5, *, max_bytes: int = MAX_FILE_BYTES) -> Preview:
     """Show the first ``rows`` records as they are written, with a guess which column is which field.
 
     Records of a recognised format are shown as translated. Raises InvalidFile when not even that can be
@@ -148,14 +211,15 @@ def preview(data: bytes, filename: str, rows: int = 5, *, max_bytes: int = MAX_F
 
 def _raise(faults: FaultList, source: OpenedFile) -> None:
     """Refuse with what was collected; faults of a translation say of what, for the file is not ours."""
-    if not faults or not source.recognised:
-        faults.raise_as(InvalidFile)
-        return
-    named = FaultList()
-    for fault in faults:
-        named.add(fault.place, f"{fault.found} ({source.recognised})", fault.allowed)
-    named.total = faults.total
-    named.raise_as(InvalidFile)
+    if faults:
+        kept = _named(faults, source)
+        raise InvalidFile(kept, faults.total - len(kept))
+
+
+def _named(faults: FaultList, source: OpenedFile) -> list[Fault]:
+    if not source.recognised:
+        return list(faults)
+    return [Fault(one.place, f"{one.found} ({source.recognised})", one.allowed) for one in faults]
 
 
 def _checked_columns(columns: Mapping[str, str] | None, faults: FaultList) -> dict[str, str]:

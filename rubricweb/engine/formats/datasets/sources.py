@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
 
 from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, nearest, shown
 from rubricweb.engine.formats.dataset_values import DatasetHeader
@@ -24,12 +25,14 @@ from rubricweb.engine.formats.records import (
     jsonl_records,
 )
 from rubricweb.engine.parsers.json_text import parse_json
-from rubricweb.engine.parsers.plain_text import decode
+from rubricweb.engine.parsers.plain_text import check_text_file, decode
 from rubricweb.engine.parsers.yaml_text import parse_yaml
 from rubricweb.engine.rubric import MAX_TITLE, check_rubric
 
 DATASET_KEYS = ("name", "prompt", "rubric", "reference", "reference_submission", DECISIONS_KEY, "items")
 """What a dataset object may say."""
+
+_ZIP = b"PK\x03\x04"
 
 NEUTRALISED = "csv_cells"
 """The column by which our own CSV says that its formula-like cells carry a leading ``'``."""
@@ -52,7 +55,7 @@ class OpenedFile:
 
 
 def open_source(
-    data: bytes,
+    data: bytes | Path,
     filename: str,
     max_bytes: int,
     faults: FaultList,
@@ -65,8 +68,13 @@ def open_source(
 
     ``needs`` are keys a dataset object must have; where it ``may_be_empty``, one with ``rubric`` may leave
     out ``items``. Other programs' files are translated unless records are wanted as they are. Raises
-    InvalidFile for what is no such file at all; faults inside go to ``faults``.
+    InvalidFile for what is no such file at all; faults inside go to ``faults``. Of a path, CSV and JSONL are
+    read as their records are asked for, other formats at once.
     """
+    if isinstance(data, Path):
+        if (format := _streamed_format(data, filename)) is not None:
+            return _streamed(data, format, max_bytes, faults)
+        data = data.read_bytes()
     if is_parquet(data):
         return _parquet(data, max_bytes, faults)
     _refuse_archives(data, filename)
@@ -97,6 +105,33 @@ def open_source(
         listed = _listed(whole, faults)
         return _records(format, listed, faults) if translated else OpenedFile(format, DatasetHeader(), listed)
     return _document(format, whole, faults, needs, may_be_empty)
+
+
+def _streamed_format(path: Path, filename: str) -> FileFormat | None:
+    """CSV or JSONL, where the name says so and the content nothing else."""
+    with path.open("rb") as file:
+        beginning = file.read(8)
+    format = format_of(filename)
+    is_other = is_parquet(beginning) or beginning.startswith(_ZIP)
+    return format if format in ("csv", "jsonl") and not is_other else None
+
+
+def _streamed(path: Path, format: FileFormat, max_bytes: int, faults: FaultList) -> OpenedFile:
+    try:
+        check_text_file(path, max_bytes=max_bytes)
+    except InvalidText as error:
+        raise InvalidFile(error.faults) from None
+    if format == "jsonl":
+        lines = path.open(encoding="utf-8-sig", newline="\n")
+        return _records("jsonl", _closing(jsonl_records(lines, faults), lines), faults)
+    lines = path.open(encoding="utf-8-sig", newline="")
+    records = _restored(csv_records(lines, faults, InvalidFile))
+    return OpenedFile("csv", DatasetHeader(), _closing(records, lines), cells=True)
+
+
+def _closing(records: Iterator[PlacedRecord], file: TextIO) -> Iterator[PlacedRecord]:
+    with file:
+        yield from records
 
 
 def _records(format: FileFormat, records: Iterator[PlacedRecord], faults: FaultList) -> OpenedFile:
@@ -200,7 +235,7 @@ def _sniffed(text: str) -> FileFormat | None:
 
 
 def _refuse_archives(data: bytes, filename: str) -> None:
-    if not data.startswith(b"PK\x03\x04"):
+    if not data.startswith(_ZIP):
         return
     if filename.casefold().endswith(".eval"):
         _refuse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rubricweb.engine.errors import FaultList, join_place, shown
+from rubricweb.engine.errors import FaultList, join_place, shortened, shown
 from rubricweb.engine.formats.dataset_values import ALIASES, MACHINES_KEY, DatasetHeader
 from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, one_reference
 from rubricweb.engine.formats.records import PlacedRecord
@@ -55,7 +55,7 @@ def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translatio
     """Every ``sampling`` event is an item; a ``match`` event is a label by the rater named like the eval."""
     spec: Mapping[str, Any] = {}
     items: dict[str, PlacedRecord] = {}
-    correct: dict[str, bool] = {}
+    matches: dict[str, tuple[str, bool]] = {}
     calls: dict[str, int] = {}
     for record in records:
         spec = child(record.data, "spec") or spec
@@ -78,17 +78,20 @@ def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translatio
                     join_place(record.place, "data.correct"), shown(data.get("correct")), "true or false"
                 )
                 continue
-            correct[sample] = data["correct"]
+            matches[sample] = (record.place, data["correct"])
             if sample in items:
                 expected = join_place(record.place, "data.expected")
                 items[sample].data["reference"] = one_reference(data.get("expected"), expected, faults)
     name = str(spec.get("eval_name") or spec.get("base_eval") or "eval")[:120].strip() or "eval"
-    if not correct:
+    if not matches:
         return Translation(DatasetHeader(name=name), tuple(items.values()))
-    for sample, was_correct in correct.items():
-        if sample in items:
-            items[sample].data["labels"] = {name: ["MET" if was_correct else "UNMET"]}
-            items[sample].data[MACHINES_KEY] = [name]
+    for sample, (place, was_correct) in matches.items():
+        if sample not in items:
+            found = f"a match of {shortened(sample)!r}, whose completion is not in the log"
+            faults.add(join_place(place, "sample_id"), found, "a match of a sample with a sampling event")
+            continue
+        items[sample].data["labels"] = {name: ["MET" if was_correct else "UNMET"]}
+        items[sample].data[MACHINES_KEY] = [name]
     rubric = check_rubric(
         [{"name": "correct", "weight": 1, "requirement": "The answer is correct."}], faults, "rubric"
     )

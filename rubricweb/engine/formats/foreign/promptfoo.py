@@ -107,23 +107,39 @@ def _row(row: Mapping[str, Any], place: str, faults: FaultList) -> PlacedRecord 
     item["metadata"] = without_empty({"vars": variables, "provider": provider, "score": row.get("score")})
     if isinstance(row.get("testIdx"), int):
         item["metadata"]["group"] = f"test {row['testIdx']}"
-    labels, reasons = _labels(row, criteria)
+    if faults.total > before:
+        return None
+    # An item whose grades cannot be read is an item all the same: the grades alone are left out.
+    labels, reasons = _labels(row, place, criteria, faults)
     if labels:
         item |= {"labels": {RATER: labels}, "label_reasons": {RATER: reasons}, MACHINES_KEY: [RATER]}
     item |= _rubric(criteria, test.get("threshold"))
-    return PlacedRecord(place, item) if faults.total == before else None
+    return PlacedRecord(place, item)
 
 
-def _labels(row: Mapping[str, Any], criteria: list[Fields]) -> tuple[dict[str, str], dict[str, str]]:
-    """What promptfoo's graders said, where its results stand one for one beside the assertions."""
+def _labels(
+    row: Mapping[str, Any], place: str, criteria: list[Fields], faults: FaultList
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What promptfoo's graders said, where its results stand one for one beside the assertions.
+
+    Those of text comparisons are not read: they become checks, which say it anew.
+    """
     parts = child(row, "gradingResult").get("componentResults")
     labels: dict[str, str] = {}
     reasons: dict[str, str] = {}
-    if not isinstance(parts, list) or len(parts) != len(criteria):
+    if parts is None:
         return labels, reasons
-    for part, criterion in zip(parts, criteria, strict=True):
+    here = join_place(place, "gradingResult.componentResults")
+    if not isinstance(parts, list) or len(parts) != len(criteria):
+        found = f"{len(parts)} grades of" if isinstance(parts, list) else f"{shown(parts)} for"
+        faults.add(here, f"{found} {len(criteria)} assertions", "one grade per assertion, in their order")
+        return labels, reasons
+    for number, (part, criterion) in enumerate(zip(parts, criteria, strict=True)):
+        if "check" in criterion:
+            continue
         passed = part.get("pass") if isinstance(part, dict) else None
-        if "check" in criterion or not isinstance(passed, bool):
+        if not isinstance(passed, bool):
+            faults.add(f"{here}[{number}].pass", shown(passed), "true or false")
             continue
         weight = criterion["weight"]
         forbidding = isinstance(weight, int | float) and weight < 0

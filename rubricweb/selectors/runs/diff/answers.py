@@ -1,7 +1,7 @@
 """What a run answered to each criterion of its rubric, with what every answer is worth."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,15 +14,17 @@ from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, flo
 
 @dataclass(frozen=True, eq=False)
 class CriterionAnswersOfRun:
-    """A run's answers to one criterion: arrays with a place per item.
+    """A run's answers to one criterion: arrays with a place per item, or per case.
 
     `labels` are the numbers of labels (see Worth) or what a check found, NaN without an answer; `values` what
-    they are worth, NaN for an abstention too. `failed` is true where the question got no answer.
+    they are worth, NaN for an abstention too. `failed` is true where the question got no answer; `errors`
+    counts the answers that failed, of a case that has others too.
     """
 
     labels: Floats
     values: Floats
     failed: Bools
+    errors: int = 0
 
     @classmethod
     def nothing(cls, items: int) -> "CriterionAnswersOfRun":
@@ -109,5 +111,5 @@ def answers_of(run: Run, worth: Mapping[int, LabelValues], items: Ints, numbers:
         said.labels[places[measured]] = found[measured]
         said.values[places[measured]] = check_values(one.criterion, found[measured])
         said.failed[places[at & ~chosen & ~measured]] = True
-        answers[pk] = said
+        answers[pk] = replace(said, errors=int(said.failed.sum()))
     return answers

@@ -23,6 +23,9 @@ WithinNoise = Literal["within", "beyond", "open", "unknown"]
 class CriterionChange:
     """The answers of a run to one criterion against those of its baseline, where both have a value (`n`).
 
+    `n` counts items, or cases where the runs are paired by case: of several answers to a case the value is
+    their mean, and where a mean of verdicts is neither 0 nor 1 the criterion is tested as a choice is.
+
     `before` is the baseline's row, another one when the rubric versions differ. `difference` is of the mean
     values (of a binary criterion the MET rates), the run's less the baseline's. `changed` answers differ. A
     binary criterion has `mcnemar` with `only_one` flips away from MET and `only_other` to MET. `p_alone` is
@@ -138,7 +141,7 @@ class _Pair:
         old, new = said_before.values[self._both], said.values[self._both]
         self._means = _mean(old), _mean(new)
         self._test: McNemar | None = None
-        if criterion.kind == "binary":
+        if criterion.kind == "binary" and np.isin(np.concatenate([old, new]), (0.0, 1.0)).all():
             self._test = mcnemar(old, new, confidence=confidence)
             self._difference, self.p = self._test.difference, self._test.p
         else:
@@ -164,8 +167,8 @@ class _Pair:
             contribution=contribution,
             noise=noise,
             abstained=int((shared & ~said.failed & ~before.failed).sum()) - n,
-            run_errors=int(said.failed.sum()),
-            baseline_errors=int(before.failed.sum()),
+            run_errors=said.errors,
+            baseline_errors=before.errors,
             missing=int((said.there ^ before.there).sum()),
         )
 

@@ -1,7 +1,7 @@
 """A run against an earlier one over the same dataset, its baseline: what changed, and whether by chance."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,37 +11,43 @@ from django.db.models import QuerySet
 from rubricweb.engine.agreement import Figure, RunComparison
 from rubricweb.engine.agreement.intervals import simultaneous
 from rubricweb.engine.agreement.scores.means import mean_columns
+from rubricweb.engine.agreement.scores.pairing import unit_means
 from rubricweb.engine.agreement.scores.scores import compare_runs
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.scoring.parts import score_part_columns
 from rubricweb.errors import Invalid
-from rubricweb.models import Criterion, Run, RunState, User
+from rubricweb.models import Case, Criterion, Run, RunState, User
 from rubricweb.selectors.runs.diff.answers import Answers, LabelNumbers, LabelValues, answers_of, worth_of
 from rubricweb.selectors.runs.diff.changes import CriterionChange, criterion_changes
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
 from rubricweb.selectors.runs.diff.items import (
     ItemChanges,
-    ItemGrades,
     counted,
     hidden_from,
     item_changes,
     score_scale,
 )
 from rubricweb.selectors.runs.diff.noise import noise
+from rubricweb.selectors.runs.diff.pairing import ItemGrades, PairedBy, PairedRuns, SideItems
 from rubricweb.selectors.runs.diff.settings import Setting, settings_that_differ
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints
 from rubricweb.selectors.withheld_runs import is_withheld_run, stop_reason
+
+NAMED = 20
+"""So many cases without a pair are named."""
 
 
 @dataclass(frozen=True)
 class Side:
     """One of the two runs over the items the viewer may see; `coverage` is the mean of graded items.
 
-    `scored` items have a score and no error; `errored` ones have an error.
+    `scored` items have a score and no error; `errored` ones have an error. `system` is the version whose
+    answers they are, where cases are paired.
     """
 
     run: Run
+    system: str
     items: int
     graded: int
     scored: int
@@ -59,8 +65,32 @@ class OnlyIn:
 
 
 @dataclass(frozen=True)
+class NamedCases:
+    """So many cases, the first of them by key."""
+
+    n: int
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CasesWithoutPair:
+    """Cases that only one run has answers to, and those both have, but to other words."""
+
+    only_run: NamedCases
+    only_baseline: NamedCases
+    reworded: NamedCases
+
+    @property
+    def n(self) -> int:
+        return self.only_run.n + self.only_baseline.n + self.reworded.n
+
+
+@dataclass(frozen=True)
 class RunDiff:
-    """A run held against its baseline, item by item: every difference is the run's less the baseline's.
+    """A run held against its baseline, by item or by case: every difference is the run's less the baseline's.
+
+    Where they are paired by case, `n` and counts are of cases and `without_pair` says which have none; a side
+    counts answers, and several of a case are averaged.
 
     `scores` covers items that both scored (its `one` is the baseline, its `other` the run), on `scale`:
     "score", or "raw score" when only one run normalised. `counts` are items by ITEM_CHANGES. The parts of
@@ -74,6 +104,7 @@ class RunDiff:
     baseline: Run
     settings: tuple[Setting, ...]
     scale: str
+    paired_by: PairedBy
     scores: RunComparison
     sides: tuple[Side, Side]
     counts: Mapping[str, int]
@@ -81,18 +112,19 @@ class RunDiff:
     only_run: tuple[OnlyIn, ...]
     only_baseline: tuple[OnlyIn, ...]
     rest: float | None
+    without_pair: CasesWithoutPair | None
     on_own_rubrics: int
     hidden_items: int
     withheld: frozenset[int]
 
     @property
     def items(self) -> int:
-        """Items of either run the viewer may see."""
+        """Items, or cases, of either run that the viewer may see."""
         return sum(self.counts.values())
 
     @property
     def unpaired(self) -> int:
-        """Items without a score or with an error on one side or both: counted here, in no difference."""
+        """Items or cases without a score on one side or both: counted here, in no difference."""
         return self.counts["unpaired"]
 
     @property
@@ -151,7 +183,7 @@ def baselines(run: Run) -> QuerySet[Run]:
     return (
         Run.objects.filter(team=run.team_id, dataset=run.dataset_id)
         .exclude(pk=run.pk)
-        .select_related("dataset", "rubric_version", "created_by")
+        .select_related("dataset", "rubric_version", "created_by", "system_version__system")
         .order_by("-created_at", "-pk")
     )
 
@@ -184,25 +216,26 @@ def run_diff(
     """The run against its baseline, without the items the viewer is still to review blind.
 
     Intervals are 95 %, over items; those of criteria hold for all criteria at once. `changes` are the
-    `item_changes` of the two, for callers that have them already. Ten queries at most, however many items, a
-    few more for raters. Raises Invalid, see `require_comparable`.
+    `item_changes` of the two, for callers that have them already. At most twelve queries, however many items,
+    and a few more for raters. Raises Invalid, see `require_comparable`.
     """
     require_comparable(run, baseline)
     hidden = hidden_from(run, viewer)
     changes = item_changes(run, baseline, hidden) if changes is None else changes
     partners = MatchedCriteria.of(run, baseline)
     worth = worth_of(partners.everything)
-    items = np.sort(changes.item_ids)
-    numbers = LabelNumbers()
-    said, said_before = (answers_of(one, worth, items, numbers) for one in (run, baseline))
+    numbers, paired = LabelNumbers(), changes.paired
+    now, before = (
+        _Answered(one, side, answers_of(one, worth, side.item_ids, numbers))
+        for one, side in ((run, paired.run), (baseline, paired.baseline))
+    )
     confidence = simultaneous(len(partners.pairs))
     scores = compare_runs(changes.baseline.scores, changes.run.scores)
-    now, before = _Answered(run, said), _Answered(baseline, said_before)
-    parts = _contributions(now, before, partners, worth, changes, items, confidence)
+    parts = _contributions(now, before, partners, worth, changes, confidence)
     criteria = criterion_changes(
         partners,
-        said,
-        said_before,
+        now.by_unit(partners.of_run, len(paired)),
+        before.by_unit(partners.of_baseline, len(paired)),
         contributions=parts,
         noise=noise(run, baseline, partners, worth, hidden, confidence),
         confidence=confidence,
@@ -213,22 +246,45 @@ def run_diff(
         settings=settings_that_differ(run, baseline, partners),
         scale=score_scale(run, baseline),
         scores=scores,
-        sides=(_side(run, changes.run), _side(baseline, changes.baseline)),
+        paired_by=changes.by,
+        sides=(
+            _side(run, paired.systems[0], paired.run.grades),
+            _side(baseline, paired.systems[1], paired.baseline.grades),
+        ),
         counts=counted(changes),
         criteria=criteria,
         only_run=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_run),
         only_baseline=tuple(OnlyIn(one, parts.get(one.pk)) for one in partners.only_baseline),
         rest=_rest(scores.difference, parts),
+        without_pair=_without_pair(paired),
         on_own_rubrics=int((_own_rubric(run, changes.run) | _own_rubric(baseline, changes.baseline)).sum()),
-        hidden_items=len(hidden),
+        hidden_items=paired.hidden if changes.by == "case" else len(hidden),
         withheld=frozenset(one.pk for one in (run, baseline) if is_withheld_run(one, viewer)),
     )
 
 
-def _side(run: Run, found: ItemGrades) -> Side:
+def _without_pair(paired: PairedRuns) -> CasesWithoutPair | None:
+    """None where items are paired. One query."""
+    if paired.by == "item":
+        return None
+    run, baseline = paired.run, paired.baseline
+    only_run = np.setdiff1d(run.cases[~np.isin(run.units, baseline.units)], baseline.cases)
+    only_baseline = np.setdiff1d(baseline.cases[~np.isin(baseline.units, run.units)], run.cases)
+    both = np.intersect1d(run.cases, baseline.cases)
+    paired_cases = run.cases[np.isin(run.units, baseline.units)]
+    found = [only_run, only_baseline, np.setdiff1d(both, paired_cases)]
+    named = [pk for cases in found for pk in cases[:NAMED].tolist()]
+    keys = dict(Case.objects.filter(pk__in=named).values_list("pk", "key"))
+    return CasesWithoutPair(
+        *(NamedCases(len(cases), tuple(sorted(keys[pk] for pk in cases[:NAMED].tolist()))) for cases in found)
+    )
+
+
+def _side(run: Run, system: str, found: ItemGrades) -> Side:
     coverages = found.coverages[~np.isnan(found.coverages)]
     return Side(
         run=run,
+        system=system,
         items=int(found.there.sum()),
         graded=int(found.graded.sum()),
         scored=int((~np.isnan(found.scores)).sum()),
@@ -243,10 +299,15 @@ def _side(run: Run, found: ItemGrades) -> Side:
 
 @dataclass(frozen=True)
 class _Answered:
-    """A run with what was said in it."""
+    """A run with its items and what was said in it about each."""
 
     run: Run
+    side: SideItems
     answers: Answers
+
+    def by_unit(self, criteria: Iterable[Criterion], units: int) -> Answers:
+        """What was said about each item or case of the pairing."""
+        return {one.pk: self.side.answers_by_unit(self.answers[one.pk], units) for one in criteria}
 
 
 def _contributions(
@@ -255,31 +316,28 @@ def _contributions(
     partners: MatchedCriteria,
     worth: Mapping[int, LabelValues],
     changes: ItemChanges,
-    items: Ints,
     confidence: float,
 ) -> dict[int, Figure]:
     """Criterion id (the run's, where both have it) → its part of the difference of mean scores.
 
-    Empty when a run scored items as a whole, and when no item has a score in both. `items` are the ids in
-    whose order the answers are.
+    Empty when a run scored items as a whole, and when nothing has a score in both.
     """
-    paired = changes.taken(np.flatnonzero(~np.isnan(changes.differences)))
-    if PER_ITEM in (now.run.autograder, before.run.autograder) or not len(paired):
+    units = np.sort(changes.units[~np.isnan(changes.differences)])
+    if PER_ITEM in (now.run.autograder, before.run.autograder) or not len(units):
         return {}
     normalize = now.run.normalize and before.run.normalize
-    places = np.searchsorted(items, paired.item_ids)
     mine, theirs, run_ids = partners.of_run, partners.of_baseline, partners.run_ids()
     ids = [criterion.pk for criterion in (*mine, *partners.only_baseline)]
-    rows = np.zeros((len(paired), len(ids)))
-    for sign, one, grades, criteria in (
-        (1, now, paired.run, mine),
-        (-1, before, paired.baseline, theirs),
-    ):
+    rows = np.zeros((len(units), len(ids)))
+    for sign, one, criteria in ((1, now, mine), (-1, before, theirs)):
+        # The items that make up the scores; of a case each counts for its share.
+        places = np.flatnonzero(np.isin(one.side.units, units) & ~np.isnan(one.side.grades.scores))
+        of_unit = np.searchsorted(units, one.side.units[places])
         parts = _parts(one.run, criteria, worth, one.answers, places, normalize)
-        parts[_own_rubric(one.run, grades)] = 0.0
+        parts[_own_rubric(one.run, one.side.grades.take(places))] = 0.0
         for criterion, part in zip(criteria, parts.T, strict=True):
             pk = criterion.pk if one is now else run_ids.get(criterion.pk, criterion.pk)
-            rows[:, ids.index(pk)] += sign * part
+            rows[:, ids.index(pk)] += sign * unit_means(part, of_unit, len(units))
     return dict(zip(ids, mean_columns(rows, len(ids), confidence=confidence), strict=True))
 
 

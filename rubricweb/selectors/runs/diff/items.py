@@ -1,19 +1,20 @@
-"""The items of two runs over the same dataset: where the score fell, rose, stayed or is missing."""
+"""The items or cases of two runs over the same dataset: where the score fell, rose, stayed or is missing."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
-from django.db.models import Case, TextField, Value, When
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Item, Judgement, Run, RunItem, User
+from rubricweb.models import Item, Judgement, Run, User
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
-from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
+from rubricweb.selectors.runs.diff.pairing import ItemGrade, ItemGrades, PairedBy, PairedRuns, paired_runs
+from rubricweb.selectors.shared.columns import Floats, Ints
 
 ROUNDING = 1e-9
 """Scores are sums of weights: two closer than this are equal."""
@@ -21,28 +22,19 @@ ROUNDING = 1e-9
 ITEM_CHANGES = ("regression", "fix", "unchanged", "unpaired")
 
 
-class ItemGrade(NamedTuple):
-    """What one run has on one item; `score` on the scale the runs are compared on, None without one and where
-    a verdict failed.
-    """
-
-    rubric_version_id: int
-    score: float | None
-    coverage: float | None
-    errors: int
-    is_graded: bool
-
-
 @dataclass(frozen=True)
 class ItemChange:
-    """One item in both runs; a side is None where the run does not have the item.
+    """One item, or one case, in both runs; a side is None where the run does not have it.
 
-    `change` is one of ITEM_CHANGES: the score fell, rose, stayed, or is missing on a side.
+    `change` is one of ITEM_CHANGES: the score fell, rose, stayed, or is missing on a side. `item_id` names
+    it. Of a case the items of a side are its attempts.
     """
 
     item_id: int
     run: ItemGrade | None
     baseline: ItemGrade | None
+    run_items: tuple[int, ...]
+    baseline_items: tuple[int, ...]
 
     @property
     def difference(self) -> float | None:
@@ -63,6 +55,11 @@ class ItemChange:
         return "regression" if apart < 0 else "fix"
 
     @property
+    def answers_most(self) -> int:
+        """How many attempts the side with more of them has: 1 of an item."""
+        return max(len(self.run_items), len(self.baseline_items))
+
+    @property
     def place(self) -> tuple[float, ...]:
         """Regressions first, then fixes, the largest first; then the unchanged, then the unpaired."""
         kind = ITEM_CHANGES.index(self.change)
@@ -70,52 +67,23 @@ class ItemChange:
         return (kind, -size, self.item_id)
 
 
-@dataclass(frozen=True, eq=False)
-class ItemGrades:
-    """What one run has on items: `ItemGrade` as arrays; `there` is false where it does not have the item."""
-
-    there: Bools
-    rubric_versions: Ints
-    scores: Floats
-    coverages: Floats
-    errors: Ints
-    graded: Bools
-
-    def at(self, place: int) -> ItemGrade | None:
-        if not self.there[place]:
-            return None
-        return ItemGrade(
-            int(self.rubric_versions[place]),
-            _number(self.scores[place]),
-            _number(self.coverages[place]),
-            int(self.errors[place]),
-            bool(self.graded[place]),
-        )
-
-    def take(self, places: Ints | slice) -> "ItemGrades":
-        """Those at these places."""
-        return ItemGrades(
-            self.there[places],
-            self.rubric_versions[places],
-            self.scores[places],
-            self.coverages[places],
-            self.errors[places],
-            self.graded[places],
-        )
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
 class ItemChanges(Sequence[ItemChange]):
-    """Items of two runs in the order of `place`; one becomes an ItemChange when it is looked at.
+    """Items, or cases, of two runs in the order of `place`; one becomes an ItemChange when it is looked at.
 
     `differences` are NaN and `kinds`, places in ITEM_CHANGES, the last one where a score is missing.
     """
 
-    def __init__(self, item_ids: Ints, run: ItemGrades, baseline: ItemGrades) -> None:
-        self.item_ids, self.run, self.baseline = item_ids, run, baseline
+    def __init__(self, paired: PairedRuns, units: Ints, run: ItemGrades, baseline: ItemGrades) -> None:
+        self.paired, self.units, self.run, self.baseline = paired, units, run, baseline
+
+    @property
+    def by(self) -> PairedBy:
+        return self.paired.by
+
+    @property
+    def item_ids(self) -> Ints:
+        """An item for each unit, by which it is named."""
+        return self.paired.item_ids[self.units]
 
     @cached_property
     def differences(self) -> Floats:
@@ -132,10 +100,10 @@ class ItemChanges(Sequence[ItemChange]):
         return names.astype(np.int64)
 
     def taken(self, places: Ints | slice) -> "ItemChanges":
-        return ItemChanges(self.item_ids[places], self.run.take(places), self.baseline.take(places))
+        return ItemChanges(self.paired, self.units[places], self.run.take(places), self.baseline.take(places))
 
     def __len__(self) -> int:
-        return len(self.item_ids)
+        return len(self.units)
 
     @overload
     def __getitem__(self, at: int) -> ItemChange: ...
@@ -144,12 +112,23 @@ class ItemChanges(Sequence[ItemChange]):
     def __getitem__(self, at: int | slice) -> "ItemChange | ItemChanges":
         if isinstance(at, slice):
             return self.taken(at)
-        return ItemChange(int(self.item_ids[at]), self.run.at(at), self.baseline.at(at))
+        unit = int(self.units[at])
+        return ItemChange(
+            int(self.paired.item_ids[unit]),
+            self.run.at(at),
+            self.baseline.at(at),
+            self.paired.run.items_of(unit),
+            self.paired.baseline.items_of(unit),
+        )
 
     def place_of(self, item_id: int) -> int | None:
-        """Where the item stands, from 0; None when it does not."""
-        found = np.flatnonzero(self.item_ids == item_id)
-        return int(found[0]) if len(found) else None
+        """Where the item, or its case, stands, from 0; None when it does not."""
+        for side in (self.paired.run, self.paired.baseline):
+            units = side.units[side.item_ids == item_id]
+            found = np.flatnonzero(np.isin(self.units, units))
+            if len(found):
+                return int(found[0])
+        return None
 
 
 def score_scale(run: Run, baseline: Run) -> str:
@@ -163,47 +142,26 @@ def hidden_from(run: Run, viewer: User) -> set[int]:
 
 
 def item_changes(run: Run, baseline: Run, hidden: set[int]) -> ItemChanges:
-    """Every item of either run that is not `hidden`, in the order of `place`. Two queries."""
+    """Every item, or case, of either run with nothing `hidden`, in the order of `place`.
+
+    Queries and refusals are those of `paired_runs`.
+    """
     field = "score" if score_scale(run, baseline) == "score" else "raw_score"
-    sides = [_grades(one, field) for one in (run, baseline)]
-    item_ids = np.union1d(sides[0][0], sides[1][0])
-    item_ids = item_ids[~np.isin(item_ids, ints(list(hidden)))]
-    changes = ItemChanges(item_ids, *(_placed(ids, grades, item_ids) for ids, grades in sides))
+    paired = paired_runs(run, baseline, hidden, field=field)
+    units = len(paired)
+    sides = [side.grades_by_unit(units) for side in (paired.run, paired.baseline)]
+    changes = ItemChanges(paired, np.arange(units), *sides)
     moved = changes.kinds < ITEM_CHANGES.index("unchanged")
     sizes = np.where(moved, np.abs(changes.differences), 0.0)
-    return changes.taken(np.lexsort((item_ids, -sizes, changes.kinds)))
-
-
-def _grades(run: Run, field: str) -> tuple[Ints, ItemGrades]:
-    """The run's items, and what it has on them."""
-    # Turning 100,000 of these into times takes longer than reading them, and only their absence counts.
-    graded_at = Case(When(graded_at=None, then=None), default=Value("then"), output_field=TextField())
-    fields = ("item_id", "rubric_version_id", field, "coverage", "errors", graded_at)
-    rows = RunItem.objects.filter(run=run).order_by().values_list(*fields)
-    item_ids, versions, scores, coverages, errors, graded = columns(
-        rows, ints, ints, floats, floats, ints, present
-    )
-    there = np.ones(len(item_ids), dtype=np.bool_)
-    scores[errors > 0] = np.nan
-    return item_ids, ItemGrades(there, versions, scores, coverages, errors, graded)
-
-
-def _placed(ids: Ints, grades: ItemGrades, item_ids: Ints) -> ItemGrades:
-    """`grades` of the items `ids` as they belong to `item_ids`, ascending."""
-    nan, nothing = np.full(len(item_ids), np.nan), np.zeros(len(item_ids), dtype=np.int64)
-    placed = ItemGrades(
-        nothing.astype(np.bool_), nothing, nan, nan.copy(), nothing.copy(), nothing.astype(np.bool_)
-    )
-    shown = np.isin(ids, item_ids)
-    places = np.searchsorted(item_ids, ids[shown])
-    for name in ItemGrades.__dataclass_fields__:
-        getattr(placed, name)[places] = getattr(grades, name)[shown]
-    return placed
+    return changes.taken(np.lexsort((changes.item_ids, -sizes, changes.kinds)))
 
 
 @dataclass(frozen=True)
 class DiffItemRow:
-    """One item as the list shows it; `answers_changed` counts criteria both answered, but not alike."""
+    """One item, or case, as the list shows it; `item` names it.
+
+    `answers_changed` counts criteria that both answered, but not alike.
+    """
 
     item: Item
     change: ItemChange
@@ -214,9 +172,11 @@ class DiffItemRow:
 class ItemPage:
     """One page of the list; `next_cursor` is the item id of its last row, None on the last page.
 
-    `counts` are those of the whole list by ITEM_CHANGES; `change` is what it is narrowed to, "" for nothing.
+    `paired_by` says whether a row is an item or a case. `counts` are those of the whole list by ITEM_CHANGES;
+    `change` is what it is narrowed to, "" for nothing.
     """
 
+    paired_by: PairedBy
     rows: tuple[DiffItemRow, ...]
     counts: Mapping[str, int]
     total: int
@@ -251,6 +211,7 @@ def item_page(
     start = 0 if last is None else last + 1
     rows = item_rows(wanted[start : start + size], run, baseline)
     return ItemPage(
+        paired_by=changes.by,
         rows=rows,
         counts=counted(changes),
         total=len(wanted),
@@ -267,20 +228,40 @@ def counted(changes: ItemChanges) -> dict[str, int]:
 
 def item_rows(changes: Sequence[ItemChange], run: Run, baseline: Run) -> tuple[DiffItemRow, ...]:
     """These items with their names and changed answers, in the order given. Three queries at most."""
-    ids = [one.item_id for one in changes]
-    items = Item.objects.only("pk", "key", "description", "dataset_id").in_bulk(ids)
+    named = Item.objects.only("pk", "key", "description", "dataset_id", "case__key").select_related("case")
+    items = named.in_bulk([one.item_id for one in changes])
+    changed = _answers_changed(changes, run, baseline)
+    return tuple(DiffItemRow(items[one.item_id], one, changed[one.item_id]) for one in changes)
+
+
+def _answers_changed(changes: Sequence[ItemChange], run: Run, baseline: Run) -> Counter[int]:
+    """By the item that names a row: criteria that both sides answered, each answer not as often on both."""
+    places = {(run.pk, item_id): one.item_id for one in changes for item_id in one.run_items}
+    places |= {(baseline.pk, item_id): one.item_id for one in changes for item_id in one.baseline_items}
     run_ids = MatchedCriteria.of(run, baseline).run_ids()
-    said: dict[tuple[int, int], dict[int, tuple[str | None, float | None]]] = {}
-    rows = Judgement.objects.filter(run__in=(run.pk, baseline.pk), item__in=ids, error_kind=None, repeat=0)
+    said: dict[tuple[int, int], dict[int, Counter[tuple[str | None, float | None]]]] = {}
+    rows = Judgement.objects.filter(
+        run__in=(run.pk, baseline.pk),
+        item__in={item_id for _, item_id in places},
+        error_kind=None,
+        repeat=0,
+    )
     for run_id, item_id, criterion_id, verdict, value in rows.order_by().values_list(
         "run_id", "item_id", "criterion_id", "verdict", "value"
     ):
         own = criterion_id if run_id == run.pk else run_ids.get(criterion_id, criterion_id)
-        said.setdefault((item_id, own), {})[run_id] = (verdict, value)
-    changed = Counter(
-        unit[0] for unit, both in said.items() if len(both) == 2 and len(set(both.values())) == 2
+        of_unit = said.setdefault((places[run_id, item_id], own), {})
+        of_unit.setdefault(run_id, Counter())[verdict, value] += 1
+    return Counter(
+        unit[0]
+        for unit, both in said.items()
+        if len(both) == 2 and len({_shares(answers) for answers in both.values()}) == 2
     )
-    return tuple(DiffItemRow(items[one.item_id], one, changed[one.item_id]) for one in changes)
+
+
+def _shares(answers: Counter[tuple[str | None, float | None]]) -> frozenset[tuple[Hashable, Fraction]]:
+    """Each answer with its share of all: of one answer, that one."""
+    return frozenset((answer, Fraction(times, answers.total())) for answer, times in answers.items())
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,17 @@ from django.db.models import Count, Q, QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.autograders import AUTOGRADERS
-from rubricweb.models import Criterion, Dataset, Item, ReviewQueue, RubricVersion, Run, Team
+from rubricweb.models import (
+    NOT_RETIRED,
+    Criterion,
+    Dataset,
+    Item,
+    ReviewQueue,
+    RubricVersion,
+    Run,
+    Team,
+    unarchived,
+)
 from rubricweb.selectors.rubrics.versions import published_versions
 
 
@@ -40,8 +50,8 @@ class RunChoices:
 
 def run_choices(team: Team) -> RunChoices:
     return RunChoices(
-        datasets=Dataset.objects.filter(team=team)
-        .annotate(item_count=Count("items"))
+        datasets=Dataset.objects.filter(unarchived(), team=team)
+        .annotate(item_count=Count("items", filter=Q(items__retired_in=NOT_RETIRED)))
         .order_by("-created_at", "-pk"),
         versions=published_versions(team),
     )
@@ -77,7 +87,7 @@ def plan(
     """
     per_version: dict[int, int] = {}
     without_own = 0
-    chosen = Item.objects.filter(dataset=dataset) if items is None else items
+    chosen = Item.objects.current().filter(dataset=dataset) if items is None else items
     rows = chosen.order_by().values("rubric_version_id").annotate(n=Count("pk"))
     for version_id, graded in rows.values_list("rubric_version_id", "n"):
         if version_id is None:

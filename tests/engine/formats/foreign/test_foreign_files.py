@@ -1,11 +1,12 @@
 """Files of other programs: recognised by shape, translated, never executed."""
 
+import copy
 import json
 
 import pytest
 
 from rubricweb.engine.errors import InvalidFile
-from rubricweb.engine.formats.datasets.files import preview, read_dataset
+from rubricweb.engine.formats.datasets.files import preview, read_dataset, read_dataset_in_part
 from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
 from rubricweb.engine.rubric import Rubric
 from tests.engine.formats.foreign import samples
@@ -107,6 +108,26 @@ def test_promptfoo_results_become_items_with_checks_and_labels():
         ("row-1", "llm-rubric: Is in French", "promptfoo", "MET", "It is."),
         ("row-1", "rude", "promptfoo", "UNMET", ""),
     ]
+
+
+def in_part(value, filename="file.json"):
+    """The labels that are read, and what is left out."""
+    file = read_dataset_in_part(encoded(value, filename), filename=filename)
+    return labels(file), [(fault.place, fault.found) for fault in file.left_out]
+
+
+def test_promptfoo_grades_that_cannot_be_read_are_named_and_their_item_stays():
+    results = copy.deepcopy(samples.PROMPTFOO_RESULTS)
+    graded = results["results"]["results"][0]["gradingResult"]
+    here = "results.results[0].gradingResult.componentResults"
+    graded["componentResults"][2]["pass"] = "yes"
+    kept = [("row-1", "rude", "promptfoo", "UNMET", "")]
+    assert in_part(results) == (kept, [(f"{here}[2].pass", 'the text "yes"')])
+    del graded["componentResults"][1]
+    assert in_part(results) == ([], [(here, "3 grades of 4 assertions")])
+    assert faults(results) == [(here, "3 grades of 4 assertions (promptfoo tests)")]
+    del graded["componentResults"]
+    assert in_part(results) == ([], [])  # nothing was graded
 
 
 def test_promptfoo_tests_with_outputs_become_items():
@@ -247,7 +268,12 @@ def test_an_evals_log_gives_items_and_labels():
     file = read(samples.OPENAI_EVALS_LOG, "log.jsonl")
     (item,) = file.items
     assert (item.id, item.submission, item.reference) == ("capitals.dev.0", "Lyon", "Paris")
-    assert labels(file) == [("capitals.dev.0", "correct", "capitals.dev", "UNMET", "")]
+    said = [("capitals.dev.0", "correct", "capitals.dev", "UNMET", "")]
+    assert labels(file) == said
+    # A match whose completion was not recorded.
+    alone = samples.OPENAI_EVALS_LOG[2] | {"sample_id": "capitals.dev.7"}
+    found = "a match of 'capitals.dev.7', whose completion is not in the log"
+    assert in_part([*samples.OPENAI_EVALS_LOG, alone], "log.jsonl") == (said, [("line 5: sample_id", found)])
 
 
 # ── What comes beside ────────────────────────────────────────────────────────────────────────────

@@ -1,14 +1,15 @@
 """Scores over time: finished runs that may be joined by a line, and those that may not."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from rubricweb.models import Dataset, Item, PanelSnapshot, Run, RunState, Team
+from rubricweb.selectors.runs.over_time.shared_cases import SharedCases, shared_cases
 
 POINTS = 200
 WHOLE_SHARE = 0.5
@@ -23,12 +24,14 @@ class Point:
 
     The mean is over the `scored` of the `fully_judged` items; those with an error are in it once retried.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
-    A run over fewer than half of the `dataset_items` there were is a `is_try`.
+    A run over fewer than half of the `dataset_items` there were is a `is_try`. `system` is the version whose
+    answers it judged, as assistant@v4, or "".
     """
 
     run_id: int
     name: str
     dataset: str
+    system: str
     at: datetime
     mean: float | None
     low: float | None
@@ -48,38 +51,47 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """Runs over one dataset by the same rubric version, autograder, judge or panel, and examples.
+    """Runs over one dataset, or the answers of one system in it, that were graded alike.
 
-    `points`, oldest first, may be joined; `tries` were over few items and may not. `number` counts the series
+    Alike is by the same rubric version, autograder, judge or panel, and examples.
+
+    `points` may be joined; `tries` were over few items and may not. They are oldest first; those of a
+    `system` in the order of its versions. Where there are several versions, `shared` has their means over
+    the cases all of them answered, and only those may be joined. `number` counts the series
     of the team from 1 by their first run, whatever became of it: it never changes, and neither does the
     colour that follows from it. `rubric_id` is None when every item brings its own rubric.
     """
 
     number: int
     dataset: str
+    system: str
     rubric_id: int | None
     rubric: str
     judge: str
     autograder: str
     points: tuple[Point, ...]
     tries: tuple[Point, ...]
+    shared: SharedCases | None = field(default=None, kw_only=True)
 
     @property
     def newest(self) -> Point | None:
-        return self.points[-1] if self.points else None
+        return max(self.points, key=_in_time, default=None)
 
 
 def finished_runs(runs: QuerySet[Run]) -> list[Run]:
     """The newest POINTS finished runs of these that have a summary, newest first."""
     return list(
         runs.filter(state=RunState.FINISHED, summary__isnull=False)
-        .select_related("summary", "dataset", "rubric_version", "team")
+        .select_related("summary", "dataset", "rubric_version", "team", "system_version__system")
         .order_by("-created_at", "-pk")[:POINTS]
     )
 
 
-def series_of(team: Team, finished: Sequence[Run], withheld: Collection[int]) -> tuple[Series, ...]:
-    """The series of `finished` runs (newest first), by number. Four queries."""
+def series_of(team: Team, finished: Sequence[Run], withheld: Container[Run]) -> tuple[Series, ...]:
+    """The series of `finished` runs (newest first), by number.
+
+    Four queries, and one more for each system of several versions.
+    """
     numbers = _numbers(team) if finished else {}
     sizes = _items_there_were(finished)
     grouped: dict[Key, list[Run]] = {}
@@ -92,7 +104,7 @@ def series_of(team: Team, finished: Sequence[Run], withheld: Collection[int]) ->
 def newest_series(series: Iterable[Series]) -> Series | None:
     """The series of the newest run that is no try."""
     with_points = [one for one in series if one.newest is not None]
-    return max(with_points, key=lambda one: _in_time(one.points[-1]), default=None)
+    return max(with_points, key=lambda one: max(map(_in_time, one.points)), default=None)
 
 
 def in_time(series: Iterable[Series]) -> list[tuple[Series, Point]]:
@@ -105,9 +117,16 @@ def _in_time(point: Point) -> tuple[datetime, int]:
     return point.at, point.run_id
 
 
+def judged_as(run: Run) -> Key:
+    """Over which dataset and how it was graded: the same for runs over two system versions to be compared."""
+    dataset_id, _, *others = _key(run)
+    return dataset_id, *others
+
+
 def _key(run: Run) -> Key:
     return _key_of(
         run.dataset_id,
+        run.system_version.system_id if run.system_version else None,
         run.rubric_version_id,
         run.judge.name,
         run.judge.model,
@@ -119,6 +138,7 @@ def _key(run: Run) -> Key:
 
 def _key_of(
     dataset_id: int,
+    system_id: int | None,
     version_id: int | None,
     judge: str,
     model: str,
@@ -130,7 +150,7 @@ def _key_of(
     settled = panel and (panel.rule, panel.quorum, panel.repeats, panel.cascade and asdict(panel.cascade))
     members = [(one.name, one.weight, one.stage) for one in panel.members] if panel else []
     asked = json.dumps([settled, members, examples], sort_keys=True)
-    return dataset_id, version_id, judge, model, autograder, asked
+    return dataset_id, system_id, version_id, judge, model, autograder, asked
 
 
 def _numbers(team: Team) -> dict[Key, int]:
@@ -140,6 +160,7 @@ def _numbers(team: Team) -> dict[Key, int]:
         .order_by("pk")
         .values_list(
             "dataset_id",
+            "system_version__system_id",
             "rubric_version_id",
             "judge__name",
             "judge__model",
@@ -160,8 +181,31 @@ def _items_there_were(runs: Sequence[Run]) -> dict[int, int]:
     datasets = Dataset.objects.filter(pk__in={run.dataset_id for run in runs})
     now = dict(datasets.annotate(items_now=Coalesce(Subquery(last), -1) + 1).values_list("pk", "items_now"))
     found = {run.pk: now[run.dataset_id] for run in runs}
-    few = [run.pk for run in runs if run.summary.items < WHOLE_SHARE * found[run.pk]]
-    before = Item.objects.filter(dataset=OuterRef("dataset"), created_at__lte=OuterRef("created_at"))
+    # Of a system version its answers are the whole. They are counted: other versions' stand between them.
+    answers = Item.objects.filter(
+        dataset=OuterRef("dataset"),
+        system_version=OuterRef("system_version"),
+        created_at__lte=OuterRef("created_at"),
+        retired_in__gt=OuterRef("dataset_version"),
+    )
+    of_version = answers.order_by().values("dataset").annotate(n=Count("pk")).values("n")
+    versioned = [run.pk for run in runs if run.system_version_id is not None]
+    if versioned:
+        found |= dict(
+            Run.objects.filter(pk__in=versioned)
+            .annotate(items_then=Coalesce(Subquery(of_version), Value(0)))
+            .values_list("pk", "items_then")
+        )
+    few = [
+        run.pk
+        for run in runs
+        if run.system_version_id is None and run.summary.items < WHOLE_SHARE * found[run.pk]
+    ]
+    before = Item.objects.filter(
+        dataset=OuterRef("dataset"),
+        created_at__lte=OuterRef("created_at"),
+        retired_in__gt=OuterRef("dataset_version"),
+    )
     counted = before.order_by().values("dataset").annotate(n=Count("pk")).values("n")
     found |= dict(
         Run.objects.filter(pk__in=few)
@@ -172,30 +216,46 @@ def _items_there_were(runs: Sequence[Run]) -> dict[int, int]:
 
 
 def _one_series(
-    number: int, runs: Sequence[Run], sizes: Mapping[int, int], withheld: Collection[int]
+    number: int, runs: Sequence[Run], sizes: Mapping[int, int], withheld: Container[Run]
 ) -> Series:
     first = runs[0]
     version = first.rubric_version
+    # Builds are in their own order, whichever of them was graded first.
+    if first.system_version is not None:
+        runs = sorted(runs, key=_place_of_version)
     points = [_point(run, sizes[run.pk], withheld) for run in runs]
     return Series(
         number=number,
         dataset=first.dataset.name,
+        system=first.system_version.system.name if first.system_version else "",
         rubric_id=version.rubric_id if version else None,
         rubric=str(version) if version else f"own rubrics of {first.dataset}",
         judge=first.judge.name,
         autograder=first.autograder,
         points=tuple(point for point in points if not point.is_try),
         tries=tuple(point for point in points if point.is_try),
+        shared=_shared([run for run, point in zip(runs, points, strict=True) if not point.is_try], withheld),
     )
 
 
-def _point(run: Run, dataset_items: int, withheld: Collection[int]) -> Point:
-    hidden = run.dataset_id in withheld
+def _place_of_version(run: Run) -> tuple[int, datetime, int]:
+    return run.system_version.position if run.system_version else 0, run.created_at, run.pk
+
+
+def _shared(runs: Sequence[Run], withheld: Container[Run]) -> SharedCases | None:
+    """What several versions have in common; None for one. Of versions withheld from the viewer nothing."""
+    shown = [run for run in runs if run not in withheld]
+    return shared_cases(shown) if len({run.system_version_id for run in shown}) > 1 else None
+
+
+def _point(run: Run, dataset_items: int, withheld: Container[Run]) -> Point:
+    hidden = run in withheld
     shown = None if hidden else run.summary
     return Point(
         run_id=run.pk,
         name=str(run),
         dataset=run.dataset.name,
+        system=run.system,
         at=run.created_at,
         mean=shown.score_mean if shown else None,
         low=shown.score_low if shown else None,

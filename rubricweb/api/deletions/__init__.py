@@ -1,0 +1,1 @@
+"""What is deleted for good, by the API."""

@@ -1,0 +1,174 @@
+"""Arguments of `rubricweb datasets`."""
+
+import argparse
+from pathlib import Path
+
+from rubricweb.management.arguments.common import (
+    actions_of,
+    item_names,
+    positive,
+    subcommand,
+    team_and_person,
+)
+from rubricweb.management.arguments.data import RATER_KINDS, column, some, strict_items
+
+
+def datasets(room: argparse.ArgumentParser) -> None:
+    """`rubricweb datasets`."""
+    room.description = (
+        "The datasets of the team, their items and versions, answers of further versions of a system, who "
+        "labelled them in files, and splitting one in two sealed halves."
+    )
+    actions = actions_of(room)
+    listed = subcommand(actions, "list", "the datasets, newest first", "datasets.datasets", "list_datasets")
+    shown = subcommand(
+        actions, "items", "the items of a dataset, without their bodies", "datasets.datasets", "items"
+    )
+    halved = subcommand(
+        actions,
+        "split",
+        "two sealed halves: examples for judges, and a test of judges",
+        "datasets.datasets",
+        "split",
+    )
+    rated = subcommand(
+        actions,
+        "raters",
+        "who labelled a dataset in files, and what they count as",
+        "datasets.datasets",
+        "raters",
+    )
+    changed = subcommand(
+        actions,
+        "rater-kind",
+        "say whether such a rater is a person or a machine",
+        "datasets.datasets",
+        "rater_kind",
+    )
+    answered = subcommand(
+        actions,
+        "add-answers",
+        "store what one more version of a system answers to the cases of a dataset",
+        "datasets.imports",
+        "answers",
+    )
+    brought = _import(actions)
+    named = subcommand(
+        actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
+    )
+    changing = _changing(actions)
+    for command in (shown, halved, rated, changed, answered, named, *changing):
+        command.add_argument("dataset", metavar="DATASET", help="its number or name")
+    _answers(answered)
+    some(listed)
+    some(shown)
+    _columns(shown, named)
+    shown.add_argument("--sort", default="position", metavar="ORDER", help="position (default), key, …")
+    halved.add_argument("--dev", type=positive, required=True, metavar="N", help="items for examples")
+    halved.add_argument("--seed", type=int, default=0, metavar="N", help="draws the same halves again")
+    halved.add_argument(
+        "--queue", action="append", default=[], metavar="N|NAME", help="labels that count (default: all)"
+    )
+    changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
+    changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
+    for command in (listed, shown, halved, rated, changed, answered, brought, named, *changing):
+        command.add_argument("--json", action="store_true", help="print a JSON object a line")
+        team_and_person(command)
+
+
+def _changing(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> list[argparse.ArgumentParser]:
+    """`versions`, `retire`, `restore`, `correct`: what was done to a dataset, and what changes it."""
+    history = subcommand(
+        actions, "versions", "what was done to a dataset when, newest first", "datasets.versions", "versions"
+    )
+    retired = subcommand(
+        actions,
+        "retire",
+        "take items out of a dataset; runs and labels keep them",
+        "datasets.versions",
+        "retire",
+    )
+    restored = subcommand(actions, "restore", "put retired items back", "datasets.versions", "restore")
+    for command in (retired, restored):
+        item_names(command)
+        command.add_argument(
+            "--case",
+            action="append",
+            default=[],
+            metavar="CASE",
+            help="all answers to this case: id:N|KEY; several times",
+        )
+    corrected = subcommand(
+        actions, "correct", "put right words in the place of wrong ones", "datasets.versions", "correct"
+    )
+    corrected.add_argument("--item", default="", metavar="ITEM", help="the answer to correct: id:N|KEY")
+    corrected.add_argument("--case", default="", metavar="CASE", help="the case to correct: id:N|KEY")
+    for field in ("submission", "thinking", "prompt", "reference", "rubric"):
+        corrected.add_argument(f"--{field}", type=Path, metavar="FILE", help=f"a file with its {field}")
+    for command in (retired, restored, corrected):
+        command.add_argument("--note", default="", help="why, for those who read it later")
+        command.add_argument("--plan", action="store_true", help="say what it would do, and change nothing")
+    return [history, retired, restored, corrected]
+
+
+def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """`import`: a file of any size."""
+    brought = subcommand(
+        actions,
+        "import",
+        "bring a file of items in, however large, and say how far it is",
+        "datasets.background",
+        "bring_in",
+    )
+    brought.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
+    brought.add_argument("--name", default="", help="name of a new dataset (default: from the file)")
+    brought.add_argument("--into", default="", metavar="N|NAME", help="a dataset the items are added to")
+    brought.add_argument(
+        "--system", default="", metavar="SYSTEM@VERSION", help="with --into: the rows are its answers"
+    )
+    brought.add_argument(
+        "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
+    )
+    brought.add_argument(
+        "--duplicates",
+        choices=("ask", "keep", "skip"),
+        default="ask",
+        help="items whose words came before; ask (default) shows them and stores nothing",
+    )
+    column(brought)
+    strict_items(brought)
+    return brought
+
+
+def _answers(answered: argparse.ArgumentParser) -> None:
+    """`add-answers`: what a version answers."""
+    answered.add_argument(
+        "file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet: case_id (or id) and submission"
+    )
+    answered.add_argument("--system", required=True, metavar="SYSTEM@VERSION", help="which version answers")
+    answered.add_argument(
+        "--as-attempt", action="store_true", help="answers to cases it has answered are its next attempt"
+    )
+    answered.add_argument("--plan", action="store_true", help="count them and store nothing")
+    column(answered)
+
+
+def _columns(shown: argparse.ArgumentParser, named: argparse.ArgumentParser) -> None:
+    """`columns`, and `items --where`."""
+    shown.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="of a declared column; several must all hold",
+    )
+    shown.add_argument(
+        "--version",
+        default="current",
+        metavar="N|retired",
+        help="those of a version of the dataset, or those that are retired (default: current)",
+    )
+    named.add_argument("name", nargs="*", metavar="NAME", help="keys of the metadata, at most eight")
+    named.add_argument("--none", action="store_true", help="declare none any more")

@@ -1,0 +1,117 @@
+"""`rubricweb datasets import`: a file of items, imported by this process, which says how far it is."""
+
+import argparse
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.number_format import counted
+from rubricweb.errors import Conflict, Invalid, TooLarge
+from rubricweb.management.datasets.imports import columns_of
+from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.named_files import require_file
+from rubricweb.management.terminal.shapes import print_shape
+from rubricweb.models import DatasetImport, ImportState, Role
+from rubricweb.selectors.shared.clock import database_clock, database_now
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.datasets import imports
+from rubricweb.services.grading.workers.registry import worker_name
+from rubricweb.services.shared import uploads
+
+PIECE_BYTES = 1024 * 1024
+SAID_EVERY_SECONDS = 2.0
+SHOWN = 20
+
+
+def bring_in(options: argparse.Namespace) -> int:
+    """All of the file or nothing. Ended by Ctrl+C it stores nothing; killed, a worker goes on with it."""
+    actor = resolve_actor(options, Role.EDITOR)
+    require_file(options.file)
+    if options.file.stat().st_size > settings.IMPORT_MAX_BYTES:
+        limit = settings.IMPORT_MAX_BYTES // (1024 * 1024)
+        raise TooLarge(f"{options.file} is larger than {limit} MB (IMPORT_MAX_BYTES).")
+    asked = imports.ImportRequest(
+        filename=options.file.name,
+        dataset=lookup.dataset_called(actor.team, options.into) if options.into else None,
+        name=options.name,
+        system=options.system,
+        as_attempt=options.as_attempt,
+        columns=columns_of(options),
+        strict=options.strict,
+        duplicates=options.duplicates,
+    )
+    imports.check(actor.team, asked)
+    upload_id = uploads.keep(_pieces(options.file))
+    found = imports.start(actor.team, asked, by=actor.user, upload_id=upload_id, enqueue=None)
+    try:
+        with _saying(found.pk):
+            found = imports.work(found.pk, worker=worker_name(), now=database_clock())
+    except KeyboardInterrupt:
+        imports.cancel(found, now=database_now())
+        raise
+    return _ended(found, as_json=options.json)
+
+
+def _ended(found: DatasetImport, *, as_json: bool) -> int:
+    if found.state == ImportState.ASKS:
+        imports.cancel(found, now=database_now())
+        for key, same in found.found["duplicates"][:SHOWN]:
+            note(f"{key} says the same as {same}")
+        raise Conflict(
+            f"{counted(found.duplicate_count, 'item')} of {found.rows_read:,} say what an earlier item says. "
+            "Nothing was stored: say --duplicates skip or --duplicates keep."
+        )
+    if found.state != ImportState.DONE:
+        raise Invalid(found.message, [Fault(*one) for one in found.faults])
+    if as_json:
+        from rubricweb.api.datasets.schemas import DatasetImport as Shown
+
+        print_shape(Shown, found)
+        return 0
+    assert found.dataset is not None, "a constraint of the table"
+    note(f"Stored {counted(found.rows_stored, 'item')} in {found.dataset} (id:{found.dataset.pk})")
+    if found.duplicate_count:
+        done = "skipped" if found.duplicates == "skip" else "kept"
+        note(f"{counted(found.duplicate_count, 'item')} said what an earlier item says: {done}")
+    for fault in found.found["left_out"]:
+        note(f"Left out: {Fault(*fault)}")
+    missing = (found.found.get("plan") or {}).get("missing") or []
+    if missing:
+        more = f" and {len(missing) - SHOWN:,} more" if len(missing) > SHOWN else ""
+        note(f"{counted(len(missing), 'case')} without an answer: {', '.join(missing[:SHOWN])}{more}")
+    return 0
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
+
+
+@contextmanager
+def _saying(pk: int) -> Iterator[None]:
+    """Meanwhile every two seconds a line says how far the import is."""
+    over = threading.Event()
+
+    def say() -> None:
+        try:
+            while not over.wait(SAID_EVERY_SECONDS):
+                row = DatasetImport.objects.filter(pk=pk).values("rows_read", "found").first()
+                if row is not None:
+                    what = "storing" if "header" in row["found"] else "reading"
+                    note(f"{what}: {row['rows_read']:,} rows")
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=say, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

@@ -1,0 +1,100 @@
+"""The system versions whose answers a dataset holds, and those a review queue is about."""
+
+from collections.abc import Sequence
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from rubricweb.errors import Invalid
+from rubricweb.models import (
+    NOT_RETIRED,
+    Dataset,
+    Item,
+    QueueItem,
+    QueueSystemVersion,
+    ReviewQueue,
+    System,
+    SystemVersion,
+    Team,
+    User,
+)
+from rubricweb.selectors.blinding import hidden_items
+
+
+def dataset_versions(dataset: Dataset) -> list[SystemVersion]:
+    """The versions with answers in the dataset, each with its `item_count`; that of no named system first.
+
+    By system, and in the order in which the versions came. One query.
+    """
+    return list(
+        versions_of(Item.objects.current().filter(dataset=dataset))
+        .annotate(item_count=Count("items", filter=Q(items__dataset=dataset, items__retired_in=NOT_RETIRED)))
+        .order_by("system__name", "position")
+    )
+
+
+def systems(team: Team) -> list[System]:
+    """The team's named systems, by name, each with its `listed` versions in their order, and those with the
+    `item_count` of their answers. Three queries.
+    """
+    answers = dict(
+        Item.objects.filter(system_version__system__team=team, dataset__team=team)
+        .order_by()
+        .values_list("system_version")
+        .annotate(n=Count("pk"))
+    )
+    found = list(System.objects.filter(team=team).exclude(name="").order_by("name"))
+    listed: dict[int, list[SystemVersion]] = {system.pk: [] for system in found}
+    for version in SystemVersion.objects.filter(system__in=found).order_by("position"):
+        version.item_count = answers.get(version.pk, 0)  # type: ignore[attr-defined]  # for its readers
+        listed[version.system_id].append(version)
+    for system in found:
+        system.listed = listed[system.pk]  # type: ignore[attr-defined]  # for its readers
+    return found
+
+
+def items_name_systems(dataset: Dataset) -> bool:
+    """Whether some answer of the dataset is of a named system."""
+    return Item.objects.filter(dataset=dataset).exclude(system_version__system__name="").exists()
+
+
+def versions_of(items: QuerySet[Item]) -> QuerySet[SystemVersion]:
+    """The versions that gave these answers."""
+    answered = items.filter(system_version=OuterRef("pk")).order_by()
+    return SystemVersion.objects.filter(Exists(answered)).select_related("system")
+
+
+def versions_called(dataset: Dataset, names: Sequence[str]) -> list[SystemVersion]:
+    """The versions called assistant@v4 and so on, in that order; "" is that of no named system.
+
+    Raises Invalid for one that has no answers in the dataset, naming those that have.
+    """
+    if not names:
+        return []
+    known = {str(version): version for version in dataset_versions(dataset)}
+    for place, name in enumerate(names):
+        if name not in known:
+            allowed = ", ".join(one or '""' for one in known) or "none: the dataset is empty"
+            raise Invalid.at(
+                f"systems[{place}]", repr(name), f"a version with answers in {dataset}: {allowed}"
+            )
+    return [known[name] for name in dict.fromkeys(names)]
+
+
+def queue_systems(queues: Sequence[ReviewQueue], *, viewer: User, team: Team) -> dict[int, list[str] | None]:
+    """Queue id → the names of the system versions it is about; empty where it is about whichever answered.
+
+    None while the viewer is still to review one of its items blind: the names would tell who answered. One
+    query, two where a queue names versions.
+    """
+    found: dict[int, list[str] | None] = {queue.pk: [] for queue in queues}
+    rows = QueueSystemVersion.objects.filter(queue__in=queues).select_related("system_version__system")
+    for row in rows.order_by("system_version__system__name", "system_version__position"):
+        names = found[row.queue_id]
+        assert names is not None
+        names.append(str(row.system_version))
+    limited = [queue_id for queue_id, names in found.items() if names]
+    if limited:
+        hidden = Exists(hidden_items(viewer, team, item=OuterRef("item")))
+        waiting = QueueItem.objects.filter(hidden, queue__in=limited).order_by()
+        found |= dict.fromkeys(waiting.values_list("queue_id", flat=True).distinct())
+    return found

@@ -1,0 +1,148 @@
+"""Versions of datasets, and what stands behind items that are to be retired, restored or corrected."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from django.db.models import Count, QuerySet, Sum
+
+from rubricweb.errors import NotFound
+from rubricweb.models import (
+    NOT_RETIRED,
+    UNENDED,
+    Adjudication,
+    Case,
+    Dataset,
+    DatasetChange,
+    Item,
+    Judgement,
+    QueueItem,
+    QueueState,
+    Review,
+    ReviewState,
+    RunItem,
+)
+
+TEST = "test"
+AT_ONCE = 5000
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What people and judges did with some items.
+
+    `open_reviews` are those that people are still asked for in `queues` that are not closed, `begun_reviews`
+    drafts among them. `runs` judged them or are about to, `unended_runs` of these have not ended. `held_out`
+    of the items have a copy in a test half.
+    """
+
+    labels: int
+    adjudications: int
+    open_reviews: int
+    begun_reviews: int
+    queues: int
+    runs: int
+    unended_runs: int
+    held_out: int
+
+
+def changes(dataset: Dataset) -> QuerySet[DatasetChange]:
+    """How each version came to be, the newest first."""
+    return dataset.changes.select_related("created_by").order_by("-version")
+
+
+def retired_count(dataset: Dataset) -> int:
+    """How many items are retired."""
+    return dataset.items.exclude(retired_in=NOT_RETIRED).count() if dataset.version > 1 else 0
+
+
+def behind(dataset: Dataset, item_ids: Sequence[int]) -> Behind:
+    """What stands behind items of the dataset: counts, which tell no verdict."""
+    sums: Counter[str] = Counter()
+    queues: set[int] = set()
+    runs: dict[int, str] = {}
+    for ids in _parts(item_ids):
+        labels = Judgement.objects.in_reviews(item__in=ids)
+        asked = QueueItem.objects.filter(item__in=ids).exclude(queue__state=QueueState.CLOSED).order_by()
+        drafts = Review.objects.filter(item__in=ids, state=ReviewState.DRAFT, holds_place=True)
+        drafts = drafts.exclude(queue__state=QueueState.CLOSED)
+        begun = drafts.count()
+        room = asked.aggregate(room=Sum("room"))["room"] or 0
+        copies = Item.objects.filter(dataset__split_of=dataset, dataset__sealed_as=TEST)
+        keys = Item.objects.filter(pk__in=ids).values("key")
+        sums.update(
+            labels=labels.count(),
+            adjudications=Adjudication.objects.filter(item__in=ids).count(),
+            open_reviews=room + begun,
+            begun_reviews=begun,
+            held_out=copies.filter(key__in=keys).aggregate(n=Count("key", distinct=True))["n"],
+        )
+        queues |= set(asked.filter(withdrawn=False).values_list("queue_id", flat=True).distinct())
+        rows = RunItem.objects.filter(item__in=ids).order_by().values_list("run_id", "run__state")
+        runs |= dict(rows.distinct())
+    counts = {field.name: sums[field.name] for field in fields(Behind)}
+    unended = sum(state in UNENDED for state in runs.values())
+    return Behind(**counts | {"queues": len(queues), "runs": len(runs), "unended_runs": unended})
+
+
+def items_of_cases(dataset: Dataset, case_ids: Sequence[int], *, retired: bool = False) -> list[int]:
+    """The ids of the current answers to these cases of the dataset, or of the retired ones, in order."""
+    found: dict[int, int] = {}
+    for ids in _parts(list(dict.fromkeys(case_ids))):
+        if Case.objects.filter(dataset=dataset, pk__in=ids).count() < len(ids):
+            raise NotFound(f"case in {dataset}")
+        rows = Item.objects.filter(case__in=ids)
+        rows = rows.exclude(retired_in=NOT_RETIRED) if retired else rows.current()
+        found |= dict(rows.values_list("pk", "position"))
+    return sorted(found, key=lambda pk: (found[pk], pk))
+
+
+def taken_places(dataset: Dataset, item_ids: Sequence[int]) -> list[str]:
+    """The keys of retired items whose place another one has now: its key, or its answer to the case."""
+    found: list[str] = []
+    for ids in _parts(item_ids):
+        current = Item.objects.current().filter(dataset=dataset).order_by()
+        rows = Item.objects.filter(pk__in=ids).order_by("position", "pk")
+        wanted = list(rows.values_list("key", "case_id", "wording", "system_version_id", "attempt"))
+        keys = set(current.filter(key__in={row[0] for row in wanted}).values_list("key", flat=True))
+        of_cases = current.filter(case__in={row[1] for row in wanted})
+        answered = set(of_cases.values_list("case_id", "wording", "system_version_id", "attempt"))
+        found += [key for key, *answer in wanted if key in keys or tuple(answer) in answered]
+    return found
+
+
+def file_keys(dataset: Dataset) -> dict[int, str]:
+    """Item id → what files call it, for retired items whose key another item of the dataset has."""
+    retired = Item.objects.filter(dataset=dataset).exclude(retired_in=NOT_RETIRED).order_by()
+    same = Item.objects.filter(dataset=dataset, key__in=retired.values("key")).order_by()
+    several = same.values("key").annotate(n=Count("pk")).filter(n__gt=1).values("key")
+    rows = retired.filter(key__in=several).values_list("pk", "key", "retired_in")
+    return {pk: f"{key} (until version {retired_in - 1})" for pk, key, retired_in in rows}
+
+
+def lost_cases(item_ids: Sequence[int]) -> int:
+    """How many cases would be left without a current answer if these items were retired."""
+    chosen: Counter[int] = Counter()
+    for ids in _parts(item_ids):
+        chosen.update(Item.objects.current().filter(pk__in=ids).values_list("case_id", flat=True))
+    lost = 0
+    for ids in _parts(list(chosen)):
+        answers = Item.objects.current().filter(case__in=ids).order_by().values("case_id")
+        counts = answers.annotate(n=Count("pk")).values_list("case_id", "n")
+        lost += sum(chosen[case_id] == n for case_id, n in counts)
+    return lost
+
+
+def found_cases(item_ids: Sequence[int]) -> int:
+    """How many cases without a current answer would have one if these items were restored."""
+    chosen: set[int] = set()
+    for ids in _parts(item_ids):
+        chosen |= set(Item.objects.filter(pk__in=ids).values_list("case_id", flat=True))
+    for ids in _parts(sorted(chosen)):
+        chosen -= set(Item.objects.current().filter(case__in=ids).values_list("case_id", flat=True))
+    return len(chosen)
+
+
+def _parts(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    for begin in range(0, len(ids), AT_ONCE):
+        yield ids[begin : begin + AT_ONCE]

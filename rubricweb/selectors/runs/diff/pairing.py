@@ -1,0 +1,263 @@
+"""What two runs are paired by: the items that both judged, or else the cases that both have answers to."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from django.db.models import Case, QuerySet, TextField, Value, When
+
+from rubricweb.engine.agreement.scores.pairing import paired_units, unit_means
+from rubricweb.errors import Invalid
+from rubricweb.models import Run, RunItem, SystemVersion
+from rubricweb.selectors.runs.diff.answers import CriterionAnswersOfRun
+from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
+
+PairedBy = Literal["item", "case"]
+
+WORDINGS = 1 << 20
+"""More than a case ever has: a case and its wording are one number."""
+
+
+class ItemGrade(NamedTuple):
+    """What one run has on one item, or on a case over its attempts.
+
+    `score` is on the scale the runs are compared on, None without one and where a verdict failed. Of a case
+    score and coverage are means over the answers that have one, `errors` a sum, and it `is_graded` once all
+    its `answers` are.
+    """
+
+    rubric_version_id: int
+    score: float | None
+    coverage: float | None
+    errors: int
+    is_graded: bool
+    answers: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ItemGrades:
+    """What one run has on items or cases: `ItemGrade` as arrays, with 0 `answers` where it has none."""
+
+    answers: Ints
+    rubric_versions: Ints
+    scores: Floats
+    coverages: Floats
+    errors: Ints
+    graded: Bools
+
+    @property
+    def there(self) -> Bools:
+        return self.answers > 0
+
+    def at(self, place: int) -> ItemGrade | None:
+        if not self.answers[place]:
+            return None
+        return ItemGrade(
+            int(self.rubric_versions[place]),
+            _number(self.scores[place]),
+            _number(self.coverages[place]),
+            int(self.errors[place]),
+            bool(self.graded[place]),
+            int(self.answers[place]),
+        )
+
+    def take(self, places: Ints | Bools | slice) -> "ItemGrades":
+        """Those at these places."""
+        return ItemGrades(*(getattr(self, name)[places] for name in self.__dataclass_fields__))
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class SideItems:
+    """The items of one run, ids ascending, what it has on them, and the unit each belongs to.
+
+    `cases` are their cases where the runs are paired by case, empty otherwise.
+    """
+
+    item_ids: Ints
+    units: Ints
+    cases: Ints
+    grades: ItemGrades
+
+    def items_of(self, unit: int) -> tuple[int, ...]:
+        """The items of one unit: an item, or the attempts at a case."""
+        order, units = self._by_unit
+        start, end = np.searchsorted(units, [unit, unit + 1])
+        return tuple(self.item_ids[order[start:end]].tolist())
+
+    def grades_by_unit(self, units: int) -> ItemGrades:
+        """(units,): each unit's attempts as one."""
+        grades, places = self.grades, self.units
+        answers = np.bincount(places, minlength=units)
+        versions = np.zeros(units, dtype=np.int64)
+        versions[places[::-1]] = grades.rubric_versions[::-1]  # that of the first of several
+        ungraded = np.bincount(places, weights=~grades.graded, minlength=units)
+        return ItemGrades(
+            answers,
+            versions,
+            unit_means(grades.scores, places, units),
+            unit_means(grades.coverages, places, units),
+            np.bincount(places, weights=grades.errors, minlength=units).astype(np.int64),
+            (answers > 0) & (ungraded == 0),
+        )
+
+    def answers_by_unit(self, said: CriterionAnswersOfRun, units: int) -> CriterionAnswersOfRun:
+        """What was said to one criterion with a place per unit.
+
+        Of a case with several answers the value is their mean; the label is the one they share, or else a
+        number below 0 that is the same for the same mean. It failed only where nothing else was said.
+        """
+        places = self.units
+        values = unit_means(said.values, places, units)
+        labels = unit_means(said.labels, places, units)
+        if len(places) and np.bincount(places).max() > 1:
+            squares = unit_means(said.labels**2, places, units)
+            mixed = squares - labels**2 > 1e-9 * np.maximum(1.0, squares)
+            labels[mixed] = -1.0 - np.nan_to_num(values[mixed])
+        failures = np.bincount(places[said.failed], minlength=units) > 0
+        return CriterionAnswersOfRun(labels, values, failures & np.isnan(labels), said.errors)
+
+    @cached_property
+    def _by_unit(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.units, kind="stable")
+        return order, self.units[order]
+
+
+@dataclass(frozen=True, eq=False)
+class PairedRuns:
+    """A run and its baseline as units with two sides: every item of either, or every case with its words.
+
+    A case whose words were changed is two units: answers to other words are paired with none. `item_ids`
+    has an item for each unit by which it is named, the run's where it has one. `hidden` units are left out,
+    with all that either run has on them: the viewer is still to review an answer of theirs blind. `systems`
+    are the system versions of the two, "" where items are paired or no system is named.
+    """
+
+    by: PairedBy
+    systems: tuple[str, str]
+    item_ids: Ints
+    run: SideItems
+    baseline: SideItems
+    hidden: int
+
+    def __len__(self) -> int:
+        return len(self.item_ids)
+
+
+def paired_runs(run: Run, baseline: Run, hidden: set[int], *, field: str) -> PairedRuns:
+    """The two runs by item where they have an item in common, else by case where they have a case in common.
+
+    `field` is the score they are compared on, `hidden` are items the viewer may not see. Two queries where
+    the runs are over different system versions or share items, at most six elsewhere. Raises Invalid where
+    cases are needed and a run has answers of several versions: they are no attempts of one.
+    """
+    both = run, baseline
+    if _have_other_versions(run, baseline):
+        sides, keys = _by_case(both, field)
+        return _paired("case", (run.system, baseline.system), sides, keys, hidden)
+    sides = [_read(one, field) for one in both]
+    keys = [side.item_ids for side in sides]
+    if not len(np.intersect1d(keys[0], keys[1], assume_unique=True)):
+        by_case, cases = _by_case(both, field)
+        if len(np.intersect1d(by_case[0].cases, by_case[1].cases)):
+            systems = _system_of(run), _system_of(baseline)
+            return _paired("case", systems, by_case, cases, hidden)
+    return _paired("item", ("", ""), sides, keys, hidden)
+
+
+def _have_other_versions(run: Run, baseline: Run) -> bool:
+    """Whether both have a system version, and not the same: then they can share no item."""
+    versions = {run.system_version_id, baseline.system_version_id}
+    return None not in versions and len(versions) == 2
+
+
+def paired_by(run: Run, baseline: Run) -> PairedBy:
+    """What `paired_runs` pairs the two by, without reading their items. Two queries at most."""
+    if _have_other_versions(run, baseline):
+        return "case"
+    items, others = (RunItem.objects.filter(run=one).order_by() for one in (run, baseline))
+    if items.filter(item__in=others.values("item")).exists():
+        return "item"
+    return "case" if items.filter(item__case__in=others.values("item__case")).exists() else "item"
+
+
+def _paired(
+    by: PairedBy, systems: tuple[str, str], sides: list[SideItems], keys: list[Ints], hidden: set[int]
+) -> PairedRuns:
+    """The units of both sides, without those of which an item is hidden."""
+    units = paired_units(*keys)
+    not_shown = ints(list(hidden))
+    left_out = np.zeros(len(units.keys), dtype=np.bool_)
+    for side, places in zip(sides, (units.one, units.other), strict=True):
+        left_out[places[np.isin(side.item_ids, not_shown)]] = True
+    number = np.cumsum(~left_out) - 1
+    shown = []
+    for side, places in zip(sides, (units.one, units.other), strict=True):
+        kept = ~left_out[places]
+        cases = side.cases[kept] if by == "case" else side.cases
+        shown.append(SideItems(side.item_ids[kept], number[places[kept]], cases, side.grades.take(kept)))
+    names = np.zeros(int((~left_out).sum()), dtype=np.int64)
+    for side in reversed(shown):
+        names[side.units[::-1]] = side.item_ids[::-1]
+    return PairedRuns(by, systems, names, shown[0], shown[1], int(left_out.sum()))
+
+
+def _by_case(runs: tuple[Run, Run], field: str) -> tuple[list[SideItems], list[Ints]]:
+    """Both sides with the cases of their items, and a number for the case and the words of each item."""
+    sides, keys = [], []
+    for run in runs:
+        side, wordings = _read_with_cases(run, field)
+        sides.append(side)
+        keys.append(side.cases * WORDINGS + wordings)
+    return sides, keys
+
+
+def _read(run: Run, field: str) -> SideItems:
+    """The run's items, ids ascending, and what it has on them."""
+    item_ids, *grades = columns(_rows(run, field), ints, *_GRADES)
+    return _side(item_ids, ints([]), grades)
+
+
+def _read_with_cases(run: Run, field: str) -> tuple[SideItems, Ints]:
+    """The same with the items' cases, and beside it the wording each answers."""
+    rows = _rows(run, field, "item__case_id", "item__wording")
+    item_ids, *grades, cases, wordings = columns(rows, ints, *_GRADES, ints, ints)
+    order = np.argsort(item_ids)
+    return _side(item_ids, cases, grades), wordings[order]
+
+
+_GRADES = ints, floats, floats, ints, present
+
+
+def _rows(run: Run, field: str, *more: str) -> QuerySet[RunItem, tuple[Any, ...]]:
+    # Turning 100,000 of these into times takes longer than reading them, and only their absence counts.
+    graded_at = Case(When(graded_at=None, then=None), default=Value("then"), output_field=TextField())
+    fields = ("item_id", "rubric_version_id", field, "coverage", "errors", graded_at)
+    return RunItem.objects.filter(run=run).order_by().values_list(*fields, *more)
+
+
+def _side(item_ids: Ints, cases: Ints, read: list[Any]) -> SideItems:
+    """As the rows were read, in the order of their items; scores of items with an error are none."""
+    versions, scores, coverages, errors, graded = read
+    scores[errors > 0] = np.nan
+    order = np.argsort(item_ids)
+    grades = ItemGrades(np.ones(len(item_ids), dtype=np.int64), versions, scores, coverages, errors, graded)
+    return SideItems(item_ids[order], ints([]), cases[order] if len(cases) else cases, grades.take(order))
+
+
+def _system_of(run: Run) -> str:
+    """The system version whose answers the run judges. Raises Invalid where there are several."""
+    if run.system_version_id is not None:
+        return run.system
+    versions = SystemVersion.objects.filter(items__run_items__run=run).order_by("pk").distinct()
+    names = [str(version) for version in versions.select_related("system")]
+    if len(names) > 1:
+        raise Invalid(
+            f"{run} has answers of {len(names)} system versions ({', '.join(names[:5])}): to be paired by "
+            f"case, a run has answers of one. Start a run over one of them."
+        )
+    return "".join(names)

@@ -1,0 +1,66 @@
+"""Runs over versions of one system, each by its mean over the cases that all the versions answered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.agreement.scores.pairing import unit_means
+from rubricweb.models import FULLY_JUDGED, Run, RunItem
+from rubricweb.selectors.runs.diff.pairing import WORDINGS
+from rubricweb.selectors.shared.columns import columns, floats, ints
+
+ANSWERS = 100_000
+"""Of more answers nobody waits for the sums; two versions are then compared on a page of their own."""
+
+
+@dataclass(frozen=True)
+class SharedCases:
+    """What the newest runs over each version of a system have in common.
+
+    `cases` is how many cases all of them answered in the same words and have a score on, `every` how many any
+    of them has. `means` has, by run, the mean over those cases with its interval, several answers to a case
+    as one; runs without a score on each of them are not in it. `why_not` says why nothing was worked out.
+    """
+
+    cases: int = 0
+    every: int = 0
+    means: Mapping[int, Figure] = field(default_factory=dict)
+    why_not: str = ""
+
+
+def shared_cases(runs: Sequence[Run]) -> SharedCases:
+    """Over the cases shared by the newest of these runs of each version. One query.
+
+    Worked: v1 has 1 and 0 on cases a and b, v2 has 0.5 on a and 1 on c → one shared case of three, means 1
+    and 0.5.
+    """
+    answers = sum(run.summary.items for run in runs)
+    if answers > ANSWERS:
+        return SharedCases(
+            why_not=f"their {answers:,} answers are too many to be read here; compare two of the runs instead"
+        )
+    newest = {run.system_version_id: run.pk for run in sorted(runs, key=lambda run: run.pk)}
+    rows = RunItem.objects.filter(FULLY_JUDGED, run__in=runs, score__isnull=False).order_by()
+    read = rows.values_list("run_id", "item__case_id", "item__wording", "score")
+    run_ids, cases, wordings, scores = columns(read, ints, ints, ints, floats)
+    units, places = np.unique(cases * WORDINGS + wordings, return_inverse=True)
+    means = {
+        run.pk: unit_means(scores[mine], places[mine], len(units))
+        for run in runs
+        for mine in [run_ids == run.pk]
+    }
+    shared = ~np.isnan([means[run_id] for run_id in newest.values()]).any(axis=0)
+    if not shared.any():
+        return SharedCases(every=len(units))
+    return SharedCases(
+        cases=int(shared.sum()),
+        every=len(units),
+        means={
+            run_id: mean_figure(of_run[shared].tolist())
+            for run_id, of_run in means.items()
+            if not np.isnan(of_run[shared]).any()
+        },
+    )

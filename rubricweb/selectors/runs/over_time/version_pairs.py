@@ -1,0 +1,102 @@
+"""Two system versions against each other: the newest runs over their answers that were graded alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, QuerySet
+
+from rubricweb.errors import Invalid
+from rubricweb.models import Dataset, Run, RunState, SystemVersion, Team
+from rubricweb.selectors.runs.over_time.score_series import judged_as
+
+NAMED = 10
+
+
+@dataclass(frozen=True)
+class VersionPair:
+    """The newest finished run over one version, and the newest over the other that it can be held against."""
+
+    run: Run
+    baseline: Run
+
+
+def version_called(team: Team, name: str) -> SystemVersion:
+    """The team's system version called assistant@v4. Raises Invalid naming the newest that there are."""
+    system, _, label = name.partition("@")
+    named = SystemVersion.objects.filter(system__team=team).exclude(system__name="").select_related("system")
+    found = named.filter(system__name=system, label=label).first()
+    if found is None:
+        known = ", ".join(str(version) for version in named.order_by("-created_at", "-pk")[:NAMED])
+        raise Invalid(f"There is no system version {name!r} in {team}. Known: {known or 'none yet'}.")
+    return found
+
+
+def version_pair(
+    team: Team,
+    version: SystemVersion,
+    baseline: SystemVersion,
+    *,
+    dataset: Dataset | None = None,
+    judge: str = "",
+) -> VersionPair:
+    """The newest finished run over `version` for which there is one over `baseline`, and the newest of those.
+
+    They are over one dataset, by the same rubric version, autograder and judge or panel; `dataset` and
+    `judge`, its name or id, narrow them. Raises Invalid saying which run is missing.
+    """
+    if version.pk == baseline.pk:
+        raise Invalid(f"{version} cannot be held against itself; name another version.")
+    runs = _finished(team, version, dataset, judge)
+    others = {judged_as(one): one for one in reversed(_finished(team, baseline, dataset, judge))}
+    for run in runs:
+        if (other := others.get(judged_as(run))) is not None:
+            return VersionPair(run, other)
+    raise Invalid(_missing(version, runs, baseline, list(others.values()), dataset, judge))
+
+
+def _finished(team: Team, version: SystemVersion, dataset: Dataset | None, judge: str) -> list[Run]:
+    """Newest first."""
+    rows: QuerySet[Run] = Run.objects.filter(team=team, system_version=version, state=RunState.FINISHED)
+    if dataset is not None:
+        rows = rows.filter(dataset=dataset)
+    runs = rows.select_related("team", "dataset", "rubric_version", "created_by", "system_version__system")
+    found = runs.order_by(F("created_at").desc(), "-pk")
+    return [run for run in found if not judge or judge in (run.judge.name, run.judge.id)]
+
+
+def _missing(
+    version: SystemVersion,
+    runs: Sequence[Run],
+    baseline: SystemVersion,
+    others: Sequence[Run],
+    dataset: Dataset | None,
+    judge: str,
+) -> str:
+    """What there is of one version and not of the other, and what to start."""
+    for one, there, other, of_other in ((version, runs, baseline, others), (baseline, others, version, runs)):
+        if of_other and not there:
+            newest = of_other[0]
+            return (
+                f"{one} has no finished run{_narrowed(dataset, judge)}; start one over {newest.dataset} as "
+                f"{newest} of {other} was: {_settings(newest)}."
+            )
+    if not runs:
+        return (
+            f"Neither {version} nor {baseline} has a finished run{_narrowed(dataset, judge)}; "
+            f"start one over each with the same judge and rubric."
+        )
+    newest = runs[0]
+    return (
+        f"{baseline} has no finished run that was graded as {newest} of {version}: {_settings(newest)}, over "
+        f"{newest.dataset}; start one. Its newest is {others[-1]}: {_settings(others[-1])}, over "
+        f"{others[-1].dataset}."
+    )
+
+
+def _narrowed(dataset: Dataset | None, judge: str) -> str:
+    return (f" over {dataset}" if dataset is not None else "") + (f" with judge {judge}" if judge else "")
+
+
+def _settings(run: Run) -> str:
+    rubric = "each item's own rubric" if run.rubric_version is None else str(run.rubric_version)
+    return f"{rubric}, {run.autograder} by {run.judge.name}"

@@ -1,0 +1,26 @@
+"""Versions of a dataset: each change of its items makes the next."""
+
+from rubricweb.models import ChangeKind, Dataset, DatasetChange, Item, User
+
+NOTE_MAX = 200
+
+
+def hold(dataset: Dataset) -> None:
+    """Until the caller's transaction ends nobody else changes the items, or plans a run or queue of them."""
+    dataset.version = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk).version
+
+
+def next_version(dataset: Dataset) -> int:
+    """The version that a change would make; the dataset is on `hold`, or new."""
+    return dataset.version + 1 if Item.objects.filter(dataset=dataset).exists() else dataset.version
+
+
+def made(
+    dataset: Dataset, version: int, kind: ChangeKind, *, items: int, by: User | None, note: str = ""
+) -> None:
+    """The dataset is in this version now. Call it in the transaction that changed the items."""
+    Dataset.objects.filter(pk=dataset.pk).update(version=version)
+    dataset.version = version
+    DatasetChange.objects.create(
+        dataset=dataset, version=version, kind=kind, items=items, created_by=by, note=note.strip()[:NOTE_MAX]
+    )

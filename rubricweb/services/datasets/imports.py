@@ -1,0 +1,339 @@
+"""Files that come in as background work: read and checked in steps, stored by one transaction.
+
+Reading writes batches of checked items beside the dataset, where nobody sees them; storing moves all of them
+at once. Whatever is killed in between, a process, a machine, the database, leaves no half dataset: the import
+is taken up again (decision 0027).
+"""
+
+import logging
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from rubricweb import engine
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.dataset_values import DatasetFile, RefusedFile
+from rubricweb.engine.formats.datasets.files import read_in_batches
+from rubricweb.engine.formats.limited_reading import CPU_SECONDS, READ_HERE_BYTES, stream_limited
+from rubricweb.engine.formats.result_files import csv_line
+from rubricweb.engine.number_format import counted
+from rubricweb.errors import Conflict, Invalid, Refusal
+from rubricweb.models import (
+    Dataset,
+    DatasetImport,
+    Duplicates,
+    ImportBatch,
+    ImportKind,
+    ImportState,
+    KeptFile,
+    Team,
+    User,
+)
+from rubricweb.services import dataset_versions
+from rubricweb.services.datasets import answers, datasets
+from rubricweb.services.datasets.intake import CheckedItems, Intake
+from rubricweb.services.shared import uploads
+from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
+from rubricweb.services.shared.journal import record
+
+log = logging.getLogger(__name__)
+
+AT_ONCE_BYTES = 1024 * 1024
+"""A file up to this size is done with while its sender waits: some two thousand rows."""
+AT_ONCE_ROWS = 2_000
+SILENT_AFTER = timedelta(minutes=10)
+CHANGES_MET = 5
+UNENDED = (ImportState.WAITING, ImportState.RUNNING, ImportState.ASKS)
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """What is asked of a file: `dataset` is the one its items come into, None for a new one called `name`.
+
+    With `system` its rows are answers of that version. `duplicates` says what becomes of items whose words
+    came before; `strict` and `columns` are as for `import_dataset_file`.
+    """
+
+    filename: str
+    dataset: Dataset | None = None
+    name: str = ""
+    system: str = ""
+    as_attempt: bool = False
+    columns: Mapping[str, str] | None = None
+    strict: bool = True
+    duplicates: str = Duplicates.ASK
+
+
+class _Stopped(Exception):
+    """Somebody cancelled the import, or another process has it."""
+
+
+def start(
+    team: Team, asked: ImportRequest, *, by: User, upload_id: str, enqueue: Callable[[int], None] | None
+) -> DatasetImport:
+    """Begins the import of a kept file; `enqueue` wakes a worker, None leaves the work to the caller."""
+    kind = check(team, asked)
+    made = DatasetImport.objects.create(
+        team=team,
+        kind=kind,
+        dataset=asked.dataset,
+        name=asked.name.strip()[:200],
+        filename=asked.filename[:200],
+        file=uploads.kept_file(upload_id),
+        columns=dict(asked.columns or {}),
+        system=answers.read_version(asked.system) if asked.system else "",
+        as_attempt=asked.as_attempt,
+        strict=asked.strict,
+        duplicates=asked.duplicates,
+        created_by=by,
+    )
+    if enqueue is not None:
+        transaction.on_commit(lambda: enqueue(made.pk))
+    return made
+
+
+def check(team: Team, asked: ImportRequest) -> ImportKind:
+    """What the import is of. Raises what can be told before the file is read: Conflict for a name that is
+    taken and for a half of a split, Invalid for a system or a choice that is none.
+    """
+    kind = ImportKind.DATASET
+    if asked.duplicates not in Duplicates.values:
+        raise Invalid.at("duplicates", repr(asked.duplicates[:40]), ", ".join(Duplicates.values))
+    if asked.dataset is not None:
+        datasets.require_unsealed(asked.dataset)
+        kind = ImportKind.ANSWERS if asked.system else ImportKind.ITEMS
+    elif asked.name.strip():
+        datasets.require_free_name(team, asked.name.strip()[:200])
+    if asked.system and asked.dataset is None:
+        raise Invalid.at("system", repr(asked.system), "a dataset whose cases it answers")
+    if asked.system:
+        answers.read_version(asked.system)
+    return kind
+
+
+def decide(found: DatasetImport, duplicates: str, *, by: User, enqueue: Callable[[int], None] | None) -> None:
+    """Says what becomes of duplicates. Raises Conflict for an import that does not ask."""
+    if duplicates not in (Duplicates.KEEP, Duplicates.SKIP):
+        raise Invalid.at("duplicates", repr(duplicates[:40]), "keep, skip")
+    asking = DatasetImport.objects.filter(pk=found.pk, state=ImportState.ASKS)
+    if not asking.update(duplicates=duplicates, state=ImportState.WAITING):
+        raise Conflict(f"The import of {found} does not ask what becomes of duplicates.")
+    if enqueue is not None:
+        transaction.on_commit(lambda: enqueue(found.pk))
+    found.refresh_from_db()
+
+
+def cancel(found: DatasetImport, *, now: datetime) -> None:
+    """Stores nothing of the file. Raises Conflict for an import that has ended."""
+    if not _end(found.pk, ImportState.CANCELLED, now):
+        found.refresh_from_db()
+        raise Conflict(f"The import of {found} has ended already: {found.get_state_display().lower()}.")
+    found.refresh_from_db()
+
+
+def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]:
+    """The ids of imports nobody is at; first those of dead and long silent processes are freed."""
+    for one in DatasetImport.objects.filter(state=ImportState.RUNNING):
+        is_silent = one.beat_at is None or one.beat_at < now - SILENT_AFTER
+        if is_silent or is_dead(one.worker, now):
+            held = DatasetImport.objects.filter(pk=one.pk, state=ImportState.RUNNING, worker=one.worker)
+            held.update(state=ImportState.WAITING, worker="")
+    return list(
+        DatasetImport.objects.filter(state=ImportState.WAITING).order_by("pk").values_list("pk", flat=True)
+    )
+
+
+def faults_csv(found: DatasetImport) -> str:
+    """Every fault of a refused file that was counted, a line each under a header."""
+    return "".join(map(csv_line, [("where", "found", "allowed"), *found.faults]))
+
+
+def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:
+    """Reads, checks and stores the file of an import that waits; done twice, it is done once.
+
+    Returns the import as it then is: done, asking, refused with every fault, or failed by a fault of ours.
+    Raises what a database that is away raises; the import then waits for whoever comes next.
+    """
+    waiting = DatasetImport.objects.filter(pk=pk, state=ImportState.WAITING)
+    if waiting.update(state=ImportState.RUNNING, worker=worker, beat_at=now()):
+        try:
+            _advance(pk, worker, now)
+        except _Stopped:
+            _forget_batches(pk)
+        except Refusal as refusal:
+            faults = refusal.faults if isinstance(refusal, Invalid) else ()
+            _end(pk, ImportState.REFUSED, now(), message=str(refusal), faults=faults)
+        except DATABASE_AWAY:
+            held = DatasetImport.objects.filter(pk=pk, worker=worker, state=ImportState.RUNNING)
+            retry_while_away(lambda: held.update(state=ImportState.WAITING, worker=""))
+            raise
+        except Exception as fault:
+            log.exception("import %s ended", pk)
+            _end(pk, ImportState.FAILED, now(), message=f"An internal error: {type(fault).__name__}: {fault}")
+    return DatasetImport.objects.select_related("dataset", "team", "created_by", "file").get(pk=pk)
+
+
+def _advance(pk: int, worker: str, now: Callable[[], datetime]) -> None:
+    for _ in range(CHANGES_MET):
+        found = DatasetImport.objects.select_related("dataset__rubric_version", "team", "file").get(pk=pk)
+        if "header" not in found.found:
+            _read(found, worker, now)
+        if found.duplicate_count and found.duplicates == Duplicates.ASK:
+            DatasetImport.objects.filter(pk=pk, worker=worker, state=ImportState.RUNNING).update(
+                state=ImportState.ASKS, worker=""
+            )
+            return
+        if _store(found, worker, now):
+            return
+        # The dataset changed since the file was checked against it: it is checked anew.
+        DatasetImport.objects.filter(pk=pk).update(found={}, duplicate_count=0, rows_read=0)
+    raise Conflict(f"{found.dataset} changed again and again meanwhile; import the file once it does not.")
+
+
+# ── Reading ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
+    """Checks the whole file and keeps its items in batches; what was found of it is in `found`."""
+    _forget_batches(found.pk)
+    mine = DatasetImport.objects.filter(pk=found.pk, worker=worker, state=ImportState.RUNNING)
+    stamp = _stamp(found.dataset)
+    intake = Intake(found.dataset)
+    reading = None
+    if found.kind == ImportKind.ANSWERS:
+        assert found.dataset is not None, "a constraint of the table"
+        reading = answers.AnswersReading(found.dataset, found.system, as_attempt=found.as_attempt)
+    header: DatasetFile | None = None
+    for number, part in enumerate(_file_parts(found)):
+        if isinstance(part, RefusedFile):
+            total = len(part.faults) + part.more
+            raise Invalid(f"{found.filename}: {counted(total, 'fault')}, nothing was imported.", part.faults)
+        header = part
+        if reading is not None:
+            part = reading.take(part)
+        batch = intake.take(part)
+        if not mine.update(rows_read=intake.taken, duplicate_count=intake.duplicate_count, beat_at=now()):
+            raise _Stopped
+        data = zlib.compress(batch.to_json().encode(), 1)
+        ImportBatch.objects.create(dataset_import=found, number=number, data=data)
+    faults = (reading.faults if reading is not None else []) or intake.faults
+    if faults:
+        raise Invalid(f"{found.filename}: {counted(len(faults), 'fault')}, nothing was imported.", faults)
+    intake.check_queues()
+    assert header is not None, "a file without items is refused"
+    found.rows_read, found.duplicate_count = intake.taken, intake.duplicate_count
+    found.found = {
+        "header": _header(header),
+        "stamp": stamp,
+        "duplicates": intake.duplicates,
+        "left_out": [list(_plain(fault)) for fault in header.left_out],
+        "left_out_count": len(header.left_out) + header.more_left_out,
+        "plan": None if reading is None else asdict(reading.plan()),
+    }
+    if not mine.update(found=found.found, beat_at=now()):
+        raise _Stopped
+
+
+def _file_parts(found: DatasetImport) -> Iterator[DatasetFile | RefusedFile]:
+    """The file part by part; a large one is read by a process of its own, under limits."""
+    if found.file is None:
+        raise Conflict(f"The file {found.filename} is not kept any more; send it again.")
+    options: dict[str, Any] = {
+        "filename": found.filename,
+        "columns": found.columns or None,
+        "rubric": datasets.own_rubric(found.dataset) if found.dataset else None,
+        "in_part": not found.strict,
+        "max_bytes": settings.IMPORT_MAX_BYTES,
+    }
+    with tempfile.TemporaryDirectory(prefix="rubricweb-import-") as folder:
+        path = Path(folder) / "file"
+        uploads.write_to(path, found.file)
+        if found.file.size <= READ_HERE_BYTES:
+            yield from read_in_batches(path, **options)
+        else:
+            cpu_seconds = CPU_SECONDS + 2 * found.file.size // 1_000_000
+            yield from stream_limited(read_in_batches, path, cpu_seconds=cpu_seconds, **options)
+
+
+def _stamp(dataset: Dataset | None) -> list[int]:
+    """What tells that items or words of a dataset changed: its version."""
+    rows = Dataset.objects.none() if dataset is None else Dataset.objects.filter(pk=dataset.pk)
+    return list(rows.values_list("version", flat=True))
+
+
+def _header(file: DatasetFile) -> dict[str, Any]:
+    rubric = None if file.rubric is None else file.rubric.to_dict()
+    return {"name": file.name, "prompt": file.prompt, "reference": file.reference, "rubric": rubric}
+
+
+# ── Storing ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@transaction.atomic
+def _store(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> bool:
+    """Stores the batches; False where the dataset is not any more as the file was checked against it."""
+    held = DatasetImport.objects.select_for_update(no_key=True).get(pk=found.pk)
+    if held.state != ImportState.RUNNING or held.worker != worker:
+        raise _Stopped
+    header = found.found["header"]
+    rubric = engine.Rubric.from_dict(header["rubric"]) if header["rubric"] else None
+    file = DatasetFile(header["name"], header["prompt"], rubric, header["reference"], ())
+    by, dataset = held.created_by, found.dataset
+    if dataset is None:
+        name = datasets.dataset_name(file, found.filename, found.name)
+        dataset = datasets.new_dataset(found.team, file, name, by=by)
+    else:
+        dataset_versions.hold(dataset)
+        if _stamp(dataset) != found.found["stamp"]:
+            return False
+    count = datasets.store(dataset, _batches(found), by=by, filename=found.filename)
+    left_out = tuple(Fault(*one) for one in found.found["left_out"])
+    stored = datasets.StoredItems(dataset, count, left_out, found.found["left_out_count"] - len(left_out))
+    verb = "imported" if found.kind == ImportKind.DATASET else "added items to"
+    record(found.team, by, verb, dataset, **datasets.journal_details(stored, found.filename))
+    found.dataset = dataset
+    DatasetImport.objects.filter(pk=found.pk).update(dataset=dataset, rows_stored=count)
+    _end(found.pk, ImportState.DONE, now())
+    return True
+
+
+def _batches(found: DatasetImport) -> Iterator[CheckedItems]:
+    """The kept batches in their order, one in memory at a time."""
+    kept = ImportBatch.objects.filter(dataset_import=found)
+    number = 0
+    while (data := kept.filter(number=number).values_list("data", flat=True).first()) is not None:
+        batch = CheckedItems.from_json(zlib.decompress(data))
+        yield batch.without_duplicates() if found.duplicates == Duplicates.SKIP else batch
+        number += 1
+
+
+@transaction.atomic
+def _end(
+    pk: int, state: ImportState, now: datetime, *, message: str = "", faults: tuple[Fault, ...] = ()
+) -> bool:
+    """Ends an import, whether it had not ended before; a refused file is kept, to be mapped anew."""
+    open_ones = DatasetImport.objects.filter(pk=pk, state__in=UNENDED)
+    file_id = open_ones.values_list("file", flat=True).first()
+    fields: dict[str, Any] = {"state": state, "ended_at": now, "worker": "", "message": message}
+    fields |= {"faults": [list(_plain(one)) for one in faults], "fault_count": len(faults)}
+    ended = bool(open_ones.update(**fields))
+    if ended:
+        _forget_batches(pk)
+        if state != ImportState.REFUSED and file_id is not None:
+            KeptFile.objects.filter(pk=file_id).delete()
+    return ended
+
+
+def _plain(fault: Fault) -> tuple[str, str, str]:
+    return fault.place, fault.found, fault.allowed
+
+
+def _forget_batches(pk: int) -> None:
+    ImportBatch.objects.filter(dataset_import=pk).delete()

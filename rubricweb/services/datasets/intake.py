@@ -1,0 +1,279 @@
+"""Items of a file on their way into a dataset: checked against it and made rows, a batch at a time."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rubricweb import engine
+from rubricweb.engine.autograders.examples.few_shot import content_digest
+from rubricweb.engine.errors import Fault
+from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.datasets.cases import AnsweredCase
+from rubricweb.engine.formats.label_files import LabelRecord
+from rubricweb.engine.submission import Submission
+from rubricweb.errors import Conflict
+from rubricweb.models import Dataset, Item, QueueState, ReviewQueue
+from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
+from rubricweb.services.datasets import cases
+
+BATCH_ITEMS = 500
+MOST_FAULTS = 10_000
+DUPLICATES_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """An item as it will be stored; every value is plain JSON.
+
+    `rubric` is its own as a text. `case_id`, `wording` and `rubric_version_id` are those of the case it
+    answers, where the dataset has that case. `same_as` is the key of an item with the same words before it.
+    """
+
+    key: str
+    case_key: str
+    system: str
+    attempt: int
+    submission: str
+    thinking: str | None
+    prompt: Any
+    reference: str | None
+    description: str
+    metadata: dict[str, Any]
+    content_hash: str
+    rubric: str | None
+    case_id: int | None
+    wording: int
+    rubric_version_id: int | None
+    same_as: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedItems:
+    """Some items with what is said of them: labels of raters, and those the file settles."""
+
+    items: list[NewItem]
+    labels: list[LabelRecord]
+    truth: list[LabelRecord]
+
+    def without_duplicates(self) -> "CheckedItems":
+        """Without items whose words came before, and the labels of those."""
+        left_out = {item.key for item in self.items if item.same_as}
+        if not left_out:
+            return self
+        return CheckedItems(
+            [item for item in self.items if not item.same_as],
+            [label for label in self.labels if label.item_id not in left_out],
+            [label for label in self.truth if label.item_id not in left_out],
+        )
+
+    def to_json(self) -> str:
+        lists = ([[getattr(one, name) for name in one.__slots__] for one in part] for part in self._parts())
+        return json.dumps(dict(zip(("items", "labels", "truth"), lists, strict=True)), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "CheckedItems":
+        data = json.loads(text)
+        labels, truth = ([LabelRecord(*row) for row in data[name]] for name in ("labels", "truth"))
+        return cls([NewItem(*row) for row in data["items"]], labels, truth)
+
+    def _parts(self) -> tuple[list[Any], list[Any], list[Any]]:
+        return self.items, self.labels, self.truth
+
+
+@dataclass
+class Intake:
+    """Takes the items of a file batch by batch, remembering what must hold for all of them together.
+
+    `dataset` is the one they come into; None for a new one.
+    """
+
+    dataset: Dataset | None
+    taken: int = 0
+    # The first of them, as (key, key of the earlier item).
+    duplicates: list[tuple[str, str]] = field(default_factory=list)
+    duplicate_count: int = 0
+    _own: engine.Rubric | None = None
+    _id_faults: list[Fault] = field(default_factory=list)
+    _case_faults: list[Fault] = field(default_factory=list)
+    _any_bare: bool = False
+    _seen: dict[tuple[Any, ...], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.dataset is not None and self.dataset.rubric_version is not None:
+            self._own = self.dataset.rubric_version.to_engine()
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What keeps the items from being added; what is wrong with cases only where the ids are right."""
+        return self._id_faults or self._case_faults
+
+    def take(self, file: DatasetFile) -> CheckedItems:
+        """The items of this part of the file, in their order."""
+        known: dict[str, Item] = {}
+        if self.dataset is not None:
+            file = _with_own_texts(self.dataset, file)
+            known = cases.known_cases(self.dataset, [cases.case_key(item) for item in file.items])
+            file = _with_free_ids(self.dataset, file, known)
+            self._check(self.dataset, file, known)
+        rows = [self._row(file, item, known.get(cases.case_key(item))) for item in file.items]
+        self.taken += len(rows)
+        rows = self._with_duplicates(rows)
+        return CheckedItems(rows, list(file.labels), list(_truth(file)))
+
+    def check_queues(self) -> None:
+        """Raises Conflict where an open queue would have items without a rubric."""
+        if self.dataset is None or not self._any_bare:
+            return
+        bare = ReviewQueue.objects.filter(dataset=self.dataset, state=QueueState.OPEN, rubric_version=None)
+        if (queue := bare.first()) is not None:
+            raise Conflict(
+                f"The open queue {queue} reviews every item by its own rubric, and some of these bring none. "
+                "Give each a rubric, or close the queue first."
+            )
+
+    def _check(self, dataset: Dataset, file: DatasetFile, known: dict[str, Item]) -> None:
+        is_other = file.rubric is not None and (self._own is None or _rules(file.rubric) != _rules(self._own))
+        if is_other and not self.taken:
+            allowed = "the dataset's own rubric, or none: an item may bring one of its own"
+            self._id_faults.append(Fault("rubric", "a rubric for all items of the file", allowed))
+        there = Item.objects.current().filter(dataset=dataset, key__in=[item.id for item in file.items])
+        keys = set(there.values_list("key", flat=True))
+        if len(self._id_faults) < MOST_FAULTS:
+            self._id_faults += [
+                Fault(f"items[{i}].id", repr(item.id), f"an id that {dataset} does not have yet")
+                for i, item in enumerate(file.items, start=self.taken)
+                if item.id in keys
+            ]
+        if len(self._case_faults) < MOST_FAULTS:
+            self._case_faults += cases.case_faults(dataset, file, known, first=self.taken)
+        self._any_bare = self._any_bare or any(item.rubric is None for item in file.items)
+
+    def _row(self, file: DatasetFile, item: ItemRecord, asked: Item | None) -> NewItem:
+        """The item as it will be stored; `asked` is one that answers the same case already."""
+        if asked is not None:
+            query = asked.to_engine().query
+        else:
+            query = item.prompt if item.prompt is not None else (self.dataset or file).prompt
+        return NewItem(
+            key=item.id,
+            case_key=cases.case_key(item),
+            system=item.system,
+            attempt=item.attempt,
+            submission=item.submission,
+            thinking=item.thinking,
+            prompt=asked.prompt if asked else item.prompt,
+            reference=asked.reference if asked else item.reference,
+            description=item.description or (asked.description if asked else ""),
+            metadata=item.metadata,
+            content_hash=content_digest(Submission(output=item.submission, query=query)),
+            rubric=item.rubric.to_json() if item.rubric and not asked else None,
+            case_id=asked.case_id if asked else None,
+            wording=asked.case.wording if asked else 1,
+            rubric_version_id=asked.rubric_version_id if asked else None,
+            same_as="",
+        )
+
+    def _with_duplicates(self, rows: list[NewItem]) -> list[NewItem]:
+        """The rows, each with the key of an earlier item of the same words, answered by the same version.
+
+        Another attempt, or the same words under another rubric of their own, is no duplicate.
+        """
+        stored: dict[tuple[Any, ...], str] = {}
+        if self.dataset is not None:
+            there = (
+                Item.objects.current()
+                .filter(dataset=self.dataset, content_hash__in=[row.content_hash for row in rows])
+                .values_list(
+                    "content_hash",
+                    "system_version__system__name",
+                    "system_version__label",
+                    "attempt",
+                    "rubric_version",
+                    "key",
+                )
+            )
+            for digest, name, label, attempt, rubric_version, key in there:
+                version = f"{name}@{label}" if label else name
+                stored.setdefault((digest, version, attempt, rubric_version), key)
+        marked = []
+        for row in rows:
+            same = None
+            if row.rubric is None:
+                same = stored.get((row.content_hash, row.system, row.attempt, row.rubric_version_id))
+            words = (
+                bytes.fromhex(row.content_hash),
+                row.system,
+                row.attempt,
+                row.rubric_version_id or row.rubric,
+            )
+            same = same or self._seen.get(words)
+            if same is None:
+                self._seen[words] = row.key
+                marked.append(row)
+                continue
+            self.duplicate_count += 1
+            if len(self.duplicates) < DUPLICATES_SHOWN:
+                self.duplicates.append((row.key, same))
+            marked.append(replace(row, same_as=same))
+        return marked
+
+
+def parts(file: DatasetFile) -> Iterator[DatasetFile]:
+    """The file as files of a few items each."""
+    for begin in range(0, len(file.items), BATCH_ITEMS):
+        yield replace(file, items=file.items[begin : begin + BATCH_ITEMS])
+
+
+def _rules(rubric: engine.Rubric) -> dict[str, Any]:
+    """A rubric without its title: what an answer depends on."""
+    return {name: value for name, value in rubric.to_dict(ids=False).items() if name != "title"}
+
+
+def _with_own_texts(dataset: Dataset, file: DatasetFile) -> DatasetFile:
+    """The file with its prompt and reference at every item, where the dataset's are not the same."""
+    prompt = file.prompt if file.prompt != dataset.prompt else None
+    reference = file.reference if file.reference != dataset.reference else None
+    if prompt is None and reference is None:
+        return file
+    items = tuple(
+        replace(
+            item,
+            prompt=item.prompt if item.prompt is not None else prompt,
+            reference=item.reference if item.reference is not None else reference,
+        )
+        for item in file.items
+    )
+    return replace(file, items=items)
+
+
+def _with_free_ids(dataset: Dataset, file: DatasetFile, known: dict[str, Item]) -> DatasetFile:
+    """The file with other ids where they were made of case and system, the case was corrected, and an answer
+    of the same version to the words before has them.
+    """
+    renamed = {}
+    for item in file.items:
+        asked = known.get(item.case_id)
+        if asked is None or asked.case.wording == 1:
+            continue
+        if item.id == AnsweredCase(item.case_id, item.system, item.attempt).item_id:
+            renamed[item.id] = f"{item.id} (wording {asked.case.wording})"
+    there = Item.objects.current().filter(dataset=dataset, key__in=renamed)
+    taken = set(there.values_list("key", flat=True))
+    renamed = {id: other for id, other in renamed.items() if id in taken}
+    if not renamed:
+        return file
+    items = tuple(replace(item, id=renamed.get(item.id, item.id)) for item in file.items)
+    return replace(file, items=items)
+
+
+def _truth(file: DatasetFile) -> Iterator[LabelRecord]:
+    """The labels that the file settles."""
+    for item in file.items:
+        rubric = file.rubric_for(item)
+        if item.ground_truth is None or rubric is None:
+            continue
+        reasons = item.ground_truth_reasons or (None,) * len(item.ground_truth)
+        for name, label, reason in zip(rubric.names, item.ground_truth, reasons, strict=True):
+            if label is not None:
+                yield LabelRecord(0, item.id, name, SETTLED_RATER, label, reason or "", "settled")

@@ -1,0 +1,91 @@
+"""Pages on which an answer, or the words of a case, are corrected."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from rubricweb import access
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import NOT_RETIRED, Item, Role
+from rubricweb.selectors.datasets.items import is_sole_answer
+from rubricweb.services.datasets import cases
+from rubricweb.services.datasets import corrections as services
+from rubricweb.services.datasets.corrections import Correction
+from rubricweb.services.datasets.retirement import ChangePlan
+from rubricweb.web.datasets.forms import CorrectionForm
+from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.shared.titles import titles
+
+
+@team_page(Role.EDITOR)
+def item(request: TeamRequest, item_id: int) -> HttpResponse:
+    """The right words of an answer, and what stands behind the wrong ones."""
+    item = access.access_item(request.team, item_id)
+    if item.retired_in != NOT_RETIRED or item.dataset.sealed_as:
+        messages.info(request, "Only current items outside of sealed halves can be corrected.")
+        return redirect("item", request.team.slug, item.pk)
+    words = {"submission": item.submission}
+    if item.thinking is not None:
+        words["thinking"] = item.thinking
+    if is_sole_answer(item):
+        words |= _case_words(item)
+    form = CorrectionForm(request.POST or None, words)
+    made = _made(
+        request, form, lambda said, note: services.correct_item(item, said, by=request.user, note=note)
+    )
+    if made is not None:
+        messages.success(request, f"Corrected: version {made.version} of {item.dataset}.")
+        return redirect("item", request.team.slug, made.replacement)
+    back = reverse("item", args=[request.team.slug, item.pk])
+    context = {"dataset": item.dataset, "item": item, "plan": services.behind_item(item), "back": back}
+    return _page(request, form, context | titles(request, [item.pk]))
+
+
+@team_page(Role.EDITOR)
+def case(request: TeamRequest, case_id: int) -> HttpResponse:
+    """The right words of a case, and what stands behind the wrong ones."""
+    case = access.access_case(request.team, case_id)
+    back = reverse("dataset", args=[request.team.slug, case.dataset_id])
+    if case.dataset.sealed_as:
+        messages.info(request, "Cases of sealed halves stay as they are.")
+        return redirect(back)
+    form = CorrectionForm(request.POST or None, _case_words(cases.words_of(case)))
+    made = _made(
+        request, form, lambda said, note: services.correct_case(case, said, by=request.user, note=note)
+    )
+    if made is not None:
+        messages.success(request, f"Corrected: version {made.version} of {case.dataset}.")
+        return redirect(back)
+    context = {"dataset": case.dataset, "plan": services.behind_case(case), "back": back}
+    return _page(request, form, context)
+
+
+def _case_words(asked: Item) -> dict[str, str]:
+    """The words of the case that are texts: a conversation is corrected by API or command line."""
+    shown = asked.to_engine()
+    words = {"reference": shown.reference or ""}
+    if shown.query is None or isinstance(shown.query, str):
+        words = {"prompt": shown.query or "", **words}
+    return words
+
+
+def _made(
+    request: TeamRequest, form: CorrectionForm, correct: Callable[[Correction, str], ChangePlan]
+) -> ChangePlan | None:
+    if request.method != "POST" or not form.is_valid():
+        return None
+    try:
+        said: dict[str, Any] = dict(form.changed_words())
+        return correct(Correction(**said), form.cleaned_data["note"])
+    except (Invalid, Conflict) as error:
+        form.refuse(error)
+    return None
+
+
+def _page(request: TeamRequest, form: CorrectionForm, context: dict[str, Any]) -> HttpResponse:
+    status = 422 if form.errors else 200
+    return render(request, "datasets/versions/correct.html", context | {"form": form}, status=status)

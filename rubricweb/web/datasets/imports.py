@@ -1,0 +1,248 @@
+"""Bringing files of items in: the file, what its columns mean, and how far its import is."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from rubricweb import access, tasks
+from rubricweb.engine.errors import Fault, InvalidFile
+from rubricweb.engine.formats.dataset_values import Preview
+from rubricweb.engine.formats.datasets.files import preview
+from rubricweb.engine.formats.limited_reading import READ_HERE_BYTES, read_limited
+from rubricweb.engine.number_format import counted
+from rubricweb.errors import Conflict, Invalid, TooLarge
+from rubricweb.models import Dataset, DatasetImport, ImportKind, ImportState, Role
+from rubricweb.services.datasets import datasets as services
+from rubricweb.services.datasets import imports
+from rubricweb.services.grading.workers.registry import worker_name
+from rubricweb.services.shared import uploads
+from rubricweb.web.datasets import kept_uploads
+from rubricweb.web.datasets.forms import MappingForm, UploadForm, cells, shortened_rows
+from rubricweb.web.http import TeamRequest, now, team_page, uploaded_file
+
+STOP_POLLING = 286
+SHOWN_FAULTS = 200
+
+
+@team_page(Role.EDITOR)
+def import_file(request: TeamRequest) -> HttpResponse:
+    """First the file, then (?upload=<id>) what its columns mean; the file is kept between the two."""
+    return _bring_in(request, None)
+
+
+@team_page(Role.EDITOR)
+def add_items(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """The same two steps for more items of a dataset there is."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    if dataset.sealed_as:
+        raise Conflict(f"{dataset} is sealed as a half of a split: add items to the dataset it came from.")
+    return _bring_in(request, dataset)
+
+
+def _bring_in(request: TeamRequest, dataset: Dataset | None) -> HttpResponse:
+    if "upload" in request.GET:
+        return _map_columns(request, request.GET["upload"], dataset)
+    form = UploadForm(request.POST if request.method == "POST" else None, is_new=dataset is None)
+    refusal: Invalid | TooLarge | None = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            file = uploaded_file(request, max_bytes=settings.IMPORT_MAX_BYTES)
+            filename = file.name or "upload"
+            assert isinstance(file, TemporaryUploadedFile), "as the settings have it"
+            seen = _previewed(Path(file.temporary_file_path()), filename)
+        except (Invalid, TooLarge) as error:
+            refusal = error
+        else:
+            about = asdict(seen) | {"rows": shortened_rows(seen)}
+            name = form.cleaned_data.get("name", "")
+            upload_id = kept_uploads.keep(request, file.chunks(), filename, name, dataset, about=about)
+            return redirect(f"{request.path}?upload={upload_id}")
+    context = {"form": form, "refusal": refusal, "dataset": dataset}
+    return render(
+        request, "datasets/imports/import.html", context, status=422 if refusal or form.errors else 200
+    )
+
+
+def _map_columns(request: TeamRequest, upload_id: str, dataset: Dataset | None) -> HttpResponse:
+    known = kept_uploads.kept(request, upload_id, dataset, labels=False)
+    filename, kept = known["filename"], uploads.kept_file(upload_id)
+    beginning = Preview(**kept.about)
+    form = MappingForm(
+        request.POST if request.method == "POST" else None,
+        preview=beginning,
+        name=known["name"],
+        is_new=dataset is None,
+    )
+    faults: tuple[Fault, ...] = ()
+    refused: DatasetImport | None = None
+    if request.method == "POST" and form.is_valid():
+        asked = imports.ImportRequest(
+            filename=filename,
+            dataset=dataset,
+            name=form.cleaned_data.get("name", ""),
+            system=form.cleaned_data.get("system", ""),
+            columns=form.columns(),
+            strict=bool(form.cleaned_data.get("system")),
+        )
+        try:
+            found = _begun(request, asked, upload_id, small=kept.size <= imports.AT_ONCE_BYTES)
+        except Invalid as error:
+            faults = form.show(error.faults)
+            form.add_error(None, str(error))
+        except Conflict as error:
+            form.add_error("name" if dataset is None else None, str(error))
+        else:
+            if found.state != ImportState.REFUSED:
+                return _go_on(request, found, upload_id)
+            refused, faults = found, form.show(tuple(Fault(*one) for one in found.faults[:SHOWN_FAULTS]))
+            place = "name" if dataset is None and not found.faults else None
+            form.add_error(place, found.message)
+    context = {
+        "form": form,
+        "faults": faults,
+        "refused": refused,
+        "preview": beginning,
+        "rows": cells(beginning),
+        "filename": filename,
+        "dataset": dataset,
+    }
+    if beginning.recognised and not faults and kept.size <= READ_HERE_BYTES:
+        context |= _left_out(dataset, uploads.kept(upload_id), filename)
+    return render(
+        request, "datasets/imports/import_columns.html", context, status=422 if form.errors else 200
+    )
+
+
+def _begun(
+    request: TeamRequest, asked: imports.ImportRequest, upload_id: str, *, small: bool
+) -> DatasetImport:
+    """The import, done with where it is small: nobody has to wait for a worker then."""
+    enqueue = None if small else tasks.notify_import
+    found = imports.start(request.team, asked, by=request.user, upload_id=upload_id, enqueue=enqueue)
+    return imports.work(found.pk, worker=worker_name(), now=now) if small else found
+
+
+def _go_on(request: TeamRequest, found: DatasetImport, upload_id: str) -> HttpResponse:
+    if found.state != ImportState.DONE:
+        return redirect("dataset_import_progress", request.team.slug, found.pk)
+    kept_uploads.forget(request, upload_id)
+    _tell(request, found)
+    assert found.dataset is not None, "a constraint of the table"
+    return redirect("dataset", request.team.slug, found.dataset.pk)
+
+
+def _left_out(dataset: Dataset | None, data: bytes, filename: str) -> dict[str, Any]:
+    """What of another program's file would be left out, or what keeps it from being imported."""
+    own = dataset.rubric_version.to_engine() if dataset and dataset.rubric_version else None
+    try:
+        file = services.read_file(data, filename, rubric=own, strict=False)
+    except Invalid as error:
+        return {"faults": error.faults}
+    return {"left_out": file.left_out, "left_out_count": len(file.left_out) + file.more_left_out}
+
+
+def _tell(request: TeamRequest, found: DatasetImport) -> None:
+    """What was stored, and what was not."""
+    said = f"Imported {found.filename}."
+    if found.kind != ImportKind.DATASET:
+        items = counted(found.rows_stored, "item")
+        said = f"Added {items} from {found.filename}. A run takes them in when you extend it."
+    messages.success(request, said)
+    missing = (found.found.get("plan") or {}).get("missing") or []
+    if missing:
+        few = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+        cases = counted(len(missing), "case")
+        messages.info(request, f"{cases} of {found.dataset} without an answer of {found.system}: {few}.")
+    if found.found["left_out_count"]:
+        places = counted(found.found["left_out_count"], "place")
+        first = "; ".join(str(Fault(*one)) for one in found.found["left_out"][:3])
+        messages.warning(request, f"Left out what has no counterpart here, at {places}: {first}.")
+
+
+def _previewed(path: Path, filename: str) -> Preview:
+    try:
+        return read_limited(preview, path, filename=filename, max_bytes=settings.IMPORT_MAX_BYTES)
+    except InvalidFile as error:
+        raise Invalid(f"{filename} cannot be read.", error.faults) from error
+
+
+# ── An import under way ──────────────────────────────────────────────────────────────────────────
+
+
+@team_page(Role.EDITOR)
+@require_safe
+def progress(request: TeamRequest, import_id: int) -> HttpResponse:
+    """How far an import is, asked for again until it has ended; then what came of it."""
+    found = access.access_import(request.team, import_id)
+    is_moving = found.state in (ImportState.WAITING, ImportState.RUNNING)
+    context = {
+        "found": found,
+        "is_moving": is_moving,
+        "is_storing": is_moving and "header" in found.found,
+        "may_map_again": found.state == ImportState.REFUSED and _is_kept_here(request, found),
+        "faults": [Fault(*one) for one in found.faults[:SHOWN_FAULTS]],
+        "duplicates": found.found.get("duplicates", []),
+        "left_out": [Fault(*one) for one in found.found.get("left_out", [])],
+        "left_out_count": found.found.get("left_out_count", 0),
+        "missing": (found.found.get("plan") or {}).get("missing") or [],
+    }
+    if request.htmx:
+        status = 200 if is_moving else STOP_POLLING
+        return render(request, "datasets/imports/_progress.html", context, status=status)
+    return render(request, "datasets/imports/progress.html", context)
+
+
+def _is_kept_here(request: TeamRequest, found: DatasetImport) -> bool:
+    """Whether this browser session sent the file, and may say again what its columns are."""
+    return found.file is not None and found.file.token in request.session.get("uploads", {})
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def cancel(request: TeamRequest, import_id: int) -> HttpResponse:
+    found = access.access_import(request.team, import_id)
+    try:
+        imports.cancel(found, now=now())
+    except Conflict as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"The import of {found} is cancelled; nothing of it was stored.")
+    return redirect("dataset_import_progress", request.team.slug, found.pk)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def duplicates(request: TeamRequest, import_id: int) -> HttpResponse:
+    """Keeps or skips the items whose words came before."""
+    found = access.access_import(request.team, import_id)
+    small = found.rows_read <= imports.AT_ONCE_ROWS
+    try:
+        chosen = request.POST.get("duplicates", "")
+        imports.decide(found, chosen, by=request.user, enqueue=None if small else tasks.notify_import)
+    except (Invalid, Conflict) as error:
+        messages.error(request, str(error))
+    else:
+        if small:
+            found = imports.work(found.pk, worker=worker_name(), now=now)
+        if found.state == ImportState.DONE:
+            _tell(request, found)
+            assert found.dataset is not None, "a constraint of the table"
+            return redirect("dataset", request.team.slug, found.dataset.pk)
+    return redirect("dataset_import_progress", request.team.slug, found.pk)
+
+
+@team_page(Role.EDITOR)
+@require_safe
+def faults(request: TeamRequest, import_id: int) -> HttpResponse:
+    """Every fault of a refused file, as CSV."""
+    found = access.access_import(request.team, import_id)
+    response = HttpResponse(imports.faults_csv(found), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="import-{found.pk}-faults.csv"'
+    return response

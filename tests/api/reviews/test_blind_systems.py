@@ -1,0 +1,131 @@
+"""What a blind rater learns from the API, at the terminal and in files of who answered: nothing."""
+
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.api.client import ApiClient, text_of
+from tests.api.conftest import World
+from tests.api.test_blinding import everything_readable
+from tests.factories import Cast
+from tests.worlds.two_systems import systems_world
+from tests.worlds.two_worlds import in_both_worlds, told_apart
+
+ASKED = (
+    "?search=v4",
+    "?search=c1-by-v3",
+    "?sort=key",
+    "?sort=-key",
+    "?where=build%3Dv4",
+    "?where=language%3Den",
+)
+
+
+def told(people: Cast, client: ApiClient, *, swapped: bool, only: Any = ()) -> dict[str, str]:
+    """Everything the API tells of the answers to c1: run, answer and operation → its words."""
+    world = systems_world(people, swapped=swapped)
+    found: dict[str, str] = {}
+    for run in world.runs:
+        for item in (world.draft.item, world.beside):
+            one = World(world.version, world.dataset, run, world.queue)
+            answers = everything_readable(client, one, world.draft.pk, [item.key], only=only)
+            found |= {
+                f"{run} {item.submission} {place.replace(item.key, '')}": text
+                for place, text in answers.items()
+            }
+    at = f"/datasets/{world.dataset.pk}/items"
+    found |= {asked: text_of(client.call("GET", f"{at}{asked}")) for asked in ASKED}
+    draft, queue = f"/reviews/{world.draft.pk}", f"/queues/{world.queue.pk}"
+    capital = world.version.criteria.get()
+    for method, path, body in (
+        ("PATCH", draft, {"note": "x"}),
+        ("PUT", f"{draft}/criteria/{capital.pk}", {"verdict": "MET"}),
+        ("POST", f"{draft}/ahead", None),
+        ("POST", f"{queue}/next", None),
+        ("POST", f"{queue}/items/{world.draft.item_id}/start", None),
+        ("POST", f"{queue}/items/{world.beside.pk}/start", None),
+    ):
+        found[f"{method} {path}"] = text_of(client.call(method, path, body))
+    return found
+
+
+def test_no_answer_tells_a_blind_rater_who_answered(people: Cast, as_member: Any) -> None:
+    """Two worlds that differ in which version gave which of two answers, one still to review."""
+    alice = as_member(people.alice)
+    found = in_both_worlds(lambda swapped: told(people, alice, swapped=swapped), at=timezone.now())
+    differing = told_apart(*found)
+    assert not differing, "\n".join(differing)
+
+
+def test_who_does_not_rate_is_told_who_answered(people: Cast, as_member: Any) -> None:
+    ed = as_member(people.ed)
+    only = ["get_item", "list_items"]
+    found = in_both_worlds(lambda swapped: told(people, ed, swapped=swapped, only=only), at=timezone.now())
+    differing = "\n".join(told_apart(*found))
+    for place in ("get_item", "list_items", "?search=v4", "?where=build%3Dv4"):
+        assert place in differing, place
+
+
+def test_names_return_once_the_last_answer_to_the_case_is_submitted(people: Cast, as_member: Any) -> None:
+    world, alice = systems_world(people, swapped=False), as_member(people.alice)
+    items = [f"/items/{pk}" for pk in (world.draft.item_id, world.beside.pk)]
+    names = [(one["key"], one["case_key"], one["system"], one["metadata"]) for one in map(alice.get, items)]
+    assert names == [(None, None, None, {})] * 2
+    # The answers to c2 are both submitted.
+    done = alice.get(f"/items/{world.dataset.items.get(submission='c2 other').pk}")
+    assert (done["key"], done["case_key"], done["system"]) == ("c2-by-v4", "c2", "assistant@v4")
+    alice.send(
+        "PUT", f"/reviews/{world.draft.pk}/criteria/{world.version.criteria.get().pk}", {"verdict": "MET"}
+    )
+    alice.send("POST", f"/reviews/{world.draft.pk}/submit")
+    shown = [alice.get(item) for item in items]
+    assert [one["key"] for one in shown] == ["c1-by-v4", "c1-by-v3"]
+    assert [one["metadata"]["build"] for one in shown] == ["v4", "v3"]
+
+
+@pytest.mark.parametrize("name", ["c1-by-v3", "c1-by-v4"])
+def test_no_key_finds_an_item_for_a_blind_rater_at_the_terminal(
+    people: Cast, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    from tests.commands.terminal import terminal_of
+
+    systems_world(people, swapped=False)
+    blind, other = (terminal_of(people.team, who, capsys) for who in (people.alice, people.ed))
+    assert f"There is no item '{name}'" in blind("comments", "list", name).err
+    assert other("comments", "list", name).code == 0
+
+
+def test_no_command_or_bundle_tells_a_blind_rater_who_answered(
+    people: Cast, capsys: pytest.CaptureFixture[str], as_member: Any
+) -> None:
+    from tests.commands.terminal import terminal_of
+
+    terminal = terminal_of(people.team, people.alice, capsys)
+
+    def said(swapped: bool) -> dict[str, str]:
+        world = systems_world(people, swapped=swapped)
+        commands: list[tuple[Any, ...]] = [
+            *(("datasets", "items", "questions", *form) for form in ((), ("--json",), ("--search", "v4"))),
+            *(("queues", what, *form) for what in ("list",) for form in ((), ("--json",))),
+            *(("queues", "show", "Blind", *form) for form in ((), ("--json",))),
+            ("comments", "list", f"id:{world.draft.item_id}"),
+            ("comments", "list", f"id:{world.beside.pk}"),
+            ("journal", "--limit", "500"),
+            ("journal", "--limit", "500", "--json"),
+            *(("runs", "show", run.pk, *form) for run in world.runs for form in ((), ("--json",))),
+            *(
+                ("export", "--what", what, "--format", form, "--dataset", "questions", "--queue", "Shared")
+                for what, form in (("verdicts", "csv"), ("ground_truth", "jsonl"), ("bundle", "zip"))
+            ),
+        ]
+        found = {}
+        for command in commands:
+            ended = terminal(*command)
+            found[json.dumps(command)] = f"{ended.code} {ended.out} {ended.err}"
+        return found
+
+    found = in_both_worlds(said, at=timezone.now())
+    assert not told_apart(*found), "\n".join(told_apart(*found))
+    assert "0 " in found[0][json.dumps(("datasets", "items", "questions"))]

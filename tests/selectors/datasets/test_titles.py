@@ -1,0 +1,79 @@
+"""What items are called: number, first words, and the key for whoever may see it."""
+
+from typing import Any
+
+import pytest
+
+from rubricweb.models import Dataset
+from rubricweb.selectors.datasets.titles import ItemTitle, item_titles
+from tests import factories
+from tests.factories import Cast, cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def people() -> Cast:
+    return cast()
+
+
+def named(people: Cast, dataset: Dataset) -> list[ItemTitle]:
+    ids = list(dataset.items.order_by("position").values_list("pk", flat=True))
+    found = item_titles(ids, viewer=people.ed, team=people.team)
+    return [found[pk] for pk in ids]
+
+
+def made(people: Cast, *prompts: Any, **more: Any) -> Dataset:
+    items = [{"id": f"i{at}", "submission": f"Answer {at}."} for at in range(len(prompts))]
+    for item, prompt in zip(items, prompts, strict=True):
+        item |= {} if prompt is None else {"prompt": prompt}
+    return factories.dataset(people.team, people.ed, items=items, **more)
+
+
+def test_items_of_one_prompt_are_called_by_their_submissions(people: Cast) -> None:
+    found = named(people, made(people, "Write an essay.", "Write an essay."))
+    assert found == [ItemTitle(1, "Answer 0.", "i0"), ItemTitle(2, "Answer 1.", "i1")]
+    assert str(found[1]) == "2 Answer 1."
+
+
+def test_items_of_several_prompts_are_called_by_them(people: Cast) -> None:
+    assert [str(one) for one in named(people, made(people, "Why?", "How?"))] == ["1 Why?", "2 How?"]
+
+
+def test_prompts_that_begin_alike_name_nothing(people: Cast) -> None:
+    # The first 60 characters are the same instruction: what follows would be cut off.
+    head = "Grade the following essay of a pupil in the tenth grade, with care: "
+    assert [one.words for one in named(people, made(people, head + "one", head + "two"))] == [
+        "Answer 0.",
+        "Answer 1.",
+    ]
+
+
+def test_a_conversation_is_called_by_what_its_user_says_first(people: Cast) -> None:
+    system = {"role": "system", "content": "You are terse. " * 100}
+    turns = [
+        [system, {"role": "user", "content": "Why is the sky blue?"}, {"role": "user", "content": "Well?"}],
+        [system, {"role": "user", "content": [{"type": "text", "text": "What is this?"}]}],
+        [{"role": "assistant", "content": "Hello."}],
+    ]
+    words = [one.words for one in named(people, made(people, *turns))]
+    assert words == ["Why is the sky blue?", "What is this?", "Hello."]
+
+
+def test_a_rater_who_is_still_to_review_blind_is_not_told_the_key(
+    people: Cast, django_assert_num_queries: Any
+) -> None:
+    dataset = made(people, "Why?", "How?")
+    version = factories.version(people.team, people.ed)
+    factories.queue(people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann])
+    ids = list(dataset.items.order_by("position").values_list("pk", flat=True))
+    with django_assert_num_queries(1):
+        of_rater = item_titles(ids, viewer=people.ann, team=people.team)
+    assert [of_rater[pk] for pk in ids] == [ItemTitle(1, "Why?", ""), ItemTitle(2, "How?", "")]
+    assert [one.key for one in named(people, dataset)] == ["i0", "i1"]
+
+
+def test_another_teams_items_have_no_name_here(people: Cast) -> None:
+    dataset = made(people, "Why?")
+    ids = list(dataset.items.values_list("pk", flat=True))
+    assert item_titles(ids, viewer=people.charlie, team=people.other_team) == {}

@@ -1,0 +1,63 @@
+"""Two system versions: which of their runs are compared, and what is said where none can be."""
+
+import pytest
+
+from rubricweb.errors import Invalid
+from rubricweb.selectors.runs.over_time.version_pairs import VersionPair, version_called, version_pair
+from tests import factories
+from tests.factories import Cast
+from tests.judging import grade
+from tests.worlds.systems import FACT, Versions, judge, versions
+
+
+@pytest.fixture
+def world(people: Cast) -> Versions:
+    return versions(people)
+
+
+def pair(world: Versions, one: str = "v4", other: str = "v3", **narrowed: object) -> VersionPair:
+    team = world.people.team
+    called = [version_called(team, f"assistant@{label}") for label in (one, other)]
+    return version_pair(team, *called, **narrowed)  # type: ignore[arg-type]  # as the test narrows it
+
+
+def test_the_newest_runs_that_were_graded_alike_are_taken(people: Cast, world: Versions) -> None:
+    world.run_over("v3")
+    before, after = world.run_over("v3"), world.run_over("v4")
+    # Newer, but not graded alike: by another rubric; and not over.
+    other = factories.version(people.team, people.ed, title="Shorter", criteria=[FACT])
+    grade(world.planned("v4", rubric_version=other), judge())
+    world.planned("v4")
+    assert pair(world) == VersionPair(after, before)
+    assert pair(world, "v3", "v4") == VersionPair(before, after)
+    assert pair(world, dataset=world.dataset, judge="offline") == VersionPair(after, before)
+
+
+def test_what_is_missing_is_named_with_what_to_start(people: Cast, world: Versions) -> None:
+    with pytest.raises(Invalid, match="Neither assistant@v4 nor assistant@v3 has a finished run"):
+        pair(world)
+    world.run_over("v4")
+    with pytest.raises(
+        Invalid, match="assistant@v3 has no finished run; start one over questions as run of v4"
+    ):
+        pair(world)
+    other = factories.version(people.team, people.ed, title="Shorter", criteria=[FACT])
+    grade(world.planned("v3", rubric_version=other), judge())
+    with pytest.raises(
+        Invalid, match=r"assistant@v3 has no finished run that was graded as run of v4.*Shorter v1"
+    ):
+        pair(world)
+    with pytest.raises(Invalid, match="with judge somebody"):
+        pair(world, judge="somebody")
+
+
+def test_a_version_nobody_knows_and_the_same_one_twice_are_refused(people: Cast, world: Versions) -> None:
+    with pytest.raises(Invalid, match=r"no system version 'assistant@v9'.*Known: assistant@v4, assistant@v3"):
+        version_called(people.team, "assistant@v9")
+    with pytest.raises(Invalid, match="cannot be held against itself"):
+        pair(world, "v4", "v4")
+
+
+def test_runs_of_another_team_are_not_taken(people: Cast, world: Versions) -> None:
+    with pytest.raises(Invalid, match="Known: none yet"):
+        version_called(people.other_team, "assistant@v4")

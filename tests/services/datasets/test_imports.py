@@ -1,0 +1,271 @@
+"""Files that come in as background work: all or nothing, whatever is stopped half-way."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import (
+    Case,
+    Dataset,
+    DatasetImport,
+    ImportBatch,
+    ImportState,
+    Item,
+    JournalEntry,
+    Judgement,
+    KeptFile,
+)
+from rubricweb.services.datasets import datasets, imports
+from rubricweb.services.grading.workers import reaper
+from rubricweb.services.shared import uploads
+from tests import factories
+from tests.factories import Cast
+
+ROWS = 1200
+"""More than two batches, and more than is read in this process."""
+
+
+def lines(*rows: dict[str, Any]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+MANY = lines(
+    *({"id": f"i{n}", "prompt": "Why?", "submission": f"{n} times {'so ' * 20}"} for n in range(ROWS))
+)
+
+
+def started(people: Cast, data: bytes, filename: str = "items.jsonl", **asked: Any) -> DatasetImport:
+    request = imports.ImportRequest(filename=filename, **asked)
+    return imports.start(people.team, request, by=people.ed, upload_id=uploads.keep(data), enqueue=None)
+
+
+def left_behind() -> tuple[int, int, int, int]:
+    return tuple(table.objects.count() for table in (Dataset, Item, ImportBatch, KeptFile))  # type: ignore[return-value]
+
+
+def test_a_large_file_stands_as_the_same_file_imported_at_once(people: Cast) -> None:
+    found = factories.imported(people.team, people.ed, MANY, name="background")
+    assert (found.state, found.rows_read, found.rows_stored) == (ImportState.DONE, ROWS, ROWS)
+    assert left_behind() == (1, ROWS, 0, 0)
+    whole = datasets.import_dataset(
+        people.team, by=people.ed, data=MANY, filename="items.jsonl", name="at once"
+    )
+    same = ("position", "key", "submission", "prompt", "content_hash", "metadata", "case__key", "attempt")
+    assert found.dataset is not None
+    assert list(found.dataset.items.values_list(*same)) == list(whole.items.values_list(*same))
+    entry = JournalEntry.objects.filter(target_id=found.dataset.pk, verb="imported").get()
+    assert (entry.actor, entry.detail) == (people.ed, {"items": ROWS, "file": "items.jsonl"})
+
+
+def test_rubric_ground_truth_and_labels_come_along(people: Cast) -> None:
+    rubric = [{"name": "short", "weight": 1.0, "requirement": "Is short."}]
+    items = [
+        {"id": "a", "submission": "A.", "ground_truth": ["MET"], "labels": {"ann": ["UNMET"]}},
+        {"id": "b", "submission": "B.", "rubric": [{"name": "b", "weight": 2.0, "requirement": "Is B."}]},
+    ]
+    data = json.dumps({"name": "whole", "prompt": "Say it.", "rubric": rubric, "items": items}).encode()
+    found = factories.imported(people.team, people.ed, data, "whole.json")
+    assert found.dataset is not None
+    assert (found.dataset.name, found.dataset.prompt) == ("whole", "Say it.")
+    assert found.dataset.rubric_version is not None
+    assert found.dataset.items.get(key="b").rubric_version is not None
+    said = Judgement.objects.values_list("item__key", "review__rater__name", "verdict").order_by("verdict")
+    assert list(said) == [("a", "ground truth", "MET"), ("a", "Ann", "UNMET")]
+
+
+def test_a_file_with_faults_stores_nothing_and_reports_every_one(people: Cast) -> None:
+    rows = [{"id": f"i{n}", **({"submission": "So."} if n % 2 else {})} for n in range(1000)]
+    found = factories.imported(people.team, people.ed, lines(*rows))
+    assert found.state == ImportState.REFUSED
+    # Every second of a thousand: more than a refusal on a screen lists.
+    assert (found.fault_count, len(found.faults)) == (500, 500)
+    assert found.message == "items.jsonl: 500 faults, nothing was imported."
+    assert imports.faults_csv(found).splitlines()[1].startswith("line 1: submission,nothing,")
+    assert left_behind()[:3] == (0, 0, 0)
+
+
+def test_a_byte_that_is_no_text_is_named_by_its_line(people: Cast) -> None:
+    found = factories.imported(people.team, people.ed, b"id,answer\na,A.\nb,\xff\n", "items.csv")
+    assert found.state == ImportState.REFUSED
+    assert found.faults[0][0] == "line 3"
+
+
+class TestDuplicates:
+    DATA = lines(
+        {"id": "a", "prompt": "Why?", "submission": "So."},
+        {"id": "b", "prompt": "Why?", "submission": "So. "},
+        {"id": "c", "prompt": "Who?", "submission": "So."},
+    )
+
+    def test_they_are_shown_before_anything_is_stored(self, people: Cast) -> None:
+        found = factories.imported(people.team, people.ed, self.DATA)
+        assert (found.state, found.duplicate_count) == (ImportState.ASKS, 1)
+        assert found.found["duplicates"] == [["b", "a"]]
+        assert Item.objects.count() == 0
+
+    @pytest.mark.parametrize(("choice", "keys"), [("skip", ["a", "c"]), ("keep", ["a", "b", "c"])])
+    def test_they_are_skipped_or_kept_as_somebody_says(
+        self, people: Cast, choice: str, keys: list[str]
+    ) -> None:
+        found = factories.imported(people.team, people.ed, self.DATA)
+        imports.decide(found, choice, by=people.ed, enqueue=None)
+        done = imports.work(found.pk, worker="w:1", now=timezone.now)
+        assert done.dataset is not None
+        assert list(done.dataset.items.values_list("key", flat=True)) == keys
+
+    def test_who_says_so_at_once_is_not_asked(self, people: Cast) -> None:
+        assert factories.imported(people.team, people.ed, self.DATA, duplicates="skip").rows_stored == 2
+
+    def test_what_the_dataset_has_counts_too(self, people: Cast) -> None:
+        dataset = factories.imported(people.team, people.ed, self.DATA, duplicates="keep").dataset
+        more = lines({"id": "d", "prompt": "Who?", "submission": "So."}, {"id": "e", "submission": "New."})
+        found = factories.imported(people.team, people.ed, more, dataset=dataset)
+        assert found.found["duplicates"] == [["d", "c"]]
+
+    def test_another_version_or_attempt_may_say_the_same(self, people: Cast) -> None:
+        rows = [
+            {"case_id": "a", "system": system, "attempt": attempt, "prompt": "Why?", "submission": "So."}
+            for system in ("x@1", "x@2")
+            for attempt in (1, 2)
+        ]
+        assert factories.imported(people.team, people.ed, lines(*rows)).state == ImportState.DONE
+
+    def test_only_an_import_that_asks_is_told(self, people: Cast) -> None:
+        found = factories.imported(people.team, people.ed, self.DATA, duplicates="keep")
+        with pytest.raises(Conflict):
+            imports.decide(found, "skip", by=people.ed, enqueue=None)
+        with pytest.raises(Invalid):
+            imports.decide(found, "perhaps", by=people.ed, enqueue=None)
+
+
+class TestAdding:
+    def dataset(self, people: Cast) -> Dataset:
+        rows = [
+            {"case_id": f"c{n}", "system": "a@1", "prompt": f"Why {n}?", "submission": "So."}
+            for n in range(3)
+        ]
+        return datasets.import_dataset(people.team, by=people.ed, data=lines(*rows), filename="a.jsonl")
+
+    def test_answers_of_a_version_are_asked_what_their_cases_ask(self, people: Cast) -> None:
+        dataset = self.dataset(people)
+        data = lines({"case_id": "c2", "submission": "2."}, {"case_id": "c0", "submission": "0."})
+        found = factories.imported(people.team, people.ed, data, dataset=dataset, system="a@2")
+        assert (found.state, found.rows_stored) == (ImportState.DONE, 2)
+        assert found.found["plan"]["missing"] == ["c1"]
+        of_second = dataset.items.filter(system_version__label="2")
+        assert list(of_second.values_list("case__key", "prompt")) == [("c2", "Why 2?"), ("c0", "Why 0?")]
+        assert Case.objects.filter(dataset=dataset).count() == 3
+
+    def test_rows_of_unknown_and_answered_cases_are_each_a_fault(self, people: Cast) -> None:
+        dataset = self.dataset(people)
+        data = lines({"case_id": "c9", "submission": "9."}, {"case_id": "c0", "submission": "0."})
+        found = factories.imported(people.team, people.ed, data, dataset=dataset, system="a@1")
+        assert [fault[:2] for fault in found.faults] == [
+            ["items[0].case_id", "'c9'"],
+            ["items[1].case_id", "'c0'"],
+        ]
+        assert dataset.items.count() == 3
+
+    def test_a_dataset_that_changed_meanwhile_is_checked_against_anew(self, people: Cast) -> None:
+        dataset = self.dataset(people)
+        data = lines({"id": "new", "submission": "N."}, {"id": "twice", "submission": "N."})
+        found = factories.imported(people.team, people.ed, data, dataset=dataset)
+        assert found.state == ImportState.ASKS
+        datasets.add_items(
+            dataset, by=people.ed, data=b'{"id": "new", "submission": "Other."}', filename="b.jsonl"
+        )
+        imports.decide(found, "keep", by=people.ed, enqueue=None)
+        done = imports.work(found.pk, worker="w:1", now=timezone.now)
+        assert done.state == ImportState.REFUSED
+        assert done.faults[0][:2] == ["items[0].id", "'new'"]
+        assert dataset.items.count() == 4
+
+
+class TestStopping:
+    def test_cancelled_before_it_is_read_it_stores_nothing(self, people: Cast) -> None:
+        found = started(people, MANY)
+        imports.cancel(found, now=timezone.now())
+        assert imports.work(found.pk, worker="w:1", now=timezone.now).state == ImportState.CANCELLED
+        assert left_behind() == (0, 0, 0, 0)
+        with pytest.raises(Conflict, match="ended already: cancelled"):
+            imports.cancel(found, now=timezone.now())
+
+    def test_cancelled_while_it_is_read_it_stores_nothing(self, people: Cast) -> None:
+        found = started(people, MANY)
+        after_a_batch = self.at_the_second_beat(
+            lambda: imports.cancel(DatasetImport.objects.get(pk=found.pk), now=timezone.now())
+        )
+        assert imports.work(found.pk, worker="w:1", now=after_a_batch).state == ImportState.CANCELLED
+        assert left_behind() == (0, 0, 0, 0)
+
+    def test_a_process_that_died_while_reading_is_followed_by_another(self, people: Cast) -> None:
+        class Killed(BaseException):
+            pass
+
+        def die() -> None:
+            raise Killed
+
+        found = started(people, MANY, name="many")
+        with pytest.raises(Killed):
+            imports.work(found.pk, worker="elsewhere:1", now=self.at_the_second_beat(die))
+        now = timezone.now()
+        assert left_behind()[:2] == (0, 0)
+        # The dead process still holds it, until it is known to be dead.
+        assert imports.work(found.pk, worker="w:2", now=timezone.now).state == ImportState.RUNNING
+        assert imports.due(now, is_dead=lambda owner, now: False) == []
+        assert imports.due(now, is_dead=lambda owner, now: owner == "elsewhere:1") == [found.pk]
+        done = imports.work(found.pk, worker="w:2", now=timezone.now)
+        assert (done.state, done.rows_stored) == (ImportState.DONE, ROWS)
+        assert left_behind() == (1, ROWS, 0, 0)
+
+    def test_a_silent_process_elsewhere_is_given_up_after_a_while(self, people: Cast) -> None:
+        found = started(people, MANY)
+        now = timezone.now()
+        DatasetImport.objects.filter(pk=found.pk).update(
+            state=ImportState.RUNNING, worker="elsewhere:1", beat_at=now
+        )
+        assert imports.due(now + timedelta(minutes=9), is_dead=reaper.is_dead) == []
+        assert imports.due(now + timedelta(minutes=11), is_dead=reaper.is_dead) == [found.pk]
+
+    def test_a_database_that_went_away_leaves_it_to_whoever_comes_next(self, people: Cast) -> None:
+        def away() -> None:
+            raise OperationalError("the database is away")
+
+        found = started(people, MANY)
+        with pytest.raises(OperationalError):
+            imports.work(found.pk, worker="w:1", now=self.at_the_second_beat(away))
+        assert imports.due(timezone.now(), is_dead=reaper.is_dead) == [found.pk]
+        assert imports.work(found.pk, worker="w:2", now=timezone.now).state == ImportState.DONE
+
+    def test_done_twice_it_is_done_once(self, people: Cast) -> None:
+        found = factories.imported(people.team, people.ed, MANY)
+        again = imports.work(found.pk, worker="w:2", now=timezone.now)
+        assert (again.state, Item.objects.count()) == (ImportState.DONE, ROWS)
+
+    @staticmethod
+    def at_the_second_beat(do: Callable[[], object]) -> Callable[[], datetime]:
+        """A clock that does something when it is asked for the third time: after a batch was kept."""
+        asked = 0
+
+        def now() -> datetime:
+            nonlocal asked
+            asked += 1
+            if asked == 3:
+                do()
+            return timezone.now()
+
+        return now
+
+
+def test_a_name_that_is_taken_is_refused_before_anything_is_read(people: Cast) -> None:
+    factories.dataset(people.team, people.ed, name="taken")
+    with pytest.raises(Conflict, match="already has a dataset"):
+        started(people, MANY, name="taken")
+    found = factories.imported(people.team, people.ed, b'{"submission": "So."}', "taken.jsonl")
+    assert (found.state, found.faults) == (ImportState.REFUSED, [])

@@ -1,0 +1,123 @@
+"""A queue over several system versions stands beside the runs of a launch: each judged some of its items."""
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.models import Review, ReviewQueue, Run, User
+from rubricweb.selectors.adjudication.differing_units import scope
+from rubricweb.selectors.comparison import comparison
+from rubricweb.selectors.reviews.reveals import has_reveal, reveal
+from rubricweb.selectors.reviews.revision_rates import revision_rates
+from rubricweb.selectors.runs.over_time.version_pairs import version_called
+from rubricweb.services.reviews import queues, reviews, revisions
+from rubricweb.services.runs.launching import launch_runs
+from rubricweb.services.runs.starting import RunOptions
+from tests import factories
+from tests.factories import Cast, WakeUps
+from tests.judging import grade
+from tests.worlds.systems import Versions, judge, versions
+
+
+@pytest.fixture
+def world(people: Cast) -> Versions:
+    return versions(people)
+
+
+@pytest.fixture
+def launched(world: Versions) -> list[Run]:
+    """Graded runs over v3 and v4, started together."""
+    team = world.people.team
+    runs = launch_runs(
+        team,
+        by=world.people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        enqueue=WakeUps(),
+        no_cap=True,
+        options=RunOptions(
+            judge_id="offline",
+            systems=tuple(version_called(team, f"assistant@{label}") for label in ("v3", "v4")),
+        ),
+    )
+    return [grade(run, judge()) for run in runs]
+
+
+def queue_beside(world: Versions, run: Run | None) -> ReviewQueue:
+    return factories.queue(
+        world.people.team,
+        world.people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        raters=[world.people.ann],
+        run=run,
+    )
+
+
+def reviewed(queue: ReviewQueue, rater: User, key: str) -> Review:
+    review = queues.start_review(queue, queue.dataset.items.get(key=key), rater)
+    for criterion in reviews.criteria_of(review):
+        reviews.save_verdict(review, criterion.pk, verdict="UNMET", reason="no")
+    reviews.submit(review, now=timezone.now())
+    return review
+
+
+@pytest.mark.parametrize(
+    ("key", "said"), [("c1@assistant@v3", ["MET", "MET"]), ("c1@assistant@v4", ["UNMET", "MET"])]
+)
+def test_each_item_reveals_what_the_run_over_its_version_said(
+    people: Cast, world: Versions, launched: list[Run], key: str, said: list[str]
+) -> None:
+    review = reviewed(queue_beside(world, launched[-1]), people.ann, key)
+    assert has_reveal(review)
+    assert [[other.verdict for other in row.others] for row in reveal(review)] == [[one] for one in said]
+
+
+def test_a_revision_counts_for_the_run_whose_judge_was_revealed(
+    people: Cast, world: Versions, launched: list[Run]
+) -> None:
+    older, newer = launched
+    queue = queue_beside(world, newer)
+    review = reviewed(queue, people.ann, "c1@assistant@v3")
+    fact = world.rubric_version.criteria.get(name="fact")
+    revision = revisions.revise(review, fact.pk, choice="change", verdict="MET", reason="It is there.")
+    assert (revision.run, revision.judge_verdict) == (older, "MET")
+    found = revision_rates(older, [queue], viewer=people.bob)
+    assert (found.reveals, found.overall.changed.value, found.overall.changed.n) == (True, 1.0, 1)
+    assert revision_rates(newer, [queue], viewer=people.bob).overall.changed.n == 0
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_judges_of_all_versions_stand_beside_the_people_of_the_queue(
+    people: Cast, world: Versions, launched: list[Run], named: bool
+) -> None:
+    queue = queue_beside(world, launched[-1] if named else None)
+    assert set(scope(people.team, people.ed, [queue]).runs) == set(launched)
+
+
+def test_the_judge_is_held_against_people_over_all_versions_of_the_launch(
+    people: Cast, world: Versions, launched: list[Run]
+) -> None:
+    older, newer = launched
+    queue = queue_beside(world, newer)
+    for key in ("c1@assistant@v3", "c1@assistant@v4"):
+        reviewed(queue, people.ann, key)
+    for run in launched:
+        found = comparison.compare(run, [queue], viewer=people.bob)
+        # Ann says UNMET four times; the judge MET, MET on v3's answer and UNMET, MET on v4's: one alike.
+        assert ([one.pk for one in found.runs], found.units, found.judged) == ([older.pk, newer.pk], 4, 4)
+        assert (found.overall.accuracy.value, found.of_other_systems) == (0.25, 0)
+        assert comparison.overview(run, [queue], viewer=people.bob).overall.n == 4
+        # What people would say on average is asked of one version: five items, one of them labelled.
+        assert (found.scores.estimate.items, found.scores.estimate.labelled.n) == (5, 1)
+
+
+def test_answers_of_versions_the_run_was_not_over_are_left_out_and_counted(
+    people: Cast, world: Versions
+) -> None:
+    alone = world.run_over("v4")
+    queue = queue_beside(world, None)
+    for key in ("c1@assistant@v3", "c1@assistant@v4"):
+        reviewed(queue, people.ann, key)
+    found = comparison.compare(alone, [queue], viewer=people.bob)
+    assert (found.units, found.judged, found.coverage, found.of_other_systems) == (2, 2, 1.0, 2)
+    assert found.overall.accuracy.value == 0.5

@@ -1,0 +1,103 @@
+"""Scores of a system's versions: in their order, joined over the cases all of them answered."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.selectors.runs.over_time import shared_cases
+from tests import factories
+from tests.factories import Cast
+from tests.worlds.systems import answer, versions
+
+
+def board(people: Cast, sign_in, **query: object) -> Any:
+    return sign_in(people.bob).get(reverse("dashboard", args=[people.team.slug]), query)
+
+
+def test_versions_are_one_series_joined_over_the_cases_all_of_them_answered(people: Cast, sign_in) -> None:
+    world = versions(people, answer("v4", "c1", attempt=2, submission="v4 c1 again"))
+    # The newer version is graded first: it stands behind the older one all the same.
+    newer, older = world.run_over("v4"), world.run_over("v3")
+    page = board(people, sign_in)
+    [series] = page.context["board"].series
+    assert (series.system, [point.run_id for point in series.points]) == ("assistant", [older.pk, newer.pk])
+    # c1, c2 and c3 of seven: c4 was asked in other words, c5 and c6 have one answer.
+    # v3: (1 + 0.75 + 0.25) / 3, v4 with two attempts at c1: (0.625 + 1 + 0.25) / 3.
+    assert (series.shared.cases, series.shared.every) == (3, 7)
+    chart = page.context["chart"]
+    assert (chart["names"], chart["times"]) == (["assistant@v3", "assistant@v4"], [0, 1])
+    [line] = chart["series"]
+    assert line["values"] == [pytest.approx(2 / 3), pytest.approx(1.875 / 3)]
+    assert line["joined"]
+    text = " ".join(page.content.decode().split())
+    assert "assistant over the 3 of 7 cases that all its versions answered" in text
+    rows = list(csv.DictReader(io.StringIO(board(people, sign_in, format="csv").content.decode())))
+    assert [row["system_version"] for row in rows] == ["assistant@v3", "assistant@v4"]
+    assert [row["shared_cases"] for row in rows] == ["3", "3"]
+    assert float(rows[0]["mean_over_shared_cases"]) == pytest.approx(2 / 3)
+    # Over its own five cases v3 has (1 + 0.75 + 0.25 + 1 + 1) / 5.
+    assert float(rows[0]["mean_score"]) == pytest.approx(0.8)
+
+
+def test_an_earlier_run_of_a_version_is_joined_too_and_a_partial_one_is_not(people: Cast, sign_in) -> None:
+    world = versions(people)
+    first = world.run_over("v3")
+    whole = world.run_over("v4")
+    of_v4 = world.answers("v4")
+    partial = world.run_over("v3", item_ids=[item.pk for item in world.answers("v3")[:3]])
+    assert len(of_v4) == 5
+    [series] = board(people, sign_in).context["board"].series
+    # The newest run of v3 has c1, c2 and c3, which v4 has as well: all three runs are joined over them.
+    assert (series.shared.cases, set(series.shared.means)) == (3, {first.pk, whole.pk, partial.pk})
+    newest = world.run_over("v3")
+    few = world.run_over("v4", item_ids=[item.pk for item in of_v4[1:]])
+    # Now the newest of v4 lacks c1: c2 and c3 are shared, and everybody has them.
+    [series] = board(people, sign_in).context["board"].series
+    assert (series.shared.cases, set(series.shared.means)) == (
+        2,
+        {first.pk, whole.pk, partial.pk, newest.pk, few.pk},
+    )
+
+
+def test_versions_without_a_case_in_common_are_not_joined(people: Cast, sign_in) -> None:
+    world = versions(people)
+    by_key = {item.case.key: item.pk for item in world.answers("v3")}
+    world.run_over("v3", item_ids=[by_key["c4"], by_key["c5"], by_key["c1"]])
+    by_key = {item.case.key: item.pk for item in world.answers("v4")}
+    world.run_over("v4", item_ids=[by_key["c4"], by_key["c6"], by_key["c2"]])
+    page = board(people, sign_in)
+    assert [line["joined"] for line in page.context["chart"]["series"]] == [False]
+    assert "is not joined, its versions share no case with a score" in " ".join(page.content.decode().split())
+
+
+def test_too_many_answers_are_not_read_for_a_line(people: Cast, sign_in, monkeypatch) -> None:
+    world = versions(people)
+    world.run_over("v3")
+    world.run_over("v4")
+    monkeypatch.setattr(shared_cases, "ANSWERS", 9)  # five and five
+    page = board(people, sign_in)
+    assert [line["joined"] for line in page.context["chart"]["series"]] == [False]
+    assert "their 10 answers are too many to be read here" in page.content.decode()
+
+
+def test_of_a_withheld_version_nothing_is_joined_or_said(people: Cast, sign_in) -> None:
+    world = versions(people)
+    world.run_over("v3")
+    run = world.run_over("v4")
+    factories.queue(
+        people.team,
+        people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        raters=[people.ann],
+        source=Source(kind="items", item_ids=tuple(item.pk for item in world.answers("v4"))),
+    )
+    page = sign_in(people.ann).get(reverse("dashboard", args=[people.team.slug]))
+    [series] = page.context["board"].series
+    assert series.shared is None
+    assert [point.mean is None for point in series.points] == [False, True]
+    assert series.points[1].run_id == run.pk

@@ -1,0 +1,105 @@
+"""Pages of imports: small files are done with at once, large ones say how far they are."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from rubricweb.models import Dataset, DatasetImport, ImportState, Item
+from rubricweb.services.datasets import imports
+from tests import factories
+
+TWICE = b'{"id": "a", "submission": "So."}\n{"id": "b", "submission": "So."}\n'
+
+
+@pytest.fixture
+def ed(people, sign_in):
+    return sign_in(people.ed)
+
+
+def url(people, name, *args):
+    return reverse(name, args=[people.team.slug, *args])
+
+
+def send(client, people, data, filename="answers.jsonl"):
+    step = client.post(url(people, "dataset_import"), {"file": SimpleUploadedFile(filename, data)}).url
+    return client.post(step)
+
+
+def test_a_large_file_is_left_to_a_worker_and_the_page_says_how_far_it_is(people, ed) -> None:
+    rows = "".join(json.dumps({"id": f"i{n}", "submission": f"{n} {'x' * 1000}"}) + "\n" for n in range(1100))
+    page = send(ed, people, rows.encode()).url
+    found = DatasetImport.objects.get()
+    assert (found.state, page) == (ImportState.WAITING, url(people, "dataset_import_progress", found.pk))
+    shown = ed.get(page)
+    assert b"Waiting for a worker" in shown.content
+    assert b'hx-trigger="every 2s"' in shown.content
+    assert "answers.jsonl" in ed.get(url(people, "datasets")).content.decode()
+    imports.work(found.pk, worker="w:1", now=timezone.now)
+    answer = ed.get(page, headers={"HX-Request": "true"})
+    assert (answer.status_code, b"Everything is stored" in answer.content) == (286, True)
+    assert Item.objects.count() == 1100
+
+
+def test_duplicates_are_shown_and_skipped(people, ed) -> None:
+    page = send(ed, people, TWICE)
+    shown = ed.get(page.url).content.decode()
+    assert "Some items say what others say" in shown
+    assert Dataset.objects.count() == 0
+    found = DatasetImport.objects.get()
+    done = ed.post(url(people, "dataset_import_duplicates", found.pk), {"duplicates": "skip"})
+    dataset = Dataset.objects.get()
+    assert done.url == url(people, "dataset", dataset.pk)
+    assert dataset.items.count() == 1
+
+
+def test_a_cancelled_import_stores_nothing(people, ed) -> None:
+    send(ed, people, TWICE)
+    found = DatasetImport.objects.get()
+    page = ed.post(url(people, "dataset_import_cancel", found.pk), follow=True)
+    assert "nothing of it was stored" in page.content.decode()
+    again = ed.post(url(people, "dataset_import_cancel", found.pk), follow=True)
+    assert "has ended already: cancelled" in again.content.decode()
+
+
+def test_faults_are_all_in_a_file_and_the_columns_can_be_said_again(people, ed) -> None:
+    rows = "".join(f'{{"id": "{n}"}}\n' for n in range(3))
+    first = b'{"id": "ok", "submission": "So."}\n'
+    step = ed.post(
+        url(people, "dataset_import"), {"file": SimpleUploadedFile("a.jsonl", first + rows.encode())}
+    ).url
+    refused = ed.post(step)
+    assert refused.status_code == 422
+    found = DatasetImport.objects.get()
+    lines = ed.get(url(people, "dataset_import_faults", found.pk)).content.decode().splitlines()
+    assert len(lines) == 4
+    assert (
+        f"{url(people, 'dataset_import')}?upload="
+        in ed.get(url(people, "dataset_import_progress", found.pk)).content.decode()
+    )
+
+
+def test_another_teams_import_is_not_there(people, sign_in) -> None:
+    found = factories.refused_import(people.team, people.ed)
+    stranger = sign_in(people.charlie)
+    theirs = reverse("dataset_import_progress", args=[people.other_team.slug, found.pk])
+    assert stranger.get(theirs).status_code == 404
+
+
+def test_columns_are_declared_on_the_page_and_stay_in_its_address(people, ed) -> None:
+    rows = [
+        {"id": key, "submission": "So.", "language": tongue} for key, tongue in (("a", "de"), ("b", "en"))
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=rows)
+    page = ed.post(url(people, "dataset_columns", dataset.pk), {"columns": "language"}, follow=True)
+    assert "language: de" in page.content.decode()
+    narrowed = ed.get(url(people, "dataset", dataset.pk), {"where": ["language=de", ""]})
+    assert [row.key for row in narrowed.context["page"].rows] == ["a"]
+    assert '<option value="language=de" selected>' in narrowed.content.decode()
+    none = ed.get(
+        url(people, "dataset", dataset.pk), {"where": "language=it"}, headers={"HX-Request": "true"}
+    )
+    assert "No item matches" in none.content.decode()
+    assert ed.get(url(people, "dataset", dataset.pk), {"where": "colour=red"}).status_code == 400

@@ -1,0 +1,122 @@
+"""Retiring and restoring items from the list of a dataset and from an item's page."""
+
+import re
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from rubricweb.models import Dataset
+from rubricweb.services.datasets import retirement
+from tests import factories
+from tests.factories import Cast
+
+
+@pytest.fixture
+def dataset(people: Cast) -> Dataset:
+    return factories.dataset(people.team, people.ed)
+
+
+def at(name: str, people: Cast, *ids: int) -> str:
+    return reverse(name, args=[people.team.slug, *ids])
+
+
+def text(response: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def test_selected_items_are_retired_after_a_look_at_what_stands_behind_them(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    version = factories.version(people.team, people.ed)
+    factories.queue(people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann])
+    ed = sign_in(people.ed)
+    ids = list(dataset.items.exclude(key="bad").values_list("pk", flat=True))
+    sent = {"item": ids, "use": "retire"}
+    address = ed.post(at("dataset_selection", people, dataset.pk), sent)["Location"]
+    page = ed.get(address)
+    assert "Retire 2 items" in text(page)
+    assert "2 reviews open, withdrawn" in text(page)
+    [kept] = re.findall(r'name="selection" value="(\w+)"', page.content.decode())
+    done = ed.post(
+        at("dataset_retire", people, dataset.pk), {"selection": kept, "note": "old ones"}, follow=True
+    )
+    assert "Retired 2 items: version 2 of capital answers." in text(done)
+    assert "old ones" in text(done)
+    assert "2 retired items" in text(done)
+    assert list(dataset.items.current().values_list("key", flat=True)) == ["bad"]
+
+
+def test_all_retired_items_are_restored_from_their_list(people: Cast, sign_in, dataset: Dataset) -> None:
+    ids = list(dataset.items.values_list("pk", flat=True))
+    retirement.retire(dataset, ids, by=people.ed)
+    ed = sign_in(people.ed)
+    assert "This dataset is empty" in text(ed.get(at("dataset", people, dataset.pk)))
+    listed = ed.get(at("dataset", people, dataset.pk), {"version": "retired"})
+    assert "Restore" in text(listed)
+    sent = {"all": "1", "version": "retired", "use": "restore"}
+    address = ed.post(at("dataset_selection", people, dataset.pk), sent)["Location"]
+    [kept] = re.findall(r'name="selection" value="(\w+)"', ed.get(address).content.decode())
+    ed.post(at("dataset_restore", people, dataset.pk), {"selection": kept})
+    assert dataset.items.current().count() == 3
+
+
+def test_an_items_page_says_that_it_is_retired_and_offers_to_restore_it(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item, ed = dataset.items.get(key="bad"), sign_in(people.ed)
+    assert "?item=" in ed.get(at("item", people, item.pk)).content.decode()
+    ed.post(at("dataset_retire", people, dataset.pk), {"item": item.pk})
+    assert "Retired in version 2" in text(ed.get(at("item", people, item.pk)))
+    assert "Retired in version 2" in text(sign_in(people.bob).get(at("item", people, item.pk)))
+    ed.post(at("dataset_restore", people, dataset.pk), {"item": item.pk})
+    assert "Retired in version" not in text(ed.get(at("item", people, item.pk)))
+
+
+def test_a_taken_place_is_said_and_offers_nothing(people: Cast, sign_in, dataset: Dataset) -> None:
+    item = dataset.items.get(key="bad")
+    retirement.retire(dataset, [item.pk], by=people.ed)
+    item.pk, item.retired_in = None, 2147483647
+    item.save()
+    gone = dataset.items.exclude(retired_in=2147483647).get()
+    page = sign_in(people.ed).get(at("dataset_restore", people, dataset.pk), {"item": gone.pk})
+    assert "1 item whose place another item has: bad" in text(page)
+    assert 'type="submit">Restore' not in page.content.decode()
+
+
+def test_past_versions_list_what_they_held(people: Cast, sign_in, dataset: Dataset) -> None:
+    retirement.retire(dataset, [dataset.items.get(key="bad").pk], by=people.ed)
+    bob = sign_in(people.bob)
+    now, then = (text(bob.get(at("dataset", people, dataset.pk), query)) for query in ({}, {"version": "1"}))
+    assert "Items of version 1." in then
+    words = dataset.items.get(key="bad").submission[:20]
+    assert (words in now, words in then) == (False, True)
+    assert bob.get(at("dataset", people, dataset.pk), {"version": "9"}).status_code in (400, 422)
+
+
+def test_an_answer_is_corrected_and_each_page_leads_to_the_other(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item, ed = dataset.items.get(key="bad"), sign_in(people.ed)
+    address = at("item_correct", people, item.pk)
+    page = ed.get(address)
+    assert item.submission in page.content.decode()
+    words = {"submission": item.submission, "prompt": item.prompt, "reference": item.reference or ""}
+    assert "other words" in text(ed.post(address, words))  # nothing is changed
+    done = ed.post(address, words | {"submission": "It is Paris.", "note": "typo"}, follow=True)
+    assert "Corrected: version 2 of capital answers." in text(done)
+    assert "Corrects what was there before version 2" in text(done)
+    before = ed.get(at("item", people, item.pk))
+    assert "Corrected in version 2" in text(before)
+    assert "See the right words" in text(before)
+    assert "Only current items" in text(ed.get(address, follow=True))
+
+
+def test_the_words_of_a_case_are_corrected_for_later_answers(people: Cast, sign_in, dataset: Dataset) -> None:
+    item, ed = dataset.items.get(key="bad"), sign_in(people.ed)
+    address = at("case_correct", people, item.case_id)
+    assert "1 answer kept, with the words before" in text(ed.get(address))
+    done = ed.post(address, {"prompt": "Which city?", "reference": "Paris", "note": ""}, follow=True)
+    assert "Corrected: version 2 of capital answers." in text(done)
+    assert "Answers earlier words of its case" in text(ed.get(at("item", people, item.pk)))
+    assert sign_in(people.ann).get(address).status_code == 403
