@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from rubricweb.models import Dataset, Item, Review, ReviewQueue, RubricVersion, Run
+from django.db.models import F
+
+from rubricweb.models import Dataset, Item, Review, ReviewQueue, RubricVersion, Run, RunTally
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import comments
 from rubricweb.services.datasets import columns
@@ -11,6 +13,7 @@ from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
+from tests.worlds.two_worlds import HOUR
 
 CRITERIA: list[dict[str, Any]] = [
     {"id": "kind", "name": "kind", "weight": 1.0, "requirement": "Is kind."},
@@ -103,6 +106,8 @@ def systems_world(people: Cast, *, swapped: bool) -> SystemsWorld:
             for criterion in reviews.criteria_of(review):
                 reviews.save_verdict(review, criterion.pk, verdict="MET", reason="")
             reviews.submit(review, now=review.started_at)
+    # Who grades at this moment is told by the database's clock, which no test stops.
+    RunTally.objects.update(beat_at=F("beat_at") - HOUR)
     waits = dataset.items.get(submission="c1 other")
     comments.write(waits, by=people.ann, text="Seen, @alice?")
     draft = queues.start_review(queue, waits, people.alice)

@@ -152,8 +152,8 @@ def test_a_blind_rater_is_not_told_the_versions_before_the_last_item(world: Vers
 
 def test_a_blind_editor_learns_nothing_from_what_is_refused(world: Versions) -> None:
     """Whether an item may come into a queue of v4 would tell who answered."""
-    opened(world, name="Blind", raters=[world.people.ed])
     other = opened(world, "v4", source=Source(kind="filter", search="c1"))
+    opened(world, name="Blind", raters=[world.people.ed])
     for key in ("c2@assistant@v3", "c2@assistant@v4"):
         with pytest.raises(Withheld, match="whose answers they are is not told"):
             queue_changes.extend_queue(

@@ -61,13 +61,18 @@ def reviewed(queue: ReviewQueue, rater: User, key: str) -> Review:
     return review
 
 
+def both_reviewed(queue: ReviewQueue, rater: User) -> dict[str, Review]:
+    """Both answers to c1, by their keys: the judge stays hidden until the last of them is submitted."""
+    return {key: reviewed(queue, rater, key) for key in ("c1@assistant@v3", "c1@assistant@v4")}
+
+
 @pytest.mark.parametrize(
     ("key", "said"), [("c1@assistant@v3", ["MET", "MET"]), ("c1@assistant@v4", ["UNMET", "MET"])]
 )
 def test_each_item_reveals_what_the_run_over_its_version_said(
     people: Cast, world: Versions, launched: list[Run], key: str, said: list[str]
 ) -> None:
-    review = reviewed(queue_beside(world, launched[-1]), people.ann, key)
+    review = both_reviewed(queue_beside(world, launched[-1]), people.ann)[key]
     assert has_reveal(review)
     assert [[other.verdict for other in row.others] for row in reveal(review)] == [[one] for one in said]
 
@@ -77,7 +82,7 @@ def test_a_revision_counts_for_the_run_whose_judge_was_revealed(
 ) -> None:
     older, newer = launched
     queue = queue_beside(world, newer)
-    review = reviewed(queue, people.ann, "c1@assistant@v3")
+    review = both_reviewed(queue, people.ann)["c1@assistant@v3"]
     fact = world.rubric_version.criteria.get(name="fact")
     revision = revisions.revise(review, fact.pk, choice="change", verdict="MET", reason="It is there.")
     assert (revision.run, revision.judge_verdict) == (older, "MET")
@@ -99,8 +104,7 @@ def test_the_judge_is_held_against_people_over_all_versions_of_the_launch(
 ) -> None:
     older, newer = launched
     queue = queue_beside(world, newer)
-    for key in ("c1@assistant@v3", "c1@assistant@v4"):
-        reviewed(queue, people.ann, key)
+    both_reviewed(queue, people.ann)
     for run in launched:
         found = comparison.compare(run, [queue], viewer=people.bob)
         # Ann says UNMET four times; the judge MET, MET on v3's answer and UNMET, MET on v4's: one alike.
@@ -116,8 +120,7 @@ def test_answers_of_versions_the_run_was_not_over_are_left_out_and_counted(
 ) -> None:
     alone = world.run_over("v4")
     queue = queue_beside(world, None)
-    for key in ("c1@assistant@v3", "c1@assistant@v4"):
-        reviewed(queue, people.ann, key)
+    both_reviewed(queue, people.ann)
     found = comparison.compare(alone, [queue], viewer=people.bob)
     assert (found.units, found.judged, found.coverage, found.of_other_systems) == (2, 2, 1.0, 2)
     assert found.overall.accuracy.value == 0.5

@@ -22,7 +22,8 @@ class VersionPair:
 
 def version_called(team: Team, name: str) -> SystemVersion:
     """The team's system version called assistant@v4. Raises Invalid naming the newest that there are."""
-    system, _, label = name.partition("@")
+    # No database can be asked for a NUL.
+    system, _, label = name.replace("\0", "").partition("@")
     named = SystemVersion.objects.filter(system__team=team).exclude(system__name="").select_related("system")
     found = named.filter(system__name=system, label=label).first()
     if found is None:
