@@ -14,6 +14,7 @@ from ninja.openapi.schema import OpenAPISchema
 
 from rubricweb.api import errors
 from rubricweb.api.adjudication.routes import adjudication
+from rubricweb.api.cases.routes import cases
 from rubricweb.api.comparison.agreement_board import agreement
 from rubricweb.api.comparison.routes import comparison
 from rubricweb.api.datasets.imports import imports
@@ -206,6 +207,7 @@ for room in (
     imports,
     datasets,
     versions,
+    cases,
     label_files,
     runs,
     run_planning,

@@ -196,7 +196,7 @@ def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
 
 def _labels(item: Item, criterion: Criterion) -> list[dict[str, object]]:
     """Everybody's label as it is now: people's final ones, and those of the judges beside them."""
-    queues = labelling_queues(item)
+    queues = labelling_queues([item])[item.pk]
     runs = judge_runs_for_queues(item.dataset.team, queues)
     return _labels_of({item.pk}, queues, runs, version=criterion.version_id)[item.pk, criterion.pk]
 

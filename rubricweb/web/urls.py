@@ -6,7 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
-from rubricweb.web.datasets import correction, imports, label_files, retirement
+from rubricweb.web.datasets import case, correction, imports, label_files, retirement
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import views as judges
@@ -64,6 +64,7 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/restore/", retirement.restore, name="dataset_restore"),
     path("items/<int:item_id>/", datasets.item, name="item"),
     path("items/<int:item_id>/correct/", correction.item, name="item_correct"),
+    path("cases/<int:case_id>/", case.case, name="case"),
     path("cases/<int:case_id>/correct/", correction.case, name="case_correct"),
     # Comments
     path("items/<int:item_id>/comments/", comments.comments, name="comments"),

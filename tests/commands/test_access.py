@@ -33,6 +33,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "list"): (Role.VIEWER, ""),
     ("datasets", "items"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "add-answers"): (Role.EDITOR, "{dataset_name} missing.jsonl --system a@1"),
+    ("datasets", "case"): (Role.VIEWER, "{dataset_name} {case}"),
     ("datasets", "columns"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "import"): (Role.EDITOR, "missing.jsonl"),
     ("datasets", "versions"): (Role.VIEWER, "{dataset_name}"),
@@ -150,6 +151,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "run": ids["run_id"],
         "queue": ids["queue_id"],
         "item": f"id:{ids['item_id']}",
+        "case": f"id:{ids['case_id']}",
         "criterion": f"id:{ids['criterion_id']}",
         "comment": ids["comment_id"],
         "endpoint": f"endpoint-{ids['endpoint_id']}",
@@ -179,7 +181,7 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 IDS = (
     *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
-    *("endpoint_id", "token_id"),
+    *("endpoint_id", "token_id", "case_id"),
 )
 
 

@@ -64,28 +64,14 @@ def correct_item(request: TokenRequest, item_id: int, body: schemas.ItemWords) -
     for a retired item and for a half of a split.
     """
     item = access.access_item(request.auth.team, item_id)
-    words = _words(body, submission=body.submission, thinking=body.thinking)
+    words = right_words(body, submission=body.submission, thinking=body.thinking)
     if body.plan:
         return corrections.plan_item(item, words)
     return corrections.correct_item(item, words, by=request.auth.user, note=body.note)
 
 
-@versions.write("PATCH", "/cases/{int:case_id}", Role.EDITOR, schemas.ChangePlan)
-def correct_case(request: TokenRequest, case_id: int, body: schemas.CaseWords) -> Any:
-    """Correct the words of a case.
-
-    Answers that come in later are asked the new words. Answers there are keep theirs, with labels and
-    results; they are paired with answers to the same words only. With `plan` nothing is changed. Refused
-    (409) for a half of a split.
-    """
-    case = access.access_case(request.auth.team, case_id)
-    words = _words(body)
-    if body.plan:
-        return corrections.plan_case(case, words)
-    return corrections.correct_case(case, words, by=request.auth.user, note=body.note)
-
-
-def _words(body: schemas.CaseWords, **of_answer: str | None) -> corrections.Correction:
+def right_words(body: schemas.CaseWords, **of_answer: str | None) -> corrections.Correction:
+    """What is to be corrected, for the service."""
     rubric = None if body.rubric is None else rubrics.checked(body.rubric)
     return corrections.Correction(prompt=body.prompt, reference=body.reference, rubric=rubric, **of_answer)
 

@@ -56,8 +56,11 @@ def datasets(room: argparse.ArgumentParser) -> None:
     named = subcommand(
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
+    one_case = subcommand(
+        actions, "case", "the words of a case and every answer to it", "datasets.cases", "show_case"
+    )
     changing = _changing(actions)
-    for command in (shown, halved, rated, changed, answered, named, *changing):
+    for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number or name")
     _answers(answered)
     some(listed)
@@ -71,7 +74,9 @@ def datasets(room: argparse.ArgumentParser) -> None:
     )
     changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
     changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
-    for command in (listed, shown, halved, rated, changed, answered, brought, named, *changing):
+    one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
+    one_case.add_argument("--limit", type=positive, default=50, metavar="N", help="answers (default 50)")
+    for command in (listed, shown, halved, rated, changed, answered, brought, named, one_case, *changing):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
         team_and_person(command)
 

@@ -75,7 +75,7 @@ def unit_to_decide(item: Item, criterion: Criterion, *, viewer: User, names: boo
     another one on the next item. Judges are those of the runs beside the queues that label the item.
     """
     require_visible(viewer, item)
-    queues = people_first(labelling_queues(item))
+    queues = people_first(labelling_queues([item])[item.pk])
     runs = judge_runs_for_queues(item.dataset.team, queues)
     said = Judgement.objects.filter(item=item, criterion=criterion)
     version = criterion.version_id

@@ -23,10 +23,19 @@ def criterion_for(item: Item, criterion_id: int) -> Criterion:
     return criterion
 
 
-def labelling_queues(item: Item) -> list[ReviewQueue]:
-    """The queues in which somebody has submitted a review of the item."""
-    submitted = Review.objects.filter(state=ReviewState.SUBMITTED, item=item, queue__team__deleted_at=None)
-    return list(ReviewQueue.objects.filter(pk__in=submitted.order_by().values("queue")).order_by("pk"))
+def labelling_queues(items: Sequence[Item]) -> dict[int, list[ReviewQueue]]:
+    """Item id → the queues in which somebody has submitted a review of the item; two queries."""
+    submitted = Review.objects.filter(
+        state=ReviewState.SUBMITTED, item__in=items, queue__team__deleted_at=None
+    ).order_by()
+    pairs = set(submitted.values_list("item", "queue"))
+    queues = ReviewQueue.objects.filter(pk__in={queue for _, queue in pairs}).order_by("pk")
+    found: dict[int, list[ReviewQueue]] = {item.pk: [] for item in items}
+    for queue in queues:
+        for item in items:
+            if (item.pk, queue.pk) in pairs:
+                found[item.pk].append(queue)
+    return found
 
 
 def judge_runs_for_queues(team: Team, queues: Sequence[ReviewQueue]) -> list[Run]:

@@ -104,6 +104,24 @@ def _by_decision(decision: Adjudication, labels: tuple[SaidLabel, ...]) -> Prove
 def item_provenance(item: Item, *, viewer: User) -> list[tuple[Criterion, Provenance]]:
     """Every labelled criterion of an item in rubric order; Withheld while the viewer reviews it blind."""
     require_visible(viewer, item)
-    found = provenances(people_first(labelling_queues(item)), items=[item.pk])
+    return items_provenance([item]).get(item.pk, [])
+
+
+def items_provenance(items: Sequence[Item]) -> dict[int, list[tuple[Criterion, Provenance]]]:
+    """The same of several items, by their ids, to somebody who may see it; unlabelled ones are left out.
+
+    Items labelled in the same queues are looked up together.
+    """
+    together: dict[tuple[ReviewQueue, ...], list[int]] = defaultdict(list)
+    for item_id, queues in labelling_queues(items).items():
+        together[tuple(queues)].append(item_id)
+    found: dict[Unit, Provenance] = {}
+    for shared, ids in together.items():
+        found |= provenances(people_first(shared), items=ids)
     criteria = Criterion.objects.filter(pk__in={criterion_id for _, criterion_id in found})
-    return [(one, found[item.pk, one.pk]) for one in criteria.order_by("-version_id", "position")]
+    said: dict[int, list[tuple[Criterion, Provenance]]] = defaultdict(list)
+    for criterion in criteria.order_by("-version_id", "position"):
+        for item in items:
+            if (item.pk, criterion.pk) in found:
+                said[item.pk].append((criterion, found[item.pk, criterion.pk]))
+    return said

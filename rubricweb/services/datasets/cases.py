@@ -8,6 +8,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.cases import asked_words
 from rubricweb.models import Case, CaseText, Dataset, Item
+from rubricweb.selectors.datasets.cases import as_item
 from rubricweb.services.shared import bulk_rows
 
 AT_ONCE = 5000
@@ -34,29 +35,8 @@ def known_cases(dataset: Dataset, keys: Collection[str]) -> dict[str, Item]:
             case__dataset=dataset, case__key__in=wanted[begin : begin + AT_ONCE], number=F("case__wording")
         ).select_related("case__dataset", "rubric_version")
         for text in texts.prefetch_related("rubric_version__criteria"):
-            found.setdefault(text.case.key, _as_item(text))
+            found.setdefault(text.case.key, as_item(text))
     return found
-
-
-def words_of(case: Case) -> Item:
-    """The present words of a case, as one of its items has them; not stored where none answers them yet."""
-    rows = Item.objects.filter(case=case, wording=case.wording)
-    item = rows.select_related("case", "dataset", "rubric_version").order_by("pk").first()
-    return item or _as_item(
-        CaseText.objects.select_related("case__dataset").get(case=case, number=case.wording)
-    )
-
-
-def _as_item(text: CaseText) -> Item:
-    return Item(
-        dataset=text.case.dataset,
-        case=text.case,
-        wording=text.number,
-        prompt=text.prompt,
-        reference=text.reference,
-        description=text.description,
-        rubric_version=text.rubric_version,
-    )
 
 
 def case_faults(

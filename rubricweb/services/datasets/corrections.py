@@ -14,9 +14,10 @@ from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import NOT_RETIRED, Case, CaseText, ChangeKind, Item, User
 from rubricweb.selectors.datasets import versions
+from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.items import is_sole_answer
 from rubricweb.services import dataset_versions
-from rubricweb.services.datasets import cases, columns
+from rubricweb.services.datasets import columns
 from rubricweb.services.datasets.datasets import require_unsealed
 from rubricweb.services.datasets.retirement import ChangePlan, withdraw
 from rubricweb.services.reviews import queues
@@ -138,7 +139,7 @@ def _check_case(case: Case, words: Correction) -> None:
     require_unsealed(case.dataset)
     if words.of_answer:
         raise Invalid.at("submission", "an answer", "a prompt, reference or rubric: the words of a case")
-    known = cases.words_of(case)
+    known = words_of(case)
     asked = _asked(known, words)
     if words.rubric is None and (asked.prompt, asked.reference) == (known.prompt, known.reference):
         raise Invalid.at("correction", "the words there are", "other words")
@@ -171,7 +172,7 @@ def _asked(known: Item, words: Correction) -> Item:
 
 def _store_text(case: Case, words: Correction, *, by: User | None) -> None:
     """The case has these words from now on, under the next number."""
-    asked = _asked(cases.words_of(case), words)
+    asked = _asked(words_of(case), words)
     rubric_version_id = asked.rubric_version_id
     if words.rubric is not None:
         rubric_version_id = rubrics.store_versions([words.rubric], by=by)[0].pk
@@ -190,7 +191,7 @@ def _store_text(case: Case, words: Correction, *, by: User | None) -> None:
 
 def _corrected(item: Item, words: Correction) -> Item:
     """The item that takes its place, with the words of the case as they are now; not stored."""
-    asked = item if item.wording == item.case.wording else cases.words_of(item.case)
+    asked = item if item.wording == item.case.wording else words_of(item.case)
     asked = _asked(asked, words) if words.of_case else asked
     new = Item(
         dataset=item.dataset,

@@ -206,7 +206,7 @@ def _unit_page(
         **titles(request, [item.pk, *([asked.last[0]] if asked.last else [])]),
         "criterion": criterion,
         "submission": item.to_engine(),
-        "thread": comments.thread(item, viewer=request.user, queues=labelling_queues(item)),
+        "thread": comments.thread(item, viewer=request.user, queues=labelling_queues([item])[item.pk]),
     }
     try:
         seen = unit_to_decide(item, criterion, viewer=request.user, names=asked.names)

@@ -11,8 +11,8 @@ from django.urls import reverse
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import NOT_RETIRED, Item, Role
+from rubricweb.selectors.datasets.cases import words_of
 from rubricweb.selectors.datasets.items import is_sole_answer
-from rubricweb.services.datasets import cases
 from rubricweb.services.datasets import corrections as services
 from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.datasets.retirement import ChangePlan
@@ -53,7 +53,7 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
     if case.dataset.sealed_as:
         messages.info(request, "Cases of sealed halves stay as they are.")
         return redirect(back)
-    form = CorrectionForm(request.POST or None, _case_words(cases.words_of(case)))
+    form = CorrectionForm(request.POST or None, _case_words(words_of(case)))
     made = _made(
         request, form, lambda said, note: services.correct_case(case, said, by=request.user, note=note)
     )

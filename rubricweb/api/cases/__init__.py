@@ -1,0 +1,1 @@
+"""Cases: what was asked, with every answer to it, by the API."""

@@ -1,0 +1,42 @@
+"""Operations about single cases."""
+
+from typing import Any
+
+from ninja import Query
+
+from rubricweb import access
+from rubricweb.api.cases import schemas
+from rubricweb.api.datasets import version_schemas
+from rubricweb.api.datasets.versions import right_words
+from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.models import Role
+from rubricweb.selectors.comparison.case import case_answers
+from rubricweb.services.datasets import corrections
+
+cases = Room("datasets")
+
+
+@cases.read("/cases/{int:case_id}", Role.VIEWER, schemas.Case)
+def get_case(request: TokenRequest, case_id: int, asked: Query[schemas.CaseQuery]) -> Any:
+    """The words of a case, and every answer to it: what the newest run and people said of each.
+
+    Withheld (403) while you are still to review an answer to it blind.
+    """
+    case = access.access_case(request.auth.team, case_id)
+    found = case_answers(case, viewer=request.auth.user, cursor=asked.cursor, size=asked.limit)
+    return schemas.case_in_full(case, found)
+
+
+@cases.write("PATCH", "/cases/{int:case_id}", Role.EDITOR, version_schemas.ChangePlan)
+def correct_case(request: TokenRequest, case_id: int, body: version_schemas.CaseWords) -> Any:
+    """Correct the words of a case.
+
+    Answers that come in later are asked the new words. Answers there are keep theirs, with labels and
+    results; they are paired with answers to the same words only. With `plan` nothing is changed. Refused
+    (409) for a half of a split.
+    """
+    case = access.access_case(request.auth.team, case_id)
+    words = right_words(body)
+    if body.plan:
+        return corrections.plan_case(case, words)
+    return corrections.correct_case(case, words, by=request.auth.user, note=body.note)

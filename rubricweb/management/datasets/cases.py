@@ -1,0 +1,61 @@
+"""`rubricweb datasets case`: what was asked, and every answer to it."""
+
+import argparse
+
+from rubricweb import access
+from rubricweb.engine.autograders.examples.few_shot import query_text
+from rubricweb.engine.number_format import number
+from rubricweb.engine.parsers.plain_text import first_words
+from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.printed import table, terminal
+from rubricweb.management.terminal.shapes import print_shape
+from rubricweb.models import Role
+from rubricweb.selectors.comparison.case import CaseAnswer, case_answers
+from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.selectors.teams import lookup
+
+MOST = 500
+
+
+def show_case(options: argparse.Namespace) -> int:
+    """The words of a case, then a line for each answer: whose, its score, what judge and people said."""
+    actor = resolve_actor(options, Role.VIEWER)
+    dataset = lookup.dataset_called(actor.team, options.dataset)
+    case = access.access_case(actor.team, lookup.case_called(dataset, options.case).pk)
+    found = case_answers(case, viewer=actor.user, size=min(options.limit, MOST))
+    if options.json:
+        from rubricweb.api.cases import schemas
+
+        print_shape(schemas.Case, schemas.case_in_full(case, found))
+        return 0
+    note(f"Case {case.key}: {first_words(query_text(words_of(case).to_engine().query))}")
+    rows = table(("id", "answer", "words", "run", "judge", "people"), ("score",))
+    for answer in found.answers:
+        rows.add_row(*_row(answer))
+    terminal().print(rows)
+    if not found.graded_alike:
+        note("Judge, rubric version or examples differ: compare scores only where they are the same.")
+    if found.next_cursor is not None:
+        note(f"There are more; --limit {options.limit * 2} shows them.")
+    return 0
+
+
+def _row(answer: CaseAnswer) -> tuple[str, ...]:
+    item, grading = answer.item, answer.grading
+    who = (str(item.system_version) or item.key) + (f" #{item.attempt}" if item.attempt > 1 else "")
+    judge, people = [], []
+    for criterion, said, label in answer.criteria:
+        if said is not None:
+            verdict = said.verdict or said.error_kind or number(said.value, 2)
+            judge.append(f"{criterion.name} {verdict}")
+        if label is not None:
+            people.append(f"{criterion.name} {label.verdict or 'tied'}")
+    return (
+        f"id:{item.pk}",
+        who if answer.is_current else f"{who}, retired",
+        first_words(item.submission),
+        str(grading.run) if grading else "",
+        ", ".join(judge),
+        ", ".join(people),
+        number(grading.score) if grading else "",
+    )

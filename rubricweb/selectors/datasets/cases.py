@@ -1,0 +1,25 @@
+"""The words of a case."""
+
+from rubricweb.models import Case, CaseText, Item
+
+
+def words_of(case: Case) -> Item:
+    """The present words of a case, as one of its items has them; not stored where none answers them yet."""
+    rows = Item.objects.filter(case=case, wording=case.wording)
+    item = rows.select_related("case", "dataset", "rubric_version").order_by("pk").first()
+    return item or as_item(
+        CaseText.objects.select_related("case__dataset").get(case=case, number=case.wording)
+    )
+
+
+def as_item(text: CaseText) -> Item:
+    """Words nobody has answered yet, as an item would have them."""
+    return Item(
+        dataset=text.case.dataset,
+        case=text.case,
+        wording=text.number,
+        prompt=text.prompt,
+        reference=text.reference,
+        description=text.description,
+        rubric_version=text.rubric_version,
+    )

@@ -1,0 +1,36 @@
+"""The page of a case: its words, and every answer to it side by side."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from rubricweb import access
+from rubricweb.errors import Withheld
+from rubricweb.models import Role
+from rubricweb.selectors.comparison.case import case_answers
+from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.shared.titles import titles
+
+
+@team_page(Role.VIEWER)
+@require_safe
+def case(request: TeamRequest, case_id: int) -> HttpResponse:
+    """The words are anybody's to read; the answers are withheld while one of them is to be reviewed blind."""
+    case = access.access_case(request.team, case_id)
+    words = words_of(case)
+    context: dict[str, Any] = {
+        "case": case,
+        "submission": words.to_engine(),
+        "asked": words,
+        "may_change": request.membership.role >= Role.EDITOR and not case.dataset.sealed_as,
+    }
+    try:
+        found = case_answers(case, viewer=request.user, cursor=request.GET.get("cursor"))
+    except Withheld as error:
+        context["withheld"] = str(error)
+    else:
+        context |= {"found": found, **titles(request, [one.item.pk for one in found.answers])}
+    return render(request, "datasets/cases/case.html", context)
