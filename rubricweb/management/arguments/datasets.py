@@ -56,10 +56,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
     named = subcommand(
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
-    one_case = subcommand(
-        actions, "case", "the words of a case and every answer to it", "datasets.cases", "show_case"
-    )
-    changing = _changing(actions)
+    one_case, changing = _case(actions), _changing(actions)
     for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number or name")
     _answers(answered)
@@ -74,11 +71,19 @@ def datasets(room: argparse.ArgumentParser) -> None:
     )
     changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
     changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
-    one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
-    one_case.add_argument("--limit", type=positive, default=50, metavar="N", help="answers (default 50)")
     for command in (listed, shown, halved, rated, changed, answered, brought, named, one_case, *changing):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
         team_and_person(command)
+
+
+def _case(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """`case`."""
+    command = subcommand(
+        actions, "case", "the words of a case and every answer to it", "datasets.cases", "show_case"
+    )
+    command.add_argument("case", metavar="CASE", help="its key, or id:N")
+    command.add_argument("--limit", type=positive, default=50, metavar="N", help="answers (default 50)")
+    return command
 
 
 def _changing(
