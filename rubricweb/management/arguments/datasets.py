@@ -59,6 +59,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
     one_case, changing = _case(actions), _changing(actions)
     for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number or name")
+    one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
     _answers(answered)
     some(listed)
     some(shown)
@@ -81,7 +82,6 @@ def _case(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> arg
     command = subcommand(
         actions, "case", "the words of a case and every answer to it", "datasets.cases", "show_case"
     )
-    command.add_argument("case", metavar="CASE", help="its key, or id:N")
     command.add_argument("--limit", type=positive, default=50, metavar="N", help="answers (default 50)")
     return command
 
