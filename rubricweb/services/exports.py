@@ -1,7 +1,7 @@
 """Handing data out: streamed files in a named format, written down in the journal."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -88,13 +88,13 @@ def export(
         raise Invalid(f"{unavailable.why} {unavailable.next_step}")
     left_out = withheld.ids if item_ids is None else withheld.ids | _others(dataset, item_ids, format)
     if what == "ground_truth":
-        made = _ground_truth(format, dataset, queues, left_out)
+        made = _ground_truth(format, dataset, queues, left_out, withheld.unnamed)
     elif not sources:
         raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
     elif format == BUNDLE:
         made = _bundle(viewer, dataset, queues, run, withheld)
     else:
-        made = _verdicts(format, dataset, queues, run, left_out)
+        made = _verdicts(format, dataset, queues, run, left_out, withheld.unnamed)
     # A later decision about the same labels does not change what this export said: see `recorded_exports`.
     used = {"label_decisions": [one.id for one in made.decisions]} if made.decisions else {}
     version = {"dataset_version": dataset.version}
@@ -136,7 +136,11 @@ def _others(dataset: Dataset, item_ids: Collection[int], format: str) -> frozens
 
 
 def _ground_truth(
-    format: str, dataset: Dataset, queues: Sequence[ReviewQueue], left_out: Collection[int]
+    format: str,
+    dataset: Dataset,
+    queues: Sequence[ReviewQueue],
+    left_out: Collection[int],
+    unnamed: Mapping[int, str],
 ) -> _Made:
     if not queues:
         raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
@@ -144,7 +148,8 @@ def _ground_truth(
     version = selected.shared_version(queues, None)
     settled = settled_labels(queues, withheld=left_out)
     if format in _DATASET_FORMATS:
-        items = tuple(bundles.item_records(dataset, settled, labelled_only=True))
+        records = bundles.item_records(dataset, settled, labelled_only=True, unnamed=unnamed)
+        items = tuple(records)
         file = bundles.dataset_file(dataset, version, items, settled.decisions)
         return _Made(write_dataset(file, _DATASET_FORMATS[format]), settled.decisions)
     newest = [queue for queue in queues if version is None or queue.rubric_version_id == version.pk]
@@ -156,7 +161,7 @@ def _ground_truth(
         criteria=selected.criterion_names(dataset, newest),
         label_decisions=settled.decisions,
     )
-    found = ground_truth_items(dataset, settled)
+    found = ground_truth_items(dataset, settled, unnamed=unnamed)
     return _Made(FORMATS[format].write_ground_truth(found, head), settled.decisions)
 
 
@@ -166,12 +171,13 @@ def _verdicts(
     queues: Sequence[ReviewQueue],
     run: Run | None,
     left_out: Collection[int],
+    unnamed: Mapping[int, str],
 ) -> _Made:
     write = FORMATS[format].write_verdicts
     assert write is not None, "_checked saw to it"
     counted = counted_labels(queues, run, withheld=left_out)
     head = DatasetHead(name=dataset.name, criteria=selected.criterion_names(dataset, queues, run))
-    rows = selected.verdict_rows(dataset, queues, run, counted, withheld=left_out)
+    rows = selected.verdict_rows(dataset, queues, run, counted, withheld=left_out, unnamed=unnamed)
     return _Made(write(rows, head), counted.decisions)
 
 
@@ -194,8 +200,8 @@ def _bundle(
         bundles.dataset_file(dataset, version, decisions=counted.decisions),
         items=bundles.item_records(dataset, settled, labelled_only=False, unnamed=withheld.unnamed),
         rubrics=[other.to_engine() for other in others],
-        judgements=bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld.ids),
-        adjudications=bundles.bundled_adjudications(dataset, counted, withheld=withheld.ids),
+        judgements=bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld),
+        adjudications=bundles.bundled_adjudications(dataset, counted, withheld=withheld),
         agreement=agreement,
         versions={"rubricweb": __version__, "dataset": str(dataset.version), **numbers},
         withheld=withheld.keys,

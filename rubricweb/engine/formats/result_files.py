@@ -43,7 +43,8 @@ class VerdictRow:
     8601 time. ``evidence`` is what was quoted: words, or where they stand too (field, start, end, text;
     offsets in characters). ``rubric_version`` is the number of the version it was given to, ``counts_by`` by
     what a person's label counts for the version the export is read by: "same words", decisions ("carry 12")
-    or "not counted". What does not apply is None.
+    or "not counted". ``case_id``, ``system`` and ``attempt`` are the item's, as in ItemRecord. What does not
+    apply is None.
     """
 
     item_id: str
@@ -63,6 +64,9 @@ class VerdictRow:
     imported: bool | None = None
     rubric_version: int | None = None
     counts_by: str | None = None
+    case_id: str | None = field(default=None, kw_only=True)
+    system: str | None = field(default=None, kw_only=True)
+    attempt: int | None = field(default=None, kw_only=True)
 
     @property
     def origin(self) -> Origin | None:
@@ -124,6 +128,7 @@ class DatasetHead:
         return self.criteria or (() if self.rubric is None else tuple(self.rubric.names))
 
 
+CASE_COLUMNS = ("case_id", "system", "attempt")
 VERDICT_COLUMNS = (
     "item_id",
     "criterion",
@@ -144,6 +149,7 @@ VERDICT_COLUMNS = (
     "rubric_version",
     "counts_by",
     "origin",
+    *CASE_COLUMNS,
 )
 
 
@@ -169,10 +175,11 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
     """The settled labels in long form, as ``read_labels`` reads them, with ``ground_truth`` as the rater.
 
     Criteria without a settled label have no line. ``rule`` to ``labels`` (a JSON list) say where a label
-    comes from, ``effect`` what it does to the score, the last two to which versions it was given and by what
-    it counts. Raises ValueError as ``ground_truth_jsonl`` does.
+    comes from, ``effect`` what it does to the score, the two after it to which versions it was given and by
+    what it counts, the last three which case the item answers for which system. Raises ValueError as
+    ``ground_truth_jsonl`` does.
     """
-    yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect", *PIN_COLUMNS))
+    yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect", *PIN_COLUMNS, *CASE_COLUMNS))
     for item in items:
         rubric = rubric_of(item, head)
         nothing = (None,) * len(rubric.names)
@@ -185,7 +192,8 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
                 value = value_of(label_outcome(criterion, label))
                 said = (item.id, criterion.name, GROUND_TRUTH_RATER, label, reason, criterion.kind, value)
                 effect = effect_of(value, criterion.weight)
-                yield csv_line([*said, *_provenance_cells(origin), effect, *_pin_cells(origin)])
+                case = (item.case_id or None, item.system or None, item.attempt if item.case_id else None)
+                yield csv_line([*said, *_provenance_cells(origin), effect, *_pin_cells(origin), *case])
 
 
 def _provenance_cells(origin: LabelProvenance | None) -> tuple[object, ...]:

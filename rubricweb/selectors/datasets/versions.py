@@ -120,6 +120,21 @@ def file_keys(dataset: Dataset) -> dict[int, str]:
     return {pk: f"{key} (until version {retired_in - 1})" for pk, key, retired_in in rows}
 
 
+def case_of_item(item: Item) -> str:
+    """Its case as files call it: answers to earlier words, and retired ones, answer cases of their own.
+
+    "" where the case is the item's own and no system is named: it has its key, and files need not say so.
+    """
+    if item.case.key == item.key and not str(item.system_version):
+        return ""
+    past = []
+    if item.wording != item.case.wording:
+        past.append(f"wording {item.wording}")
+    if item.retired_in != NOT_RETIRED:
+        past.append(f"until version {item.retired_in - 1}")
+    return f"{item.case.key} ({', '.join(past)})" if past else item.case.key
+
+
 def lost_cases(item_ids: Sequence[int]) -> int:
     """How many cases would be left without a current answer if these items were retired."""
     chosen: Counter[int] = Counter()

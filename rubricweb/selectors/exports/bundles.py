@@ -1,6 +1,6 @@
 """What goes into a bundle: a dataset with everything that was said about it."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,7 +13,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.datasets.versions import file_keys
-from rubricweb.selectors.exports.exports import CHUNK, judgements, who_said
+from rubricweb.selectors.exports.exports import CHUNK, WithheldItems, judgements, who_said
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
 from rubricweb.selectors.exports.pins import NOT_COUNTED, CountedLabels
 
@@ -68,11 +68,11 @@ def bundled_judgements(
     run: Run | None,
     counted: CountedLabels,
     *,
-    withheld: Collection[int] = (),
+    withheld: WithheldItems,
 ) -> Iterator[BundledJudgement]:
     """Submitted answers of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
-    keys = file_keys(dataset)
-    for row in judgements(dataset, queues, run, withheld=withheld):
+    keys = {**file_keys(dataset), **withheld.unnamed}
+    for row in judgements(dataset, queues, run, withheld=withheld.ids):
         yield BundledJudgement(
             item_id=keys.get(row.item_id, row.item.key),
             criterion=row.criterion.name,
@@ -100,7 +100,7 @@ def _model(row: Judgement) -> str | None:
 
 
 def bundled_adjudications(
-    dataset: Dataset, counted: CountedLabels, *, withheld: Collection[int] = ()
+    dataset: Dataset, counted: CountedLabels, *, withheld: WithheldItems
 ) -> Iterator[BundledAdjudication]:
     """What was settled on the dataset's items, by item and criterion; nothing on those `withheld`."""
     rows = (
@@ -109,9 +109,9 @@ def bundled_adjudications(
         .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
         .order_by("item__position", "criterion__position", "pk")
     )
-    keys = file_keys(dataset)
+    keys = {**file_keys(dataset), **withheld.unnamed}
     for row in rows.iterator(chunk_size=CHUNK):
-        if row.item_id in withheld:
+        if row.item_id in withheld.ids:
             continue
         pin = counted.adjudications.get(row.pk)
         yield BundledAdjudication(

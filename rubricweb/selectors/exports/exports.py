@@ -28,9 +28,9 @@ from rubricweb.models import (
     User,
     unarchived,
 )
-from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
+from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden, unnamed_of
 from rubricweb.selectors.datasets.systems import items_name_systems
-from rubricweb.selectors.datasets.versions import file_keys
+from rubricweb.selectors.datasets.versions import case_of_item, file_keys
 from rubricweb.selectors.exports.pins import CountedLabels
 from rubricweb.selectors.labels.stored_answers import answer_of
 from rubricweb.selectors.shared.unavailable import Unavailable
@@ -44,8 +44,8 @@ NAMED_MAX = 20
 class WithheldItems:
     """Items whose labels and verdicts this person is not handed yet: ids, and keys in dataset order.
 
-    `everything` says that no item is left to hand out. In a dataset that names systems they go by other ids,
-    `unnamed`: a key may tell who answered.
+    `everything` says that no item is left to hand out. In a dataset that names systems they and all other
+    answers to their cases go by other ids, `unnamed`: a key may tell who answered.
     """
 
     ids: frozenset[int] = frozenset()
@@ -80,7 +80,8 @@ def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
     keys = [(pk, key) for pk, key in rows.iterator(chunk_size=CHUNK)]
     unnamed: dict[int, str] = {}
     if items_name_systems(dataset):
-        unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in hidden}
+        nameless = unnamed_of(viewer, dataset.team, dataset.pk)
+        unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in nameless}
     left_out = tuple(unnamed.get(pk, key) for pk, key in keys if pk in hidden)
     return WithheldItems(frozenset(hidden), left_out, len(left_out) == len(keys), unnamed)
 
@@ -92,10 +93,15 @@ def verdict_rows(
     counted: CountedLabels,
     *,
     withheld: Collection[int] = (),
+    unnamed: Mapping[int, str] | None = None,
 ) -> Iterator[VerdictRow]:
-    """Submitted verdicts of people in `queues`, then the run's, by item and criterion; none on `withheld`."""
+    """Submitted verdicts of people in `queues`, then the run's, by item and criterion; none on `withheld`.
+
+    Items `unnamed` have this id in place of their own, and nothing that tells who answered.
+    """
     criteria: dict[int, engine.Criterion] = {}
-    keys = file_keys(dataset)
+    unnamed = unnamed or {}
+    keys = {**file_keys(dataset), **unnamed}
     for row in judgements(dataset, queues, run, withheld=withheld):
         rater = row.review.rater.name if row.review else row.judge
         if row.criterion_id not in criteria:
@@ -118,7 +124,14 @@ def verdict_rows(
             evidence=tuple(row.evidence or ()),
             rubric_version=row.criterion.version.number,
             counts_by=counted.counts_by(row),
+            **({} if row.item_id in unnamed else _case(row.item)),
         )
+
+
+def _case(item: Item) -> dict[str, Any]:
+    """Which case an item answers for which system; nothing where its file named neither."""
+    system, case_id = str(item.system_version), case_of_item(item)
+    return {"case_id": case_id, "system": system or None, "attempt": item.attempt} if case_id else {}
 
 
 def who_said(row: Judgement) -> dict[str, Any]:
@@ -164,7 +177,9 @@ def judgements(
 
 def _in_order(rows: QuerySet[Judgement]) -> Iterator[Judgement]:
     return (
-        rows.select_related("item", "criterion__version", "review__rater", "run")
+        rows.select_related(
+            "item__case", "item__system_version__system", "criterion__version", "review__rater", "run"
+        )
         .defer("item__submission", "item__thinking", "item__prompt", "item__reference", "item__metadata")
         .order_by("item__position", "criterion__position", "review__rater__name", "repeat", "pk")
         .iterator(chunk_size=CHUNK)

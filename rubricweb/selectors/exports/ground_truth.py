@@ -7,8 +7,8 @@ from django.db.models import Prefetch
 
 from rubricweb.engine.formats import GroundTruthItem
 from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
-from rubricweb.models import NOT_RETIRED, Criterion, Dataset, Item, ReviewQueue
-from rubricweb.selectors.datasets.versions import file_keys
+from rubricweb.models import Criterion, Dataset, Item, ReviewQueue
+from rubricweb.selectors.datasets.versions import case_of_item, file_keys
 from rubricweb.selectors.exports.exports import CHUNK, newest_version
 from rubricweb.selectors.exports.pins import GivenAndRead, Pin, pins, used_decisions
 from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
@@ -89,24 +89,13 @@ def ground_truth_items(
             rubric=own.to_engine() if own else None,
             description=item.description,
             metadata={} if id_instead else item.metadata,
-            # A case of the item's own has its key: files need not say so.
-            case_id=_case_id(item) if not id_instead and (system or item.case.key != item.key) else "",
+            case_id="" if id_instead else case_of_item(item),
             system="" if id_instead else system,
             attempt=1 if id_instead else item.attempt,
             ground_truth=_labels(map(truths.get, units)) if is_labelled else None,
             ground_truth_reasons=tuple(_why(settled, unit) for unit in units) if is_labelled else None,
             ground_truth_provenance=tuple(_origin(settled, unit) for unit in units) if is_labelled else None,
         )
-
-
-def _case_id(item: Item) -> str:
-    """Its case as files call it: answers to earlier words, and retired ones, answer cases of their own."""
-    past = []
-    if item.wording != item.case.wording:
-        past.append(f"wording {item.wording}")
-    if item.retired_in != NOT_RETIRED:
-        past.append(f"until version {item.retired_in - 1}")
-    return f"{item.case.key} ({', '.join(past)})" if past else item.case.key
 
 
 def _origin(settled: SettledLabels, unit: Unit) -> LabelProvenance | None:

@@ -107,7 +107,7 @@ def uid(version: RubricVersion, name: str) -> str:
 def test_ground_truth_says_where_each_label_was_given_and_by_what_it_counts(world: World) -> None:
     capital, tone = (f"carry {world.carried(name).pk}" for name in ("capital", "tone"))
     rows = world.rows("ground_truth")
-    assert list(rows[0])[-2:] == ["rubric_versions", "counts_by"]
+    assert list(rows[0])[-5:-3] == ["rubric_versions", "counts_by"]
     found = {
         (row["item_id"], row["criterion"]): (row["verdict"], row["rubric_versions"], row["counts_by"])
         for row in rows
@@ -245,7 +245,7 @@ def test_verdicts_say_what_counts_for_the_newest_version_and_what_does_not(world
         seen=capital.pk,
     )
     rows = world.rows("verdicts")
-    assert list(rows[0])[-3:] == ["rubric_version", "counts_by", "origin"]
+    assert list(rows[0])[-6:-3] == ["rubric_version", "counts_by", "origin"]
     found = {
         (row["item_id"], row["criterion"], row["rater"]): (
             row["verdict"],
