@@ -1,4 +1,4 @@
-"""Whoever brings a file in is killed, then worker and web too: somebody else goes on, all of it is there once."""
+"""Whoever brings a file in is killed, then worker and web: somebody else goes on, and it is there once."""
 
 import json
 import os
