@@ -5,6 +5,7 @@ from rubricweb.models.comments import Comment, Notice, NoticeKind
 from rubricweb.models.datasets import (
     NOT_RETIRED,
     Case,
+    CaseSplit,
     CaseText,
     ChangeKind,
     Dataset,
@@ -106,6 +107,7 @@ __all__ = [
     "Calibration",
     "CascadeSnapshot",
     "Case",
+    "CaseSplit",
     "CaseText",
     "Cause",
     "ChangeKind",

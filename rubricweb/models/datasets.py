@@ -145,16 +145,46 @@ class Case(models.Model):
     key = models.CharField(max_length=200)
     position = models.PositiveIntegerField()
     wording = models.PositiveIntegerField(default=1)
+    # dev to draw examples from, test to judge the judge on; empty until the dataset is split, and for cases
+    # that came later until the split is extended.
+    half = models.CharField(max_length=4, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["dataset_id", "position"]
         constraints = [
             models.UniqueConstraint(fields=["dataset", "key"], name="case_key_unique_in_dataset"),
             models.UniqueConstraint(fields=["dataset", "position"], name="case_position_unique_in_dataset"),
+            models.CheckConstraint(condition=models.Q(half__in=("", *SEALS)), name="case_half_known"),
         ]
+        indexes = [models.Index(fields=["dataset", "half"], name="case_of_half")]
 
     def __str__(self) -> str:
         return self.key
+
+
+class CaseSplit(models.Model):
+    """A draw that marked cases dev or test: number 1 split the dataset, the later ones extended the split."""
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="case_splits")
+    number = models.PositiveIntegerField()
+    dataset_version = models.PositiveIntegerField()
+    seed = models.BigIntegerField()
+    # The cases this draw marked.
+    n_dev = models.PositiveIntegerField()
+    n_test = models.PositiveIntegerField()
+    # How alike the halves were after it.
+    report = models.JSONField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dataset_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="case_split_once")]
+
+    def __str__(self) -> str:
+        return f"{self.dataset} ({self.number})"
 
 
 class CaseText(models.Model):

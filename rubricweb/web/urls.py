@@ -6,7 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
-from rubricweb.web.datasets import case, correction, imports, label_files, retirement
+from rubricweb.web.datasets import case, correction, halves, imports, label_files, retirement
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import views as judges
@@ -59,6 +59,8 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/raters/<int:rater_id>/", datasets.rater_kind, name="rater_kind"),
     path("datasets/<int:dataset_id>/columns/", datasets.declare_columns, name="dataset_columns"),
     path("datasets/<int:dataset_id>/split/", datasets.split, name="dataset_split"),
+    path("datasets/<int:dataset_id>/halves/", halves.split_cases, name="dataset_halves"),
+    path("datasets/<int:dataset_id>/halves/extend/", halves.extend, name="dataset_halves_extend"),
     path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
     path("datasets/<int:dataset_id>/retire/", retirement.retire, name="dataset_retire"),
     path("datasets/<int:dataset_id>/restore/", retirement.restore, name="dataset_restore"),

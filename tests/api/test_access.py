@@ -52,6 +52,8 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "plan_labels": {"files": {"file": file}},
         "change_imported_rater": {"body": {"rater_kind": "human"}},
         "split_dataset": {"body": {"n_dev": 1}},
+        "draw_halves": {"body": {"n_dev": 1}},
+        "extend_halves": {"body": {}},
         "decide_about_labels": {"body": {"uid": "guidelines", "kind": "later"}},
         "open_label_queues": {"body": {"uid": "guidelines", "seen": 1}},
         "restore_rubric_version": {"body": {"revision": 0}},

@@ -37,6 +37,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "columns"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "import"): (Role.EDITOR, "missing.jsonl"),
     ("datasets", "versions"): (Role.VIEWER, "{dataset_name}"),
+    ("datasets", "halves"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "retire"): (Role.EDITOR, "{dataset_name} --item {item}"),
     ("datasets", "restore"): (Role.EDITOR, "{dataset_name} --item missing"),
     ("datasets", "correct"): (Role.EDITOR, "{dataset_name} --item {item}"),

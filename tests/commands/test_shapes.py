@@ -6,6 +6,7 @@ import pytest
 
 from rubricweb.api.adjudication import schemas as adjudication
 from rubricweb.api.comparison import agreement_board_schemas as agreement
+from rubricweb.api.datasets import half_schemas
 from rubricweb.api.datasets import schemas as datasets
 from rubricweb.api.datasets import version_schemas as dataset_versions
 from rubricweb.api.deletions import schemas as deletion_schemas
@@ -33,6 +34,7 @@ PRINTED = {
     "datasets list": (datasets.DatasetInList, True),
     "datasets items {dataset_name}": (datasets.ItemInList, True),
     "datasets versions {dataset_name}": (dataset_versions.DatasetVersion, True),
+    "datasets halves {dataset_name}": (half_schemas.Halves, False),
     "datasets retire {dataset_name} --item {item} --plan": (dataset_versions.ChangePlan, False),
     "runs list": (runs.Run, True),
     "runs show {run}": (runs.RunInFull, False),

@@ -16,6 +16,7 @@ from rubricweb.api.schemas import Naming, WithFields, list_of
 from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns, read_where
+from rubricweb.selectors.datasets.halves import read_half
 from rubricweb.services.datasets import answers, raters, splits
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import datasets as services
@@ -149,7 +150,7 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
             cursor=asked.cursor,
             size=asked.limit,
             where=read_where(dataset, asked.where),
-            version=selected.read_version(asked.version),
+            listed=selected.Listed(selected.read_version(asked.version), read_half(asked.half)),
         )
     )
 

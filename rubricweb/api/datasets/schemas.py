@@ -248,6 +248,9 @@ Narrowed = Annotated[
 ]
 
 
+HALF_ASKED = "Of `dev` or `test` cases, or of those in neither half: `none`."
+
+
 class ItemQuery(ListQuery):
     search: Annotated[
         str,
@@ -255,6 +258,7 @@ class ItemQuery(ListQuery):
     ] = ""
     sort: Annotated[str, OneOf(ITEM_ORDERS)] = "position"
     where: Narrowed = []
+    half: Annotated[str, Field(max_length=20, description=HALF_ASKED)] = ""
     version: Annotated[
         str, Field(max_length=20, description="`current`, `retired`, or the number of a version.")
     ] = "current"
@@ -284,6 +288,10 @@ class AnswerToCase(Schema):
             "are to review an answer to it blind."
         ),
     ]
+    half: Annotated[
+        str | None,
+        Field(description="In which half of the dataset its case is: dev or test, null for neither."),
+    ]
     system: Annotated[
         str | None,
         Field(
@@ -300,6 +308,10 @@ class AnswerToCase(Schema):
     replaces_id: Annotated[
         int | None, Field(description="The id of the first item at its place, which it corrects.")
     ]
+
+    @staticmethod
+    def resolve_half(item: Any) -> str | None:
+        return item.case.half or None
 
     @staticmethod
     def resolve_retired_in(item: Any) -> int | None:

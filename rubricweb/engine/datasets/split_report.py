@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,17 +40,22 @@ class SplitReport:
 
     @property
     def largest_difference(self) -> float | None:
-        totals: dict[str, list[int]] = {}
-        for row in self.labels:
-            total = totals.setdefault(row.criterion, [0, 0])
-            total[0] += row.train
-            total[1] += row.test
-        gaps = [
-            abs(row.train / totals[row.criterion][0] - row.test / totals[row.criterion][1])
-            for row in self.labels
-            if all(totals[row.criterion])
-        ]
-        return max(gaps, default=None)
+        return largest_difference(self.labels)
+
+
+def largest_difference(labels: Sequence[LabelBalance]) -> float | None:
+    """The largest gap between the parts' shares of a label; see ``SplitReport``."""
+    totals: dict[str, list[int]] = {}
+    for row in labels:
+        total = totals.setdefault(row.criterion, [0, 0])
+        total[0] += row.train
+        total[1] += row.test
+    gaps = [
+        abs(row.train / totals[row.criterion][0] - row.test / totals[row.criterion][1])
+        for row in labels
+        if all(totals[row.criterion])
+    ]
+    return max(gaps, default=None)
 
 
 def describe_split(train: RubricDataset, test: RubricDataset) -> SplitReport:

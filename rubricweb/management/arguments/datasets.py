@@ -12,6 +12,8 @@ from rubricweb.management.arguments.common import (
 )
 from rubricweb.management.arguments.data import RATER_KINDS, column, some, strict_items
 
+HALVES = ("dev", "test", "none")
+
 
 def datasets(room: argparse.ArgumentParser) -> None:
     """`rubricweb datasets`."""
@@ -56,7 +58,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
     named = subcommand(
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
-    one_case, changing = _case(actions), _changing(actions)
+    one_case, changing = _case(actions), [*_changing(actions), _halves(actions)]
     for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number or name")
     one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
@@ -84,6 +86,17 @@ def _case(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> arg
     )
     command.add_argument("--limit", type=positive, default=50, metavar="N", help="answers (default 50)")
     return command
+
+
+def _halves(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """`halves`: cases marked dev or test."""
+    marked = subcommand(
+        actions, "halves", "mark cases dev or test, and show which are", "datasets.halves", "halves"
+    )
+    marked.add_argument("--dev", type=positive, metavar="N", help="split: so many cases for examples")
+    marked.add_argument("--extend", action="store_true", help="draw the cases that came after the split")
+    marked.add_argument("--seed", type=int, metavar="N", help="draws the same halves again (default: 0)")
+    return marked
 
 
 def _changing(
@@ -180,5 +193,6 @@ def _columns(shown: argparse.ArgumentParser, named: argparse.ArgumentParser) -> 
         metavar="N|retired",
         help="those of a version of the dataset, or those that are retired (default: current)",
     )
+    shown.add_argument("--half", choices=HALVES, help="those of dev or test cases, or of neither (none)")
     named.add_argument("name", nargs="*", metavar="NAME", help="keys of the metadata, at most eight")
     named.add_argument("--none", action="store_true", help="declare none any more")

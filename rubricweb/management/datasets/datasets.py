@@ -57,7 +57,7 @@ def items(options: argparse.Namespace) -> int:
             cursor=cursor,
             size=size,
             where=where,
-            version=selected.read_version(options.version),
+            listed=selected.Listed(selected.read_version(options.version), options.half or ""),
         ),
     )
     if options.json:
@@ -66,12 +66,13 @@ def items(options: argparse.Namespace) -> int:
         for row in found.rows:
             print_shape(ItemInList, row)
     elif found.rows:
-        rows = table(("id", "item", "system", "begins"), ("characters",))
+        rows = table(("id", "item", "system", "half", "begins"), ("characters",))
         for row in found.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
             system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
             key = row.shown_key or "withheld"  # type: ignore[attr-defined]
-            rows.add_row(f"id:{row.pk}", key, system, " ".join(begins[:BEGINS].split()), count(characters))
+            words = " ".join(begins[:BEGINS].split())
+            rows.add_row(f"id:{row.pk}", key, system, row.case.half, words, count(characters))
         terminal().print(rows)
     if not found.rows:
         note(f"There are no such items in {dataset}.")

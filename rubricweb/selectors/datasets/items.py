@@ -26,6 +26,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.blinding import hidden_datasets, key_is_hidden
 from rubricweb.selectors.datasets.columns import Where, facets_of, name_values, narrowed
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.datasets.systems import dataset_versions
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
@@ -40,6 +41,17 @@ CURRENT = "current"
 RETIRED = "retired"
 Version = int | str
 """Which items of a dataset: those of a version by its number, CURRENT or RETIRED ones."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Of which items a list is: of a version, in a half as `read_half` reads it (that of their cases now)."""
+
+    version: Version = CURRENT
+    half: str = ""
+
+
+NOW = Listed()
 
 
 def datasets(
@@ -70,14 +82,14 @@ def items(
     cursor: str | None = None,
     size: int = 50,
     where: Where = (),
-    version: Version = CURRENT,
+    listed: Listed = NOW,
 ) -> Page[Item]:
     """One page of current items without their bodies: `excerpt` is the beginning, `characters` the length.
 
-    A `version` of before lists what the dataset held then, "retired" what it holds no more; columns narrow
-    the current ones only. Each is named as `name_systems` does. While some key is withheld the order by key
-    is that of the dataset, and neither a search nor a column finds an item by what is withheld. Raises
-    Invalid for an order that is not in ITEM_ORDERS.
+    `listed` may name a version of before, retired items, a half; columns narrow the current ones only. Each
+    is named as `name_systems` does. While some key is withheld the order by key is that of the dataset, and
+    neither a search nor a column finds an item by what is withheld. Raises Invalid for an
+    order that is not in ITEM_ORDERS.
     """
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
@@ -87,16 +99,15 @@ def items(
         order = order.replace("key", "position")
     # First the ids: to put thousands of rows in order, no database is to read their submissions.
     found: Page[Any]
-    if version == dataset.version:
-        version = CURRENT
+    version = CURRENT if listed.version == dataset.version else listed.version
     if where and version != CURRENT:
         raise Invalid.at("where", "a column of past items", "none: columns narrow the current items")
-    if where and not search and order.lstrip("-") == "position" and unnamed is None:
+    if where and not search and not listed.half and order.lstrip("-") == "position" and unnamed is None:
         facets = facets_of(dataset, where).only("item_id", "position")
         found = keyset_page(facets, order=ITEM_ORDERS[order], cursor=cursor, size=size)
         ids = [facet.item_id for facet in found.rows]
     else:
-        rows = _narrowed(dataset, version, search, where, unnamed)
+        rows = of_half(_narrowed(dataset, version, search, where, unnamed), listed.half)
         found = keyset_page(rows.only("position", "key"), order=ITEM_ORDERS[order], cursor=cursor, size=size)
         ids = [row.pk for row in found.rows]
     full = (
@@ -147,12 +158,12 @@ def matching_ids(
     search: str = "",
     where: Where = (),
     most: int,
-    version: Version = CURRENT,
+    listed: Listed = NOW,
 ) -> list[int]:
     """The ids of the items that `items` lists, in their order, the first `most`."""
     unnamed = _unnamed(dataset, viewer) if search or where else None
-    rows = _narrowed(dataset, version, search, where, unnamed).order_by("position")
-    return list(rows.values_list("pk", flat=True)[:most])
+    rows = of_half(_narrowed(dataset, listed.version, search, where, unnamed), listed.half)
+    return list(rows.order_by("position").values_list("pk", flat=True)[:most])
 
 
 def _unnamed(dataset: Dataset, viewer: User) -> Exists | None:

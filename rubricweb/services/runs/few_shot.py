@@ -41,13 +41,18 @@ class FewShot:
 
 
 def snapshot(
-    asked: FewShot, *, graded: Dataset, rubric_version: RubricVersion | None, grader: PromptedAutograder
+    asked: FewShot,
+    *,
+    graded: QuerySet[Item],
+    rubric_version: RubricVersion | None,
+    grader: PromptedAutograder,
 ) -> FewShotSnapshot:
-    """The examples as `Run.few_shot` keeps them.
+    """The examples as `Run.few_shot` keeps them, for a run over the items `graded`.
 
     Labels are adjudications, else the majority of submitted reviews; where people are tied nothing is shown.
-    Raises Invalid with the place: a test half of a split, the graded dataset itself, items that share an id
-    or their words with those to be graded, or nothing to draw.
+    None is drawn from a test case, nor from a case of which the run grades some answer, by whichever system
+    version. Raises Invalid with the place: a sealed test half, items of another dataset that share an id or
+    their words with those to be graded, or nothing to draw.
     """
     if not isinstance(grader, VerdictAutograder):
         allowed = ", ".join(name for name, kind in AUTOGRADERS.items() if issubclass(kind, VerdictAutograder))
@@ -66,27 +71,26 @@ def snapshot(
         )
     if asked.queue is not None and asked.queue.dataset_id != asked.dataset.pk:
         raise Invalid.at("few_shot.queue", f"{asked.queue}", f"a queue over {asked.dataset}")
-    if asked.dataset.pk == graded.pk:
-        raise Invalid.at(
-            "few_shot.dataset", f"{asked.dataset}, which is to be graded", "a dataset with other items"
-        )
     return _drawn(asked, graded, rubric_version)
 
 
 def among_examples(shown: FewShotSnapshot, items: QuerySet[Item]) -> list[str]:
-    """Keys of those items that share their id or their words with what `Run.few_shot` shows the judge."""
+    """Keys of those items that share id, case or words with what `Run.few_shot` shows the judge."""
     examples = Item.objects.filter(pk__in=shown.item_ids)
     same_key = Q(key__in=examples.values("key"))
     same_words = Q(content_hash__in=examples.exclude(content_hash="").values("content_hash"))
-    return list(items.filter(same_key | same_words).order_by("position").values_list("key", flat=True))
+    same_case = Q(case__in=examples.values("case"))
+    return list(
+        items.filter(same_key | same_case | same_words).order_by("position").values_list("key", flat=True)
+    )
 
 
-def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSnapshot:
+def _drawn(asked: FewShot, graded: QuerySet[Item], version: RubricVersion) -> FewShotSnapshot:
     criteria = list(version.criteria.order_by("position"))
     queues = [asked.queue] if asked.queue is not None else list(_queues(asked.dataset))
     labels = _labels(queues, version, [criterion.pk for criterion in criteria])
     reasons = _reasons(queues, version, labels)
-    items = Item.objects.current().filter(pk__in=labels).select_related("dataset").order_by("position")
+    items = _free(Item.objects.current().filter(pk__in=labels), graded)
     candidates = {
         item.key: (
             item.pk,
@@ -97,7 +101,7 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSn
                 reasons=tuple(reasons.get((item.pk, criterion.pk), "") for criterion in criteria),
             ),
         )
-        for item in items
+        for item in items.select_related("dataset").order_by("position")
     }
     try:
         examples = draw_examples(
@@ -105,7 +109,7 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSn
             [candidate for _, candidate in candidates.values()],
             asked.n,
             seed=asked.seed,
-            exclude=_graded(graded),
+            exclude=_words(graded),
         )
     except ExamplesOverlap as error:
         raise Invalid.at(
@@ -113,6 +117,12 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSn
             f"{len(error.item_ids)} items that are to be graded ({', '.join(error.item_ids[:5])})",
             "items with other ids and other words than those of the run",
         ) from error
+    if not examples.by_criterion and len(candidates) < len(labels):
+        raise Invalid.at(
+            "few_shot.dataset",
+            f"{asked.dataset}, whose labelled cases are all of a test half or graded by the run",
+            "labelled cases that are neither: a dev half, or another dataset",
+        )
     if not examples.by_criterion:
         raise Invalid.at(
             "few_shot.dataset",
@@ -132,6 +142,18 @@ def _drawn(asked: FewShot, graded: Dataset, version: RubricVersion) -> FewShotSn
             for example in shown
         ),
     )
+
+
+def _free(labelled: QuerySet[Item], graded: QuerySet[Item]) -> QuerySet[Item]:
+    """Those a judge may be shown: neither of a test case, nor of a case that is to be graded.
+
+    Nor, in the same dataset, with the words of what is to be graded: of another one these are refused, since
+    then most likely all of its items are the same.
+    """
+    graded = graded.order_by()
+    words = graded.exclude(content_hash="").values("content_hash")
+    same_words = Q(content_hash__in=words, dataset__in=graded.values("dataset"))
+    return labelled.exclude(case__half=TEST).exclude(case__in=graded.values("case")).exclude(same_words)
 
 
 def _queues(dataset: Dataset) -> Sequence[ReviewQueue]:
@@ -176,9 +198,7 @@ def _reasons(
     return reasons
 
 
-def _graded(dataset: Dataset) -> Iterator[tuple[str, Submission]]:
+def _words(graded: QuerySet[Item]) -> Iterator[tuple[str, Submission]]:
     """Key and words of every item that will be graded, a few at a time."""
-    for item in (
-        Item.objects.current().filter(dataset=dataset).select_related("dataset").iterator(chunk_size=500)
-    ):
+    for item in graded.select_related("dataset").iterator(chunk_size=500):
         yield item.key, item.to_engine()

@@ -139,7 +139,7 @@ def drafted(
     examples = None
     if options.few_shot_from is not None:
         examples = few_shot.snapshot(
-            options.few_shot_from, graded=dataset, rubric_version=rubric_version, grader=asking
+            options.few_shot_from, graded=items, rubric_version=rubric_version, grader=asking
         )
     run = Run(
         team=team,

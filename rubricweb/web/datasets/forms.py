@@ -131,6 +131,18 @@ class SplitForm(forms.Form):
         self.add_error(place if place in self.fields else None, str(error))
 
 
+class HalvesForm(SplitForm):
+    """How many cases are marked dev; the others are marked test."""
+
+    n_dev = forms.IntegerField(
+        min_value=1,
+        initial=10,
+        label="Cases for examples",
+        widget=forms.NumberInput(attrs={"class": "input--short"}),
+        help_text="They are dev; every other case is test.",
+    )
+
+
 class CorrectionForm(forms.Form):
     """The right words of an answer or a case; what is not changed is left as it is."""
 

@@ -16,6 +16,7 @@ from rubricweb.models import NOT_RETIRED, Dataset, Item, Role
 from rubricweb.selectors.datasets import imports, versions
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.datasets.columns import columns, read_where
+from rubricweb.selectors.datasets.halves import halves, read_half
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews import comments
@@ -55,8 +56,10 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     search, order = searched(request.GET), request.GET.get("order", "position")
     where = read_where(dataset, request.GET.getlist("where"))
     version = selectors.read_version(request.GET.get("version", ""))
+    half = read_half(request.GET.get("half", ""))
     context: dict[str, Any] = {
         "dataset": dataset,
+        "half": half,
         "page": selectors.items(
             dataset,
             viewer=request.user,
@@ -64,7 +67,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
             order=order,
             cursor=request.GET.get("cursor"),
             where=where,
-            version=version,
+            listed=selectors.Listed(version, half),
         ),
         "columns": columns(dataset, where) if version in (selectors.CURRENT, dataset.version) else [],
         "version": "" if version in (selectors.CURRENT, dataset.version) else str(version),
@@ -82,6 +85,7 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
         "retired": versions.retired_count(dataset),
     }
     context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}
+    context["halves"] = halves(dataset, viewer=request.user)
     context["systems"] = selectors.system_counts(dataset)
     context["imported_raters"] = selectors.imported_raters(dataset)
     if dataset.split_report:
@@ -95,6 +99,7 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that match the search, to what is to be done with them."""
     dataset = access.access_dataset(request.team, dataset_id)
     search, where = searched(request.POST), read_where(dataset, request.POST.getlist("where"))
+    half = read_half(text_of(request.POST, "half"))
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
         version = selectors.read_version(text_of(request.POST, "version"))
@@ -104,10 +109,11 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
             search=search,
             where=where,
             most=SELECTED_MAX + 1,
-            version=version,
+            listed=selectors.Listed(version, half),
         )
     back = reverse("dataset", args=[request.team.slug, dataset.pk])
     narrowed = [("q", search)] * bool(search) + [("where", f"{name}={value}") for name, value in where]
+    narrowed += [("half", half)] * bool(half)
     return use(request, chosen, back=f"{back}?{urlencode(narrowed)}" if narrowed else back)
 
 

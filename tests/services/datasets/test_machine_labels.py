@@ -229,7 +229,7 @@ def made_of_labels(people: Cast, run: Run) -> dict[str, Any]:
     )
     shown = few_shot.snapshot(
         FewShot(run.dataset, n=3, seed=1),
-        graded=other,
+        graded=other.items.current(),
         rubric_version=run.rubric_version,
         grader=PerCriterionGrader(),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, ReviewQueue, RubricVersion, Run
+from rubricweb.models import Dataset, Item, ReviewQueue, RubricVersion, Run
 from rubricweb.services import adjudications
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs.few_shot import FewShot
@@ -151,16 +151,72 @@ def test_numbers_out_of_range_are_refused(
     assert refusal.value.faults[0].place == place
 
 
-def test_a_test_half_and_the_graded_dataset_itself_are_refused(
+def test_a_sealed_test_half_is_refused(
     people: Cast, graded: Dataset, version: RubricVersion, labelled: ReviewQueue
 ) -> None:
-    with pytest.raises(Invalid, match="which is to be graded"):
-        planned(people, labelled.dataset, version, FewShot(labelled.dataset))
     dataset = labelled.dataset
     dataset.sealed_as, dataset.seal = "test", "0" * 64
     dataset.save()
     with pytest.raises(Invalid, match="sealed as a test half"):
         planned(people, graded, version, FewShot(dataset))
+
+
+def shown_keys(run: Run) -> set[str]:
+    assert run.few_shot is not None
+    return {item.key for item in Item.objects.filter(pk__in=run.few_shot.item_ids)}
+
+
+def test_no_example_is_drawn_from_a_test_case(
+    people: Cast, graded: Dataset, version: RubricVersion, labelled: ReviewQueue
+) -> None:
+    labelled.dataset.cases.filter(key="dev 0").update(half="test")
+    assert shown_keys(planned(people, graded, version, FewShot(labelled.dataset, n=5))) == {"dev 1"}
+    labelled.dataset.cases.update(half="test")
+    with pytest.raises(Invalid, match="all of a test half or graded by the run; allowed: labelled cases"):
+        planned(people, graded, version, FewShot(labelled.dataset))
+
+
+def test_no_example_is_drawn_from_a_case_the_run_grades(
+    people: Cast, version: RubricVersion, labelled: ReviewQueue
+) -> None:
+    with pytest.raises(Invalid, match="all of a test half or graded by the run") as refusal:
+        planned(people, labelled.dataset, version, FewShot(labelled.dataset))
+    assert refusal.value.faults[0].place == "few_shot.dataset"
+    chosen = [labelled.dataset.items.get(key="dev 0").pk]
+    run = planned(people, labelled.dataset, version, FewShot(labelled.dataset, n=5), item_ids=chosen)
+    assert shown_keys(run) == {"dev 1"}
+
+
+def test_no_example_is_drawn_from_a_case_of_which_another_versions_answer_is_graded(
+    people: Cast, version: RubricVersion
+) -> None:
+    """Both versions answer a and b; people labelled v1's. A run over v2's answer to a may show b alone."""
+    rows = [
+        {"case_id": case, "prompt": f"{case}?", "system": f"bot@{v}", "submission": f"{v} on {case}"}
+        for v in ("v1", "v2")
+        for case in "ab"
+    ]
+    dataset = factories.dataset(people.team, people.ed, name="two", items=rows)
+    of = {(item.system_version.label, item.case.key): item for item in dataset.items.all()}
+    lines = ["item_id,criterion,rater,verdict,reason"]
+    lines += [f"{of['v1', case].key},paris,x,MET,so" for case in "ab"]
+    reviews.import_labels(
+        dataset, version, by=people.ed, data="\n".join(lines).encode(), filename="labels.csv"
+    )
+    run = planned(people, dataset, version, FewShot(dataset, n=5), item_ids=[of["v2", "a"].pk])
+    assert shown_keys(run) == {of["v1", "b"].key}
+
+
+def test_an_example_with_the_words_of_what_is_graded_is_left_out(
+    people: Cast, version: RubricVersion
+) -> None:
+    rows = [{"id": "a", "submission": "The same."}, {"id": "b", "submission": "The same."}, LABELLED[1]]
+    dataset = factories.dataset(people.team, people.ed, name="same words", items=rows)
+    labels = b"item_id,criterion,rater,verdict,reason\nb,paris,x,MET,\ndev 1,paris,x,UNMET,"
+    reviews.import_labels(dataset, version, by=people.ed, data=labels, filename="labels.csv")
+    chosen = [dataset.items.get(key="a").pk]
+    run = planned(people, dataset, version, FewShot(dataset, n=5), item_ids=chosen)
+    assert shown_keys(run) == {"dev 1"}
 
 
 def test_a_dataset_nobody_labelled_a_queue_elsewhere_and_a_holistic_judge_are_refused(

@@ -1,0 +1,65 @@
+"""Shapes of the halves of a dataset whose cases are marked dev or test."""
+
+from datetime import datetime
+from typing import Annotated
+
+from ninja import Schema
+from pydantic import Field
+
+from rubricweb.api.datasets.schemas import LabelBalance
+from rubricweb.api.schemas import Input, Share, Username
+
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class NewHalves(Input):
+    """`n_dev` cases become dev, all others test; `seed` makes the draw repeatable."""
+
+    n_dev: Annotated[int, Field(ge=1, le=10_000_000)]
+    seed: Seed = 0
+
+
+class MoreCases(Input):
+    """`seed` is that of the first draw unless given."""
+
+    seed: Seed | None = None
+
+
+class CaseSplit(Schema):
+    """A draw: number 1 split the dataset, the later ones marked the cases that had come since."""
+
+    number: int
+    seed: int
+    n_dev: Annotated[int, Field(description="How many cases it marked dev.")]
+    n_test: Annotated[int, Field(description="How many cases it marked test.")]
+    dataset_version: int
+    created_by: Username
+    created_at: datetime
+
+
+class HalvesReport(Schema):
+    """How alike the halves were after the newest draw.
+
+    `labels` count labelled answers; `largest_difference` is the largest gap between the halves' shares of a
+    label, 0 to 1. Both are null while you are still to review items of the dataset blind.
+    """
+
+    n_dev: int
+    n_test: int
+    labelled_dev: Annotated[int, Field(description="Dev cases with a label.")]
+    labelled_test: Annotated[int, Field(description="Test cases with a label.")]
+    largest_difference: Share
+    labels: list[LabelBalance] | None
+    same_words: Annotated[
+        int, Field(description="Answers to dev cases that ask and say what one to a test case does.")
+    ]
+
+
+class Halves(Schema):
+    """How many cases are in which half; `draws`, the newest first, are none while nobody split them."""
+
+    dev: int
+    test: int
+    without: Annotated[int, Field(description="Cases that came after the split and are in neither half.")]
+    draws: list[CaseSplit]
+    report: HalvesReport | None

@@ -1,0 +1,58 @@
+"""`rubricweb datasets halves`: the cases of a dataset marked dev or test."""
+
+import argparse
+
+from rubricweb import access
+from rubricweb.engine.number_format import counted
+from rubricweb.errors import Invalid
+from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.printed import moment, say, table, terminal
+from rubricweb.management.terminal.shapes import print_shape
+from rubricweb.models import Dataset, Role
+from rubricweb.selectors.datasets import halves as selected
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.datasets.halves import drawing
+from rubricweb.templatetags.display import count, percent
+
+
+def halves(options: argparse.Namespace) -> int:
+    """Which cases are dev and which test; with --dev or --extend, from now on."""
+    changes = options.dev is not None or options.extend
+    actor = resolve_actor(options, Role.EDITOR if changes else Role.VIEWER)
+    dataset = access.access_dataset(actor.team, lookup.dataset_called(actor.team, options.dataset).pk)
+    if options.dev is not None and options.extend:
+        raise Invalid.at("--extend", "--dev beside it", "one of them: a split is extended with its own share")
+    if options.dev is not None:
+        drawing.split_cases(dataset, n_dev=options.dev, by=actor.user, seed=options.seed or 0)
+    elif options.extend:
+        drawing.extend_split(dataset, by=actor.user, seed=options.seed)
+    found = selected.halves(dataset, viewer=actor.user)
+    if options.json:
+        from rubricweb.api.datasets.half_schemas import Halves
+
+        print_shape(Halves, found)
+        return 0
+    return _say(dataset, found)
+
+
+def _say(dataset: Dataset, found: selected.Halves) -> int:
+    if found.report is None:
+        note(f"The cases of {dataset} are not split. Split them: rubricweb datasets halves DATASET --dev N")
+        return 0
+    lines = [f"dev: {counted(found.dev, 'case')}, test: {counted(found.test, 'case')}"]
+    if found.without:
+        lines.append(f"in neither: {counted(found.without, 'case')}; --extend draws them")
+    if found.report["largest_difference"] is not None:
+        difference = percent(found.report["largest_difference"], 1)
+        lines.append(f"Their shares of a label differ by {difference} at most.")
+    if found.report["same_words"]:
+        same = counted(found.report["same_words"], "answer")
+        lines.append(f"{same} in dev with the words of one in test.")
+    say(*lines)
+    rows = table(("draw", "when", "by"), ("seed", "dev", "test"))
+    for draw in found.draws:
+        by = str(draw.created_by or "")
+        figures = (str(draw.seed), count(draw.n_dev), count(draw.n_test))
+        rows.add_row(str(draw.number), moment(draw.created_at), by, *figures)
+    terminal().print(rows)
+    return 0

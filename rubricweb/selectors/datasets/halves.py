@@ -1,0 +1,76 @@
+"""The halves of a dataset whose cases are marked dev or test."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, QuerySet
+
+from rubricweb.errors import Invalid
+from rubricweb.models import Case, CaseSplit, Dataset, Item, User
+from rubricweb.selectors.blinding import hidden_datasets
+
+DEV, TEST = "dev", "test"
+WITHOUT = "none"
+HALVES = (DEV, TEST, WITHOUT)
+"""What lists of items are narrowed by; the last are cases that came after the split."""
+
+
+@dataclass(frozen=True)
+class Halves:
+    """How many cases are in which half, those without a current answer left out, and how they came there.
+
+    `draws`, the newest first, begin with the one that split the dataset. `report` says how alike the halves
+    were after the newest; its labels are None while some of them are hidden from the reader.
+    """
+
+    dev: int
+    test: int
+    without: int
+    draws: tuple[CaseSplit, ...]
+    report: dict[str, Any] | None
+
+    @property
+    def are_drawn(self) -> bool:
+        return bool(self.draws)
+
+
+def halves(dataset: Dataset, *, viewer: User) -> Halves:
+    """The halves as they are now. Four queries where the dataset is split, else one."""
+    draws = tuple(CaseSplit.objects.filter(dataset=dataset).select_related("created_by").order_by("-number"))
+    if not draws:
+        return Halves(0, 0, 0, (), None)
+    answered = Case.objects.filter(_answered(), dataset=dataset).order_by()
+    sizes = dict(answered.values("half").annotate(n=Count("pk")).values_list("half", "n"))
+    report = dict(draws[0].report)
+    if dataset.pk in hidden_datasets(viewer, dataset.team):
+        report |= {"labels": None, "largest_difference": None}
+    return Halves(sizes.get(DEV, 0), sizes.get(TEST, 0), sizes.get("", 0), draws, report)
+
+
+def without_half(dataset: Dataset) -> QuerySet[Case, int]:
+    """The ids of the cases with a current answer that no draw has marked, in their order."""
+    rows = Case.objects.filter(_answered(), dataset=dataset, half="")
+    return rows.order_by("position").values_list("pk", flat=True)
+
+
+def same_words(dataset: Dataset) -> int:
+    """How many current answers to dev cases ask and say what one to a test case does: they leak into it."""
+    current = Item.objects.current().filter(dataset=dataset).exclude(content_hash="").order_by()
+    twins = current.filter(case__half=TEST, content_hash=OuterRef("content_hash"))
+    return current.filter(Exists(twins), case__half=DEV).count()
+
+
+def read_half(text: str) -> str:
+    """As addresses and commands say it: dev, test, none (of neither), or nothing for all. Raises Invalid."""
+    if text in ("", *HALVES):
+        return text
+    raise Invalid.at("half", repr(text[:40]), ", ".join(HALVES))
+
+
+def of_half(items: QuerySet[Item], half: str) -> QuerySet[Item]:
+    """Those whose cases are in this half, as `read_half` reads it."""
+    return items.filter(case__half="" if half == WITHOUT else half) if half else items
+
+
+def _answered() -> Exists:
+    return Exists(Item.objects.current().filter(case=OuterRef("pk")).order_by())

@@ -1,0 +1,47 @@
+"""Splitting a dataset by marking its cases dev or test, and extending the split."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from rubricweb import access
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Role
+from rubricweb.selectors.datasets.halves import without_half
+from rubricweb.services.datasets.halves import drawing
+from rubricweb.web.datasets.forms import HalvesForm
+from rubricweb.web.http import TeamRequest, team_page
+
+
+@team_page(Role.EDITOR)
+def split_cases(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """Asks how many cases examples are drawn from."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    form = HalvesForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            drawn = drawing.split_cases(dataset, by=request.user, **form.cleaned_data)
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+        else:
+            words = f"{drawn.n_dev:,} dev cases for examples, {drawn.n_test:,} test cases."
+            messages.success(request, f"{dataset} is split: {words}")
+            return redirect("dataset", request.team.slug, dataset.pk)
+    context = {"dataset": dataset, "form": form, "cases": without_half(dataset).count()}
+    return render(request, "datasets/halves/split_cases.html", context, status=422 if form.errors else 200)
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def extend(request: TeamRequest, dataset_id: int) -> HttpResponse:
+    """Marks the cases that came after the split."""
+    dataset = access.access_dataset(request.team, dataset_id)
+    try:
+        drawn = drawing.extend_split(dataset, by=request.user)
+    except (Invalid, Conflict) as error:
+        messages.error(request, str(error))
+    else:
+        words = f"{drawn.n_dev:,} more dev cases, {drawn.n_test:,} more test cases."
+        messages.success(request, f"The split of {dataset} is extended: {words}")
+    return redirect("dataset", request.team.slug, dataset.pk)

@@ -1,0 +1,37 @@
+"""Splitting a dataset over the API by marking its cases."""
+
+from rubricweb.services.datasets import datasets
+from tests import factories
+from tests.factories import Cast
+
+
+def test_cases_are_split_shown_narrowed_and_extended(people: Cast, as_member) -> None:
+    dataset = factories.dataset(people.team, people.ed)
+    ed, bob, at = as_member(people.ed), as_member(people.bob), f"/datasets/{dataset.pk}"
+    nothing = {"dev": 0, "test": 0, "without": 0, "draws": [], "report": None}
+    assert bob.get(f"{at}/halves") == nothing
+    ed.refused(409, "POST", f"{at}/halves/extend", {})
+    ed.refused(422, "POST", f"{at}/halves", {"n_dev": 3})
+    made = ed.send("POST", f"{at}/halves", {"n_dev": 1, "seed": 7})
+    assert (made["dev"], made["test"], made["without"]) == (1, 2, 0)
+    [draw] = made["draws"]
+    assert (draw["number"], draw["seed"], draw["n_dev"], draw["n_test"]) == (1, 7, 1, 2)
+    assert (draw["created_by"], draw["dataset_version"]) == ("ed", 1)
+    assert made == bob.get(f"{at}/halves")
+    ed.refused(409, "POST", f"{at}/halves", {"n_dev": 1})
+    rows = bob.get(f"{at}/items")["items"]
+    by_half = {half: [row["id"] for row in rows if row["half"] == half] for half in ("dev", "test")}
+    for half, ids in by_half.items():
+        assert [row["id"] for row in bob.get(f"{at}/items", half=half)["items"]] == ids
+    assert bob.get(f"/items/{by_half['dev'][0]}")["half"] == "dev"
+    assert bob.get(f"{at}/items", half="none")["items"] == []
+    bob.refused(422, "GET", f"{at}/items", query={"half": "train"})
+    with_one = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
+    datasets.add_items(dataset, by=people.ed, data=with_one, filename="more.jsonl")
+    assert bob.get(f"{at}/halves")["without"] == 1
+    [later] = bob.get(f"{at}/items", half="none")["items"]
+    assert (later["key"], later["half"]) == ("later", None)
+    more = ed.send("POST", f"{at}/halves/extend", {})
+    # A third of four is 1.33, so 1: there is one already.
+    assert (more["dev"], more["test"], more["without"]) == (1, 3, 0)
+    ed.refused(422, "POST", f"{at}/halves/extend", {})

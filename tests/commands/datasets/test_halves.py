@@ -1,0 +1,35 @@
+"""`rubricweb datasets halves`, and items of one half."""
+
+import json
+
+from rubricweb.api.datasets.half_schemas import Halves
+from rubricweb.services.datasets import datasets
+from tests import factories
+from tests.commands.shapes import misfits
+from tests.factories import Cast
+
+
+def test_cases_are_split_shown_narrowed_and_extended(people: Cast, at_terminal) -> None:
+    dataset = factories.dataset(people.team, people.ed, name="told")
+    ed, bob = at_terminal(people.ed), at_terminal(people.bob)
+    none = bob("datasets", "halves", "told")
+    assert (none.code, "are not split. Split them: rubricweb datasets halves" in none.err) == (0, True)
+    assert bob("datasets", "halves", "told", "--dev", "1").code == 1
+    refused = ed("datasets", "halves", "told", "--dev", "3")
+    assert (refused.code, "3 of 3 cases" in refused.err) == (1, True)
+    both = ed("datasets", "halves", "told", "--dev", "1", "--extend")
+    assert (both.code, "one of them" in both.err) == (1, True)
+    said = ed("datasets", "halves", "told", "--dev", "1", "--seed", "7").out
+    assert "dev: 1 case, test: 2 cases" in said
+    printed = bob("datasets", "halves", "told", "--json").out
+    assert misfits(Halves, printed) == []
+    assert json.loads(printed)["draws"][0]["seed"] == 7
+    lines = bob("datasets", "items", "told", "--half", "test", "--json").out.splitlines()
+    assert [json.loads(line)["half"] for line in lines] == ["test", "test"]
+    assert bob("datasets", "items", "told", "--half", "test").out.count("test") >= 2
+    data = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
+    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    assert "in neither: 1 case; --extend draws them" in bob("datasets", "halves", "told").out
+    assert "dev: 1 case, test: 3 cases" in ed("datasets", "halves", "told", "--extend").out
+    again = ed("datasets", "halves", "told", "--extend")
+    assert (again.code, "no case of told without a half" in again.err) == (1, True)

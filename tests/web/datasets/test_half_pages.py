@@ -1,0 +1,78 @@
+"""Splitting a dataset on its pages by marking its cases, and lists of one half."""
+
+import re
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from rubricweb.models import Dataset
+from rubricweb.services.datasets import datasets
+from tests import factories
+from tests.factories import Cast
+
+
+@pytest.fixture
+def dataset(people: Cast) -> Dataset:
+    return factories.dataset(people.team, people.ed)
+
+
+def at(name: str, people: Cast, *ids: int) -> str:
+    return reverse(name, args=[people.team.slug, *ids])
+
+
+def text(response: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def test_a_dataset_is_split_and_the_split_extended(people: Cast, sign_in, dataset: Dataset) -> None:
+    ed, page = sign_in(people.ed), at("dataset", people, dataset.pk)
+    assert at("dataset_halves", people, dataset.pk) in ed.get(page).content.decode()
+    assert "Each of its 3 cases is marked" in text(ed.get(at("dataset_halves", people, dataset.pk)))
+    answer = ed.post(at("dataset_halves", people, dataset.pk), {"n_dev": "1", "seed": "7"})
+    assert answer["Location"] == page
+    shown = text(ed.get(page))
+    assert "1 dev case for examples, 2 test cases" in shown
+    assert "Split 7 1 2" in shown
+    assert "Extend the split" not in shown
+    data = b'{"id": "later", "prompt": "And Spain?", "submission": "Madrid."}'
+    datasets.add_items(dataset, by=people.ed, data=data, filename="more.jsonl")
+    assert "1 case that came after the split" in text(ed.get(page))
+    extended = ed.post(at("dataset_halves_extend", people, dataset.pk), follow=True)
+    assert "0 more dev cases, 1 more test cases." in text(extended)
+    assert "Extended 7 0 1" in text(extended)
+    again = ed.post(at("dataset_halves_extend", people, dataset.pk), follow=True)
+    assert "without a half" in text(again)
+
+
+@pytest.mark.parametrize("n_dev", ["0", "3", "many", ""])
+def test_a_half_that_would_be_empty_is_refused_beside_its_field(
+    people: Cast, sign_in, dataset: Dataset, n_dev: str
+) -> None:
+    sent = {"n_dev": n_dev, "seed": "0"}
+    answer = sign_in(people.ed).post(at("dataset_halves", people, dataset.pk), sent)
+    assert answer.status_code == 422
+    assert answer.context["form"].errors.keys() == {"n_dev"}
+    assert not dataset.case_splits.exists()
+
+
+def test_a_second_split_is_refused(people: Cast, sign_in, dataset: Dataset) -> None:
+    ed, sent = sign_in(people.ed), {"n_dev": "1", "seed": "0"}
+    ed.post(at("dataset_halves", people, dataset.pk), sent)
+    answer = ed.post(at("dataset_halves", people, dataset.pk), sent)
+    assert (answer.status_code, "split already" in text(answer)) == (422, True)
+
+
+def test_lists_and_selections_are_narrowed_by_half(people: Cast, sign_in, dataset: Dataset) -> None:
+    ed, page = sign_in(people.ed), at("dataset", people, dataset.pk)
+    assert 'name="half"' not in ed.get(page).content.decode()
+    ed.post(at("dataset_halves", people, dataset.pk), {"n_dev": "1", "seed": "7"})
+    test = set(dataset.items.filter(case__half="test").values_list("pk", flat=True))
+    narrowed = ed.get(page, {"half": "test"})
+    assert {row.pk for row in narrowed.context["page"].rows} == test
+    assert 'name="half" value="test"' in narrowed.content.decode()
+    assert ed.get(page, {"half": "train"}).status_code == 400
+    sent = {"all": "1", "use": "run", "half": "test"}
+    opened = ed.get(ed.post(at("dataset_selection", people, dataset.pk), sent)["Location"])
+    assert "the 2 selected items" in text(opened)
+    assert "test case" in text(ed.get(at("item", people, min(test))))
