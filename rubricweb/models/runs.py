@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 
 from rubricweb.engine.origin import Origin
-from rubricweb.models.datasets import Dataset, Item, SystemVersion
+from rubricweb.models.datasets import SEALS, Dataset, Item, SystemVersion
 from rubricweb.models.rubrics import Criterion, RubricVersion
 from rubricweb.models.snapshots import (
     FewShotSnapshot,
@@ -72,6 +72,8 @@ class Run(Archivable):
     system_version = models.ForeignKey(
         SystemVersion, on_delete=models.PROTECT, null=True, related_name="runs"
     )
+    # The half of the dataset it is over, dev or test; empty for all cases.
+    half = models.CharField(max_length=4, blank=True, default="", db_default="")
     # Null for a run that was started alone.
     launch = models.ForeignKey(Launch, on_delete=models.SET_NULL, null=True, related_name="runs")
     # Null when every item brings its own rubric.
@@ -122,6 +124,7 @@ class Run(Archivable):
         constraints = [
             models.CheckConstraint(condition=models.Q(state__in=RunState.values), name="run_state_known"),
             models.CheckConstraint(condition=models.Q(mode__in=RunMode.values), name="run_mode_known"),
+            models.CheckConstraint(condition=models.Q(half__in=("", *SEALS)), name="run_half_known"),
             models.CheckConstraint(
                 condition=models.Q(state__in=["running", "paused"], finished_at__isnull=True)
                 | (~models.Q(state__in=["running", "paused"]) & models.Q(finished_at__isnull=False)),

@@ -12,6 +12,7 @@ from rubricweb.engine.autograders import AUTOGRADERS
 from rubricweb.engine.autograders.panels.cascade import CONDITIONS
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.models import RunMode
+from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.runs.planning.forecasts import JudgeForecast, Range
 from rubricweb.services.runs.budgets import MAX_BUDGET_USD
 from rubricweb.services.runs.few_shot import MAX_EXAMPLES
@@ -126,6 +127,10 @@ class NewRun(Input):
             examples=[["assistant@v4"]],
         ),
     ] = []
+    half: Annotated[
+        Annotated[str, OneOf(SEALS)] | None,
+        Field(description="Grade only answers to dev or to test cases; null for all."),
+    ] = None
 
 
 class Span(Shape[Range]):

@@ -4,6 +4,7 @@ from rubricweb import access
 from rubricweb.api.runs import launch_schemas as schemas
 from rubricweb.errors import Invalid
 from rubricweb.models import Dataset, Item, SystemVersion, Team
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs.planning.samples import spread_ids
 from rubricweb.services.runs.few_shot import FewShot
@@ -29,6 +30,7 @@ def run_options(team: Team, dataset: Dataset, body: schemas.NewRun) -> RunOption
         mode=body.mode,
         item_ids=_item_ids(dataset, body, systems),
         systems=systems,
+        half=body.half or "",
     )
 
 
@@ -37,7 +39,7 @@ def _item_ids(dataset: Dataset, body: schemas.NewRun, systems: list[SystemVersio
         return body.item_ids
     if body.item_ids is not None:
         raise Invalid.at("sample", "a sample beside item_ids", "one of them")
-    items = Item.objects.current().filter(dataset=dataset)
+    items = of_half(Item.objects.current().filter(dataset=dataset), body.half or "")
     return spread_ids(items.filter(system_version__in=systems) if systems else items, body.sample)
 
 

@@ -154,6 +154,9 @@ class Run(Schema):
     system: Annotated[
         str, Field(description="The system version whose answers it judges; empty without one.")
     ]
+    half: Annotated[
+        str | None, Field(description="The half of the dataset it is over, dev or test; null for all cases.")
+    ]
     launch_id: Annotated[int | None, Field(description="The launch it was started in with others.")]
     autograder: str
     judge: Judge
@@ -178,6 +181,10 @@ class Run(Schema):
     withheld: Annotated[
         bool, Field(description="Whether the summary waits until you have reviewed its items blind.")
     ]
+
+    @staticmethod
+    def resolve_half(run: Any) -> str | None:
+        return run.half or None
 
 
 class Launch(Schema):

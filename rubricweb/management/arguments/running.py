@@ -128,6 +128,9 @@ def grade(command: argparse.ArgumentParser) -> None:
         help="grade only this version's answers; several times for a run of each, which share the --budget",
     )
     command.add_argument(
+        "--half", choices=("dev", "test"), default="", help="grade only answers to these cases"
+    )
+    command.add_argument(
         "--min-score", type=float, metavar="X", help="exit 100 when the mean score is below X"
     )
     command.add_argument(

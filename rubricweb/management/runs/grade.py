@@ -25,6 +25,7 @@ from rubricweb.management.runs import grade_tables
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
 from rubricweb.management.terminal.named_files import write_file
 from rubricweb.models import Dataset, Item, Role, RubricVersion, Run, RunState
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs import results
@@ -93,10 +94,11 @@ def _check(options: argparse.Namespace) -> None:
     if options.plan and options.resume is not None:
         raise Invalid("--plan is for a run that is to be started; --resume goes on with one that was.")
     starting = options.no_cap or options.no_cache or options.sample or options.item or options.system
+    starting = starting or options.half
     if options.resume is not None and starting:
         raise Invalid(
-            "--no-cap, --no-cache, --sample, --item and --system are for a run that is to be started, "
-            "not for --resume."
+            "--no-cap, --no-cache, --sample, --item, --system and --half are for a run that is to be "
+            "started, not for --resume."
         )
     if options.sample and options.item:
         raise Invalid("--sample and --item both choose the items; give one of them.")
@@ -154,7 +156,7 @@ def _run_options(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
 ) -> RunOptions:
-    items = Item.objects.current().filter(dataset=dataset)
+    items = of_half(Item.objects.current().filter(dataset=dataset), options.half)
     systems = versions_called(dataset, options.system)
     if systems:
         items = items.filter(system_version__in=systems)
@@ -170,6 +172,7 @@ def _run_options(
         use_cache=not options.no_cache,
         item_ids=spread_ids(items, options.sample) if options.sample else named,
         systems=systems,
+        half=options.half,
     )
 
 

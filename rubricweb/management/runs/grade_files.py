@@ -37,6 +37,7 @@ STORED_ONLY = (
         "sample",
         "item",
         "system",
+        "half",
     ),
     *("team", "user"),
 )

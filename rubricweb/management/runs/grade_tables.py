@@ -47,6 +47,8 @@ def print_summary(ended: Run, result: results.Result, actor: Actor) -> None:
     table.add_row("run", f"{ended.pk}, {ended.state}, {ended.autograder} by {ended.judge.name}")
     if ended.system:
         table.add_row("system", ended.system)
+    if ended.half:
+        table.add_row("half", f"{ended.half} cases")
     table.add_row("items", f"{progress.graded} of {progress.items} graded")
     table.add_row("mean score", _with_interval(result.mean))
     if result.errored:

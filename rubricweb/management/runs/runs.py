@@ -109,6 +109,7 @@ def show(options: argparse.Namespace) -> int:
         if run.imported
         else ("asked", f"{run.autograder} by {run.judge.name}{', by batch' * (run.mode == RunMode.BATCH)}"),
         *([("system", run.system)] if run.system else []),
+        *([("half", f"{run.half} cases")] if run.half else []),
         *watching.lines(progress),
     ]
     if progress.stop_reason:

@@ -3,13 +3,14 @@
 from django.db.models import Exists, OuterRef, QuerySet
 
 from rubricweb.models import Item, Run, RunItem
+from rubricweb.selectors.datasets.halves import of_half
 
 
 def new_items(run: Run) -> QuerySet[Item]:
     """The items a run could be extended by; those a run over a choice of items left out are not new.
 
-    Only answers of the run's own system version; of a run without one, those of no named system. None for an
-    imported run: nobody can be asked about them.
+    Only answers of the run's own system version; of a run without one, those of no named system; of a run
+    over a half those to cases in it. None for an imported run: nobody can be asked about them.
     """
     if run.imported:
         return Item.objects.none()
@@ -17,6 +18,7 @@ def new_items(run: Run) -> QuerySet[Item]:
     items = Item.objects.current().filter(
         ~Exists(planned), dataset_id=run.dataset_id, created_at__gt=run.created_at
     )
+    items = of_half(items, run.half)
     if run.system_version_id is None:
         return items.filter(system_version__system__name="")
     return items.filter(system_version=run.system_version_id)

@@ -121,7 +121,7 @@ def _drawn(asked: FewShot, graded: QuerySet[Item], version: RubricVersion) -> Fe
         raise Invalid.at(
             "few_shot.dataset",
             f"{asked.dataset}, whose labelled cases are all of a test half or graded by the run",
-            "labelled cases that are neither: a dev half, or another dataset",
+            "labelled cases that are neither: a run over the test half alone, or another dataset",
         )
     if not examples.by_criterion:
         raise Invalid.at(

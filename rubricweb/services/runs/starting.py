@@ -32,6 +32,8 @@ from rubricweb.models import (
     User,
     asked_judges,
 )
+from rubricweb.models.datasets import SEALS
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.datasets.systems import versions_of
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
@@ -55,7 +57,8 @@ class RunOptions:
     of both, and rubrics of checks alone need neither. `option_seed` orders the options a judge is shown;
     without one it is the rubric's own, so that every run words the same question alike. `use_cache` takes
     answers to the very same questions from earlier runs of the team. `item_ids` grades these items only,
-    `systems` only answers of these versions: of a run one, of a plan and of a launch several.
+    `systems` only answers of these versions: of a run one, of a plan and of a launch several. `half`, dev or
+    test, only answers to cases in it.
     `abstention` and `on_error` are the policies of `engine/scoring/scoring.py`.
     """
 
@@ -74,6 +77,7 @@ class RunOptions:
     mode: str = RunMode.LIVE
     item_ids: Sequence[int] | None = None
     systems: Sequence[SystemVersion] = ()
+    half: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def drafted(
     seed = options.option_seed
     if seed is not None and not 0 <= seed < 2**63:
         raise Invalid.at("option_seed", str(seed), "a whole number from 0")
-    items = _chosen(dataset, options.item_ids, options.systems)
+    items = _chosen(dataset, options)
     judge, panel = _judges(team, items, rubric_version, options, asking)
     if options.mode == RunMode.BATCH:
         _check_batches(team, asked_judges(judge, panel))
@@ -145,6 +149,7 @@ def drafted(
         team=team,
         dataset=dataset,
         dataset_version=dataset.version,
+        half=options.half,
         rubric_version=rubric_version,
         name=options.name.strip()[:200],
         autograder=options.autograder,
@@ -232,24 +237,38 @@ def _one_version(items: QuerySet[Item]) -> SystemVersion | None:
     return next((version for version in versions if version.system.name), None)
 
 
-def _chosen(
-    dataset: Dataset, item_ids: Sequence[int] | None, systems: Sequence[SystemVersion]
-) -> QuerySet[Item]:
-    """The items to grade: all of the dataset, or those named, which must be in it; of `systems` alone."""
+def _chosen(dataset: Dataset, options: RunOptions) -> QuerySet[Item]:
+    """The items to grade: all of the dataset or its half, or those named, which must be in it; of the system
+    versions alone that are asked for.
+    """
     items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
-    if item_ids is not None:
-        items = _named(dataset, items, item_ids)
-    if not systems:
+    if options.half:
+        items = _in_half(dataset, items, options.half)
+    if options.item_ids is not None:
+        of = f"{dataset}, of its {options.half} half" if options.half else str(dataset)
+        items = _named(of, items, options.item_ids)
+    if not options.systems:
         return items
-    for version in systems:
+    for version in options.systems:
         if not items.filter(system_version=version).exists():
             raise Invalid.at(
                 "systems", str(version) or "no system named", "a version that has answers among them"
             )
-    return items.filter(system_version__in=systems)
+    return items.filter(system_version__in=options.systems)
 
 
-def _named(dataset: Dataset, items: QuerySet[Item], item_ids: Sequence[int]) -> QuerySet[Item]:
+def _in_half(dataset: Dataset, items: QuerySet[Item], half: str) -> QuerySet[Item]:
+    if half not in SEALS:
+        raise Invalid.at("half", repr(half[:40]), ", ".join(SEALS))
+    found = of_half(items, half)
+    if not found.exists():
+        raise Invalid.at(
+            "half", f"no {half} case in {dataset}", "all cases, or a dataset whose cases are split"
+        )
+    return found
+
+
+def _named(dataset: str, items: QuerySet[Item], item_ids: Sequence[int]) -> QuerySet[Item]:
     if not 1 <= len(item_ids) <= MAX_CHOSEN:
         raise Invalid.at("item_ids", f"{len(item_ids):,} items", f"1 to {MAX_CHOSEN:,}, or null for all")
     chosen = items.filter(pk__in=set(item_ids))

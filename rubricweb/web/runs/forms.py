@@ -16,6 +16,7 @@ from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Dataset, Item, RubricVersion, RunMode, SystemVersion, Team, User
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.runs.errors import ERROR_KINDS
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.forecasts import Forecast
@@ -29,7 +30,7 @@ from rubricweb.templatetags.run_words import autograder_line, autograder_title
 from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
 from rubricweb.web.shared.choices import offer, offer_rows
 from rubricweb.web.shared.selections import Selection
-from rubricweb.web.shared.systems import SystemsField, is_id, newest_of_each, offer_systems
+from rubricweb.web.shared.systems import SystemsField, chosen_dataset, is_id, newest_of_each, offer_systems
 
 ABSTENTION_WORDS = {
     "skip": "left out of the score",
@@ -60,6 +61,12 @@ class NewRun(VotingFields):
     )
     systems = SystemsField(
         label="Whose answers", help_text="One run starts for each; the budget is divided among them."
+    )
+    half = forms.ChoiceField(
+        required=False,
+        label="Which cases",
+        choices=[("", "All cases"), ("test", "Test cases"), ("dev", "Dev cases")],
+        help_text="Examples for the judge come from no test case, and from no case that is graded.",
     )
     judge = forms.ChoiceField(widget=forms.RadioSelect)
     autograder = forms.ChoiceField(
@@ -138,6 +145,9 @@ class NewRun(VotingFields):
         offer_rows(self, "dataset", choices.datasets)
         offer_rows(self, "rubric_version", choices.versions)
         self.versions = self._offer_systems()
+        dataset = chosen_dataset(self, team)
+        if dataset is None or not dataset.case_splits.exists():
+            del self.fields["half"]
         offer(
             self,
             "autograder",
@@ -183,7 +193,7 @@ class NewRun(VotingFields):
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        folded = {*self.VOTING, *self.EXAMPLES, *self.COSTS, *self.SCORING, "sent", "systems"}
+        folded = {*self.VOTING, *self.EXAMPLES, *self.COSTS, *self.SCORING, "sent", "systems", "half"}
         return [field for field in self if field.name not in folded]
 
     @property
@@ -234,6 +244,7 @@ class NewRun(VotingFields):
             name=chosen["name"],
             item_ids=self.selection.item_ids if self.selection else None,
             systems=[self.versions[pk] for pk in chosen.get("systems", ())],
+            half=chosen.get("half", ""),
         )
 
     def plan(self) -> plans.Plan | None:
@@ -258,6 +269,8 @@ class NewRun(VotingFields):
         items = Item.objects.current().filter(dataset=dataset)
         if self.selection:
             items = items.filter(pk__in=self.selection.item_ids)
+        if "half" in self.fields and self._is_fine("half"):
+            items = of_half(items, str(self["half"].value() or ""))
         if self.versions and self._is_fine("systems"):
             chosen = self.fields["systems"].clean(self["systems"].value())
             items = items.filter(system_version__in=chosen) if chosen else items

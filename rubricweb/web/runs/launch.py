@@ -13,6 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access, tasks
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Item, Role, Run
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.runs.planning import plans
 from rubricweb.selectors.runs.planning.samples import spread_ids
 from rubricweb.services.endpoints import endpoints
@@ -102,7 +103,7 @@ def _start(request: TeamRequest, form: NewRun, *, trial: bool) -> list[Run]:
     """The runs the form asks for, one for each system version; pressed twice, those it has just started."""
     chosen, options = form.cleaned_data, form.options()
     if trial:
-        items = Item.objects.current().filter(dataset=chosen["dataset"])
+        items = of_half(Item.objects.current().filter(dataset=chosen["dataset"]), options.half)
         if options.systems:
             options = replace(options, systems=options.systems[-1:])  # one look is enough to try
             items = items.filter(system_version__in=options.systems)

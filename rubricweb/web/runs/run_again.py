@@ -19,6 +19,7 @@ def filled_in(run: Run, judges: Sequence[str]) -> dict[str, Any]:
         "dataset": run.dataset_id,
         "rubric_version": run.rubric_version_id,
         **({"systems": [run.system_version_id]} if run.system_version_id else {}),
+        "half": run.half,
         "autograder": run.autograder,
         "reply_format": run.reply_format,
         "judge": "" if run.imported else run.judge.id,

@@ -1,5 +1,6 @@
 """Splitting a dataset over the API by marking its cases."""
 
+from rubricweb.models import RunItem
 from rubricweb.services.datasets import datasets
 from tests import factories
 from tests.factories import Cast
@@ -35,3 +36,20 @@ def test_cases_are_split_shown_narrowed_and_extended(people: Cast, as_member) ->
     # A third of four is 1.33, so 1: there is one already.
     assert (more["dev"], more["test"], more["without"]) == (1, 3, 0)
     ed.refused(422, "POST", f"{at}/halves/extend", {})
+
+
+def test_a_run_is_over_one_half(people: Cast, as_member) -> None:
+    dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
+    ed = as_member(people.ed)
+    body = {"dataset_id": dataset.pk, "rubric_version_id": version.pk, "judge": "offline", "no_cap": True}
+    refused = ed.refused(422, "POST", "/runs", body | {"half": "test"})
+    assert "no test case" in str(refused)
+    ed.send("POST", f"/datasets/{dataset.pk}/halves", {"n_dev": 1})
+    assert ed.send("POST", "/runs/plan", body | {"half": "test"})["items"] == 2
+    run = ed.send("POST", "/runs", body | {"half": "test"})
+    assert run["half"] == "test"
+    one = ed.send("POST", "/runs", body | {"half": "test", "sample": 1})
+    item = RunItem.objects.get(run=one["id"]).item
+    assert item.case.half == "test"
+    assert ed.send("POST", "/runs", body)["half"] is None
+    ed.refused(422, "POST", "/runs", body | {"half": "none"})

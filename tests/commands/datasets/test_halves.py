@@ -4,6 +4,7 @@ import json
 
 from rubricweb.api.datasets.half_schemas import Halves
 from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.halves import drawing
 from tests import factories
 from tests.commands.shapes import misfits
 from tests.factories import Cast
@@ -33,3 +34,19 @@ def test_cases_are_split_shown_narrowed_and_extended(people: Cast, at_terminal) 
     assert "dev: 1 case, test: 3 cases" in ed("datasets", "halves", "told", "--extend").out
     again = ed("datasets", "halves", "told", "--extend")
     assert (again.code, "no case of told without a half" in again.err) == (1, True)
+
+
+def test_a_run_over_one_half_is_planned_and_shown(people: Cast, at_terminal, tmp_path) -> None:
+    dataset = factories.dataset(people.team, people.ed, name="told")
+    drawing.split_cases(dataset, n_dev=1, by=people.ed)
+    version = factories.version(people.team, people.ed)
+    ed = at_terminal(people.ed)
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version, half="test")
+    assert "test cases" in ed("runs", "show", str(run.pk)).out
+    assert json.loads(ed("runs", "show", str(run.pk), "--json").out)["half"] == "test"
+    said = ("grade", f"id:{version.pk}", f"id:{dataset.pk}", "--plan")
+    for half, items in ((("--half", "test"), 2), ((), 3)):
+        planned = ed(*said, *half)
+        assert (planned.code, f"items {items}" in " ".join((planned.out + planned.err).split())) == (0, True)
+    resumed = ed("grade", "--resume", str(run.pk), "--half", "test")
+    assert (resumed.code, "--half are for a run that is to be started" in resumed.err) == (1, True)

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from rubricweb.models import Dataset
+from rubricweb.models import Dataset, Run
 from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.halves import drawing
 from tests import factories
 from tests.factories import Cast
 
@@ -76,3 +77,27 @@ def test_lists_and_selections_are_narrowed_by_half(people: Cast, sign_in, datase
     opened = ed.get(ed.post(at("dataset_selection", people, dataset.pk), sent)["Location"])
     assert "the 2 selected items" in text(opened)
     assert "test case" in text(ed.get(at("item", people, min(test))))
+
+
+def test_a_run_over_one_half_is_started_shown_and_started_again(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    ed, version = sign_in(people.ed), factories.version(people.team, people.ed)
+    address = at("run_new", people)
+    assert 'name="half"' not in ed.get(address, {"dataset": dataset.pk}).content.decode()
+    drawing.split_cases(dataset, n_dev=1, by=people.ed)
+    assert 'name="half"' in ed.get(address, {"dataset": dataset.pk}).content.decode()
+    sent = {"dataset": dataset.pk, "rubric_version": version.pk, "autograder": "per_criterion"}
+    sent |= {"judge": "offline", "reply_format": "json", "use_cache": "on", "normalize": "on", "sent": "True"}
+    answer = ed.post(address, sent | {"half": "test"})
+    run = Run.objects.get()
+    assert (answer["Location"], run.half) == (at("run", people, run.pk), "test")
+    assert run.run_items.count() == 2
+    assert "Half test cases" in text(ed.get(answer["Location"]))
+    assert "· test cases" in text(ed.get(at("runs", people)))
+    again = ed.get(address, {"again": run.pk}).content.decode()
+    assert '<option value="test" selected>' in again
+    assert ed.post(address, sent | {"half": "train"}).status_code == 422
+    tried = ed.post(address, sent | {"half": "dev", "try": "3"})
+    assert tried.status_code == 302
+    assert Run.objects.latest("pk").run_items.get().item.case.half == "dev"
