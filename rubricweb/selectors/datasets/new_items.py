@@ -15,7 +15,7 @@ def new_items(run: Run) -> QuerySet[Item]:
     if run.imported:
         return Item.objects.none()
     planned = RunItem.objects.filter(run=run, item_id=OuterRef("pk"))
-    items = Item.objects.current().filter(
+    items: QuerySet[Item] = Item.objects.current().filter(
         ~Exists(planned), dataset_id=run.dataset_id, created_at__gt=run.created_at
     )
     items = of_half(items, run.half)

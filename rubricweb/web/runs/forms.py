@@ -266,7 +266,7 @@ class NewRun(VotingFields):
 
     def _items(self, dataset: Dataset) -> QuerySet[Item]:
         """Those that would be graded, as far as the fields say."""
-        items = Item.objects.current().filter(dataset=dataset)
+        items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
         if self.selection:
             items = items.filter(pk__in=self.selection.item_ids)
         if "half" in self.fields and self._is_fine("half"):
