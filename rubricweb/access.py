@@ -11,6 +11,7 @@ from django.db.models import Model, Q, QuerySet
 from rubricweb.errors import Forbidden, NotFound
 from rubricweb.models import (
     Case,
+    Combination,
     Dataset,
     DatasetImport,
     Item,
@@ -77,6 +78,11 @@ def access_dataset(team: Team, dataset_id: int) -> Dataset:
 def access_import(team: Team, import_id: int) -> DatasetImport:
     imports = DatasetImport.objects.filter(team=team).select_related("dataset", "team", "created_by", "file")
     return _one(imports, import_id, "import")
+
+
+def access_combination(team: Team, combination_id: int) -> Combination:
+    rows = Combination.objects.filter(team=team).select_related("dataset", "team", "created_by")
+    return _one(rows, combination_id, "combination of datasets")
 
 
 def access_item(team: Team, item_id: int) -> Item:

@@ -13,6 +13,7 @@ from rubricweb import shutdown_flag
 from rubricweb.models import Notice
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.services import notices
+from rubricweb.services.combinations import combinations
 from rubricweb.services.datasets import imports
 from rubricweb.services.deletions import deletions
 from rubricweb.services.grading import session
@@ -41,6 +42,11 @@ def notify_deletion(deletion_id: int) -> None:
     _send(remove, deletion_id, expires=settings.SWEEP_SECONDS)
 
 
+def notify_combination(combination_id: int) -> None:
+    """Wakes a worker for datasets that are to be combined; lost, the reaper sends it again."""
+    _send(combine, combination_id, expires=settings.SWEEP_SECONDS)
+
+
 def reap() -> None:
     """No task: every worker does this in its main process, whether its others are busy or not."""
     # With the SDK, a second to import: only for those who work.
@@ -54,6 +60,8 @@ def reap() -> None:
         notify_import(import_id)
     for deletion_id in deletions.due(now, is_dead=reaper.is_dead):
         notify_deletion(deletion_id)
+    for combination_id in combinations.due(now, is_dead=reaper.is_dead):
+        notify_combination(combination_id)
     if notices.mail_is_due(now):
         _send(mail, expires=settings.SWEEP_SECONDS)
 
@@ -85,6 +93,11 @@ def import_file(import_id: int) -> None:
 @shared_task
 def remove(deletion_id: int) -> None:
     deletions.work(deletion_id, worker=registry.worker_name(), now=database_clock())
+
+
+@shared_task
+def combine(combination_id: int) -> None:
+    combinations.work(combination_id, worker=registry.worker_name(), now=database_clock())
 
 
 @shared_task

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from rubricweb.models import (
     Case,
+    Combination,
     Dataset,
     DatasetImport,
     Item,
@@ -20,6 +21,9 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.services.combinations import combinations
+from rubricweb.services.combinations.matching import AskedPart
+from rubricweb.services.combinations.plans import CombinationRequest
 from rubricweb.services.datasets import datasets, imports
 from rubricweb.services.datasets.systems import unnamed_version
 from rubricweb.services.grading.workers.registry import worker_name
@@ -121,6 +125,23 @@ def dataset(
 ) -> Dataset:
     data = "\n".join(json.dumps(item) for item in items).encode()
     return datasets.import_dataset(team, by=by, data=data, filename="items.jsonl", name=name)
+
+
+def combination(team: Team, by: User, *, name: str) -> Combination:
+    """Two datasets of a build each that wait to be combined."""
+    parts = [
+        AskedPart(
+            dataset(
+                team,
+                by,
+                name=f"{name} {version}",
+                items=[{"id": "a", "prompt": f"{name}?", "submission": f"{version} of {name}."}],
+            ),
+            f"assistant@{version}",
+        )
+        for version in ("v1", "v2")
+    ]
+    return combinations.start(team, CombinationRequest(name, tuple(parts)), by=by, enqueue=None)
 
 
 def refused_import(team: Team, by: User) -> DatasetImport:

@@ -17,6 +17,7 @@ from rubricweb.api.adjudication.routes import adjudication
 from rubricweb.api.cases.routes import cases
 from rubricweb.api.comparison.agreement_board import agreement
 from rubricweb.api.comparison.routes import comparison
+from rubricweb.api.datasets.combinations import combinations
 from rubricweb.api.datasets.halves import halves
 from rubricweb.api.datasets.imports import imports
 from rubricweb.api.datasets.routes import datasets
@@ -206,6 +207,7 @@ for room in (
     spending,
     rubrics,
     imports,
+    combinations,
     datasets,
     versions,
     cases,

@@ -440,3 +440,93 @@ class ImportBatch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dataset_import_id}/{self.number}"
+
+
+class CombinationState(models.TextChoices):
+    """The last four are ends."""
+
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Copying"
+    DONE = "done", "Done"
+    REFUSED = "refused", "Refused"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class Combination(models.Model):
+    """Several datasets on their way into one, item by item, by a worker.
+
+    Until it is whole the new dataset stands in the `workshop`, a team without members where nobody finds it.
+    """
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="combinations")
+    name = models.CharField(max_length=200)
+    as_attempts = models.BooleanField(default=False)
+    # "cases" matches by case id, else by what is asked; "ids" by the ids of items.
+    match = models.CharField(max_length=10, default="cases")
+    archive_originals = models.BooleanField(default=False)
+    # The new dataset, from the first batch on; null again once it is deleted.
+    dataset = models.ForeignKey(Dataset, on_delete=models.SET_NULL, null=True, related_name="+")
+    # Null before the first batch and once all is in its place.
+    workshop = models.ForeignKey(Team, on_delete=models.SET_NULL, null=True, related_name="+")
+    state = models.CharField(
+        max_length=10, choices=CombinationState.choices, default=CombinationState.WAITING
+    )
+    items_planned = models.PositiveIntegerField(default=0)
+    items_copied = models.PositiveIntegerField(default=0)
+    # What the originals were like at the first batch: changed meanwhile, the copy is refused.
+    stamp = models.JSONField(default=list)
+    # Queues and imported runs of the new dataset, by what they stand for: {"queue 3 False": 17, "run 4": 9}.
+    made = models.JSONField(default=dict)
+    # Runs of originals that were started again over the new dataset: {"<id>": id}.
+    started = models.JSONField(default=dict)
+    # Why it was refused or failed.
+    message = models.TextField(blank=True)
+    # The process at work on it, and when that last said so.
+    worker = models.CharField(max_length=100, blank=True)
+    beat_at = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=CombinationState.values), name="combination_state_known"
+            ),
+        ]
+        indexes = [
+            # A team's combinations, the newest first.
+            models.Index(fields=["team", "-id"], name="combination_of_team"),
+            # The reaper's question: what waits, what the dead held, and what is to be cleared away.
+            models.Index(
+                fields=["id"],
+                name="combination_under_way",
+                condition=models.Q(state__in=["waiting", "running"]) | models.Q(workshop__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CombinationPart(models.Model):
+    """One of the datasets that are combined; its items become answers of `system`, "" keeps theirs."""
+
+    combination = models.ForeignKey(Combination, on_delete=models.CASCADE, related_name="parts")
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="+")
+    place = models.PositiveSmallIntegerField()
+    system = models.CharField(max_length=201, blank=True)
+
+    class Meta:
+        ordering = ["combination_id", "place"]
+        constraints = [
+            models.UniqueConstraint(fields=["combination", "place"], name="combination_part_place_once"),
+            models.UniqueConstraint(fields=["combination", "dataset"], name="combination_part_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.dataset_id} as {self.system}"

@@ -14,6 +14,8 @@ from rubricweb.models import (
     Adjudication,
     ApiToken,
     Case,
+    Combination,
+    CombinationState,
     Comment,
     Criterion,
     Dataset,
@@ -245,6 +247,11 @@ def refusal(row: Deletable, *, now: datetime) -> str:
     imports = DatasetImport.objects.filter(dataset__in=found.datasets, state__in=under_way).order_by("pk")
     if found_import := imports.first():
         return f"The import of {found_import} into {found_import.dataset} has not ended: cancel it, or wait."
+    copying = Combination.objects.filter(
+        parts__dataset__in=found.datasets, state__in=(CombinationState.WAITING, CombinationState.RUNNING)
+    )
+    if combination := copying.order_by("pk").first():
+        return f"Combining datasets to {combination} has not ended: cancel it, or wait."
     runs = found.runs.order_by().values("pk")
     held = RunItem.objects.filter(run__in=runs, graded_at=None, leased_until__gt=now).values("run")
     asked = RunTally.objects.filter(holding(now), run__in=runs).values("run")

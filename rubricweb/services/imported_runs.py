@@ -84,37 +84,41 @@ def store(
     labels_digest: str = "",
 ) -> Run:
     """A run with these grades, over the items they are on. Call it in a transaction."""
-    run = _created(dataset, rubric_version, rater, by=by, source=source, labels_digest=labels_digest)
-    now = run.created_at
+    run = begin(dataset, rubric_version, rater, by=by, source=source, labels_digest=labels_digest)
+    add(run, rater, grades)
+    finish(run, by=by, source=source)
+    return run
+
+
+def add(run: Run, rater: Rater, grades: Sequence[Grade]) -> None:
+    """These grades, to a run that was begun and is not finished."""
     bulk_rows.insert(
         Judgement,
         _JUDGEMENT,
         [
-            (run.pk, item.pk, criterion.pk, rater.name, 0, label, reason, "", now)
+            (run.pk, item.pk, criterion.pk, rater.name, 0, label, reason, "", run.created_at)
             for item, criterion, label, reason in grades
         ],
     )
-    _finish(run, by=by, source=source)
-    return run
 
 
 def from_reviews(rater: Rater, *, by: User | None) -> list[Run]:
     """The rater's labels of every queue as a run each; their reviews are gone. Call it in a transaction."""
     runs = []
     for queue in ReviewQueue.objects.filter(reviews__rater=rater).distinct().order_by("pk"):
-        run = _created(queue.dataset, queue.rubric_version, rater, by=by, source=queue.name)
+        run = begin(queue.dataset, queue.rubric_version, rater, by=by, source=queue.name)
         given = Judgement.objects.in_reviews(queue=queue, rater=rater)
         given.update(run=run, review=None, judge=rater.name)
         Review.objects.filter(queue=queue, rater=rater).delete()
         queue.raters.remove(rater)
         if not queue.raters.exists():
             queue.delete()
-        _finish(run, by=by, source=queue.name)
+        finish(run, by=by, source=queue.name)
         runs.append(run)
     return runs
 
 
-def _created(
+def begin(
     dataset: Dataset,
     rubric_version: RubricVersion | None,
     rater: Rater,
@@ -123,6 +127,7 @@ def _created(
     source: str,
     labels_digest: str = "",
 ) -> Run:
+    """A run that gets its grades by `add` and its scores by `finish`."""
     return Run.objects.create(
         team=dataset.team,
         dataset=dataset,
@@ -140,7 +145,7 @@ def _created(
     )
 
 
-def _finish(run: Run, *, by: User | None, source: str) -> None:
+def finish(run: Run, *, by: User | None, source: str) -> None:
     """Scores what was said, and writes down where it came from."""
     items = _score(run, run.created_at)
     what = f"Imported from {source}{f' by {by}' if by else ''}: grades of {counted(items, 'item')}."

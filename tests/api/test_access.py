@@ -22,6 +22,7 @@ def people(furnished: Furnished) -> Cast:
 def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
     """A valid body, form or query string for each operation that needs one."""
     file = upload("Not a file anybody can import", "broken.json")
+    combined = {"name": "Both", "datasets": [{"dataset_id": ids["dataset_id"], "system": "a@1"}]}
     needed: dict[str, dict[str, Any]] = {
         "change_me": {"body": {"single_keys": True}},
         "retire_items": {"body": {"item_ids": [ids["item_id"]]}},
@@ -44,6 +45,9 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "publish_rubric": {"body": {}},
         "import_dataset": {"files": {"file": file}},
         "declare_columns": {"body": {"columns": []}},
+        "plan_combination": {"body": combined},
+        "combine_datasets": {"body": combined},
+        "start_combined_runs": {"body": {"run_ids": [ids["run_id"]], "no_cap": True}},
         "start_import": {"files": {"file": file}},
         "decide_duplicates": {"body": {"duplicates": "keep"}},
         "add_items": {"files": {"file": file}},

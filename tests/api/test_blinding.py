@@ -109,6 +109,7 @@ def everything_readable(
             "version_id": world.version.pk,
             "dataset_id": world.dataset.pk,
             "import_id": import_id,
+            "combination_id": 0,
             "item_id": item.pk,
             "case_id": item.case_id,
             "run_id": world.run.pk,

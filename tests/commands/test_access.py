@@ -40,6 +40,7 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "halves"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "retire"): (Role.EDITOR, "{dataset_name} --item {item}"),
     ("datasets", "restore"): (Role.EDITOR, "{dataset_name} --item missing"),
+    ("datasets", "combine"): (Role.EDITOR, "{dataset_name} missing --name Both --plan"),
     ("datasets", "correct"): (Role.EDITOR, "{dataset_name} --item {item}"),
     ("datasets", "split"): (Role.EDITOR, "{dataset_name} --dev 1"),
     ("datasets", "raters"): (Role.VIEWER, "{dataset_name}"),

@@ -81,6 +81,7 @@ ELSEWHERE = {
     "datasets columns",  # tests/commands/datasets/test_columns.py
     "datasets import",  # tests/commands/datasets/test_background_imports.py
     "datasets case",  # tests/commands/datasets/test_cases.py
+    "datasets combine",  # tests/commands/datasets/test_combining.py
     "datasets correct",  # tests/commands/datasets/test_retirement.py
     "datasets restore",  # tests/commands/datasets/test_retirement.py
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py

@@ -68,6 +68,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
         "format": "yaml",
         "dataset_id": dataset.pk,
         "import_id": factories.refused_import(team, owner).pk,
+        "combination_id": factories.combination(team, owner, name="Both builds").pk,
         "kind": "dataset",
         "row_id": dataset.pk,
         "item_id": review.item_id,

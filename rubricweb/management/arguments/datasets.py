@@ -55,6 +55,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
         "answers",
     )
     brought = _import(actions)
+    combined = _combine(actions)
     named = subcommand(
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
@@ -74,7 +75,19 @@ def datasets(room: argparse.ArgumentParser) -> None:
     )
     changed.add_argument("rater", metavar="RATER", help="the rater's name, or id:N as `raters` lists it")
     changed.add_argument("kind", choices=RATER_KINDS, help="machines count in no figure about people")
-    for command in (listed, shown, halved, rated, changed, answered, brought, named, one_case, *changing):
+    for command in (
+        listed,
+        shown,
+        halved,
+        rated,
+        changed,
+        answered,
+        brought,
+        combined,
+        named,
+        one_case,
+        *changing,
+    ):
         command.add_argument("--json", action="store_true", help="print a JSON object a line")
         team_and_person(command)
 
@@ -163,6 +176,42 @@ def _import(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> a
     column(brought)
     strict_items(brought)
     return brought
+
+
+def _combine(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """`combine`: a dataset for each build becomes one with system versions."""
+    combined = subcommand(
+        actions,
+        "combine",
+        "copy several datasets into one, each as answers of a system version",
+        "datasets.combining",
+        "combine",
+    )
+    combined.add_argument("datasets", nargs="+", metavar="DATASET", help="2 to 20, by number or name")
+    combined.add_argument("--name", required=True, help="what the new dataset is called")
+    combined.add_argument(
+        "--system", default="", metavar="SYSTEM", help="what was built (default: from the datasets' names)"
+    )
+    combined.add_argument(
+        "--versions",
+        metavar="V1,V2,…",
+        help="a version for each dataset, or assistant@v1; an empty place keeps those its items name "
+        "(default: from the datasets' names)",
+    )
+    combined.add_argument(
+        "--as-attempts", action="store_true", help="further answers of a version to a case are its attempts"
+    )
+    combined.add_argument(
+        "--match",
+        choices=("cases", "ids"),
+        default="cases",
+        help="by case id, else by what is asked (default), or by the ids of items",
+    )
+    combined.add_argument(
+        "--archive-originals", action="store_true", help="put the datasets out of sight once they are copied"
+    )
+    combined.add_argument("--plan", action="store_true", help="say what would come of it, and store nothing")
+    return combined
 
 
 def _answers(answered: argparse.ArgumentParser) -> None:

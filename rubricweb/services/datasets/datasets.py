@@ -311,11 +311,11 @@ def _store_labels(
     dataset: Dataset, labels: Sequence[LabelRecord], *, by: User | None, queue_name: str, filename: str = ""
 ) -> None:
     if labels:
-        queue_name = _free_queue_name(dataset, queue_name)
+        queue_name = free_queue_name(dataset, queue_name)
         store_labels(dataset, dataset.rubric_version, labels, by=by, queue_name=queue_name, filename=filename)
 
 
-def _free_queue_name(dataset: Dataset, wanted: str) -> str:
+def free_queue_name(dataset: Dataset, wanted: str) -> str:
     """The name, or "name (2)" and so on: labels of a dataset may come with several files."""
     taken = set(
         ReviewQueue.objects.filter(team=dataset.team, name__startswith=wanted[:190]).values_list(

@@ -1,6 +1,5 @@
 """Dividing labelled items in two sealed datasets: one to draw examples from, one to judge the judge on."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,28 +10,22 @@ from rubricweb.engine.datasets import RubricDataset, SplitReport, describe_split
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
-    Adjudication,
     Blind,
     ChangeKind,
     Dataset,
     Item,
-    Judgement,
     QueueState,
-    RaterKind,
-    Review,
     ReviewQueue,
-    ReviewState,
-    Revision,
     RubricVersion,
     Run,
     User,
-    in_reviews,
 )
 from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.labels.ground_truth import people_first
 from rubricweb.services import dataset_versions, imported_runs
+from rubricweb.services.combinations import copies
 from rubricweb.services.datasets import cases, columns
 from rubricweb.services.shared.journal import record
 
@@ -125,14 +118,14 @@ def _stored(
         split_report=report,
         created_by=by,
     )
-    copies = _copied_items(dataset, half, {item.id for item in part})
+    copied = _copied_items(dataset, half, {item.id for item in part})
     note = f"From version {dataset.version} of {dataset.name}"
-    dataset_versions.made(half, half.version, ChangeKind.APPEND, items=len(copies), by=by, note=note)
+    dataset_versions.made(half, half.version, ChangeKind.APPEND, items=len(copied), by=by, note=note)
     columns.take_in(half, first=0)
-    _copy_labels(queues, half, copies, by=by, settled=False)
-    _copy_labels(queues, half, copies, by=by, settled=True)
-    _copy_imported_runs(dataset, half, copies, by=by)
-    _copy_adjudications(dataset, copies)
+    _copy_labels(queues, half, copied, by=by, settled=False)
+    _copy_labels(queues, half, copied, by=by, settled=True)
+    _copy_imported_runs(dataset, half, copied, by=by)
+    copies.copy_adjudications(copied)
     return half
 
 
@@ -144,154 +137,48 @@ def _copied_items(dataset: Dataset, half: Dataset, keys: set[str]) -> dict[int, 
         if item.key in keys
     ]
     copied = cases.copy_cases(originals, half)
-    copies = [
-        Item(
-            dataset=half,
-            case=copied[item.case_id],
-            wording=item.wording,
-            system_version_id=item.system_version_id,
-            attempt=item.attempt,
-            key=item.key,
-            position=position,
-            submission=item.submission,
-            thinking=item.thinking,
-            prompt=item.prompt,
-            reference=item.reference,
-            description=item.description,
-            metadata=item.metadata,
-            content_hash=item.content_hash,
-            rubric_version_id=item.rubric_version_id,
-        )
-        for position, item in enumerate(originals)
-    ]
-    stored = Item.objects.bulk_create(copies, batch_size=500)
-    return {original.pk: copy for original, copy in zip(originals, stored, strict=True)}
-
-
-_Said = dict[tuple[int, int], dict[int, Judgement]]
-"""(item, rater) → criterion → the label."""
+    return copies.copy_items(
+        [
+            (
+                item,
+                copies.Place(
+                    copied[item.case_id].pk,
+                    item.wording,
+                    item.system_version_id,
+                    item.attempt,
+                    item.key,
+                    position,
+                ),
+            )
+            for position, item in enumerate(originals)
+        ],
+        half,
+    )
 
 
 def _copy_labels(
-    queues: Sequence[ReviewQueue], half: Dataset, copies: dict[int, Item], *, by: User, settled: bool
+    queues: Sequence[ReviewQueue], half: Dataset, copied: dict[int, Item], *, by: User, settled: bool
 ) -> None:
-    """Submitted reviews of the copies, by people or as a file settled them, in closed queues of their
-    own: one for each rubric version that was labelled by.
+    """Submitted reviews of the copies in closed queues of their own: one for each rubric version."""
+    versions = copies.label_rows(queues, settled=settled).filter(item__in=list(copied))
+    several = versions.order_by().values("review__queue__rubric_version").distinct().count() > 1
 
-    Of a rater in several queues of a version the last label is taken; without any review there is no queue.
-    """
-    is_settled = in_reviews(rater__kind=RaterKind.SETTLED)
-    rows = (
-        Judgement.objects.in_reviews(queue__in=queues)
-        .filter(is_settled if settled else ~is_settled, verdict__isnull=False)
-        .select_related("review__queue__rubric_version", "revision")
-        .order_by("pk")
-    )
-    by_version: dict[RubricVersion | None, _Said] = defaultdict(lambda: defaultdict(dict))
-    for row in rows:
-        if row.item_id in copies and row.review is not None:
-            said = by_version[row.review.queue.rubric_version]
-            said[row.item_id, row.review.rater_id][row.criterion_id] = row
-    pairs: list[tuple[Judgement, Review]] = []
-    for version, said in by_version.items():
+    def queue_for(version: RubricVersion | None) -> ReviewQueue:
         what = "Ground truth" if settled else "Labels"
-        if version is not None and len(by_version) > 1:
+        if version is not None and several:
             what += f" by v{version.number}"
-        queue = _queue(half, what, version, {rater_id for _, rater_id in said}, by=by)
-        reviews = _copied_reviews(queue, said, copies)
-        for review, answers in zip(reviews, said.values(), strict=True):
-            pairs += [(answer, review) for answer in answers.values()]
-    # In their order: of labels given to several versions the newest counts for the next one.
-    pairs.sort(key=lambda pair: pair[0].pk)
-    copied = Judgement.objects.bulk_create(
-        [
-            Judgement(
-                review=review,
-                item_id=review.item_id,
-                criterion_id=answer.criterion_id,
-                verdict=answer.verdict,
-                reason=answer.reason,
-                evidence=answer.evidence,
-            )
-            for answer, review in pairs
-        ],
-        batch_size=500,
-    )
-    _copy_revisions([answer for answer, _ in pairs], copied)
+        return copies.label_queue(half, version, _free_queue_name(half, what), by=by)
+
+    copies.copy_labels(queues, copied, queue_for, settled=settled)
 
 
-def _queue(
-    half: Dataset, what: str, version: RubricVersion | None, raters: set[int], *, by: User
-) -> ReviewQueue:
-    queue = ReviewQueue.objects.create(
-        team=half.team,
-        name=_free_queue_name(half, what),
-        dataset=half,
-        dataset_version=half.version,
-        rubric_version=version,
-        raters_per_item=max(1, len(raters)),
-        blind=Blind.NONE,
-        imported=True,
-        state=QueueState.CLOSED,
-        created_by=by,
-    )
-    queue.raters.set(raters)
-    return queue
-
-
-def _copied_reviews(queue: ReviewQueue, said: _Said, copies: dict[int, Item]) -> list[Review]:
-    return Review.objects.bulk_create(
-        [
-            Review(
-                queue=queue,
-                item=copies[item_id],
-                rater_id=rater_id,
-                state=ReviewState.SUBMITTED,
-                submitted_at=queue.created_at,
-                imported=all(_came_in_a_file(one) for one in answers.values()),
-            )
-            for (item_id, rater_id), answers in said.items()
-        ],
-        batch_size=500,
-    )
-
-
-def _copy_imported_runs(dataset: Dataset, half: Dataset, copies: dict[int, Item], *, by: User) -> None:
+def _copy_imported_runs(dataset: Dataset, half: Dataset, copied: dict[int, Item], *, by: User) -> None:
     """What machines said of the copies in files."""
     for run in Run.objects.filter(dataset=dataset, rater__isnull=False).order_by("pk"):
         assert run.rater is not None  # asked for
-        said = Judgement.objects.filter(run=run).select_related("criterion").order_by("pk")
-        grades = [
-            (copies[one.item_id], one.criterion, str(one.verdict), one.reason)
-            for one in said
-            if one.item_id in copies
-        ]
+        grades = copies.imported_grades(run, copied)
         if grades:
             imported_runs.store(half, run.rubric_version, run.rater, grades, by=by, source=str(run))
-
-
-def _came_in_a_file(answer: Judgement) -> bool:
-    return answer.review is not None and answer.review.imported
-
-
-def _copy_revisions(given: Sequence[Judgement], copied: Sequence[Judgement]) -> None:
-    """What people said after the reveal: ground truth counts it in a half as well."""
-    both = zip(given, copied, strict=True)
-    pairs = [(one.revision, copy) for one, copy in both if hasattr(one, "revision")]
-    Revision.objects.bulk_create(
-        [
-            Revision(
-                judgement=copy,
-                choice=revision.choice,
-                verdict=revision.verdict,
-                reason=revision.reason,
-                run_id=revision.run_id,
-                judge_verdict=revision.judge_verdict,
-            )
-            for revision, copy in pairs
-        ],
-        batch_size=500,
-    )
 
 
 def _free_queue_name(half: Dataset, what: str) -> str:
@@ -299,26 +186,6 @@ def _free_queue_name(half: Dataset, what: str) -> str:
     if ReviewQueue.objects.filter(team=half.team, name=name).exists():
         raise Conflict(f"The team already has a queue called {name!r}; the labels of a half need that name.")
     return name
-
-
-def _copy_adjudications(dataset: Dataset, copies: dict[int, Item]) -> None:
-    decided = Adjudication.objects.filter(item__dataset=dataset).order_by("decided_at", "pk")
-    Adjudication.objects.bulk_create(
-        [
-            Adjudication(
-                item=copies[one.item_id],
-                criterion_id=one.criterion_id,
-                verdict=one.verdict,
-                cause=one.cause,
-                reason=one.reason,
-                labels=one.labels,
-                decided_by_id=one.decided_by_id,
-            )
-            for one in decided
-            if one.item_id in copies
-        ],
-        batch_size=500,
-    )
 
 
 def _plain(report: SplitReport, seed: int) -> dict[str, Any]:

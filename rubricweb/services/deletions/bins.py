@@ -13,6 +13,8 @@ from django.db.models import Q
 
 from rubricweb.models import (
     ApiToken,
+    Combination,
+    CombinationPart,
     Dataset,
     DatasetImport,
     ExampleWords,
@@ -63,6 +65,8 @@ def move(found: Doomed, into: Team) -> None:
         _freeze_examples(dataset)
         dataset.halves.update(split_of=None)
         DatasetImport.objects.filter(dataset=dataset).update(team=into)
+        Combination.objects.filter(dataset=dataset).update(dataset=None)
+        CombinationPart.objects.filter(dataset=dataset).delete()
     Dataset.objects.filter(pk__in=[one.pk for one in datasets]).update(team=into)
     # What came with a dataset's file is no more to go by.
     Dataset.objects.filter(rubric_version__rubric__in=rubric_ids).update(rubric_version=None)

@@ -111,6 +111,13 @@ def start_run(
     """
     dataset_versions.hold(dataset)
     draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
+    return start_draft(draft, by=by, enqueue=enqueue, budget_usd=budget_usd, no_cap=no_cap)
+
+
+def start_draft(
+    draft: Draft, *, by: User | None, enqueue: Enqueue, budget_usd: float | None, no_cap: bool
+) -> Run:
+    """Starts a drafted run over the answers of one version; its dataset is on `hold`."""
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
     draft.run.system_version = _one_version(draft.items)
     require_caps_hold(draft.run.asked_judges, budget_usd=budget_usd, no_cap=no_cap)

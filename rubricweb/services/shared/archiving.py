@@ -69,7 +69,7 @@ def archive(row: Named, *, by: User, now: datetime) -> None:
     locked = type(row)._default_manager.select_for_update(of=("self",)).get(pk=row.pk)
     if locked.archived_at is not None:
         return
-    _require_idle(locked)
+    require_idle(locked)
     locked.archived_at = now
     locked.save(update_fields=["archived_at"])
     record(row.team, by, "archived", locked)
@@ -93,7 +93,8 @@ def require_listed(row: Rubric | Dataset) -> None:
         raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first, or choose another.")
 
 
-def _require_idle(row: Named) -> None:
+def require_idle(row: Named) -> None:
+    """Refuses to archive what is in use: see `archive`."""
     running, reviewed = (
         Run.objects.filter(state__in=UNENDED),
         ReviewQueue.objects.exclude(state=QueueState.CLOSED),

@@ -1,0 +1,273 @@
+"""Datasets of several builds become one with cases and system versions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from rubricweb.engine.verdict import Verdict
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import (
+    Combination,
+    Dataset,
+    Item,
+    Judgement,
+    Review,
+    RubricVersion,
+    Run,
+    Team,
+)
+from rubricweb.selectors.exports.exports import labelled_queues
+from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
+from rubricweb.services import adjudications
+from rubricweb.services.combinations import combinations, plans, reruns
+from rubricweb.services.combinations.matching import AskedPart, suggested
+from rubricweb.services.datasets import splits
+from rubricweb.services.reviews import queues, reviews
+from tests import factories
+from tests.factories import Cast
+from tests.judging import InProcessJudge, grade
+
+CRITERIA = [{"name": "only", "weight": 1, "requirement": "Is right."}]
+QUESTIONS = 8
+
+
+def build(people: Cast, label: str, **more: Any) -> Dataset:
+    """A dataset of one build: the same questions under the same ids, other answers."""
+    items = [
+        {"id": f"q{n}", "prompt": f"Question  {n}?", "submission": f"{label} says {n}", **more}
+        for n in range(QUESTIONS)
+    ]
+    return factories.dataset(people.team, people.ed, items=items, name=f"Support replies {label}")
+
+
+def asked(*datasets: Dataset, **more: Any) -> plans.CombinationRequest:
+    systems = suggested(datasets)
+    parts = tuple(AskedPart(one, system) for one, system in zip(datasets, systems, strict=True))
+    return plans.CombinationRequest(**{"name": "Support", "parts": parts} | more)
+
+
+def combined(people: Cast, *datasets: Dataset, **more: Any) -> Combination:
+    found = combinations.start(people.team, asked(*datasets, **more), by=people.ed, enqueue=None)
+    return combinations.work(found.pk, worker="w", now=timezone.now)
+
+
+def label(people: Cast, dataset: Dataset, version: RubricVersion, verdicts: Sequence[str]) -> None:
+    lines = ["item_id,criterion,rater,verdict,reason"]
+    for n, verdict in enumerate(verdicts):
+        lines += [f"q{n},only,{rater},{verdict},so" for rater in "xy"]
+    data = "\n".join(lines).encode()
+    reviews.import_labels(
+        dataset, version, by=people.ed, data=data, filename="labels.csv", queue_name=f"Of {dataset}"
+    )
+
+
+def truth(dataset: Dataset) -> dict[str, str | None]:
+    """Submission → ground truth."""
+    found = ground_truth_items(dataset, settled_labels(list(labelled_queues(dataset))))
+    return {item.submission: item.ground_truth[0] for item in found if item.ground_truth}
+
+
+@pytest.fixture
+def builds(people: Cast) -> list[Dataset]:
+    return [build(people, "v1"), build(people, "v2")]
+
+
+def test_versions_are_suggested_from_the_names_of_the_datasets(people: Cast, builds: list[Dataset]) -> None:
+    assert suggested(builds) == ["support-replies@v1", "support-replies@v2"]
+    assert suggested(builds, "assistant") == ["assistant@v1", "assistant@v2"]
+    named = build(people, "v3", system="bot@3")
+    assert suggested([named]) == [""]
+
+
+def test_equal_prompts_become_shared_cases_and_labels_come_along(people: Cast, builds: list[Dataset]) -> None:
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    label(people, builds[0], version, ["MET"] * 4 + ["UNMET"] * 4)
+    label(people, builds[1], version, ["UNMET"] * 2 + ["MET"] * 6)
+    criterion = version.criteria.get()
+    adjudications.adjudicate(
+        builds[1].items.get(key="q0"),
+        criterion,
+        by=people.rae,
+        verdict=Verdict.MET,
+        cause="item_broken",
+        reason="Read again.",
+    )
+    plan = plans.plan(people.team, asked(*builds), viewer=people.ed)
+    # Two raters label eight items of each of two datasets: 2 · 8 · 2.
+    assert (plan.items, plan.cases, plan.shared) == (16, 8, ((2, 8),))
+    assert (plan.labels, plan.reviews, plan.adjudications, plan.conflict_count) == (32, 32, 1, 0)
+    assert [part.systems for part in plan.parts] == [("support-replies@v1",), ("support-replies@v2",)]
+
+    found = combined(people, *builds)
+    assert (found.state, found.message, found.items_copied) == ("done", "", 16)
+    dataset = found.dataset
+    assert dataset is not None
+    assert dataset.team == people.team
+    assert dataset.cases.count() == 8
+    first = dataset.items.order_by("position").first()
+    assert first is not None
+    assert (first.key, first.case.key) == ("q0@support-replies@v1", "q0")
+    assert truth(dataset) == truth(builds[0]) | truth(builds[1])
+    [queue] = dataset.queues.all()
+    assert (queue.state, queue.imported, queue.team) == ("closed", True, people.team)
+    assert sorted(rater.name for rater in queue.raters.all()) == ["x", "y"]
+    # The originals keep theirs, and no workshop is left.
+    assert [one.items.count() for one in builds] == [8, 8]
+    assert not Team.objects.filter(name="Workshop").exists()
+
+
+def test_runs_started_again_ask_nobody_and_pair_completely_by_case(
+    people: Cast, builds: list[Dataset]
+) -> None:
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    judge = InProcessJudge(lambda _, response: "MET" if response[-1] in "0123" else "UNMET")
+    runs = [
+        grade(factories.run(people.team, people.ed, dataset=one, rubric_version=version), judge)
+        for one in builds
+    ]
+    planned = reruns.planned(asked(*builds).parts, viewer=people.ed, now=timezone.now())
+    assert [(one.run, one.calls, one.cached.low, one.refused) for one in planned] == [
+        (run, 8, 8, "") for run in runs
+    ]
+    found = combined(people, *builds)
+    assert Run.objects.count() == 2  # nothing starts by itself
+    again = reruns.start(
+        found, [run.pk for run in runs], by=people.ed, enqueue=lambda run_id: None, no_cap=True
+    )
+    silent = InProcessJudge(lambda _, response: "MET")
+    again = [grade(run, silent) for run in again]
+    assert silent.asked == []
+    assert [run.system for run in again] == ["support-replies@v1", "support-replies@v2"]
+
+    def verdicts(run: Run) -> dict[str, str | None]:
+        said = Judgement.objects.filter(run=run).values_list("item__submission", "verdict")
+        return dict(said)
+
+    assert [verdicts(run) for run in again] == [verdicts(run) for run in runs]
+    pairs = [set(run.run_items.values_list("item__case", flat=True)) for run in again]
+    assert pairs[0] == pairs[1]
+    assert len(pairs[0]) == 8
+    with pytest.raises(Conflict, match="started again before"):
+        reruns.start(found, [runs[0].pk], by=people.ed, enqueue=lambda run_id: None, no_cap=True)
+    with pytest.raises(Invalid, match="a finished run over one of the originals"):
+        reruns.start(found, [again[0].pk], by=people.ed, enqueue=lambda run_id: None, no_cap=True)
+
+
+def test_conflicts_name_the_items_and_nothing_is_combined(people: Cast) -> None:
+    def rows(name: str, *prompts: str, **more: str) -> Dataset:
+        items = [
+            {"id": f"i{n}", "prompt": prompt, "submission": f"{name} {n}", **more}
+            for n, prompt in enumerate(prompts)
+        ]
+        return factories.dataset(people.team, people.ed, items=items, name=name)
+
+    twice, once = rows("a v1", "Same?", " Same? "), rows("a v2", "Same?")
+    plan = plans.plan(people.team, asked(twice, once), viewer=people.ed)
+    [fault] = plan.conflicts
+    assert fault.place == "a v1: item 'i1'"
+    assert "a second answer of a@v1 to case 'i0'" in fault.found
+    found = combined(people, twice, once)
+    assert (found.state, found.dataset, Dataset.objects.count()) == ("refused", None, 2)
+    assert not Team.objects.filter(name="Workshop").exists()
+
+    attempts = combined(people, twice, once, as_attempts=True)
+    assert attempts.dataset is not None
+    assert list(attempts.dataset.items.order_by("position").values_list("key", "attempt")) == [
+        ("i0@a@v1", 1),
+        ("i0@a@v1#2", 2),
+        ("i0@a@v2", 1),
+    ]
+    by_id = plans.plan(people.team, asked(twice, once, match="ids", name="Other"), viewer=people.ed)
+    assert (by_id.cases, by_id.shared, by_id.conflict_count) == (2, ((2, 1), (1, 1)), 0)
+    other = rows("a v3", "Another?", case_id="q")
+    known = rows("a v4", "Something?", case_id="q")
+    [fault] = plans.plan(people.team, asked(other, known, name="Other"), viewer=people.ed).conflicts
+    assert fault.found == "case 'q' with another prompt, reference or rubric"
+
+
+def test_what_cannot_be_combined_is_refused_by_name(people: Cast, builds: list[Dataset]) -> None:
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    for wrong, why in (
+        (asked(builds[0]), "2 to 20"),
+        (asked(builds[0], builds[0]), "each dataset once"),
+        (asked(*builds, name=" "), "a name of 1 to"),
+        (asked(*builds, match="luck"), "cases, ids"),
+    ):
+        with pytest.raises(Invalid, match=why):
+            plans.plan(people.team, wrong, viewer=people.ed)
+    with pytest.raises(Conflict, match="already has a dataset called"):
+        plans.plan(people.team, asked(*builds, name=builds[0].name), viewer=people.ed)
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=builds[1],
+        rubric_version=version,
+        raters=[people.ann],
+        name="Blind",
+        blind="both",
+    )
+    with pytest.raises(Conflict, match="blind queue Blind"):
+        combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+    queues.close_queue(queue, by=people.ed)
+    label(people, builds[0], version, ["MET"] * 4 + ["UNMET"] * 4)
+    half = splits.split_dataset(builds[0], n_dev=4, by=people.ed).dev
+    with pytest.raises(Conflict, match="sealed"):
+        plans.plan(people.team, asked(half, builds[1]), viewer=people.ed)
+
+
+def test_a_copy_that_broke_off_goes_on_where_it_was(
+    people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    label(people, builds[0], version, ["MET"] * 8)
+    monkeypatch.setattr(combinations, "BATCH_ITEMS", 3)
+    found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+    whole = combinations._Copier.copy
+
+    def dies(self: combinations._Copier, batch: Any, *, first: int) -> None:
+        if first >= 6:
+            raise KeyboardInterrupt  # as abrupt as it gets in one process
+        whole(self, batch, first=first)
+
+    monkeypatch.setattr(combinations._Copier, "copy", dies)
+    with pytest.raises(KeyboardInterrupt):
+        combinations.work(found.pk, worker="w", now=timezone.now)
+    found.refresh_from_db()
+    assert (found.state, found.items_copied) == ("running", 6)
+    assert not Dataset.objects.filter(team=people.team, name="Support").exists()
+    monkeypatch.setattr(combinations._Copier, "copy", whole)
+    assert combinations.due(timezone.now(), is_dead=lambda worker, now: True) == [found.pk]
+    found = combinations.work(found.pk, worker="other", now=timezone.now)
+    assert (found.state, found.items_copied) == ("done", 16)
+    assert found.dataset is not None
+    assert found.dataset.items.count() == 16
+    assert Review.objects.filter(queue__dataset=found.dataset).count() == 16
+    assert truth(found.dataset) == truth(builds[0])
+
+
+def test_originals_that_change_meanwhile_refuse_the_copy_and_a_cancelled_one_leaves_nothing(
+    people: Cast, builds: list[Dataset]
+) -> None:
+    found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+    combinations.cancel(found, now=timezone.now())
+    assert combinations.work(found.pk, worker="w", now=timezone.now).state == "cancelled"
+    found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+    Dataset.objects.filter(pk=builds[0].pk).update(version=2)
+    workshop = Team.objects.create(name="Workshop", slug="workshop-1")
+    stamp = [[1, 0, None, None], [1, 0, None, None]]
+    Combination.objects.filter(pk=found.pk).update(workshop=workshop, stamp=stamp)
+    Dataset.objects.create(team=workshop, name="Support")
+    found = combinations.work(found.pk, worker="w", now=timezone.now)
+    assert found.state == "refused"
+    assert "changed meanwhile" in found.message
+    assert (Dataset.objects.count(), Team.objects.filter(name="Workshop").count()) == (2, 0)
+
+
+def test_originals_are_archived_only_if_asked(people: Cast, builds: list[Dataset]) -> None:
+    assert combined(people, *builds, name="Kept").state == "done"
+    assert [one.archived_at for one in Dataset.objects.all()] == [None] * 3
+    assert combined(people, *builds, name="Gone", archive_originals=True).state == "done"
+    assert Dataset.objects.exclude(archived_at=None).count() == 2
+    assert Item.objects.filter(dataset__in=builds).count() == 16
