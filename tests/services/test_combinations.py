@@ -212,6 +212,9 @@ def test_what_cannot_be_combined_is_refused_by_name(people: Cast, builds: list[D
         combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
     queues.close_queue(queue, by=people.ed)
     label(people, builds[0], version, ["MET"] * 4 + ["UNMET"] * 4)
+    builds[1].cases.filter(key="q0").update(half="test")
+    with pytest.raises(Conflict, match="divided in dev and test"):
+        plans.plan(people.team, asked(*builds), viewer=people.ed)
     half = splits.split_dataset(builds[0], n_dev=4, by=people.ed).dev
     with pytest.raises(Conflict, match="sealed"):
         plans.plan(people.team, asked(half, builds[1]), viewer=people.ed)

@@ -12,6 +12,7 @@ from rubricweb.models import (
     NOT_RETIRED,
     Adjudication,
     Blind,
+    Case,
     Comment,
     Dataset,
     Item,
@@ -134,6 +135,11 @@ def _require_fit(dataset: Dataset, *, archived: bool) -> None:
     require_unsealed(dataset)
     if not Item.objects.current().filter(dataset=dataset).exists():
         raise Conflict(f"{dataset} has no items: leave it out.")
+    if Case.objects.filter(dataset=dataset).exclude(half="").exists():
+        raise Conflict(
+            f"The cases of {dataset} are divided in dev and test, under a seal that a copy would not have. "
+            "Leave it out; divide the combined dataset."
+        )
     require_not_blind(dataset)
     if archived:
         require_idle(dataset)

@@ -37,7 +37,7 @@ def test_datasets_are_planned_combined_and_watched(people: Cast, as_member) -> N
     ed.refused(409, "POST", f"/datasets/combinations/{found['id']}/cancel")
     ed.refused(409, "POST", "/datasets/combinations", body)
     ed.refused(422, "POST", f"/datasets/combinations/{found['id']}/runs", {"run_ids": [1]})
-    ed.refused(404, "POST", "/datasets/combinations", body | {"datasets": [{"dataset_id": 0}] * 2})
+    ed.refused(404, "POST", "/datasets/combinations", body | {"datasets": [{"dataset_id": 99_999}] * 2})
     body["datasets"][0]["system"] = "a/b"
     ed.refused(422, "POST", "/datasets/combinations/plan", body | {"name": "other"})
     assert (Combination.objects.count(), Dataset.objects.count()) == (1, 3)
