@@ -21,9 +21,6 @@ from rubricweb.models import (
     Team,
     User,
 )
-from rubricweb.services.combinations import combinations
-from rubricweb.services.combinations.matching import AskedPart
-from rubricweb.services.combinations.plans import CombinationRequest
 from rubricweb.services.datasets import datasets, imports
 from rubricweb.services.datasets.systems import unnamed_version
 from rubricweb.services.grading.workers.registry import worker_name
@@ -128,20 +125,8 @@ def dataset(
 
 
 def combination(team: Team, by: User, *, name: str) -> Combination:
-    """Two datasets of a build each that wait to be combined."""
-    parts = [
-        AskedPart(
-            dataset(
-                team,
-                by,
-                name=f"{name} {version}",
-                items=[{"id": "a", "prompt": f"{name}?", "submission": f"{version} of {name}."}],
-            ),
-            f"assistant@{version}",
-        )
-        for version in ("v1", "v2")
-    ]
-    return combinations.start(team, CombinationRequest(name, tuple(parts)), by=by, enqueue=None)
+    """One that was cancelled, and whose datasets are deleted since."""
+    return Combination.objects.create(team=team, name=name, state="cancelled", created_by=by)
 
 
 def refused_import(team: Team, by: User) -> DatasetImport:

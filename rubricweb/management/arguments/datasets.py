@@ -15,6 +15,7 @@ from rubricweb.management.arguments.data import RATER_KINDS, column, some, stric
 HALVES = ("dev", "test", "none")
 
 
+# Long because every action of the room is named here, with what they share.
 def datasets(room: argparse.ArgumentParser) -> None:
     """`rubricweb datasets`."""
     room.description = (
