@@ -32,8 +32,8 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.datasets.columns import MOST_COLUMNS, names
-from rubricweb.services import dataset_versions, imported_runs
-from rubricweb.services.combinations import copies, plans
+from rubricweb.services import copies, dataset_versions, imported_runs
+from rubricweb.services.combinations import plans
 from rubricweb.services.combinations.matching import AskedPart, Matching, Placed
 from rubricweb.services.combinations.plans import CombinationRequest
 from rubricweb.services.datasets import columns, datasets, systems

@@ -24,8 +24,7 @@ from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues, require_one_rubric, shared_version
 from rubricweb.selectors.exports.ground_truth import settled_labels
 from rubricweb.selectors.labels.ground_truth import people_first
-from rubricweb.services import dataset_versions, imported_runs
-from rubricweb.services.combinations import copies
+from rubricweb.services import copies, dataset_versions, imported_runs
 from rubricweb.services.datasets import cases, columns
 from rubricweb.services.shared.journal import record
 
