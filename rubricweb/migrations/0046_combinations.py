@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("rubricweb", "0044_halves_of_cases"),
+        ("rubricweb", "0045_runs_over_a_half"),
     ]
 
     operations = [
