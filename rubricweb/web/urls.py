@@ -6,7 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
-from rubricweb.web.datasets import case, correction, halves, imports, label_files, retirement
+from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import views as judges
@@ -52,6 +52,10 @@ team_urls: list[URLPattern] = [
         "datasets/imports/<int:import_id>/duplicates/", imports.duplicates, name="dataset_import_duplicates"
     ),
     path("datasets/imports/<int:import_id>/faults.csv", imports.faults, name="dataset_import_faults"),
+    path("datasets/combine/", combining.combine, name="combine"),
+    path("datasets/combinations/<int:combination_id>/", combining.combination, name="combination"),
+    path("datasets/combinations/<int:combination_id>/runs/", combining.start_runs, name="combination_runs"),
+    path("datasets/combinations/<int:combination_id>/cancel/", combining.cancel, name="combination_cancel"),
     path("datasets/systems/", archive.systems_page, name="systems"),
     path("datasets/<int:dataset_id>/", datasets.dataset, name="dataset"),
     path("datasets/<int:dataset_id>/add/", imports.add_items, name="dataset_add"),

@@ -122,6 +122,7 @@ def staged(people: Cast) -> Stage:
         "format": "yaml",
         "dataset_id": dataset.pk,
         "import_id": factories.refused_import(team, alice).pk,
+        "combination_id": factories.combination(team, alice, name="Both").pk,
         "kind": "dataset",
         "row_id": dataset.pk,
         "item_id": item.pk,
@@ -446,6 +447,7 @@ def cascade_pages(
     comment = comments.write(item, by=people.rae, text="Seen, @alice?")
     client, found = sign_in(viewer), {}
     import_id = factories.refused_import(world.dataset.team, world.dataset.created_by).pk
+    combination_id = factories.combination(world.dataset.team, world.dataset.created_by, name="Both").pk
     for run in world.runs:
         ids = {
             "rubric_id": world.version.rubric_id,
@@ -453,6 +455,7 @@ def cascade_pages(
             "format": "yaml",
             "dataset_id": world.dataset.pk,
             "import_id": import_id,
+            "combination_id": combination_id,
             "kind": "dataset",
             "row_id": world.dataset.pk,
             "item_id": item.pk,
@@ -500,6 +503,7 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool, about: str =
     client, found = sign_in(viewer), {}
     comment = world.draft.item.comments.get()
     import_id = factories.refused_import(world.run.team, world.run.created_by).pk
+    combination_id = factories.combination(world.run.team, world.run.created_by, name="Both").pk
     for run, item in world.places:
         ids = {
             "rubric_id": world.version.rubric_id,
@@ -507,6 +511,7 @@ def copies_pages(people: Cast, sign_in, viewer: User, *, met: bool, about: str =
             "format": "yaml",
             "dataset_id": item.dataset_id,
             "import_id": import_id,
+            "combination_id": combination_id,
             "kind": "dataset",
             "row_id": item.dataset_id,
             "item_id": item.pk,

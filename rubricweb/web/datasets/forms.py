@@ -1,6 +1,7 @@
 """Forms of the datasets room: a file, what its columns mean, and labels for its items."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -9,6 +10,12 @@ from django.utils.text import Truncator
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.datasets.files import ALIASES, Preview
 from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Dataset
+from rubricweb.services.combinations.matching import AskedPart, suggested
+from rubricweb.services.combinations.plans import CombinationRequest
+from rubricweb.services.combinations.reruns import Rerun
+from rubricweb.services.runs.budgets import MAX_BUDGET_USD
+from rubricweb.web.shared.refused_forms import RefusableForm, Refused
 
 CELL_CHARACTERS = 280
 
@@ -197,3 +204,91 @@ def _cell(value: Any) -> str:
 
 def _prefixed(mapping: dict[str, str]) -> dict[str, str]:
     return {f"column_{field}": column for field, column in mapping.items()}
+
+
+class CombineForm(RefusableForm):
+    """As which system version each dataset's items are kept, and what the combined dataset is called."""
+
+    places = {"datasets": "name", "match": "match"}
+
+    name = forms.CharField(max_length=200, label="Name of the combined dataset")
+    match = forms.ChoiceField(
+        label="Items answer one case",
+        choices=[
+            ("cases", "by their case id, else where prompt, reference and rubric are equal"),
+            ("ids", "where they have the same id"),
+        ],
+        initial="cases",
+    )
+    as_attempts = forms.BooleanField(
+        required=False,
+        label="Keep several answers of one version to a case as attempts",
+        help_text="Otherwise they are refused, item by item.",
+    )
+    archive_originals = forms.BooleanField(
+        required=False,
+        label="Archive the originals afterwards",
+        help_text="They stay as they are either way.",
+    )
+
+    def __init__(self, data: Any, *, datasets: Sequence[Dataset]) -> None:
+        super().__init__(data)
+        self.datasets = datasets
+        for dataset, proposed in zip(datasets, suggested(datasets), strict=True):
+            self.fields[f"system_{dataset.pk}"] = forms.CharField(
+                max_length=201,
+                required=False,
+                label=f"{dataset} holds answers of",
+                initial=proposed,
+                help_text="" if proposed else "Left empty, its items keep the versions they name.",
+                widget=forms.TextInput(attrs={"placeholder": "assistant@v4"}),
+            )
+        names = [field for field in self.fields if field.startswith("system_")]
+        self.order_fields(["name", *names, "match", "as_attempts", "archive_originals"])
+
+    def asked(self) -> CombinationRequest:
+        """What is asked for, of a form that is valid."""
+        said = self.cleaned_data
+        parts = tuple(AskedPart(one, said[f"system_{one.pk}"]) for one in self.datasets)
+        return CombinationRequest(
+            said["name"], parts, said["as_attempts"], said["match"], said["archive_originals"]
+        )
+
+    def refuse(self, error: Refused) -> None:
+        """A version that is none beside the dataset it was said of."""
+        faults = error.faults if isinstance(error, Invalid) else ()
+        place = faults[0].place if faults else ""
+        if place.startswith("datasets[") and place.endswith("].system"):
+            number = int(place.removeprefix("datasets[").removesuffix("].system"))
+            self.add_error(f"system_{self.datasets[number].pk}", str(faults[0]))
+        else:
+            super().refuse(error)
+
+
+class RerunForm(RefusableForm):
+    """Which runs of combined datasets are started again, and what each may cost."""
+
+    run = forms.MultipleChoiceField(choices=[], error_messages={"required": "Choose at least one run."})
+    budget_usd = forms.FloatField(
+        min_value=0,
+        max_value=MAX_BUDGET_USD,
+        required=False,
+        label="Budget of each",
+        help_text="In US dollars. What was asked before is answered from the cache and costs nothing.",
+        widget=forms.NumberInput(attrs={"class": "input--short", "step": "any"}),
+    )
+    no_cap = forms.BooleanField(required=False, label="Start without a budget where no price is known")
+
+    def __init__(self, data: Any, *, runs: Sequence[Rerun]) -> None:
+        super().__init__(data)
+        there = [one for one in runs if not one.refused and one.started_as is None]
+        self.fields["run"].choices = [(str(one.run.pk), str(one.run)) for one in there]  # type: ignore[attr-defined]  # a choice field
+
+    def chosen(self) -> dict[str, Any]:
+        """What `reruns.start` is asked for, of a form that is valid."""
+        said = self.cleaned_data
+        return {
+            "run_ids": [int(number) for number in said["run"]],
+            "budget_usd": said["budget_usd"],
+            "no_cap": said["no_cap"],
+        }

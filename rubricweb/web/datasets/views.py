@@ -13,7 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 from rubricweb import access
 from rubricweb.errors import Conflict, Invalid, Withheld
 from rubricweb.models import NOT_RETIRED, Dataset, Item, Role
-from rubricweb.selectors.datasets import imports, versions
+from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import halves, read_half
@@ -44,7 +44,9 @@ def datasets(request: TeamRequest) -> HttpResponse:
     context = {"page": page, "search": search, **archive_link(request, Dataset)}
     if request.htmx:
         return render(request, "datasets/_datasets.html", context)
-    context["imports"] = imports.unended(request.team) if request.membership.role >= Role.EDITOR else []
+    may_edit = request.membership.role >= Role.EDITOR
+    context["imports"] = imports.unended(request.team) if may_edit else []
+    context["combinations"] = combinations.unended(request.team) if may_edit else []
     return render(request, "datasets/datasets.html", context)
 
 

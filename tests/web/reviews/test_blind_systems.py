@@ -26,6 +26,7 @@ def told(people: Cast, sign_in: Any, viewer: User, *, swapped: bool, about: str 
     client, found = sign_in(viewer), {}
     slug, comment = people.team.slug, world.draft.item.comments.get()
     import_id = factories.refused_import(people.team, people.ed).pk
+    combination_id = factories.combination(people.team, people.ed, name="Both").pk
     for run, other in (world.runs, world.runs[::-1]):
         for item in (world.draft.item, world.beside):
             ids = {
@@ -34,6 +35,7 @@ def told(people: Cast, sign_in: Any, viewer: User, *, swapped: bool, about: str 
                 "format": "yaml",
                 "dataset_id": world.dataset.pk,
                 "import_id": import_id,
+                "combination_id": combination_id,
                 "kind": "dataset",
                 "row_id": world.dataset.pk,
                 "item_id": item.pk,

@@ -32,6 +32,7 @@ def pages_of(
     item = world.draft.item
     comment = item.comments.get(author=people.ann)
     import_id = factories.refused_import(people.team, people.ed).pk
+    combination_id = factories.combination(people.team, people.ed, name="Both").pk
     for run, queue, version, reviewed in (
         (world.before, world.labelled, world.first, world.earlier),
         (world.run, world.probe, world.second, world.draft),
@@ -43,6 +44,7 @@ def pages_of(
             "format": "yaml",
             "dataset_id": item.dataset_id,
             "import_id": import_id,
+            "combination_id": combination_id,
             "kind": "dataset",
             "row_id": item.dataset_id,
             "item_id": item.pk,

@@ -1,0 +1,118 @@
+"""Combining datasets in one: which, as whose answers, what would come of it, and how far it is."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from rubricweb import access, tasks
+from rubricweb.engine.number_format import counted
+from rubricweb.errors import Conflict, Invalid
+from rubricweb.models import Combination, CombinationState, Dataset, Role
+from rubricweb.selectors.datasets.combinations import UNENDED, combinable
+from rubricweb.services.combinations import combinations, plans, reruns
+from rubricweb.web.datasets.forms import CombineForm, RerunForm
+from rubricweb.web.http import TeamRequest, now, team_page, whole_number
+
+STOP_POLLING = 286
+SHOWN_CONFLICTS = 100
+
+
+@team_page(Role.EDITOR)
+def combine(request: TeamRequest) -> HttpResponse:
+    """First which datasets (?dataset=<id>), then as which versions; nothing is copied unplanned."""
+    numbers = [whole_number(text, "A dataset") or 0 for text in request.GET.getlist("dataset")]
+    if len(numbers) < plans.FEWEST:
+        context: dict[str, Any] = {
+            "datasets": combinable(request.team),
+            "chosen": numbers,
+            "most": plans.MOST,
+            "too_few": "dataset" in request.GET,
+        }
+        return render(request, "datasets/combine/choose.html", context)
+    if len(numbers) > plans.MOST:
+        raise Invalid.at("dataset", counted(len(numbers), "dataset"), f"{plans.FEWEST} to {plans.MOST}")
+    datasets = [access.access_dataset(request.team, number) for number in dict.fromkeys(numbers)]
+    return _planned(request, datasets)
+
+
+def _planned(request: TeamRequest, datasets: list[Dataset]) -> HttpResponse:
+    form = CombineForm(request.POST if request.method == "POST" else None, datasets=datasets)
+    context: dict[str, Any] = {"form": form, "datasets": datasets}
+    if request.method == "POST" and form.is_valid():
+        asked = form.asked()
+        try:
+            if request.POST.get("confirmed") == "1":
+                by, enqueue = request.user, tasks.notify_combination
+                found = combinations.start(request.team, asked, by=by, enqueue=enqueue)
+                return redirect("combination", request.team.slug, found.pk)
+            plan = plans.plan(request.team, asked, viewer=request.user)
+            runs = reruns.planned(asked.parts, viewer=request.user, now=now())
+            context |= {"plan": plan, "conflicts": plan.conflicts[:SHOWN_CONFLICTS], "runs": runs}
+        except (Invalid, Conflict) as error:
+            form.refuse(error)
+    return render(request, "datasets/combine/plan.html", context, status=422 if form.errors else 200)
+
+
+@team_page(Role.EDITOR)
+@require_safe
+def combination(request: TeamRequest, combination_id: int) -> HttpResponse:
+    """How far a combination is, asked for again until it has ended; then the runs to start again."""
+    found = access.access_combination(request.team, combination_id)
+    is_moving = found.state in UNENDED
+    context = {"found": found, "is_moving": is_moving}
+    if request.htmx:
+        status = 200 if is_moving else STOP_POLLING
+        return render(
+            request, "datasets/combine/_progress.html", context | _runs(request, found), status=status
+        )
+    return render(request, "datasets/combine/combination.html", context | _runs(request, found))
+
+
+def _runs(request: TeamRequest, found: Combination, data: Any = None) -> dict[str, Any]:
+    """The runs of the originals, with the form that starts them again; nothing before it is combined."""
+    if found.state != CombinationState.DONE or found.dataset is None:
+        return {}
+    try:
+        parts = combinations.request_of(found).parts
+    except Conflict:  # originals are deleted, and their runs with them
+        return {}
+    runs = reruns.planned(parts, viewer=request.user, now=now(), found=found)
+    return {"runs": runs, "form": RerunForm(data, runs=runs)}
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def start_runs(request: TeamRequest, combination_id: int) -> HttpResponse:
+    """Starts runs of the originals again over the combined dataset."""
+    found = access.access_combination(request.team, combination_id)
+    context = {"found": found, "is_moving": False, **_runs(request, found, request.POST)}
+    form = context.get("form")
+    if isinstance(form, RerunForm):
+        said = form.carried_out(lambda: _started(request, found, form))
+        if said:
+            messages.success(request, said)
+            return redirect("combination", request.team.slug, found.pk)
+        return render(request, "datasets/combine/combination.html", context, status=422)
+    messages.error(request, f"{found} is not combined: there is nothing to run over.")
+    return redirect("combination", request.team.slug, found.pk)
+
+
+def _started(request: TeamRequest, found: Combination, form: RerunForm) -> str:
+    made = reruns.start(found, by=request.user, enqueue=tasks.notify, **form.chosen())
+    return f"Started {counted(len(made), 'run')} over {found.dataset}."
+
+
+@team_page(Role.EDITOR)
+@require_POST
+def cancel(request: TeamRequest, combination_id: int) -> HttpResponse:
+    found = access.access_combination(request.team, combination_id)
+    try:
+        combinations.cancel(found, now=now())
+    except Conflict as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"Combining {found} is cancelled; nothing of it stays.")
+    return redirect("combination", request.team.slug, found.pk)
