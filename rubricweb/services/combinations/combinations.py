@@ -30,6 +30,7 @@ from rubricweb.models import (
     SystemVersion,
     Team,
     User,
+    in_reviews,
 )
 from rubricweb.selectors.datasets.columns import MOST_COLUMNS, names
 from rubricweb.services import copies, dataset_versions, imported_runs
@@ -328,7 +329,7 @@ def _stamp(parts: Sequence[AskedPart]) -> list[Any]:
     for part in parts:
         of = {"item__dataset": part.dataset}
         submitted = Review.objects.filter(**of, state=ReviewState.SUBMITTED, queue__dataset=part.dataset)
-        revised = Revision.objects.filter(judgement__review__queue__dataset=part.dataset)
+        revised = Revision.objects.filter(in_reviews("judgement__", queue__dataset=part.dataset))
         version = Dataset.objects.filter(pk=part.dataset.pk).values_list("version", flat=True).first()
         stamp.append(
             [

@@ -97,8 +97,9 @@ def test_lists_new_runs_and_new_queues_leave_retired_items_out(
     retirement.retire(dataset, [pk(dataset, "bad")], by=people.ed)
     page = listed.items(dataset, viewer=people.bob)
     assert [item.key for item in page.rows] == ["good", "empty-ish"]
-    assert [item.key for item in listed.items(dataset, viewer=people.bob, version="retired").rows] == ["bad"]
-    assert [item.key for item in listed.items(dataset, viewer=people.bob, version=1).rows] == [
+    retired = listed.items(dataset, viewer=people.bob, listed=listed.Listed(listed.RETIRED))
+    assert [item.key for item in retired.rows] == ["bad"]
+    assert [item.key for item in listed.items(dataset, viewer=people.bob, listed=listed.Listed(1)).rows] == [
         *("good", "bad", "empty-ish")
     ]
     run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)

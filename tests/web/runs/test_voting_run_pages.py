@@ -180,13 +180,13 @@ def test_votes_that_cannot_be_are_refused_with_the_form_kept(
     assert not Run.objects.exists()
 
 
-def test_examples_from_the_graded_dataset_are_refused_beside_their_field(
+def test_examples_from_an_unlabelled_dataset_are_refused_beside_their_field(
     people: Cast, sign_in, dataset: Dataset, version: RubricVersion
 ) -> None:
     form = sent(dataset, version, examples_from=dataset.pk)
     answer = sign_in(people.ed).post(at("run_new", people), form)
     assert answer.status_code == 422
-    assert "a dataset with other items" in answer.content.decode()
+    assert "a dataset that people have labelled" in answer.content.decode()
     assert answer.context["form"].errors.keys() == {"examples_from"}
 
 
