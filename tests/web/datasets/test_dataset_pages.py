@@ -65,7 +65,7 @@ class TestList:
     def test_number_of_queries_does_not_grow_with_the_list(self, people, ed, django_assert_max_num_queries):
         for number in range(12):
             factories.dataset(people.team, people.ed, name=f"Dataset {number}")
-        with django_assert_max_num_queries(14):
+        with django_assert_max_num_queries(15):
             ed.get(url(people, "datasets"))
 
 
