@@ -6,13 +6,12 @@ and whether the board keeps under the promised three.
 """
 
 import json
-import os
 import random
 import sys
 import time
 from typing import TYPE_CHECKING
 
-from benchmarks.machine import scratch_database, scratch_folder
+from benchmarks.machine import scratch_django
 
 if TYPE_CHECKING:
     from rubricweb.models import ReviewQueue
@@ -22,23 +21,9 @@ PROMISED_SECONDS = 3.0
 
 
 def main() -> int:
-    with scratch_folder() as folder, scratch_database(os.environ.get("DATABASE_URL", "")) as database:
-        os.environ |= {
-            "DATABASE_URL": database or f"sqlite:///{folder}/board.sqlite3",
-            "SECRET_KEY": "benchmark-" + "x" * 50,
-            "RUBRICWEB_VAR_DIR": str(folder),
-            "DJANGO_SETTINGS_MODULE": "rubricweb.settings",
-        }
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-        from django.db import connection
-
-        call_command("migrate", verbosity=0)
+    with scratch_django():
         queue = labelled_queue()
         taken = measure(queue)
-        connection.close()
     return 0 if taken < PROMISED_SECONDS else 1
 
 

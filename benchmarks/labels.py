@@ -9,13 +9,12 @@ milliseconds, how many judgements PostgreSQL reads, and whether the reader keeps
 
 import argparse
 import json
-import os
 import statistics
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.machine import scratch_database, scratch_folder
+from benchmarks.machine import scratch_django
 
 if TYPE_CHECKING:
     from rubricweb.models import ReviewQueue, Run
@@ -33,25 +32,10 @@ def main() -> int:
     asked.add_argument("--raters", type=int, default=2)
     asked.add_argument("--times", type=int, default=15, help="readings, of which the median counts")
     options = asked.parse_args()
-    with scratch_folder() as folder, scratch_database(os.environ.get("DATABASE_URL", "")) as database:
-        os.environ |= {
-            "DATABASE_URL": database or f"sqlite:///{folder}/labels.sqlite3",
-            "SECRET_KEY": "benchmark-" + "x" * 50,
-            "RUBRICWEB_VAR_DIR": str(folder),
-            "OFFLINE_JUDGE_URL": "http://127.0.0.1:9/v1",  # nobody is asked
-            "DJANGO_SETTINGS_MODULE": "rubricweb.settings",
-        }
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-        from django.db import connection
-
-        call_command("migrate", verbosity=0)
+    with scratch_django():
         run, queue = labelled(options)
         judge_often(run, options.judgements)
         taken = measure(run, queue, options)
-        connection.close()
     return 0 if taken < PROMISED_MS else 1
 
 

@@ -134,6 +134,31 @@ def scratch_database(url: str) -> Iterator[str]:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
+@contextmanager
+def scratch_django() -> Iterator[Path]:
+    """Sets Django up in this process, on a new database of the kind `DATABASE_URL` names, gone afterwards.
+    Yields the folder it may use; import models within.
+    """
+    with scratch_folder() as folder, scratch_database(os.environ.get("DATABASE_URL", "")) as database:
+        os.environ |= {
+            "DATABASE_URL": database or f"sqlite:///{folder}/benchmark.sqlite3",
+            "SECRET_KEY": "benchmark-" + "x" * 50,
+            "RUBRICWEB_VAR_DIR": str(folder),
+            "OFFLINE_JUDGE_URL": "http://127.0.0.1:9/v1",  # nobody is asked
+            "DJANGO_SETTINGS_MODULE": "rubricweb.settings",
+            "ALLOWED_HOSTS": "testserver",
+        }
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+        from django.db import connection
+
+        call_command("migrate", verbosity=0)
+        yield folder
+        connection.close()
+
+
 def empty_queue(broker_url: str) -> None:
     """No wake-up of an earlier measurement arrives in this one."""
     if broker_url.startswith("redis"):

@@ -14,7 +14,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from benchmarks.machine import scratch_database, scratch_folder, used_by
+from benchmarks.machine import scratch_django, used_by
 
 if TYPE_CHECKING:
     from rubricweb.models import Run
@@ -27,23 +27,8 @@ def main() -> int:
     asked.add_argument("--cases", type=int, default=40_000)
     asked.add_argument("--times", type=int, default=15, help="pairings")
     options = asked.parse_args()
-    with scratch_folder() as folder, scratch_database(os.environ.get("DATABASE_URL", "")) as database:
-        os.environ |= {
-            "DATABASE_URL": database or f"sqlite:///{folder}/pairs.sqlite3",
-            "SECRET_KEY": "benchmark-" + "x" * 50,
-            "RUBRICWEB_VAR_DIR": str(folder),
-            "OFFLINE_JUDGE_URL": "http://127.0.0.1:9/v1",  # nobody is asked
-            "DJANGO_SETTINGS_MODULE": "rubricweb.settings",
-        }
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-        from django.db import connection
-
-        call_command("migrate", verbosity=0)
+    with scratch_django():
         taken = measure(*runs(options.cases), options)
-        connection.close()
     return 0 if taken < PROMISED_MS else 1
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from django.db.models import Model, Q, QuerySet
 
-from rubricweb.errors import Forbidden, NotFound
+from rubricweb.errors import Conflict, Forbidden, NotFound
 from rubricweb.models import (
     Case,
     Combination,
@@ -58,7 +58,20 @@ def require(membership: Membership, role: Role) -> None:
         )
 
 
+def require_changeable(team: Team) -> None:
+    """Refuses changes in an archived team. Every door asks it where more than a viewer's role is needed:
+    pages at a POST, operations that write, commands.
+    """
+    if team.archived_at is not None:
+        raise Conflict(
+            f"The team {team} is archived: it can be read and exported, and is changed no more until an "
+            "owner restores it under Settings.",
+            title="Archived",
+        )
+
+
 def access_teams(user: User) -> QuerySet[Team]:
+    """All teams the person is in, archived ones too, by name."""
     return Team.objects.filter(memberships__user_id=user.pk).order_by("name")
 
 
@@ -82,6 +95,7 @@ def access_import(team: Team, import_id: int) -> DatasetImport:
 
 def access_combination(team: Team, combination_id: int) -> Combination:
     rows = Combination.objects.filter(team=team).select_related("dataset", "team", "created_by")
+    rows = rows.prefetch_related("parts__dataset")
     return _one(rows, combination_id, "combination of datasets")
 
 

@@ -55,6 +55,10 @@ class Invalid(Refusal):
 class Conflict(Refusal):
     title = "Out of date"
 
+    def __init__(self, message: str, *, title: str = "") -> None:
+        super().__init__(message)
+        self.title = title or self.title
+
 
 class Withheld(Refusal):
     title = "Hidden until you submit"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import hypothesis
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -24,6 +25,19 @@ from tests.worlds.remembered import remembered
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's loop runs beside Django's ORM
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job's children would not hear Ctrl+C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No test that draws its examples fails because a busy machine is slow at one of them.
+hypothesis.settings.register_profile(
+    "by no clock", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("by no clock")
+
+
+# Python keeps frames in pieces of 16 KB. A call at the end of one asks the system for the next; its return
+# gives that back: so deep in Django a thousand times for a page. A frame that says it needs a megabyte has
+# them all in one piece.
+from_call = pytest.CallInfo.from_call.__func__  # type: ignore[attr-defined]  # a class method, as mypy forgets
+from_call.__code__ = from_call.__code__.replace(co_stacksize=1 << 17)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -85,7 +99,7 @@ def _turn(item: pytest.Item) -> int:
     if group.startswith("browser"):
         return 4
     if group:
-        return ("processes", "commands").index(group.partition(" ")[0])
+        return ("processes", "commands", "migrated").index(group.partition(" ")[0])
     return 2 if item.path.name in LONG else 3
 
 

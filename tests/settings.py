@@ -23,3 +23,5 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405  from the s
     DATABASES["default"]["TEST"] = {"NAME": str(VAR_DIR / "tests.sqlite3")}  # noqa: F405  from the settings
     # The heartbeat of a session cannot write while its test holds a transaction: it need not wait for long.
     DATABASES["default"]["OPTIONS"]["timeout"] = 5  # noqa: F405  from the settings
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":  # noqa: F405  from the settings
+    DATABASES["default"]["ENGINE"] = "tests.postgresql"  # noqa: F405  from the settings

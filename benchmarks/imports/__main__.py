@@ -10,7 +10,6 @@ import and lists keep what is promised: under a minute, under 100 ms.
 
 import argparse
 import csv
-import os
 import random
 import resource
 import statistics
@@ -20,7 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.machine import scratch_database, scratch_folder
+from benchmarks.machine import scratch_django
 
 if TYPE_CHECKING:
     from rubricweb.models import Dataset, Team, User
@@ -38,24 +37,8 @@ def main() -> int:
     options = asked.parse_args()
     if options.work is not None:
         return work(options.work)
-    with scratch_folder() as folder, scratch_database(os.environ.get("DATABASE_URL", "")) as database:
-        os.environ |= {
-            "DATABASE_URL": database or f"sqlite:///{folder}/imports.sqlite3",
-            "SECRET_KEY": "benchmark-" + "x" * 50,
-            "RUBRICWEB_VAR_DIR": str(folder),
-            "OFFLINE_JUDGE_URL": "http://127.0.0.1:9/v1",  # nobody is asked
-            "DJANGO_SETTINGS_MODULE": "rubricweb.settings",
-            "ALLOWED_HOSTS": "testserver",
-        }
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-        from django.db import connection
-
-        call_command("migrate", verbosity=0)
+    with scratch_django() as folder:
         taken = measure(folder, options)
-        connection.close()
     return 0 if taken < PROMISED_SECONDS else 1
 
 

@@ -52,15 +52,17 @@ class BearerToken(HttpBearer):
 
     Raises Unauthorized for tokens that are unknown, expired, revoked, or of somebody who left;
     TooManyRequests above the rate; Forbidden for a role that is too low and for a token that may only read
-    where the operation writes.
+    where the operation writes; Conflict in an archived team where it writes more than a viewer's own, unless
+    `archived_too`.
     """
 
     openapi_description = "A token from Settings → Tokens: `Authorization: Bearer rw_…`"
 
-    def __init__(self, role: Role, *, writes: bool) -> None:
+    def __init__(self, role: Role, *, writes: bool, archived_too: bool = False) -> None:
         super().__init__()
         self.role = role
         self.writes = writes
+        self.archived_too = archived_too
 
     def __call__(self, request: HttpRequest) -> Any:
         caller = super().__call__(request)
@@ -83,5 +85,7 @@ class BearerToken(HttpBearer):
         access.require(membership, self.role)
         if self.writes and not found.may_write:
             raise Forbidden(f"The token {found} may only read; make one that may write.")
+        if self.writes and self.role > Role.VIEWER and not self.archived_too:
+            access.require_changeable(membership.team)
         touch_token(found, now=now)
         return Caller(found, membership)

@@ -46,18 +46,29 @@ class Room(Router):
         exist. Where a file is streamed, `files` says which media types it may have and what each is.
         """
         extra = _extra(path, role, writes=False, names_rows=names_rows, files=files or {})
-        return self._operation("GET", path, role, {200: answer}, writes=False, extra=extra)
+        opens = BearerToken(role, writes=False)
+        return self._operation("GET", path, role, {200: answer}, opens, extra=extra)
 
     def write(
-        self, method: str, path: str, role: Role, answer: Any, *, status: int = 200, or_nothing: bool = False
+        self,
+        method: str,
+        path: str,
+        role: Role,
+        answer: Any,
+        *,
+        status: int = 200,
+        or_nothing: bool = False,
+        archived_too: bool = False,
     ) -> Callable[[View], View]:
         """An operation that changes rows: the token must be one that may write.
 
-        `answer` None is a body-less answer; `or_nothing` declares a 204 beside the answer.
+        `answer` None is a body-less answer; `or_nothing` declares a 204 beside the answer. In an archived
+        team it is refused, unless it is `archived_too` or a viewer may do it.
         """
         answers = {status: answer} | ({204: None} if or_nothing else {})
         extra = _extra(path, role, writes=True, names_rows=True, files={})
-        return self._operation(method, path, role, answers, writes=True, extra=extra)
+        opens = BearerToken(role, writes=True, archived_too=archived_too)
+        return self._operation(method, path, role, answers, opens, extra=extra)
 
     def _operation(
         self,
@@ -65,18 +76,20 @@ class Room(Router):
         path: str,
         role: Role,
         answers: dict[int, Any],
+        opens: BearerToken,
         *,
-        writes: bool,
         extra: dict[str, Any],
     ) -> Callable[[View], View]:
         def declare(view: View) -> View:
             summary, _, more = (view.__doc__ or "").strip().partition("\n")
-            needs = f"Needs the role *{role.label}*" + (" and a token that may write." if writes else ".")
+            needs = f"Needs the role *{role.label}*" + (
+                " and a token that may write." if opens.writes else "."
+            )
             self.add_api_operation(
                 path,
                 [method],
                 view,
-                auth=BearerToken(role, writes=writes),
+                auth=opens,
                 response=answers,
                 operation_id=view.__name__,
                 summary=summary.rstrip("."),

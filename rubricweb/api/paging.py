@@ -22,8 +22,17 @@ class ListQuery(BaseModel):
     ] = None
 
 
+Archived = Annotated[bool, Field(description="Those that are archived, instead of all others.")]
+
+
 class ArchivableQuery(ListQuery):
-    archived: Annotated[bool, Field(description="Those that are archived, instead of all others.")] = False
+    archived: Archived = False
+
+
+class ArchivedQuery(BaseModel):
+    """The same of a list that is all on one page."""
+
+    archived: Archived = False
 
 
 def listed(page: Page[Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ninja.openapi.schema import OpenAPISchema
 from rubricweb.api import errors
 from rubricweb.api.adjudication.routes import adjudication
 from rubricweb.api.cases.routes import cases
+from rubricweb.api.cases.tags import tags
 from rubricweb.api.comparison.agreement_board import agreement
 from rubricweb.api.comparison.routes import comparison
 from rubricweb.api.datasets.combinations import combinations
@@ -211,6 +212,7 @@ for room in (
     datasets,
     versions,
     cases,
+    tags,
     halves,
     label_files,
     runs,

@@ -173,8 +173,8 @@ class JudgeConfig:
         values = [value for _, value in self.extra_headers if len(value) >= SHORTEST_SECRET]
         return (self.api_key, *values) if self.api_key else tuple(values)
 
-    def by_batch(self) -> JudgeConfig:
-        """The same at the price of a batch: half. 2.0 in and 10.0 out per million become 1.0 and 5.0."""
+    def at_batch_price(self) -> JudgeConfig:
+        """A copy with the prices of a batch, which are half: 2.0 and 10.0 a million become 1.0 and 5.0."""
         return replace(
             self,
             input_usd_per_million=_half(self.input_usd_per_million),

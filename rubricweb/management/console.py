@@ -160,16 +160,18 @@ def parser() -> argparse.ArgumentParser:
     words = "what becomes of labels where a version asks in other words"
     data.labels_of_versions(commands.add_parser("labels", help=words))
     datasets.datasets(commands.add_parser("datasets", help="list datasets and items, split one"))
-    data.rubric(subcommand(commands, "import-rubric", "store a rubric file", "datasets.imports", "rubric"))
-    data.dataset(
+    data.import_rubric(
+        subcommand(commands, "import-rubric", "store a rubric file", "datasets.imports", "rubric")
+    )
+    data.import_dataset(
         subcommand(commands, "import-dataset", "store a dataset file", "datasets.imports", "dataset")
     )
-    data.items(
+    data.add_items(
         subcommand(
             commands, "add-items", "store more items of a dataset from a file", "datasets.imports", "items"
         )
     )
-    data.labels(
+    data.import_labels(
         subcommand(
             commands, "import-labels", "store people's labels from a file", "datasets.imports", "labels"
         )
@@ -213,7 +215,9 @@ def parser() -> argparse.ArgumentParser:
     team.members(commands.add_parser("members", help="who is in the team: list, invite, change, remove"))
     team.tokens(commands.add_parser("tokens", help="your own API tokens: list, make, revoke"))
     team.renaming(
-        subcommand(commands, "rename", "rename a rubric, dataset, run or queue", "teams.archive", "rename")
+        subcommand(
+            commands, "rename", "rename a rubric, dataset, run, system, team, …", "teams.archive", "rename"
+        )
     )
     team.archiving(
         subcommand(commands, "archive", "hide one of these, or restore it", "teams.archive", "archive")

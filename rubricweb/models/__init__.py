@@ -6,6 +6,7 @@ from rubricweb.models.datasets import (
     NOT_RETIRED,
     Case,
     CaseSplit,
+    CaseTag,
     CaseText,
     ChangeKind,
     Combination,
@@ -24,7 +25,7 @@ from rubricweb.models.datasets import (
     System,
     SystemVersion,
 )
-from rubricweb.models.journal import PRUNED, Deletion, DeletionState, JournalEntry
+from rubricweb.models.journal import PRUNED, Deletion, DeletionState, HalfLook, JournalEntry
 from rubricweb.models.judgements import Judgement, Vote, in_reviews
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
@@ -111,6 +112,7 @@ __all__ = [
     "CascadeSnapshot",
     "Case",
     "CaseSplit",
+    "CaseTag",
     "CaseText",
     "Cause",
     "ChangeKind",
@@ -130,6 +132,7 @@ __all__ = [
     "ExampleSnapshot",
     "ExampleWords",
     "FewShotSnapshot",
+    "HalfLook",
     "IdempotencyKey",
     "ImportBatch",
     "ImportKind",

@@ -94,7 +94,7 @@ class DatasetChange(models.Model):
         return f"version {self.version} of {self.dataset_id}"
 
 
-class System(models.Model):
+class System(Archivable):
     """What is evaluated: an assistant, a model. That without a name has the items of files that name none."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="systems")
@@ -160,6 +160,28 @@ class Case(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class CaseTag(models.Model):
+    """A word people gave a case, as `read_tags` of the engine has it: lists of items are narrowed by it."""
+
+    # Found by the constraint's index.
+    case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="tags", db_index=False)
+    tag = models.CharField(max_length=60)
+
+    class Meta:
+        ordering = ["case_id", "tag"]
+        constraints = [
+            models.UniqueConstraint(fields=["case", "tag"], name="case_tag_once"),
+            models.CheckConstraint(condition=~models.Q(tag=""), name="case_tag_not_empty"),
+        ]
+        indexes = [
+            # Lists of items narrowed to a tag.
+            models.Index(fields=["tag", "case"], name="case_of_tag")
+        ]
+
+    def __str__(self) -> str:
+        return self.tag
 
 
 class CaseSplit(models.Model):

@@ -1,8 +1,10 @@
-"""What was done, by whom, when; and what was deleted, with how far the removal of its rows is."""
+"""What was done and looked at, by whom, when; what was deleted, with how far the removal of its rows is."""
 
 from django.conf import settings
 from django.db import models
 
+from rubricweb.models.datasets import Dataset
+from rubricweb.models.runs import Run
 from rubricweb.models.teams import Team
 
 PRUNED = "pruned"
@@ -32,6 +34,36 @@ class JournalEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.verb} {self.target_kind} {self.target_label}"
+
+
+class HalfLook(models.Model):
+    """One look at the test half of a dataset: what a judge said of its cases, held against what people said.
+
+    Whoever opens the same verdicts and labels again, looks no further (decision 0032).
+    """
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="looks")
+    # SHA-256 over the verdicts and labels that were compared.
+    data = models.CharField(max_length=64)
+    # The items and criteria on which judge and people were compared, and the items.
+    units = models.PositiveIntegerField()
+    items = models.PositiveIntegerField()
+    # Which answers were in the half then: see `selectors.datasets.looks.seal_of`.
+    dataset_version = models.PositiveIntegerField()
+    seal = models.CharField(max_length=64)
+    run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="+")
+    # Who looked first.
+    looked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dataset_id", "-id"]
+        constraints = [models.UniqueConstraint(fields=["dataset", "data"], name="half_look_once")]
+
+    def __str__(self) -> str:
+        return f"a look at {self.dataset_id}"
 
 
 class DeletionState(models.TextChoices):

@@ -5,7 +5,7 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 
-from rubricweb.models.datasets import Dataset, Item, SystemVersion
+from rubricweb.models.datasets import SEALS, Dataset, Item, SystemVersion
 from rubricweb.models.rubrics import Criterion, LabelDecision, LabelDecisionKind, RubricVersion
 from rubricweb.models.runs import Run
 from rubricweb.models.teams import Archivable, Team, User
@@ -108,6 +108,8 @@ class ReviewQueue(Archivable):
     system_versions = models.ManyToManyField(
         SystemVersion, through="QueueSystemVersion", related_name="queues"
     )
+    # The half of the dataset it is over, dev or test, from beginning to end; empty for all cases.
+    half = models.CharField(max_length=4, blank=True, default="", db_default="")
     # The run whose verdicts are revealed beside the person's own after they submit.
     run = models.ForeignKey(Run, on_delete=models.SET_NULL, null=True, related_name="queues")
     raters_per_item = models.PositiveIntegerField(default=1)
@@ -151,6 +153,7 @@ class ReviewQueue(Archivable):
                 name="queue_imported_once",
             ),
             models.CheckConstraint(condition=models.Q(state__in=QueueState.values), name="queue_state_known"),
+            models.CheckConstraint(condition=models.Q(half__in=("", *SEALS)), name="queue_half_known"),
             models.CheckConstraint(condition=models.Q(blind__in=Blind.values), name="queue_blind_known"),
             models.CheckConstraint(condition=models.Q(order__in=Order.values), name="queue_order_known"),
             models.CheckConstraint(

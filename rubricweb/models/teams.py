@@ -38,8 +38,28 @@ class User(AbstractUser):
         return str(self)
 
 
-class Team(models.Model):
-    """People who share rubrics, datasets, judges and a month's budget."""
+class Archivable(models.Model):
+    """What a person made and can put out of sight: lists and choosers leave it out, what uses it stays."""
+
+    archived_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+def unarchived(*prefixes: str, archived: bool = False) -> models.Q:
+    """The condition on rows, or on those that the prefixes lead to, that none is archived; or that it is."""
+    condition = models.Q()
+    for prefix in prefixes or ("",):
+        condition &= models.Q((f"{prefix}archived_at__isnull", not archived))
+    return condition
+
+
+class Team(Archivable):
+    """People who share rubrics, datasets, judges and a month's budget.
+
+    Archived, everything in it is read and exported, and nothing changes.
+    """
 
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=60)
@@ -58,23 +78,6 @@ class Team(models.Model):
         return self.name
 
 
-class Archivable(models.Model):
-    """What a person made and can put out of sight: lists and choosers leave it out, what uses it stays."""
-
-    archived_at = models.DateTimeField(null=True)
-
-    class Meta:
-        abstract = True
-
-
-def unarchived(*prefixes: str, archived: bool = False) -> models.Q:
-    """The condition on rows, or on those that the prefixes lead to, that none is archived; or that it is."""
-    condition = models.Q()
-    for prefix in prefixes or ("",):
-        condition &= models.Q((f"{prefix}archived_at__isnull", not archived))
-    return condition
-
-
 class Membership(models.Model):
     """That a person is in a team, and the role they have there."""
 
@@ -91,6 +94,10 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team} ({self.get_role_display()})"
+
+    def may(self, role: Role) -> bool:
+        """Whether they may change what needs this role: in an archived team nobody may. Reads `self.team`."""
+        return self.role >= role and self.team.archived_at is None
 
 
 class Invitation(models.Model):
@@ -147,7 +154,7 @@ class ApiToken(models.Model):
         return f"{self.name} ({self.hint}…)"
 
 
-class JudgeEndpoint(models.Model):
+class JudgeEndpoint(Archivable):
     """An OpenAI-compatible address an owner added; its key and extra headers are stored encrypted.
 
     Sampling that is null or blank is left out of requests. Limits are what the provider allows, shared by
@@ -191,6 +198,11 @@ class JudgeEndpoint(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def judge_id(self) -> str:
+        """What runs call it, as their judge or a member of their panel."""
+        return f"endpoint-{self.pk}"
 
 
 class ModelPrice(models.Model):

@@ -1,5 +1,6 @@
 """Whose verdicts a person may not see yet: the one place that knows, asked by everything that shows some."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.waiting_items import StandsBeside, Unsubmitted
 
 UNITED_MAX = 100
 """So many queries are put into one; SQLite takes no more than 500."""
@@ -46,28 +48,53 @@ def hidden_items(
     It does not matter which run, queue or rubric version a verdict comes from, nor the person's role. Those
     hidden only by the queue `besides` are left out; the draft `submitting` counts as submitted. With `item`,
     an id or a reference to one, only that item: looked up by its words, without reading the whole queues.
-    `own` are only the items on which they must not see their own earlier labels either.
+    `own` are only the items on which they must not see their own earlier labels either. One query at once,
+    for the queues; nothing more for somebody who rates in no open blind one.
     """
     queues = _blind_queues(viewer, team)
-    waiting = _waiting(viewer, submitting).filter(
-        queue__in=queues.filter(blind=Blind.SELF) if own else queues
-    )
+    if own:
+        queues = queues.filter(blind=Blind.SELF)
     if besides is not None:
-        waiting = waiting.exclude(queue=besides)
+        queues = queues.exclude(pk=besides.pk)
+
+    # What these queues cannot hide is left out: long conditions take longer to put together than to answer.
+    asking = _asking(queues)
+    if not asking:
+        return Item.objects.none().values("pk")
+    queue_ids = [one.queue_id for one in asking]
+    waits = Q(Unsubmitted(viewer, submitting))
+    if any(one.several_versions for one in asking):
+        waits |= Q(StandsBeside(viewer, submitting))
+
+    def waiting(*where: Q) -> QuerySet[QueueItem]:
+        asked = QueueItem.objects.for_person(viewer).filter(*where, queue__in=queue_ids)
+        return asked.filter(waits).order_by()
+
     if item is None:
         # Both lists are read once, so that many equal items are not compared each with each.
-        words = waiting.exclude(item__content_hash="").values("item__content_hash")
-        first = waiting.filter(item__replaces__isnull=False).values("item__replaces")
-        corrected = Q(pk__in=first) | Q(replaces__in=first)
-        hidden = Item.objects.filter(Q(pk__in=waiting.values("item")) | Q(content_hash__in=words) | corrected)
+        words = waiting(~Q(item__content_hash="")).values("item__content_hash")
+        is_hidden = Q(pk__in=waiting().values("item")) | Q(content_hash__in=words)
     else:
-        waits = Exists(waiting.filter(item=OuterRef("pk")))
-        same_words = Item.objects.filter(waits, content_hash=OuterRef("content_hash"), dataset__team=team)
-        corrected = Exists(waiting.filter(item__replaces=OuterRef("pk"))) | Exists(
-            waiting.filter(item__replaces=OuterRef("replaces"))
+        itself = Q(item=OuterRef("pk"))
+        same_words = Item.objects.filter(
+            ~Q(content_hash=""),
+            Exists(waiting(itself)),
+            content_hash=OuterRef("content_hash"),
+            dataset__team=team,
         )
-        hidden = Item.objects.filter(waits | corrected | Exists(same_words.exclude(content_hash="")), pk=item)
-    return hidden.filter(dataset__team=team).order_by().values("pk")
+        is_hidden = Q(Exists(waiting(itself)) | Exists(same_words), pk=item)
+    if any(one.corrected for one in asking):
+        is_hidden |= _is_corrected(waiting, item)
+    return Item.objects.filter(is_hidden, dataset__team=team).order_by().values("pk")
+
+
+def _is_corrected(waiting: Callable[..., QuerySet[QueueItem]], item: int | OuterRef | None) -> Q:
+    """The condition on items that one which waits is a correction of them, or of what they are one of."""
+    if item is None:
+        first = waiting(Q(item__replaces__isnull=False)).values("item__replaces")
+        return Q(pk__in=first) | Q(replaces__in=first)
+    replaces = Q(item__replaces=OuterRef("pk")) | Q(item__replaces=OuterRef("replaces"))
+    return Q(Exists(waiting(replaces)), pk=item)
 
 
 def shown(viewer: User, team: Team, dataset_id: int) -> Q:
@@ -85,7 +112,7 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
             queue=queue_id, rater__user=viewer, state=ReviewState.SUBMITTED
         ).order_by()
         asked = QueueItem.objects.for_person(viewer).filter(queue=queue_id).order_by()
-        beside_waiting = asked.filter(_stands_beside(viewer)) if several else QueueItem.objects.none()
+        beside_waiting = asked.filter(StandsBeside(viewer)) if several else QueueItem.objects.none()
         # One condition within the other, so that the words are looked up first and not the whole queue.
         same_words = Item.objects.filter(content_hash=OuterRef("item__content_hash")).exclude(content_hash="")
         if asking.dataset_id == dataset_id:
@@ -96,7 +123,7 @@ def shown(viewer: User, team: Team, dataset_id: int) -> Q:
             same_words = same_words.exclude(pk=OuterRef("item"))
             if asking.corrected:
                 left = Q(~Exists(submitted.filter(item=OuterRef("item"))))
-                right = asked.filter(left | Q(_stands_beside(viewer)) if several else left)
+                right = asked.filter(left | Q(StandsBeside(viewer)) if several else left)
                 for wrong in ("item", "item__replaces"):
                     condition &= Q(~Exists(right.filter(item__replaces=OuterRef(wrong))))
         waits = Q(Exists(asked.filter(item=OuterRef("pk"))), ~Exists(submitted.filter(item=OuterRef("pk"))))
@@ -121,7 +148,7 @@ def hidden_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
         submitted = set(own.order_by().values_list("item_id", flat=True))
         asked = QueueItem.objects.for_person(viewer).filter(queue=asking.queue_id).order_by()
         if asking.several_versions:
-            beside = asked.filter(_stands_beside(viewer))
+            beside = asked.filter(StandsBeside(viewer))
             submitted -= set(beside.values_list("item_id", flat=True))
         if asking.dataset_id == dataset_id:
             hidden |= set(asked.values_list("item_id", flat=True)) - submitted
@@ -162,7 +189,10 @@ def hidden_datasets(viewer: User, team: Team) -> frozenset[int]:
     others = list(Dataset.objects.filter(team=team).exclude(pk__in=hidden).values_list("pk", flat=True))
     if not others:
         return frozenset(hidden)
-    same_words = _waiting(viewer).filter(queue__in=waiting, item__content_hash=OuterRef("content_hash"))
+    asked = QueueItem.objects.for_person(viewer).filter(
+        queue__in=waiting, item__content_hash=OuterRef("content_hash")
+    )
+    same_words = asked.filter(Q(Unsubmitted(viewer)) | Q(StandsBeside(viewer))).order_by()
     items = Item.objects.filter(dataset__in=others).exclude(content_hash="")
     copies = items.filter(Exists(same_words)).order_by().values_list("dataset_id", flat=True)
     return frozenset(hidden.union(copies.distinct()))
@@ -217,35 +247,6 @@ def hidden_runs(viewer: User, team: Team) -> HiddenRuns:
     return HiddenRuns(datasets, versions)
 
 
-def _left(viewer: User, submitting: Review | None = None) -> QuerySet[QueueItem]:
-    """Queue items this person is asked about and has submitted no review of; `submitting` counts as one."""
-    submitted = Review.objects.filter(
-        queue=OuterRef("queue"), item=OuterRef("item"), rater__user=viewer, state=ReviewState.SUBMITTED
-    )
-    rows = QueueItem.objects.for_person(viewer).filter(~Exists(submitted)).order_by()
-    if submitting is not None:
-        rows = rows.exclude(queue=submitting.queue_id, item=submitting.item_id)
-    return rows
-
-
-def _waiting(viewer: User, submitting: Review | None = None) -> QuerySet[QueueItem]:
-    """Those left, and answers to the same cases by other system versions in their queues."""
-    asked = QueueItem.objects.for_person(viewer).order_by()
-    left = _left(viewer, submitting).filter(pk=OuterRef("pk"))
-    return asked.filter(Exists(left) | Q(_stands_beside(viewer, submitting)))
-
-
-def _stands_beside(viewer: User, submitting: Review | None = None) -> Q:
-    """The condition on queue items that an answer to the same case is left in the queue, which has answers of
-    several versions to it. By the case first, so that no queue is searched for each of its items.
-    """
-    answers = Item.objects.filter(case=OuterRef("item__case")).order_by()
-    here = QueueItem.objects.filter(queue=OuterRef(OuterRef("queue")), item=OuterRef("pk"))
-    left = _left(viewer, submitting).filter(queue=OuterRef(OuterRef("queue")), item=OuterRef("pk"))
-    others = answers.filter(~Q(system_version=OuterRef("item__system_version")), Exists(here))
-    return Q(Exists(others)) & Q(Exists(answers.filter(Exists(left))))
-
-
 class _Asking(NamedTuple):
     """A queue; whether its dataset has answers of several system versions, and items that were corrected."""
 
@@ -264,6 +265,11 @@ def _asking(queues: QuerySet[ReviewQueue]) -> list[_Asking]:
     rows = queues.order_by().annotate(first_version=first, last_version=last, corrected=Exists(corrections))
     found = rows.values_list("pk", "dataset_id", "first_version", "last_version", "corrected")
     return [_Asking(pk, dataset, first != last, corrected) for pk, dataset, first, last, corrected in found]
+
+
+def _left(viewer: User) -> QuerySet[QueueItem]:
+    """Queue items this person is asked about and has submitted no review of."""
+    return QueueItem.objects.for_person(viewer).filter(Unsubmitted(viewer)).order_by()
 
 
 def _one_left(queue_id: int, viewer: User) -> QuerySet[QueueItem]:

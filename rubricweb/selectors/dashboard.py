@@ -183,8 +183,10 @@ def _of_number(series: tuple[Series, ...], number: int | None) -> tuple[Series, 
 
 
 def _filtered(team: Team, dataset_id: int | None, rubric_id: int | None) -> QuerySet[Run]:
-    runs = Run.objects.filter(unarchived() if dataset_id else unarchived("", "dataset__"), team=team)
-    if dataset_id is not None:
+    runs = Run.objects.filter(unarchived("", "system_version__system__"), team=team)
+    if dataset_id is None:
+        runs = runs.filter(unarchived("dataset__"))
+    else:
         runs = runs.filter(dataset_id=dataset_id)
     if rubric_id is not None:
         runs = runs.filter(rubric_version__rubric_id=rubric_id)

@@ -25,7 +25,7 @@ from rubricweb.selectors.exports import bundles
 from rubricweb.selectors.exports import exports as selected
 from rubricweb.selectors.exports.exports import WithheldItems
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
-from rubricweb.selectors.exports.pins import counted_labels
+from rubricweb.selectors.exports.label_lineage import counted_labels
 from rubricweb.services.shared.journal import record
 
 __all__ = ["CONTENTS", "EXPORT_FORMATS", "Export", "export"]
@@ -88,7 +88,7 @@ def export(
         raise Invalid(f"{unavailable.why} {unavailable.next_step}")
     left_out = withheld.ids if item_ids is None else withheld.ids | _others(dataset, item_ids, format)
     if what == "ground_truth":
-        made = _ground_truth(format, dataset, queues, left_out, withheld.unnamed)
+        made = _ground_truth(format, dataset, queues, left_out, withheld)
     elif not sources:
         raise Invalid("Choose a run, or queues of labels, whose verdicts you want.")
     elif format == BUNDLE:
@@ -140,7 +140,7 @@ def _ground_truth(
     dataset: Dataset,
     queues: Sequence[ReviewQueue],
     left_out: Collection[int],
-    unnamed: Mapping[int, str],
+    withheld: WithheldItems,
 ) -> _Made:
     if not queues:
         raise Invalid("Ground truth comes from people: choose at least one queue of labels.")
@@ -148,7 +148,7 @@ def _ground_truth(
     version = selected.shared_version(queues, None)
     settled = settled_labels(queues, withheld=left_out)
     if format in _DATASET_FORMATS:
-        records = bundles.item_records(dataset, settled, labelled_only=True, unnamed=unnamed)
+        records = bundles.item_records(dataset, settled, labelled_only=True, withheld=withheld)
         items = tuple(records)
         file = bundles.dataset_file(dataset, version, items, settled.decisions)
         return _Made(write_dataset(file, _DATASET_FORMATS[format]), settled.decisions)
@@ -161,7 +161,7 @@ def _ground_truth(
         criteria=selected.criterion_names(dataset, newest),
         label_decisions=settled.decisions,
     )
-    found = ground_truth_items(dataset, settled, unnamed=unnamed)
+    found = ground_truth_items(dataset, settled, withheld=withheld)
     return _Made(FORMATS[format].write_ground_truth(found, head), settled.decisions)
 
 
@@ -198,7 +198,7 @@ def _bundle(
         agreement = bundles.agreement_table(compare(run, queues, viewer=viewer))
     chunks = write_bundle(
         bundles.dataset_file(dataset, version, decisions=counted.decisions),
-        items=bundles.item_records(dataset, settled, labelled_only=False, unnamed=withheld.unnamed),
+        items=bundles.item_records(dataset, settled, labelled_only=False, withheld=withheld),
         rubrics=[other.to_engine() for other in others],
         judgements=bundles.bundled_judgements(dataset, queues, run, counted, withheld=withheld),
         adjudications=bundles.bundled_adjudications(dataset, counted, withheld=withheld),

@@ -157,6 +157,7 @@ _STATES = {
     "open": "info",
     "ready": "success",
     "finished": "success",
+    "done": "success",
     "imported": "success",
     "published": "success",
     "submitted": "success",
@@ -166,6 +167,7 @@ _STATES = {
     "skipped": "warning",
     "expired": "warning",
     "failed": "danger",
+    "refused": "danger",
     "revoked": "danger",
 }
 

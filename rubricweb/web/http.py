@@ -74,11 +74,12 @@ class MarkdownIsBudgeted:
 
 
 def team_page(
-    role: Role, post: Role | None = None
+    role: Role, post: Role | None = None, *, archived_too: bool = False
 ) -> Callable[[Callable[Concatenate[TeamRequest, P], HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Opens a view at `/t/<slug>/…` to members with at least `role` (`post` for changes, when that is more).
 
-    The roles stay readable on the view, so that a test can walk every route with every role.
+    In an archived team it only reads, and does what any viewer may do for themselves, unless it is
+    `archived_too`. The roles stay readable on the view, so that a test can walk every route with every role.
     """
 
     def decorate(
@@ -86,10 +87,13 @@ def team_page(
     ) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         def opened(request: TeamRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-            needed = post if post is not None and request.method not in ("GET", "HEAD") else role
+            changes = request.method not in ("GET", "HEAD")
+            needed = post if post is not None and changes else role
             request.membership = access.access_membership(request.user, slug, needed)
             request.team = request.membership.team
-            if request.user.last_team_id != request.team.pk:
+            if changes and needed > Role.VIEWER and not archived_too:
+                access.require_changeable(request.team)
+            if request.user.last_team_id != request.team.pk and request.team.archived_at is None:
                 User.objects.filter(pk=request.user.pk).update(last_team=request.team)
             return view(request, *args, **kwargs)
 
@@ -151,34 +155,48 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if not isinstance(user, User):
         return {}
+    membership: Membership | None = getattr(request, "membership", None)
+    rights = _rights(membership) if membership is not None else {}
     if getattr(request, "htmx", None) and not request.htmx.boosted:  # type: ignore[attr-defined]  # set by django_htmx
-        return {"team": team, "membership": getattr(request, "membership", None), "Role": Role}
-    teams = [
-        {"name": one.name, "url": reverse("dashboard", args=[one.slug]), "active": one == team}
-        for one in access.access_teams(user)
-    ]
-    if team is None:
-        return {"teams": teams}
-    membership: Membership = request.membership  # type: ignore[attr-defined]  # set beside team
+        return {"team": team, "membership": membership, "Role": Role, **rights}
+    mine = list(access.access_teams(user))
+    teams = {
+        "teams": [
+            {"name": one.name, "url": reverse("dashboard", args=[one.slug]), "active": one == team}
+            for one in mine
+            if one.archived_at is None
+        ],
+        "archived_teams": sum(one.archived_at is not None for one in mine),
+    }
+    if team is None or membership is None:
+        return teams
     return {
         "team": team,
         "membership": membership,
         "Role": Role,
-        "may_edit": membership.role >= Role.EDITOR,
-        "may_own": membership.role >= Role.OWNER,
-        "may_adjudicate": membership.role >= Role.REVIEWER,
-        "teams": teams,
+        **rights,
+        **teams,
         "settings_url": reverse("settings", args=[team.slug]),
         "nav": _navigation(request, user, membership),
         "unread": notices.unread_count(team, user),
-        "banner": _banner(team),
+        "banner": _archived_banner(membership) if team.archived_at else _banner(team),
+    }
+
+
+def _rights(membership: Membership) -> dict[str, bool]:
+    """What the person may change here, which in an archived team is nothing; an owner stays its owner."""
+    return {
+        "may_edit": membership.may(Role.EDITOR),
+        "may_own": membership.may(Role.OWNER),
+        "may_adjudicate": membership.may(Role.REVIEWER),
+        "is_owner": membership.role >= Role.OWNER,
     }
 
 
 def _navigation(request: HttpRequest, user: User, membership: Membership) -> list[dict[str, Any]]:
     team = membership.team
     to_review = queues.open_reviews_count(team, user, at_most=WAITING_SHOWN + 1)
-    to_decide = waiting_units(team, user) if membership.role >= Role.REVIEWER else 0
+    to_decide = waiting_units(team, user) if membership.may(Role.REVIEWER) else 0
     rooms = [
         ("Dashboard", "dashboard", 0),
         ("Rubrics", "rubrics", 0),
@@ -202,6 +220,15 @@ def _capped(count: int) -> str:
     if count > WAITING_SHOWN:
         return f"{WAITING_SHOWN}+"
     return str(count) if count else ""
+
+
+def _archived_banner(membership: Membership) -> dict[str, str]:
+    """Says on every page of an archived team why nothing can be changed, and to its owners what helps."""
+    banner = {"level": "info", "text": "This team is archived: read and export everything, change nothing."}
+    if membership.role >= Role.OWNER:
+        url = reverse("settings_archive", args=[membership.team.slug])
+        banner |= {"url": url, "link": "Restore it"}
+    return banner
 
 
 def _banner(team: Team) -> dict[str, str] | None:

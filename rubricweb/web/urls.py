@@ -6,7 +6,7 @@ from rubricweb.web.adjudication import views
 from rubricweb.web.comparison import agreement_board
 from rubricweb.web.comparison import views as comparison
 from rubricweb.web.dashboard import views as dashboard
-from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement
+from rubricweb.web.datasets import case, combining, correction, halves, imports, label_files, retirement, tags
 from rubricweb.web.datasets import views as datasets
 from rubricweb.web.exports import views as exports
 from rubricweb.web.judges import views as judges
@@ -53,6 +53,7 @@ team_urls: list[URLPattern] = [
     ),
     path("datasets/imports/<int:import_id>/faults.csv", imports.faults, name="dataset_import_faults"),
     path("datasets/combine/", combining.combine, name="combine"),
+    path("datasets/combinations/", combining.combinations_page, name="combinations"),
     path("datasets/combinations/<int:combination_id>/", combining.combination, name="combination"),
     path("datasets/combinations/<int:combination_id>/runs/", combining.start_runs, name="combination_runs"),
     path("datasets/combinations/<int:combination_id>/cancel/", combining.cancel, name="combination_cancel"),
@@ -68,10 +69,12 @@ team_urls: list[URLPattern] = [
     path("datasets/<int:dataset_id>/selection/", datasets.select, name="dataset_selection"),
     path("datasets/<int:dataset_id>/retire/", retirement.retire, name="dataset_retire"),
     path("datasets/<int:dataset_id>/restore/", retirement.restore, name="dataset_restore"),
+    path("datasets/<int:dataset_id>/tags/", tags.change_selected, name="dataset_tags"),
     path("items/<int:item_id>/", datasets.item, name="item"),
     path("items/<int:item_id>/correct/", correction.item, name="item_correct"),
     path("cases/<int:case_id>/", case.case, name="case"),
     path("cases/<int:case_id>/correct/", correction.case, name="case_correct"),
+    path("cases/<int:case_id>/tags/", tags.change_case, name="case_tags"),
     # Comments
     path("items/<int:item_id>/comments/", comments.comments, name="comments"),
     path("comments/<int:comment_id>/", comments.comment, name="comment"),
@@ -171,6 +174,7 @@ team_urls: list[URLPattern] = [
     path("settings/judges/new/", judges.new, name="settings_judge_new"),
     path("settings/judges/test/", judges.test, name="settings_judge_test"),
     path("settings/judges/<int:endpoint_id>/", judges.judge, name="settings_judge"),
+    path("settings/judges/<int:endpoint_id>/archive/", judges.archive, name="settings_judge_archive"),
     path("settings/judges/<int:endpoint_id>/remove/", judges.remove, name="settings_judge_remove"),
     path("settings/prices/", spending.prices, name="settings_prices"),
     path("settings/prices/remove/", spending.remove_price, name="settings_price_remove"),
@@ -181,6 +185,7 @@ team_urls: list[URLPattern] = [
     path("manage/<str:kind>/<int:row_id>/", archive.manage, name="manage"),
     path("manage/<str:kind>/<int:row_id>/delete/", deletions.delete, name="delete"),
     path("settings/rename/", deletions.rename_team, name="settings_rename"),
+    path("settings/archive/", archive.archive_team, name="settings_archive"),
     path("settings/delete/", deletions.delete_team, name="settings_delete"),
     path("settings/deletions/", deletions.deletions, name="settings_deletions"),
     path("settings/journal/", teams.journal, name="settings_journal"),

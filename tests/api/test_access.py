@@ -58,6 +58,8 @@ def request_for(operation: Any, ids: dict[str, Any]) -> dict[str, Any]:
         "split_dataset": {"body": {"n_dev": 1}},
         "draw_halves": {"body": {"n_dev": 1}},
         "extend_halves": {"body": {}},
+        "change_tags": {"body": {"case_ids": [ids["case_id"]], "add": ["hard"]}},
+        "set_tags": {"body": {"tags": ["hard"]}},
         "decide_about_labels": {"body": {"uid": "guidelines", "kind": "later"}},
         "open_label_queues": {"body": {"uid": "guidelines", "seen": 1}},
         "restore_rubric_version": {"body": {"revision": 0}},

@@ -164,6 +164,7 @@ def test_a_decision_between_options_is_made_by_keyboard(
     row = page.locator(f"#criterion-{depth.pk}")
     expect(row).to_contain_text("people are tied")
     row.get_by_role("link", name="Decide").click()
+    page.wait_for_url("**/adjudication/**")  # with its scripts: before them, nobody hears the keys
     expect(page.locator(".criterion.is-active")).to_contain_text("people are tied")
     page.keyboard.press("3")
     page.keyboard.press("4")  # the fourth cause

@@ -7,18 +7,25 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
 from django.urls import URLPattern
-from playwright.sync_api import Page
+from django.utils import timezone
+from playwright.sync_api import Page, expect
 
 from rubricweb.models import Role, Run, User
+from rubricweb.services.combinations import combinations
+from rubricweb.services.combinations.matching import AskedPart
+from rubricweb.services.combinations.plans import CombinationRequest
 from rubricweb.services.label_files import import_labels
 from rubricweb.web.urls import team_urls
+from tests import factories
 from tests.browser.conftest import Open
+from tests.judging import InProcessJudge, grade
 from tests.web.test_access import PERSONAL, address
 from tests.worlds.furnished import Furnished, furnish_teams
 
 # Long: some fifty pages, each looked at twice, take a minute and a half.
 pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.django_db(transaction=True)]
 
+REPLIES = [{"id": key, "prompt": f"Where is {key}?", "submission": f"In {key}."} for key in "abc"]
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "preload": False}
 
 
@@ -44,6 +51,34 @@ def world() -> Furnished:
     return world
 
 
+def combined(world: Furnished) -> list[str]:
+    """Addresses of combinations in every state, and of pages that an id of `world` does not lead to."""
+    team, ed = world.people.team, world.people.ed
+    builds = [factories.dataset(team, ed, name=f"Replies v{n}", items=REPLIES) for n in (1, 2)]
+    version = Run.objects.get(pk=world.ours["run_id"]).rubric_version
+    assert version is not None
+    run = factories.run(team, ed, dataset=builds[0], rubric_version=version, name="Nightly")
+    grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    parts = tuple(AskedPart(build, f"replies@v{n}") for n, build in enumerate(builds, 1))
+    states = {}
+    for name in ("Replies", "Waiting", "Taken"):
+        begun = combinations.start(team, CombinationRequest(name, parts), by=ed, enqueue=None)
+        states[name] = begun.pk
+    factories.dataset(team, ed, name="Taken")
+    for name in ("Replies", "Taken"):
+        combinations.work(states[name], worker="here:1", now=timezone.now)
+    here = f"/t/{team.slug}/"
+    chosen = "&".join(f"dataset={build.pk}" for build in builds)
+    split = world.ours["dataset_id"]
+    return [
+        f"{here}datasets/combine/?{chosen}",
+        *(f"{here}datasets/combinations/{pk}/" for pk in states.values()),
+        f"{here}datasets/{builds[0].pk}/halves/",
+        f"{here}datasets/{split}/?half=test",
+        f"{here}runs/new/?dataset={split}",
+    ]
+
+
 def reader(pattern: URLPattern, world: Furnished) -> User:
     """An editor, from whom nothing is hidden; the owner where a page is theirs alone."""
     owners = pattern.callback.role > Role.EDITOR  # type: ignore[attr-defined]  # team_page gives it
@@ -67,20 +102,32 @@ def pages(world: Furnished) -> Iterator[tuple[User, str]]:
 def test_axe_finds_nothing_on_any_page_and_nothing_sticks_out(
     world: Furnished, open_as: Open, page: Page, violations: list[str]
 ) -> None:
-    axe, found = Axe(), []
-    walked = list(pages(world))
-    assert len(walked) > 45
+    found = []
+    more = [(world.people.ed, path) for path in combined(world)]
+    walked = [*pages(world), *more]
+    assert len(walked) > 52
     for person, path in walked:
         # Without motion no colour is between two themes when axe looks.
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
         page.set_viewport_size({"width": 1280, "height": 800})
         open_as(person, path)
-        for scheme, options in (("light", {"preload": False}), ("dark", CONTRAST)):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # of the Literal
-            for one in axe.run(page, options=options).response["violations"]:
-                found.append((path, scheme, one["id"], [node["html"][:200] for node in one["nodes"]]))
-        page.set_viewport_size({"width": 360, "height": 740})
-        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-            found.append((path, "light", "wider than 360 px", []))
+        found += [(path, *one) for one in faults(page)]
+    open_as(world.people.ed, more[0][1]).get_by_label("Name of the combined dataset").fill("Both")
+    page.get_by_role("button", name="Show what comes of it").click()
+    expect(page.get_by_role("heading", name="What comes of it")).to_be_visible()
+    found += [("the plan", *one) for one in faults(page)]
     assert found == [], json.dumps(found, indent=1)[:4000]
     assert violations == []
+
+
+def faults(page: Page) -> Iterator[tuple[str, str, list[str]]]:
+    """What axe finds on a page in both themes, and whether it is wider than a phone."""
+    axe = Axe()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for scheme, options in (("light", {"preload": False}), ("dark", CONTRAST)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # of the Literal
+        for one in axe.run(page, options=options).response["violations"]:
+            yield scheme, one["id"], [node["html"][:200] for node in one["nodes"]]
+    page.set_viewport_size({"width": 360, "height": 740})
+    if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+        yield "light", "wider than 360 px", []

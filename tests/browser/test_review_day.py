@@ -230,10 +230,7 @@ def test_drafts_of_several_reviews_are_sent_in_order_after_a_reload(
     page.unroute("**/criteria/**")
     page.reload()
     expect(page.locator(".save-state")).to_have_text("Saved")
-    for _ in range(50):
-        if Judgement.objects.count() == 2:
-            break
-        page.wait_for_timeout(100)
+    wait_for(lambda: Judgement.objects.count() == 2)
     verdicts = Judgement.objects.order_by("created_at").values_list("review_id", "verdict")
     assert list(verdicts) == [(review.pk, "MET"), (other.pk, "UNMET")]
 

@@ -458,6 +458,8 @@ def test_who_went_on_is_told_why_a_submit_came_back_and_loses_nothing(
     assert Review.objects.get(pk=review.pk).state == ReviewState.DRAFT
 
     returned.get_by_role("link", name="Go back to 1 Paris, 1.").click()
+    # With its scripts: before them, nobody hears the keys.
+    page.wait_for_url(re.compile(rf"/reviews/{review.pk}/"))
     expect(page.locator(".panes__main .pane__title")).to_have_text("1 Paris, 1.")
     expect(page.locator(".panes__side")).to_contain_text(then)
     radios = page.locator(".verdicts input:checked")
@@ -484,6 +486,8 @@ def test_a_reason_that_is_asked_for_meanwhile_is_named_on_the_way_back(
     returned = page.locator("[data-review-elsewhere]")
     expect(returned).to_contain_text("1 Paris, 1. was not submitted: One criterion still needs a reason.")
     returned.get_by_role("link", name="Go back to 1 Paris, 1.").click()
+    # With its scripts: before them, nobody hears the keys.
+    page.wait_for_url(re.compile(rf"/reviews/{review.pk}/"))
     expect(page.locator(".panes__main .pane__title")).to_have_text("1 Paris, 1.")
     expect(page.locator("#review-problem")).to_contain_text("One criterion still needs a reason.")
     expect(page.locator(".criterion.is-active .criterion__name")).to_have_text("abroad")

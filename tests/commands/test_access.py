@@ -38,9 +38,13 @@ COMMANDS: dict[Path, tuple[Role, str]] = {
     ("datasets", "import"): (Role.EDITOR, "missing.jsonl"),
     ("datasets", "versions"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "halves"): (Role.VIEWER, "{dataset_name}"),
+    ("datasets", "tag"): (Role.VIEWER, "{dataset_name}"),
     ("datasets", "retire"): (Role.EDITOR, "{dataset_name} --item {item}"),
     ("datasets", "restore"): (Role.EDITOR, "{dataset_name} --item missing"),
     ("datasets", "combine"): (Role.EDITOR, "{dataset_name} missing --name Both --plan"),
+    ("datasets", "combinations"): (Role.EDITOR, ""),
+    ("datasets", "combination-runs"): (Role.EDITOR, "{combination}"),
+    ("datasets", "cancel-combination"): (Role.EDITOR, "{combination}"),
     ("datasets", "correct"): (Role.EDITOR, "{dataset_name} --item {item}"),
     ("datasets", "split"): (Role.EDITOR, "{dataset_name} --dev 1"),
     ("datasets", "raters"): (Role.VIEWER, "{dataset_name}"),
@@ -154,6 +158,7 @@ def names(ids: dict[str, Any]) -> dict[str, Any]:
         "queue": ids["queue_id"],
         "item": f"id:{ids['item_id']}",
         "case": f"id:{ids['case_id']}",
+        "combination": ids["combination_id"],
         "criterion": f"id:{ids['criterion_id']}",
         "comment": ids["comment_id"],
         "endpoint": f"endpoint-{ids['endpoint_id']}",
@@ -183,7 +188,7 @@ def test_every_command_keeps_its_roles(path: Path, case: Any, people: Cast, at_t
 
 IDS = (
     *("rubric_id", "dataset_id", "run_id", "queue_id", "item_id", "criterion_id", "comment_id"),
-    *("endpoint_id", "token_id", "case_id"),
+    *("endpoint_id", "token_id", "case_id", "combination_id"),
 )
 
 

@@ -5,7 +5,9 @@ import argparse
 import pytest
 
 from rubricweb.api.adjudication import schemas as adjudication
+from rubricweb.api.cases import tag_schemas
 from rubricweb.api.comparison import agreement_board_schemas as agreement
+from rubricweb.api.datasets import combination_schemas as combinations
 from rubricweb.api.datasets import half_schemas
 from rubricweb.api.datasets import schemas as datasets
 from rubricweb.api.datasets import version_schemas as dataset_versions
@@ -34,7 +36,9 @@ PRINTED = {
     "datasets list": (datasets.DatasetInList, True),
     "datasets items {dataset_name}": (datasets.ItemInList, True),
     "datasets versions {dataset_name}": (dataset_versions.DatasetVersion, True),
+    "datasets combinations": (combinations.Combination, True),
     "datasets halves {dataset_name}": (half_schemas.Halves, False),
+    "datasets tag {dataset_name} --item {item} --add hard": (tag_schemas.TagChange, False),
     "datasets retire {dataset_name} --item {item} --plan": (dataset_versions.ChangePlan, False),
     "runs list": (runs.Run, True),
     "runs show {run}": (runs.RunInFull, False),
@@ -81,12 +85,13 @@ ELSEWHERE = {
     "datasets columns",  # tests/commands/datasets/test_columns.py
     "datasets import",  # tests/commands/datasets/test_background_imports.py
     "datasets case",  # tests/commands/datasets/test_cases.py
-    "datasets combine",  # tests/commands/datasets/test_combining.py
+    # tests/commands/datasets/test_combining.py
+    *("datasets combine", "datasets combination-runs", "datasets cancel-combination"),
     "datasets correct",  # tests/commands/datasets/test_retirement.py
     "datasets restore",  # tests/commands/datasets/test_retirement.py
     "datasets split",  # tests/commands/datasets/test_rooms_of_data.py
     *("labels changes", "labels decide", "labels open-queue"),  # tests/api/rubrics/test_label_decisions.py
-    "export",  # tests/services/exports/test_pinned_exports.py
+    "export",  # tests/services/exports/test_label_lineage.py
 }
 # In shapes of their own, because no operation answers the same.
 OTHERWISE = {

@@ -6,7 +6,7 @@ import math
 import string
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rubricweb.engine import InvalidFile, InvalidRubric, LengthPenalty, Rubric, RubricDataset
@@ -27,7 +27,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.judges.offline.questions import read_request
 
 MET, UNMET, CA = Verdict.MET, Verdict.UNMET, Verdict.CANNOT_ASSESS
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=60)
 
 weights = st.integers(-20, 20).map(float) | st.floats(-100, 100)
 values = st.sampled_from([MET, UNMET]) | st.floats(0, 1)

@@ -5,6 +5,8 @@ import contextlib
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 
+from tests.waiting import PATIENCE_SECONDS
+
 Says = bytes | Callable[[], AsyncIterator[bytes]]
 
 
@@ -58,12 +60,12 @@ def raw_server(*answers: Says) -> Iterator[str]:
 
     thread = threading.Thread(target=serve, name="raw server", daemon=True)
     thread.start()
-    started.wait(10)
+    started.wait(PATIENCE_SECONDS)
     try:
         yield f"http://127.0.0.1:{port[0]}/v1"
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)
 
 
 def http(body: bytes, *headers: str, status: str = "200 OK") -> bytes:

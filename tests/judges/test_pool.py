@@ -11,7 +11,7 @@ import pytest
 
 from rubricweb.judges.offline.script import Fail, Hang, Say, Script, ScriptRule
 from rubricweb.judges.pool import ask_all, ask_one
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_SECONDS, wait_for
 
 
 def test_every_question_is_answered_under_its_own_key(serve, config, question):
@@ -154,7 +154,7 @@ def test_a_forked_child_starts_its_own_clients(serve, config, question):
         warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads is the point
         child = context.Process(target=in_child, args=(judge, [question("child")], results))
         child.start()
-    child.join(20)
+    child.join(PATIENCE_SECONDS)
     assert child.exitcode == 0
     assert results.get() == ["child"]
     gc.collect()

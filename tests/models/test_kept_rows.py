@@ -14,6 +14,9 @@ import pytest
 
 from benchmarks.machine import scratch_database
 
+# Migrated once, by one process.
+pytestmark = [pytest.mark.xdist_group("migrated")]
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "tests" / "data" / "rows_before_uids.json"
 BEFORE = json.loads(KEPT.read_text())["figures"]

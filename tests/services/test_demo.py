@@ -9,6 +9,7 @@ from rubricweb.selectors.reviews import queues
 from rubricweb.services import demo
 from rubricweb.services.teams import teams
 from tests.factories import WakeUps
+from tests.worlds.remembered import remembered
 
 pytestmark = pytest.mark.django_db
 
@@ -22,8 +23,13 @@ def load(wake_ups: WakeUps) -> Team:
     return demo.load_demo(enqueue=wake_ups, now=timezone.now())
 
 
+def loaded(wake_ups: WakeUps) -> Team:
+    """The demo, made once for those tests that only look at it."""
+    return remembered("demo", lambda: load(wake_ups))
+
+
 def test_demo_has_a_half_done_queue_and_one_for_whoever_signs_in(wake_ups: WakeUps) -> None:
-    team = load(wake_ups)
+    team = loaded(wake_ups)
     alice = User.objects.get(username="alice")
     rows = {row.queue.name: row for row in queues.queues(team, alice)}
     labelled = rows["Support replies, three raters"]
@@ -36,7 +42,7 @@ def test_demo_has_a_half_done_queue_and_one_for_whoever_signs_in(wake_ups: WakeU
 
 
 def test_labels_are_reviews_with_the_reasons_of_the_file(wake_ups: WakeUps) -> None:
-    load(wake_ups)
+    loaded(wake_ups)
     assert set(Review.objects.values_list("state", flat=True)) == {ReviewState.SUBMITTED}
     # 20 replies × 9 criteria × 3 raters.
     assert Judgement.objects.filter(review__isnull=False).count() == 540
@@ -64,7 +70,7 @@ def test_runs_are_started_and_notified_but_not_made_up(
 
 
 def test_four_versions_answer_the_same_eight_cases(wake_ups: WakeUps) -> None:
-    load(wake_ups)
+    loaded(wake_ups)
     replies = Item.objects.filter(dataset__name="Support replies")
     assert (replies.count(), replies.values("case").distinct().count()) == (32, 8)
     assert set(replies.values_list("wording", flat=True)) == {1}

@@ -164,31 +164,50 @@ def broken(
     return found
 
 
-def test_no_page_breaks_whatever_its_fields_and_query_hold(furnished: Furnished, alice: Client) -> None:
-    pages = dict(addresses(furnished))
-    queries: set[str] = set()
-    forms: dict[str, Form] = {}
-    reading: set[str] = set()
-    for name, url in pages.items():
+@dataclass
+class Seen:
+    """What the pages of a team hold: their addresses by name, which of them read their query, all names that
+    appear in queries, and every form by where it posts to.
+    """
+
+    pages: dict[str, str]
+    reading: set[str] = field(default_factory=set)
+    queries: set[str] = field(default_factory=set)
+    forms: dict[str, Form] = field(default_factory=dict)
+
+
+@pytest.fixture
+def seen(furnished: Furnished, alice: Client) -> Seen:
+    seen = Seen(dict(addresses(furnished)))
+    for name, url in seen.pages.items():
         answer = alice.get(url)
         assert answer.status_code < 500, name
         if "GET" in vars(answer.wsgi_request):  # Django parses the query when it is first looked at
-            reading.add(name)
+            seen.reading.add(name)
         if answer.status_code == 200 and answer.get("Content-Type", "").startswith("text/html"):
-            seen = _Forms(url)
-            seen.feed(answer.content.decode())
-            queries |= seen.queries
-            for form in seen.posts:
+            found = _Forms(url)
+            found.feed(answer.content.decode())
+            seen.queries |= found.queries
+            for form in found.posts:
                 path = urlsplit(urljoin(url, form.action)).path
-                known = forms.setdefault(path, Form(path))
+                known = seen.forms.setdefault(path, Form(path))
                 known.fields.update(form.fields)
                 known.files.update(form.files)
-    queries -= {"csrfmiddlewaretoken"}
-    assert len(forms) > 30, "the pages' forms are found"
-    assert {"dashboard", "compare", "adjudication"} < reading, "who reads the query is found"
-    found = broken(alice, forms, queries, pages, reading)
-    # And one field at a time, the others as they stand on the page: what comes after the first refusal.
-    for form in forms.values():
+    seen.queries -= {"csrfmiddlewaretoken"}
+    assert len(seen.forms) > 30, "the pages' forms are found"
+    assert {"dashboard", "compare", "adjudication"} < seen.reading, "who reads the query is found"
+    return seen
+
+
+def test_no_page_breaks_whatever_all_its_fields_and_its_query_hold(seen: Seen, alice: Client) -> None:
+    assert broken(alice, seen.forms, seen.queries, seen.pages, seen.reading) == []
+
+
+@pytest.mark.long
+def test_no_page_breaks_whatever_one_field_or_file_holds(seen: Seen, alice: Client) -> None:
+    """The other fields as they stand on the page: what comes after the first refusal."""
+    found = []
+    for form in seen.forms.values():
         # Of rows that are alike one is enough.
         for name in {re.sub(r"\d+", "#", name): name for name in form.fields}.values():
             for words in ONE_BY_ONE:
@@ -196,7 +215,7 @@ def test_no_page_breaks_whatever_its_fields_and_query_hold(furnished: Furnished,
                 if asked(alice, "POST", form.action, encoded(fields)) >= 500:
                     found.append(f"POST {form.action}: {name} is {words}")
     # And files of any kind under any name.
-    uploads = [form for form in forms.values() if form.files]
+    uploads = [form for form in seen.forms.values() if form.files]
     assert len(uploads) >= 3, "the pages' file fields are found"
     for form in uploads:
         for words, data in FILES.items():

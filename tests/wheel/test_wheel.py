@@ -5,10 +5,12 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,12 @@ NEEDS_APP = "needs the app, which is not installed. Install it with: pip install
 
 def run(argv: Sequence[str | Path], folder: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [str(one) for one in argv], cwd=folder, env=env, capture_output=True, text=True, timeout=300
+        [str(one) for one in argv],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -109,11 +116,15 @@ def test_the_app_serves_a_graded_demo_from_an_empty_folder_and_keeps_its_data_wh
         [style] = re.findall(r'href="(/static/[^"]+\.css)"', page)[:1]
         assert "--" in _get(address + style)  # the tokens of the one style sheet
 
-        def states() -> list[str]:
-            shown = run([app / "rubricweb", "runs", "list", "--json", "--data", data], empty, env)
-            return [json.loads(line)["state"] for line in shown.stdout.splitlines()]
+        def running() -> int:
+            with closing(sqlite3.connect(data / "rubricweb.sqlite3", timeout=30)) as connection:
+                [[number]] = connection.execute("SELECT count(*) FROM rubricweb_run WHERE state = 'running'")
+            return int(number)
 
-        wait_for(lambda: states() and set(states()) == {"finished"})
+        wait_for(lambda: running() == 0)
+        shown = run([app / "rubricweb", "runs", "list", "--json", "--data", data], empty, env)
+        states = {json.loads(line)["state"] for line in shown.stdout.splitlines()}
+        assert states == {"finished"}
     finally:
         if serve.poll() is None:
             serve.send_signal(signal.SIGINT)

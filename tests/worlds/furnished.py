@@ -5,12 +5,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from rubricweb.models import JudgeCall, Role, Team, User
+from rubricweb.models import UNENDED, JudgeCall, Role, Team, User
 from rubricweb.services import comments, notices
+from rubricweb.services.datasets.halves.drawing import split_cases
 from rubricweb.services.datasets.systems import named_versions
 from rubricweb.services.deletions import deletions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues
+from rubricweb.services.runs import lifecycle
 from rubricweb.services.teams import invitations, teams
 from tests import factories
 from tests.factories import Cast, cast
@@ -33,6 +35,15 @@ def furnish_teams() -> Furnished:
         ours=furnish(people.team, people.alice),
         theirs=furnish(people.other_team, people.charlie),
     )
+
+
+def at_rest(furnished: Furnished) -> Cast:
+    """The people of the furnished team, in which no run is unfinished and no queue open any more."""
+    people = furnished.people
+    for run in people.team.runs.filter(state__in=UNENDED):
+        lifecycle.cancel_run(run, by=people.alice, now=timezone.now())
+    queues.close_queue(people.team.queues.get(pk=furnished.ours["queue_id"]), by=people.alice)
+    return people
 
 
 def furnish(team: Team, owner: User) -> dict[str, Any]:
@@ -61,6 +72,7 @@ def furnish(team: Team, owner: User) -> dict[str, Any]:
     invited = invitations.invite(
         team, "a-newcomer", Role.VIEWER, by=owner, now=timezone.now(), link=lambda secret: secret
     )
+    split_cases(dataset, n_dev=1, by=owner)
     return {
         "rubric_id": version.rubric_id,
         "version_id": version.pk,

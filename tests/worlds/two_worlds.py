@@ -29,6 +29,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.services import comments
+from rubricweb.services.datasets.halves.drawing import split_cases
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews import queues, reviews
 from rubricweb.services.runs import budgets, events
@@ -72,6 +73,7 @@ def cascade_world(people: Cast, *, unsure: bool) -> CascadeWorld:
     team.refresh_from_db()  # as the other world left it, which is undone
     budgets.change_monthly_budget(team, by=people.alice, monthly_budget_usd=50.0)
     version, dataset = _version(people), factories.dataset(team, ed)
+    split_cases(dataset, n_dev=1, by=ed)
 
     small, large = (_endpoint(people, name) for name in ("small", "large"))
 

@@ -14,6 +14,7 @@ from rubricweb.api.schemas import NextCursor, Prompt, WithFields
 from rubricweb.models import Case as StoredCase
 from rubricweb.selectors.comparison.case import CaseAnswers
 from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.selectors.datasets.tags import tags_of
 
 
 class CaseQuery(ListQuery):
@@ -74,6 +75,7 @@ class Case(Schema):
     graded_alike: Annotated[
         bool, Field(description="One judge graded the answers of this page, by one rubric version.")
     ]
+    tags: list[str]
     answers: list[CaseAnswer]
     next_cursor: NextCursor
 
@@ -95,6 +97,7 @@ def case_in_full(case: StoredCase, found: CaseAnswers) -> WithFields:
         prompt=words.query,
         reference=words.reference,
         graded_alike=found.graded_alike,
+        tags=tags_of([case.pk]).get(case.pk, ()),
         answers=answers,
         next_cursor=found.next_cursor,
     )

@@ -9,6 +9,7 @@ from rubricweb.api.comparison import schemas
 from rubricweb.api.operations import Room, TokenRequest
 from rubricweb.models import Role
 from rubricweb.selectors.comparison import comparison as selected
+from rubricweb.services.datasets.halves import looks
 
 comparison = Room("comparison")
 
@@ -18,8 +19,12 @@ def compare(request: TokenRequest, run_id: int, asked: Query[schemas.ComparisonQ
     """A run against the people of some queues, overall and per criterion.
 
     Ground truth is an adjudication, else the majority of submitted reviews. Abstentions and errors are
-    counted beside the agreement, never in it. Items you are still to review blind are left out.
+    counted beside the agreement, never in it. Items you are still to review blind are left out. Where test
+    cases of the dataset are compared, it is counted as a look at its test half.
     """
     team = request.auth.team
     run = access.access_run(team, run_id)
-    return selected.compare(run, access.access_queues(team, asked.queue), viewer=request.auth.user)
+    user = request.auth.user
+    return looks.count_look(
+        selected.compare(run, access.access_queues(team, asked.queue), viewer=user), by=user
+    )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BaseModel, Field
 
+from rubricweb.api.datasets.half_schemas import Look
 from rubricweb.api.rubrics.schemas import Criterion
 from rubricweb.api.schemas import Answered, EffectOrNone, Figure, Id, OneOf, Share
 from rubricweb.api.shapes import Shape
@@ -358,6 +359,13 @@ class Comparison(Schema):
     ]
     criteria: list[CriterionComparison]
     panel: Annotated[ComparedPanel | None, Field(description="Null for a single judge asked once.")]
+    look: Annotated[
+        Look | None,
+        Field(
+            description="The look at the test half of the dataset that this is; null where no test case is "
+            "compared. `leaning` holds at its confidence, every interval at 95 %."
+        ),
+    ]
 
     @staticmethod
     def resolve_run_ids(row: Any) -> list[int]:

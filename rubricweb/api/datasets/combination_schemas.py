@@ -113,19 +113,37 @@ class CombinationPlan(Schema):
     runs: list[Rerun]
 
 
+class Original(Schema):
+    """A dataset that is combined with others."""
+
+    dataset_id: int
+    name: str
+
+    @staticmethod
+    def resolve_name(row: Any) -> str:
+        return str(row.dataset)
+
+
 class Combination(Schema):
     """Datasets on their way into one; `done`, `refused`, `failed` and `cancelled` are ends."""
 
     id: int
     name: str
     state: Annotated[str, OneOf(CombinationState.values)]
-    dataset_id: Annotated[int | None, Field(description="Null until the new dataset stands.")]
+    datasets: Annotated[list[Original], Field(description="Without those that were deleted since.")]
+    dataset_id: Annotated[
+        int | None, Field(description="Null until the new dataset stands, and once it is deleted.")
+    ]
     items_planned: int
     items_copied: int
     message: Annotated[str, Field(description="Why it was refused or failed; else empty.")]
     created_by: Username
     created_at: datetime
     ended_at: datetime | None
+
+    @staticmethod
+    def resolve_datasets(row: Any) -> Any:
+        return row.parts.all()
 
     @staticmethod
     def resolve_dataset_id(row: Any) -> int | None:

@@ -2,10 +2,15 @@
 
 from typing import Any
 
+from ninja import Query
+
 from rubricweb import access, tasks
 from rubricweb.api.datasets import combination_schemas as schemas
 from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ListQuery, listed
+from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
+from rubricweb.selectors.datasets import combinations as selected
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.services.combinations import combinations as services
 from rubricweb.services.combinations import plans, reruns
@@ -39,6 +44,12 @@ def combine_datasets(request: TokenRequest, body: schemas.NewCombination) -> Any
     return services.start(request.auth.team, asked, by=request.auth.user, enqueue=tasks.notify_combination)
 
 
+@combinations.read("/datasets/combinations", Role.EDITOR, list_of(schemas.Combination))
+def list_combinations(request: TokenRequest, asked: Query[ListQuery]) -> Any:
+    """Combinations of datasets, newest first."""
+    return listed(selected.combinations(request.auth.team, cursor=asked.cursor, size=asked.limit))
+
+
 @combinations.read("/datasets/combinations/{int:combination_id}", Role.EDITOR, schemas.Combination)
 def get_combination(request: TokenRequest, combination_id: int) -> Any:
     """How far datasets are combined."""
@@ -56,6 +67,16 @@ def cancel_combination(request: TokenRequest, combination_id: int) -> Any:
     found = access.access_combination(request.auth.team, combination_id)
     services.cancel(found, now=database_now())
     return found
+
+
+@combinations.read("/datasets/combinations/{int:combination_id}/runs", Role.EDITOR, list[schemas.Rerun])
+def list_combined_runs(request: TokenRequest, combination_id: int) -> Any:
+    """The runs of the originals to start again.
+
+    The twenty newest that finished, each with the run it was started as; none before all is combined.
+    """
+    found = access.access_combination(request.auth.team, combination_id)
+    return reruns.of_combination(found, viewer=request.auth.user, now=database_now())
 
 
 @combinations.write(

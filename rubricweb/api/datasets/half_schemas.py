@@ -7,7 +7,9 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.datasets.schemas import LabelBalance
-from rubricweb.api.schemas import Input, Share, Username
+from rubricweb.api.schemas import Input, Named, Share, Username
+from rubricweb.api.shapes import Shape
+from rubricweb.selectors.datasets.looks import Look as ShownLook
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -55,11 +57,35 @@ class HalvesReport(Schema):
     ]
 
 
+class Look(Shape[ShownLook]):
+    """A look at the test half: a judge held against people on its cases, by whoever opened it first.
+
+    `number` counts the looks of all people, rubrics and judges; the same verdicts and labels are one look.
+    """
+
+    confidence: Annotated[
+        float,
+        Field(
+            description="At which its claims hold: 1 − 0.05/(k(k + 1)) at look k, so that over all looks "
+            "together the chance of a wrong claim stays within 5 %."
+        ),
+    ]
+    units: Annotated[int, Field(description="The items of test cases and criteria that were compared.")]
+    dataset: Named
+    seal: Annotated[str, Field(description="SHA-256 over the answers that were in the test half then.")]
+    run: Annotated[Named | None, Field(description="The run that was compared; null once it is deleted.")]
+    looked_by: Username
+
+
 class Halves(Schema):
-    """How many cases are in which half; `draws`, the newest first, are none while nobody split them."""
+    """How many cases are in which half; `draws`, the newest first, are none while nobody split them.
+
+    `looks` at the test half are the newest first; a sealed copy has them too.
+    """
 
     dev: int
     test: int
     without: Annotated[int, Field(description="Cases that came after the split and are in neither half.")]
     draws: list[CaseSplit]
     report: HalvesReport | None
+    looks: list[Look]

@@ -17,6 +17,7 @@ from rubricweb.models import Dataset, Role, RubricVersion, Team
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import read_half
+from rubricweb.selectors.datasets.tags import asked_tags, name_tags
 from rubricweb.services.datasets import answers, raters, splits
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import datasets as services
@@ -150,7 +151,9 @@ def list_items(request: TokenRequest, dataset_id: int, asked: Query[schemas.Item
             cursor=asked.cursor,
             size=asked.limit,
             where=read_where(dataset, asked.where),
-            listed=selected.Listed(selected.read_version(asked.version), read_half(asked.half)),
+            listed=selected.Listed(
+                selected.read_version(asked.version), read_half(asked.half), asked_tags(asked.tag)
+            ),
         )
     )
 
@@ -177,6 +180,7 @@ def get_item(request: TokenRequest, item_id: int) -> Any:
     """One item with its submission."""
     item = access.access_item(request.auth.team, item_id)
     selected.name_systems([item], viewer=request.auth.user, team=request.auth.team)
+    name_tags([item])
     return item
 
 

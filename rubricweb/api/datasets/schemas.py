@@ -13,6 +13,7 @@ from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, OneOf, Prompt, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.errors import Fault as ShownFault
+from rubricweb.engine.formats.datasets.case_tags import MAX_TAG, MAX_TAGS
 from rubricweb.engine.formats.label_files import SHAPES
 from rubricweb.engine.formats.labels.reading import UnknownValue as ShownUnknownValue
 from rubricweb.models import NOT_RETIRED, Duplicates, ImportKind, ImportState, RaterKind, User
@@ -259,6 +260,10 @@ class ItemQuery(ListQuery):
     sort: Annotated[str, OneOf(ITEM_ORDERS)] = "position"
     where: Narrowed = []
     half: Annotated[str, Field(max_length=20, description=HALF_ASKED)] = ""
+    tag: Annotated[
+        list[Annotated[str, Field(max_length=MAX_TAG)]],
+        Field(max_length=MAX_TAGS, description="Of cases that have this tag; several must all be there."),
+    ] = []
     version: Annotated[
         str, Field(max_length=20, description="`current`, `retired`, or the number of a version.")
     ] = "current"
@@ -275,6 +280,12 @@ class ColumnInList(Schema):
 
     name: str
     values: list[str]
+
+
+TagsOrNone = Annotated[
+    list[str] | None,
+    Field(description="Those of its case. Null in reviews, and while you are to review an answer blind."),
+]
 
 
 class AnswerToCase(Schema):
@@ -340,6 +351,11 @@ class ItemInList(AnswerToCase):
     excerpt: Annotated[str, Field(description="The beginning of the submission.")]
     characters: Annotated[int, Field(description="The length of the submission.")]
     rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
+    tags: TagsOrNone
+
+    @staticmethod
+    def resolve_tags(item: Any) -> Any:
+        return item.shown_tags
 
 
 class Item(AnswerToCase):
@@ -361,6 +377,11 @@ class Item(AnswerToCase):
         str, Field(description="Equal for items that ask and answer the same, whatever their keys.")
     ]
     rubric_version_id: Annotated[int | None, Field(description="Set when the item brings its own rubric.")]
+    tags: TagsOrNone
+
+    @staticmethod
+    def resolve_tags(item: Any) -> Any:
+        return item.shown_tags
 
     @staticmethod
     def resolve_prompt(item: Any) -> Any:

@@ -1,11 +1,12 @@
 """Shapes of systems and their versions."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import Field
 
-from rubricweb.api.schemas import Input, Named
+from rubricweb.api.schemas import Input, Named, Naming
 
 
 class SystemVersion(Schema):
@@ -28,6 +29,7 @@ class System(Schema):
 
     id: int
     name: str
+    archived_at: datetime | None
     versions: list[SystemVersion]
 
     @staticmethod
@@ -39,8 +41,12 @@ class Renamed(Named):
     """What it is called now."""
 
 
-class SystemName(Input):
-    name: Annotated[str, Field(max_length=100, description="Without @ and /.")]
+class ChangedSystem(Renamed):
+    archived_at: datetime | None
+
+
+class SystemChanges(Naming):
+    name: Annotated[str | None, Field(max_length=100, description="Without @ and /.")] = None
 
 
 class SystemVersionLabel(Input):

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from django.utils import timezone
+from ninja import Query
+
 from rubricweb import access
 from rubricweb.api.datasets import system_schemas as schemas
 from rubricweb.api.deletions import schemas as deletion_schemas
 from rubricweb.api.deletions.deleting import deleted, planned
 from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ArchivedQuery
 from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
 from rubricweb.selectors.datasets import systems as selected
@@ -16,17 +20,22 @@ systems = Room("systems")
 
 
 @systems.read("/systems", Role.VIEWER, list_of(schemas.System))
-def list_systems(request: TokenRequest) -> Any:
+def list_systems(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     """The systems whose answers the team has, with their versions, by name; all on one page."""
-    return {"items": selected.systems(request.auth.team), "next_cursor": None}
+    return {"items": selected.systems(request.auth.team, archived=asked.archived), "next_cursor": None}
 
 
-@systems.write("PATCH", "/systems/{int:system_id}", Role.EDITOR, schemas.Renamed)
-def change_system(request: TokenRequest, system_id: int, body: schemas.SystemName) -> Any:
-    """Rename a system, and so all its versions. Ids of items stay what they were."""
+@systems.write("PATCH", "/systems/{int:system_id}", Role.EDITOR, schemas.ChangedSystem)
+def change_system(request: TokenRequest, system_id: int, body: schemas.SystemChanges) -> Any:
+    """Rename a system, and so all its versions; archive or restore it. Ids of items stay what they were.
+
+    Archived, it is left out of lists and choosers with its versions, and new answers of it, runs and queues
+    over them are refused (409); so is archiving while a run over them has not ended or a queue about them is
+    not closed.
+    """
     system = access.access_system(request.auth.team, system_id)
-    services.rename_system(system, body.name, by=request.auth.user)
-    return {"id": system.pk, "name": str(system)}
+    services.change_system(system, by=request.auth.user, now=timezone.now(), **body.model_dump())
+    return system
 
 
 @systems.read("/systems/{int:system_id}/deletion", Role.OWNER, deletion_schemas.DeletionPlan)

@@ -3,11 +3,12 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Status
+from ninja import Query, Status
 
 from rubricweb import access
 from rubricweb.api.endpoints import schemas
 from rubricweb.api.operations import Room, TokenRequest
+from rubricweb.api.paging import ArchivedQuery
 from rubricweb.api.schemas import list_of
 from rubricweb.models import Role
 from rubricweb.services.endpoints import endpoints as services
@@ -17,9 +18,10 @@ endpoints = Room("endpoints")
 
 
 @endpoints.read("/endpoints", Role.VIEWER, list_of(schemas.Endpoint))
-def list_endpoints(request: TokenRequest) -> Any:
+def list_endpoints(request: TokenRequest, asked: Query[ArchivedQuery]) -> Any:
     """The endpoints owners added, by name, all on one page."""
-    return {"items": services.endpoints_of(request.auth.team), "next_cursor": None}
+    found = services.endpoints_of(request.auth.team, archived=asked.archived)
+    return {"items": found, "next_cursor": None}
 
 
 @endpoints.write("POST", "/endpoints", Role.OWNER, schemas.Endpoint, status=201)
@@ -30,17 +32,20 @@ def add_endpoint(request: TokenRequest, body: schemas.NewEndpoint) -> Any:
 
 @endpoints.write("PATCH", "/endpoints/{int:endpoint_id}", Role.OWNER, schemas.Endpoint)
 def edit_endpoint(request: TokenRequest, endpoint_id: int, body: schemas.EndpointChanges) -> Any:
-    """Change what is named.
+    """Change what is named; archive or restore an endpoint.
 
     Runs that have started go on asking with the model, sampling and prices they started with; limits count
     for them at once.
+
+    Archived, it keeps its key and is left out of lists and choosers, and new runs with it are refused (409);
+    so is archiving while a run that asks it has not ended.
     """
     endpoint = access.access_endpoint(request.auth.team, endpoint_id)
     changes = body.model_dump(exclude_unset=True)
-    return services.edit_endpoint(endpoint, by=request.auth.user, **changes)
+    return services.change_endpoint(endpoint, by=request.auth.user, now=timezone.now(), **changes)
 
 
-@endpoints.write("DELETE", "/endpoints/{int:endpoint_id}", Role.OWNER, None, status=204)
+@endpoints.write("DELETE", "/endpoints/{int:endpoint_id}", Role.OWNER, None, status=204, archived_too=True)
 def remove_endpoint(request: TokenRequest, endpoint_id: int) -> Any:
     """Take an endpoint out of use and forget its key.
 
@@ -58,4 +63,4 @@ def test_endpoint(request: TokenRequest, endpoint_id: int) -> Any:
     It takes half a minute at most, and is paid like any other call. Five in a minute are a team's limit.
     """
     endpoint = access.access_endpoint(request.auth.team, endpoint_id)
-    return try_judge(request.auth.team, f"endpoint-{endpoint.pk}", by=request.auth.user, now=timezone.now())
+    return try_judge(request.auth.team, endpoint.judge_id, by=request.auth.user, now=timezone.now())

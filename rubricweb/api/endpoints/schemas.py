@@ -50,10 +50,11 @@ class Endpoint(EndpointOptions):
         list[str] | None, Field(description="Of the extra headers; null when they can no longer be opened.")
     ]
     created_at: datetime
+    archived_at: datetime | None
 
     @staticmethod
     def resolve_judge(row: Any) -> str:
-        return f"endpoint-{row.pk}"
+        return str(row.judge_id)
 
     @staticmethod
     def resolve_has_key(row: Any) -> bool:
@@ -98,6 +99,7 @@ class EndpointChanges(EndpointOptions, Input):
     model: Annotated[str, Field(max_length=200)] = ""
     api_key: Key = ""
     extra_headers: dict[str, str | None] = {}
+    archived: bool | None = None
 
 
 class Trial(Schema):

@@ -12,6 +12,7 @@ from rubricweb.api.rubrics.schemas import VersionReference
 from rubricweb.api.schemas import Id, Input, Named, OneOf, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.models import Blind, Order, QueueState, Rationale, ReviewQueue, User
+from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.datasets.systems import queue_systems
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.informative import REASONS
@@ -110,6 +111,15 @@ Systems = Annotated[
 ]
 
 
+Half = Annotated[
+    Annotated[str, OneOf(SEALS)] | None,
+    Field(
+        description="Ask only about answers to dev or to test cases; null for all. Cannot be changed later: "
+        "cases of the other half never come in."
+    ),
+]
+
+
 class QueuePlanned(Input):
     """What a new queue would be made of. Without `rubric_version_id` the dataset's own version is meant."""
 
@@ -117,6 +127,7 @@ class QueuePlanned(Input):
     rubric_version_id: Id | None = None
     criteria: Criteria = []
     systems: Systems = []
+    half: Half = None
     source: NewSource = AllItems()
     raters_per_item: Annotated[int, Field(ge=1)] = 1
 
@@ -129,6 +140,7 @@ class NewQueue(Input):
     rubric_version_id: Id | None = None
     criteria: Criteria = []
     systems: Systems = []
+    half: Half = None
     source: NewSource = AllItems()
     raters: Annotated[
         Usernames, Field(description="User names, see GET /team. None of them with `everyone`.")
@@ -237,6 +249,9 @@ class Queue(Schema):
             "answered. Null while you are still to review some of them blind."
         ),
     ]
+    half: Annotated[
+        str | None, Field(description="The half of the dataset it is over, dev or test; null for all cases.")
+    ]
     run_id: int | None
     raters_per_item: int
     everyone: bool
@@ -248,6 +263,10 @@ class Queue(Schema):
     instructions: str
     created_at: datetime
     archived_at: datetime | None
+
+    @staticmethod
+    def resolve_half(queue: Any) -> str | None:
+        return queue.half or None
 
     @staticmethod
     def resolve_criteria(queue: Any) -> list[Any]:

@@ -52,8 +52,9 @@ def _mine(request: TokenRequest, review_id: int) -> Review:
 def _in_full(review: Review) -> WithFields:
     assert review.rater.user is not None, "it is their own"
     name_systems([review.item], viewer=review.rater.user, team=review.queue.team)
-    # A review never says who answered.
-    return WithFields(review, item=WithFields(review.item, system=None), criteria=selected.questions(review))
+    # A review never says who answered, nor what others call the case.
+    item = WithFields(review.item, system=None, shown_tags=None)
+    return WithFields(review, item=item, criteria=selected.questions(review))
 
 
 @reviews.write("PATCH", "/reviews/{int:review_id}", Role.ANNOTATOR, schemas.Review)

@@ -17,7 +17,7 @@ from rubricweb.models import Role
 from rubricweb.selectors.teams import invitations as open_invitations
 from rubricweb.selectors.teams import members as selected
 from rubricweb.services.teams import invitations as services
-from rubricweb.services.teams.teams import choose_single_keys, rename_team
+from rubricweb.services.teams import teams as team_services
 
 teams = Room("team")
 
@@ -34,7 +34,7 @@ def change_me(request: TokenRequest, body: schemas.OwnChoices) -> Any:
 
     It holds in all your teams and on every device.
     """
-    choose_single_keys(request.auth.user, on=body.single_keys)
+    team_services.choose_single_keys(request.auth.user, on=body.single_keys)
     return _me(request)
 
 
@@ -45,10 +45,15 @@ def get_team(request: TokenRequest) -> Any:
     return WithFields(team, members=schemas.members_in_team(selected.members(team), viewer=request.auth.user))
 
 
-@teams.write("PATCH", "/team", Role.OWNER, schemas.TeamWithMembers)
-def change_team(request: TokenRequest, body: schemas.TeamName) -> Any:
-    """Rename the team. Its address stays."""
-    rename_team(request.auth.team, body.name, by=request.auth.user)
+@teams.write("PATCH", "/team", Role.OWNER, schemas.TeamWithMembers, archived_too=True)
+def change_team(request: TokenRequest, body: schemas.TeamChanges) -> Any:
+    """Rename the team, archive or restore it. Its address stays.
+
+    Archived, everything in it can be read and exported, and what would change it is refused (409). So is
+    archiving while a run or an import has not ended or a queue is not closed.
+    """
+    caller = request.auth
+    team_services.change_team(caller.team, by=caller.user, now=timezone.now(), **body.model_dump())
     return get_team(request)
 
 
@@ -58,7 +63,7 @@ def plan_team_deletion(request: TokenRequest) -> Any:
     return planned(request.auth.team)
 
 
-@teams.write("DELETE", "/team", Role.OWNER, deletion_schemas.Deletion, status=202)
+@teams.write("DELETE", "/team", Role.OWNER, deletion_schemas.Deletion, status=202, archived_too=True)
 def delete_team(request: TokenRequest, body: deletion_schemas.DeletionName) -> Any:
     """Delete the whole team for good: nobody is in it any more, this token too stops at once.
 
@@ -104,7 +109,7 @@ def renew_invitation(request: TokenRequest, invitation_id: int, body: schemas.Ne
     return WithFields(invited.invitation, link=invited.link)
 
 
-@teams.write("DELETE", "/invitations/{int:invitation_id}", Role.OWNER, None, status=204)
+@teams.write("DELETE", "/invitations/{int:invitation_id}", Role.OWNER, None, status=204, archived_too=True)
 def withdraw_invitation(request: TokenRequest, invitation_id: int) -> Any:
     """Withdraw an open invitation: its link stops working."""
     now = timezone.now()

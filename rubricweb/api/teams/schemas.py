@@ -8,7 +8,7 @@ from ninja import Schema
 from pydantic import Field
 
 from rubricweb.api.paging import ListQuery
-from rubricweb.api.schemas import Input, OneOf, Username, WithFields
+from rubricweb.api.schemas import Input, Naming, OneOf, Username, WithFields
 from rubricweb.models import Role, User
 from rubricweb.selectors.teams.members import KINDS
 from rubricweb.selectors.teams.members import TeamMember as MemberRow
@@ -18,6 +18,7 @@ class Team(Schema):
     slug: str
     name: str
     created_at: datetime
+    archived_at: Annotated[datetime | None, Field(description="Since when it is only read and exported.")]
 
 
 class Member(Schema):
@@ -53,8 +54,8 @@ def members_in_team(found: Iterable[MemberRow], *, viewer: User) -> list[WithFie
     return [WithFields(one, shows_email=owner) for one in found]
 
 
-class TeamName(Input):
-    name: Annotated[str, Field(max_length=120)]
+class TeamChanges(Naming):
+    name: Annotated[str | None, Field(max_length=120)] = None
 
 
 class NewLink(Input):

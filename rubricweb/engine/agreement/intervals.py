@@ -65,12 +65,21 @@ class Figure:
             object.__setattr__(self, "reason", UNDEFINED if self.n else NOTHING_MEASURED)
 
 
-def simultaneous(intervals: int) -> float:
-    """The confidence of each of so many intervals with which all hold at once at 95 % (Bonferroni).
+def simultaneous(intervals: int, confidence: float = CONFIDENCE) -> float:
+    """The confidence of each of so many intervals with which all hold at once at this one (Bonferroni).
 
     Of 14 intervals at 95 % each, one is off 0 in half of all pairs of equal runs. Five: 0.99.
     """
-    return 1 - (1 - CONFIDENCE) / max(1, intervals)
+    return 1 - (1 - confidence) / max(1, intervals)
+
+
+def confidence_of_look(number: int) -> float:
+    """The confidence of a claim at the so-many-th look at a test half, 1 for the first: 1 − 0.05/(k(k + 1)).
+
+    Over however many looks, the chance that one of them claims what is not so stays within 5 %: the sum of
+    1/(k(k + 1)) over all k is 1. First look 0.975, second 0.9917, third 0.9958.
+    """
+    return 1 - (1 - CONFIDENCE) / (number * (number + 1))
 
 
 def widened(figure: Figure, confidence: float) -> Figure:

@@ -9,6 +9,7 @@ from typing import Any
 from rubricweb.engine.errors import FaultList, InvalidFile
 from rubricweb.engine.formats.content_ids import content_id
 from rubricweb.engine.formats.dataset_values import ItemRecord, LabelRow, Prompt
+from rubricweb.engine.formats.datasets.case_tags import read_tags
 from rubricweb.engine.formats.datasets.cases import read_attempt, read_system
 from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
@@ -34,8 +35,9 @@ class DataItem:
     ``labels`` and ``label_reasons`` hold the same per rater; ``machine_raters`` names those of them who are
     programs or models. ``group`` is what the item belongs with, such as the prompt its rollouts share.
     ``case_id`` is what stays when the system under test changes, "" for a case of the item's own; ``system``
-    the version that answered, as ``assistant@v4``; ``attempt`` counts its answers to the case from 1.
-    ``id``, when not given, follows from the content (``content_id``), the same on every machine.
+    the version that answered, as ``assistant@v4``; ``attempt`` counts its answers to the case from 1;
+    ``case_tags`` are tags of the case. ``id``, when not given, follows from the content (``content_id``), the
+    same on every machine.
     Raises ValueError for a group that ``metadata`` contradicts.
     """
 
@@ -56,6 +58,7 @@ class DataItem:
     case_id: str = field(default="", kw_only=True)
     system: str = field(default="", kw_only=True)
     attempt: int = field(default=1, kw_only=True)
+    case_tags: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if self.group is not None and self.metadata.get("group", self.group) != self.group:
@@ -99,6 +102,7 @@ class DataItem:
             case_id=record.case_id,
             system=record.system,
             attempt=record.attempt,
+            case_tags=record.case_tags,
         )
 
     def to_record(self, rubric: Rubric | None, place: str = "") -> ItemRecord:
@@ -131,6 +135,7 @@ class DataItem:
         case_id = read_id(self.case_id or None, f"{under}case_id", faults) or ""
         system = read_system(self.system, f"{under}system", faults) or ""
         attempt = read_attempt(self.attempt, f"{under}attempt", faults)
+        case_tags = read_tags(list(self.case_tags), f"{under}case_tags", faults)
         faults.raise_as(InvalidFile)
         metadata |= {} if self.group is None else {"group": self.group}
         return ItemRecord(
@@ -150,6 +155,7 @@ class DataItem:
             case_id=case_id,
             system=system,
             attempt=attempt,
+            case_tags=case_tags,
         )
 
     def with_own_labels(self, rubric: Rubric | None, place: str = "") -> DataItem:

@@ -43,6 +43,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "case_id": ("case_id",),
     "system": ("system",),
     "attempt": ("attempt",),
+    "case_tags": ("case_tags",),
 }
 """Per field the keys it may stand under, best first; a second match in one item stays behind as metadata.
 
@@ -54,6 +55,7 @@ SUGGESTIONS: dict[str, tuple[str, ...]] = {
     "case_id": ("example_id", "question_id", "task_id", "prompt_id", "group"),
     "system": ("system", "model", "variant", "build", "run", "assistant"),
     "attempt": ("attempt", "sample", "epoch", "trial"),
+    "case_tags": ("tags", "tag"),
 }
 """Per field the keys that often hold it and may as well mean something else: a person is asked."""
 
@@ -69,7 +71,8 @@ class ItemRecord:
     reasons per rater; ``machine_raters`` names those of them who are no people.
     Everything the file says beyond the known fields is ``metadata``. ``case_id`` is what stays when the
     system changes, "" for a case of the item's own; ``system`` the version that answered, ``assistant@v4``,
-    or "" where the file names none; ``attempt`` counts its answers to the case from 1.
+    or "" where the file names none; ``attempt`` counts its answers to the case from 1. ``case_tags`` are
+    tags of the case that stand at this answer, as `read_tags` gives them: the case has those of all of them.
     """
 
     id: str
@@ -89,6 +92,7 @@ class ItemRecord:
     case_id: str = ""
     system: str = ""
     attempt: int = 1
+    case_tags: tuple[str, ...] = ()
 
     @property
     def group(self) -> str | None:

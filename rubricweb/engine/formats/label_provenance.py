@@ -10,7 +10,7 @@ PROVENANCE_KEY = "ground_truth_provenance"
 """Where an item of a file carries it: a list with one entry per label of its ``ground_truth``."""
 
 PROVENANCE_COLUMNS = ("rule", "decided_by", "decided_at", "labels")
-PIN_COLUMNS = ("rubric_versions", "counts_by")
+LINEAGE_COLUMNS = ("rubric_versions", "counts_by")
 """What else it says; these stand last in a table."""
 
 DECISIONS_KEY = "label_decisions"
@@ -70,7 +70,7 @@ def provenance_fields(row: Sequence[LabelProvenance | None]) -> list[dict[str, A
 
 def _fields(origin: LabelProvenance) -> dict[str, Any]:
     said = {name: getattr(origin, name) for name in PROVENANCE_COLUMNS} | {"labels": list(origin.labels)}
-    return said | {name: list(getattr(origin, name)) for name in PIN_COLUMNS if getattr(origin, name)}
+    return said | {name: list(getattr(origin, name)) for name in LINEAGE_COLUMNS if getattr(origin, name)}
 
 
 def decision_fields(decisions: Sequence[UsedDecision]) -> dict[str, Any]:

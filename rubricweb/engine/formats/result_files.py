@@ -11,7 +11,7 @@ from typing import Any
 
 from rubricweb.engine.formats.formulas import neutralised
 from rubricweb.engine.formats.label_provenance import (
-    PIN_COLUMNS,
+    LINEAGE_COLUMNS,
     PROVENANCE_COLUMNS,
     PROVENANCE_KEY,
     LabelProvenance,
@@ -43,8 +43,8 @@ class VerdictRow:
     8601 time. ``evidence`` is what was quoted: words, or where they stand too (field, start, end, text;
     offsets in characters). ``rubric_version`` is the number of the version it was given to, ``counts_by`` by
     what a person's label counts for the version the export is read by: "same words", decisions ("carry 12")
-    or "not counted". ``case_id``, ``system`` and ``attempt`` are the item's, as in ItemRecord. What does not
-    apply is None.
+    or "not counted". ``case_id``, ``system`` and ``attempt`` are the item's, as in ItemRecord; ``half`` is
+    dev or test where the cases of the dataset are split. What does not apply is None.
     """
 
     item_id: str
@@ -67,6 +67,7 @@ class VerdictRow:
     case_id: str | None = field(default=None, kw_only=True)
     system: str | None = field(default=None, kw_only=True)
     attempt: int | None = field(default=None, kw_only=True)
+    half: str | None = field(default=None, kw_only=True)
 
     @property
     def origin(self) -> Origin | None:
@@ -88,7 +89,7 @@ class GroundTruthItem:
     A label is a Verdict, or an option's own label where the criterion is a choice; a check has none.
 
     ``rubric``, ``prompt`` and ``reference`` are the item's own; None means "as the dataset says".
-    ``case_id``, ``system`` and ``attempt`` are as in ItemRecord.
+    ``case_id``, ``system``, ``attempt`` and ``case_tags`` are as in ItemRecord, ``half`` is as in VerdictRow.
     """
 
     id: str
@@ -105,6 +106,8 @@ class GroundTruthItem:
     case_id: str = field(default="", kw_only=True)
     system: str = field(default="", kw_only=True)
     attempt: int = field(default=1, kw_only=True)
+    case_tags: tuple[str, ...] = field(default=(), kw_only=True)
+    half: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class DatasetHead:
         return self.criteria or (() if self.rubric is None else tuple(self.rubric.names))
 
 
-CASE_COLUMNS = ("case_id", "system", "attempt")
+CASE_COLUMNS = ("case_id", "system", "attempt", "half")
 VERDICT_COLUMNS = (
     "item_id",
     "criterion",
@@ -176,10 +179,10 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
 
     Criteria without a settled label have no line. ``rule`` to ``labels`` (a JSON list) say where a label
     comes from, ``effect`` what it does to the score, the two after it to which versions it was given and by
-    what it counts, the last three which case the item answers for which system. Raises ValueError as
-    ``ground_truth_jsonl`` does.
+    what it counts, the last four which case the item answers for which system, and its half. Raises
+    ValueError as ``ground_truth_jsonl`` does.
     """
-    yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect", *PIN_COLUMNS, *CASE_COLUMNS))
+    yield csv_line((*VERDICT_COLUMNS[:7], *PROVENANCE_COLUMNS, "effect", *LINEAGE_COLUMNS, *CASE_COLUMNS))
     for item in items:
         rubric = rubric_of(item, head)
         nothing = (None,) * len(rubric.names)
@@ -192,7 +195,8 @@ def ground_truth_csv(items: Iterable[GroundTruthItem], head: DatasetHead) -> Ite
                 value = value_of(label_outcome(criterion, label))
                 said = (item.id, criterion.name, GROUND_TRUTH_RATER, label, reason, criterion.kind, value)
                 effect = effect_of(value, criterion.weight)
-                case = (item.case_id or None, item.system or None, item.attempt if item.case_id else None)
+                attempt = item.attempt if item.case_id else None
+                case = (item.case_id or None, item.system or None, attempt, item.half)
                 yield csv_line([*said, *_provenance_cells(origin), effect, *_pin_cells(origin), *case])
 
 
@@ -205,8 +209,8 @@ def _provenance_cells(origin: LabelProvenance | None) -> tuple[object, ...]:
 
 def _pin_cells(origin: LabelProvenance | None) -> tuple[str | None, ...]:
     if origin is None:
-        return (None,) * len(PIN_COLUMNS)
-    return tuple(", ".join(map(str, getattr(origin, name))) for name in PIN_COLUMNS)
+        return (None,) * len(LINEAGE_COLUMNS)
+    return tuple(", ".join(map(str, getattr(origin, name))) for name in LINEAGE_COLUMNS)
 
 
 def ground_truth_jsonl(items: Iterable[GroundTruthItem], head: DatasetHead) -> Iterator[str]:
@@ -274,6 +278,8 @@ def _item_fields(item: GroundTruthItem) -> dict[str, Any]:
         fields["system"] = item.system
     if item.attempt > 1:
         fields["attempt"] = item.attempt
+    if item.case_tags:
+        fields["case_tags"] = item.case_tags
     return fields
 
 

@@ -62,6 +62,7 @@ def ground_truth_wide(items: Iterable[GroundTruthItem], head: DatasetHead) -> It
 
 
 def _titles(criteria: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Titles of columns; a criterion named like a fixed column gets " (criterion)" added."""
     return [f"{name} (criterion)" if name in taken else name for name in criteria]
 
 

@@ -108,7 +108,7 @@ class JudgeRubric(Rubric):
 
 
 class EnvironmentClient:
-    """The client of the endpoint the environment names, found one floor up when it is first asked."""
+    """The client of the endpoint the environment names, imported from `rubricweb.judges` when first used."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # copying and inspecting it must not need an endpoint

@@ -219,7 +219,7 @@ async def replayed(
     for custom_id, (config, question) in questions.items():
         if custom_id not in answered:
             continue
-        recorded = _Recorded(answered[custom_id])
+        recorded = _RecordedEndpoint(answered[custom_id])
         asked = AttemptContext(
             recorded, capabilities, FixedLimiter(1, config.model), Cancellation(0.0), random.random
         )
@@ -228,10 +228,10 @@ async def replayed(
 
 @functools.lru_cache(maxsize=256)
 def _once(config: JudgeConfig) -> JudgeConfig:
-    return replace(config.by_batch(), max_attempts=1, fallback_model="")
+    return replace(config.at_batch_price(), max_attempts=1, fallback_model="")
 
 
-class _Recorded:
+class _RecordedEndpoint:
     """Stands in for the endpoint: answers once, with what it had answered in the batch."""
 
     def __init__(self, answer: HttpAnswer) -> None:

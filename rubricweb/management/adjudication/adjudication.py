@@ -94,7 +94,7 @@ def withdraw(options: argparse.Namespace) -> int:
 
 def agreed(options: argparse.Namespace) -> int:
     """How much of a queue everybody agrees on, and how much waits."""
-    actor = resolve_actor(options, Role.REVIEWER)
+    actor = resolve_actor(options, Role.REVIEWER, archived_too=True)
     queue = _queue_called(actor, options.queue)
     where = selected.scope(actor.team, actor.user, [queue])
     units, waiting = len(selected.agreed(queue, actor.user)), len(selected.inbox(where))

@@ -16,14 +16,14 @@ RATER_KINDS = ("human", "machine", "settled")
 SHAPES = ("long", "criteria", "raters", "both")
 
 
-def rubric(command: argparse.ArgumentParser) -> None:
+def import_rubric(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-rubric`."""
     command.add_argument("file", type=Path, help="YAML or JSON")
     command.add_argument("--title", default="", help="title of the rubric (default: from the file)")
     team_and_person(command)
 
 
-def dataset(command: argparse.ArgumentParser) -> None:
+def import_dataset(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-dataset`."""
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet")
     command.add_argument("--name", default="", help="name of the dataset (default: from the file)")
@@ -32,7 +32,7 @@ def dataset(command: argparse.ArgumentParser) -> None:
     team_and_person(command)
 
 
-def items(command: argparse.ArgumentParser) -> None:
+def add_items(command: argparse.ArgumentParser) -> None:
     """`rubricweb add-items`."""
     command.add_argument("file", type=Path, help="JSON, JSONL, CSV, YAML or Parquet; every id must be new")
     command.add_argument("--dataset", required=True, metavar="N|NAME", help="the dataset they belong to")
@@ -172,7 +172,7 @@ def _version(text: str) -> int:
     return positive(text.removeprefix("id:"))
 
 
-def labels(command: argparse.ArgumentParser) -> None:
+def import_labels(command: argparse.ArgumentParser) -> None:
     """`rubricweb import-labels`."""
     command.add_argument(
         "file",

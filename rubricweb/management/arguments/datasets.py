@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rubricweb.management.arguments.common import (
     actions_of,
+    dollars,
     item_names,
     positive,
     subcommand,
@@ -56,11 +57,11 @@ def datasets(room: argparse.ArgumentParser) -> None:
         "answers",
     )
     brought = _import(actions)
-    combined = _combine(actions)
+    combined, combinations = _combine(actions), _combinations(actions)
     named = subcommand(
         actions, "columns", "metadata that lists show and are narrowed by", "datasets.datasets", "columns"
     )
-    one_case, changing = _case(actions), [*_changing(actions), _halves(actions)]
+    one_case, changing = _case(actions), [*_changing(actions), _halves(actions), _tag(actions)]
     for command in (shown, halved, rated, changed, answered, named, one_case, *changing):
         command.add_argument("dataset", metavar="DATASET", help="its number or name")
     one_case.add_argument("case", metavar="CASE", help="its key, or id:N")
@@ -85,6 +86,7 @@ def datasets(room: argparse.ArgumentParser) -> None:
         answered,
         brought,
         combined,
+        *combinations,
         named,
         one_case,
         *changing,
@@ -113,6 +115,26 @@ def _halves(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> a
     return marked
 
 
+def _tag(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """`tag`: words that cases are found by."""
+    tagged = subcommand(
+        actions, "tag", "give cases tags, take tags away, and show which there are", "datasets.tags", "tag"
+    )
+    _items_and_cases(tagged, "this case", "the case of this item")
+    for option, what in (("--add", "give them this tag"), ("--remove", "take this tag away from them")):
+        tagged.add_argument(
+            option, action="append", default=[], metavar="TAG", help=f"{what}; several times, or with commas"
+        )
+    return tagged
+
+
+def _items_and_cases(command: argparse.ArgumentParser, case: str, item: str = "this item") -> None:
+    item_names(command, item)
+    command.add_argument(
+        "--case", action="append", default=[], metavar="CASE", help=f"{case}: id:N|KEY; several times"
+    )
+
+
 def _changing(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> list[argparse.ArgumentParser]:
@@ -129,14 +151,7 @@ def _changing(
     )
     restored = subcommand(actions, "restore", "put retired items back", "datasets.versions", "restore")
     for command in (retired, restored):
-        item_names(command)
-        command.add_argument(
-            "--case",
-            action="append",
-            default=[],
-            metavar="CASE",
-            help="all answers to this case: id:N|KEY; several times",
-        )
+        _items_and_cases(command, "all answers to this case")
     corrected = subcommand(
         actions, "correct", "put right words in the place of wrong ones", "datasets.versions", "correct"
     )
@@ -215,6 +230,47 @@ def _combine(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     return combined
 
 
+def _combinations(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> list[argparse.ArgumentParser]:
+    """`combinations`, `combination-runs`, `cancel-combination`: what came of combining datasets."""
+    listed = subcommand(
+        actions,
+        "combinations",
+        "what was combined of which datasets, and how far it is",
+        "datasets.combining",
+        "list_combinations",
+    )
+    listed.add_argument("--limit", type=positive, default=20, metavar="N", help="how many (default 20)")
+    again = subcommand(
+        actions,
+        "combination-runs",
+        "runs of the datasets that were combined; those named are started again over the combined one",
+        "datasets.combining",
+        "runs",
+    )
+    again.add_argument(
+        "--run",
+        type=positive,
+        action="append",
+        default=[],
+        metavar="N",
+        help="start this one again; several times",
+    )
+    again.add_argument("--budget", type=dollars, metavar="USD", help="what each may cost at most")
+    again.add_argument("--no-cap", action="store_true", help="start without a budget where no price is known")
+    cancelled = subcommand(
+        actions,
+        "cancel-combination",
+        "stop combining datasets; nothing of it stays",
+        "datasets.combining",
+        "cancel",
+    )
+    for command in (again, cancelled):
+        command.add_argument("combination", metavar="COMBINATION", help="its number or name")
+    return [listed, again, cancelled]
+
+
 def _answers(answered: argparse.ArgumentParser) -> None:
     """`add-answers`: what a version answers."""
     answered.add_argument(
@@ -242,6 +298,13 @@ def _columns(shown: argparse.ArgumentParser, named: argparse.ArgumentParser) -> 
         default="current",
         metavar="N|retired",
         help="those of a version of the dataset, or those that are retired (default: current)",
+    )
+    shown.add_argument(
+        "--tag",
+        action="append",
+        default=[],
+        metavar="TAG",
+        help="of cases with this tag; several must all be",
     )
     shown.add_argument("--half", choices=HALVES, help="those of dev or test cases, or of neither (none)")
     named.add_argument("name", nargs="*", metavar="NAME", help="keys of the metadata, at most eight")

@@ -56,6 +56,12 @@ def queues(room: argparse.ArgumentParser) -> None:
         help="ask about this version's answers alone; several times; fixed once the queue is open",
     )
     opened.add_argument(
+        "--half",
+        choices=("dev", "test"),
+        default="",
+        help="ask about answers to these cases alone; fixed once the queue is open",
+    )
+    opened.add_argument(
         "--rater", action="append", default=[], metavar="USER", help="who reviews; several times"
     )
     opened.add_argument("--everyone", action="store_true", help="the whole team, future members too")

@@ -12,8 +12,10 @@ from rubricweb.management.arguments.common import (
     team_and_person,
 )
 
-KINDS = ("rubric", "dataset", "run", "queue")
-NAMED = (*KINDS, "system", "system-version", "team")
+KINDS = ("rubric", "dataset", "run", "queue", "system", "team")
+ARCHIVED = (*KINDS, "endpoint")
+DELETED = (*KINDS, "system-version")
+NAMED = (*KINDS, "system-version", "endpoint")
 ROLES = ("viewer", "annotator", "reviewer", "editor", "owner")
 
 
@@ -36,6 +38,7 @@ def endpoints(room: argparse.ArgumentParser) -> None:
         return command
 
     listed = action("list", "the endpoints owners added, by name", "list_endpoints")
+    listed.add_argument("--archived", action="store_true", help="those that are archived")
     listed.add_argument("--json", action="store_true", help="print a JSON object a line")
     shown = action("show", "one endpoint with everything that is set")
     added = action("add", "add an OpenAI-compatible endpoint")
@@ -175,13 +178,13 @@ def journal(command: argparse.ArgumentParser) -> None:
 
 def renaming(command: argparse.ArgumentParser) -> None:
     """`rubricweb rename`."""
-    _named(command, NAMED)
+    _kind_and_row(command, NAMED)
     command.add_argument("name", metavar="NAME", help='what it is to be called; "" leaves a run without one')
 
 
 def archiving(command: argparse.ArgumentParser) -> None:
     """`rubricweb archive`."""
-    _named(command)
+    _kind_and_row(command, ARCHIVED)
     command.add_argument("--restore", action="store_true", help="back into lists and choosers")
 
 
@@ -190,7 +193,7 @@ def deleting(command: argparse.ArgumentParser) -> None:
     command.add_argument("--plan", action="store_true", help="only say what would go and what would stay")
     command.add_argument("--yes-delete", metavar="NAME", help="its name: delete it, for good")
     command.add_argument("--json", action="store_true", help="print JSON")
-    _named(command, NAMED)
+    _kind_and_row(command, DELETED)
 
 
 def deletions(command: argparse.ArgumentParser) -> None:
@@ -200,7 +203,7 @@ def deletions(command: argparse.ArgumentParser) -> None:
     team_and_person(command)
 
 
-def _named(command: argparse.ArgumentParser, kinds: tuple[str, ...] = KINDS) -> None:
+def _kind_and_row(command: argparse.ArgumentParser, kinds: tuple[str, ...]) -> None:
     command.add_argument("kind", choices=kinds, help="what it is")
     command.add_argument(
         "row",

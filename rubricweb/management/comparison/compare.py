@@ -24,6 +24,7 @@ from rubricweb.selectors.labels.incomparable import no_labels
 from rubricweb.selectors.runs.over_time.version_pairs import version_called, version_pair
 from rubricweb.selectors.shared.unavailable import Unavailable
 from rubricweb.selectors.teams import lookup
+from rubricweb.services.datasets.halves import looks
 
 FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
 OPTION_FIGURES = ("quadratic_kappa", "adjacent_accuracy", "steps_apart", "value_error", "macro_f1")
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     queues = queues or comparable.queues_to_compare(judged)
     if not queues:
         return _nothing(no_labels(judged), options)
-    found = comparison.compare(judged, queues, viewer=actor.user)
+    found = looks.count_look(comparison.compare(judged, queues, viewer=actor.user), by=actor.user)
     if options.json:
         from rubricweb.api.comparison.schemas import Comparison as Shown
 
@@ -116,7 +117,7 @@ def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
         "coverage": found.coverage,
         "errors": found.errors,
     }
-    overall |= _seat(found.ceiling)
+    overall |= _human_ceiling(found.ceiling)
     yield ALL, {**_pair(found.overall), **overall}
     for row in found.criteria:
         pair = row.pair if row.options is None else row.options
@@ -126,7 +127,7 @@ def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
             "coverage": _coverage(pair),
             "errors": row.errors,
         }
-        own |= _seat(row.ceiling)
+        own |= _human_ceiling(row.ceiling)
         more: dict[str, Any] = {"kind": row.criterion.kind}
         if row.options is not None:
             more |= {name: getattr(row.options, name) for name in OPTION_FIGURES}
@@ -139,8 +140,8 @@ def _pair(pair: PairAgreement | OptionAgreement) -> dict[str, Any]:
     return {"n": pair.n, **{name: getattr(pair, name) for name in FIGURES}}
 
 
-def _seat(ceiling: HumanCeiling) -> dict[str, Any]:
-    """One person against the others, and the judge in that person's seat."""
+def _human_ceiling(ceiling: HumanCeiling) -> dict[str, Any]:
+    """One person against the others, and the judge in that person's place."""
     judge = ceiling.judge
     return {
         "ceiling_raters": ceiling.raters,
@@ -200,6 +201,10 @@ def _print(found: Comparison) -> None:
             "κ in a seat is the judge's, people's κ that of each of these "
             f"{found.ceiling.raters} people, with the majority of the others. κ is with the majority of all."
         )
+    if found.look is not None:
+        which = f"look {found.look.number} at the test half of {found.look.dataset}"
+        confidence = share(found.look.confidence, 1)
+        console.print(f"This is {which}: what is claimed holds at {confidence}, intervals at 95% each.")
     _print_left_out(found)
 
 

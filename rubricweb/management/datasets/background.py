@@ -14,6 +14,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, TooLarge
 from rubricweb.management.datasets.imports import columns_of
 from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.background import left_to_workers
 from rubricweb.management.terminal.named_files import require_file
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import DatasetImport, ImportState, Role
@@ -49,7 +50,7 @@ def bring_in(options: argparse.Namespace) -> int:
     upload_id = uploads.keep(_pieces(options.file))
     found = imports.start(actor.team, asked, by=actor.user, upload_id=upload_id, enqueue=None)
     try:
-        with _saying(found.pk):
+        with left_to_workers(), _saying(found.pk):
             found = imports.work(found.pk, worker=worker_name(), now=database_clock())
     except KeyboardInterrupt:
         imports.cancel(found, now=database_now())

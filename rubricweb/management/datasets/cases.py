@@ -12,6 +12,7 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Role
 from rubricweb.selectors.comparison.case import CaseAnswer, case_answers
 from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.selectors.datasets.tags import tags_of
 from rubricweb.selectors.teams import lookup
 
 MOST = 500
@@ -29,6 +30,8 @@ def show_case(options: argparse.Namespace) -> int:
         print_shape(schemas.Case, schemas.case_in_full(case, found))
         return 0
     note(f"Case {case.key}: {first_words(query_text(words_of(case).to_engine().query))}")
+    if tags := tags_of([case.pk]).get(case.pk):
+        note(f"Tags: {', '.join(tags)}")
     rows = table(("id", "answer", "words", "run", "judge", "people"), ("score",))
     for answer in found.answers:
         rows.add_row(*_row(answer))

@@ -1,17 +1,23 @@
-"""`rubricweb datasets combine`: several datasets become one, copied by this process."""
+"""`rubricweb datasets combine`: several datasets become one, copied by this process; and what came of it."""
 
 import argparse
 
+from rubricweb import tasks
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.background import left_to_workers, note_without_workers
+from rubricweb.management.terminal.paging import first, note_more
+from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import CombinationState, Dataset, Role
+from rubricweb.selectors.datasets import combinations as selected
 from rubricweb.selectors.shared.clock import database_clock, database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.combinations import combinations, plans, reruns
 from rubricweb.services.combinations.matching import AskedPart, suggested
 from rubricweb.services.grading.workers.registry import worker_name
+from rubricweb.templatetags.display import count
 
 SHOWN = 20
 
@@ -34,7 +40,8 @@ def combine(options: argparse.Namespace) -> int:
         return _say_plan(plan, runs, as_json=options.json)
     found = combinations.start(actor.team, asked, by=actor.user, enqueue=None)
     try:
-        found = combinations.work(found.pk, worker=worker_name(), now=database_clock())
+        with left_to_workers():
+            found = combinations.work(found.pk, worker=worker_name(), now=database_clock())
     except KeyboardInterrupt:
         combinations.cancel(found, now=database_now())
         raise
@@ -48,6 +55,82 @@ def combine(options: argparse.Namespace) -> int:
     assert found.dataset is not None, "it is done"
     note(f"Combined {counted(found.items_copied, 'item')} in {found.dataset} (id:{found.dataset.pk}).")
     return 0
+
+
+def list_combinations(options: argparse.Namespace) -> int:
+    """What was combined, the newest first."""
+    actor = resolve_actor(options, Role.EDITOR)
+    found = first(
+        options.limit, lambda cursor, size: selected.combinations(actor.team, cursor=cursor, size=size)
+    )
+    if options.json:
+        from rubricweb.api.datasets.combination_schemas import Combination
+
+        for one in found.rows:
+            print_shape(Combination, one)
+    elif found.rows:
+        rows = table(("id", "name", "state", "from", "by", "begun"), ("copied", "runs left"))
+        for one in found.rows:
+            originals = ", ".join(str(part.dataset) for part in one.parts.all())
+            copied = f"{count(one.items_copied)} of {count(one.items_planned)}"
+            figures = (copied, count(one.runs_left))  # type: ignore[attr-defined]  # the selector counts
+            about = (one.name, one.get_state_display().lower(), originals, str(one.created_by or ""))
+            rows.add_row(str(one.pk), *about, moment(one.created_at), *figures)
+        terminal().print(rows)
+    else:
+        note("Nothing was combined. Do it with: rubricweb datasets combine DATASET DATASET --name NAME")
+    note_more(found, options.limit)
+    return 0
+
+
+def runs(options: argparse.Namespace) -> int:
+    """The runs of the originals; those named are started again over the combined dataset, all or none."""
+    actor = resolve_actor(options, Role.EDITOR)
+    found = lookup.combination_called(actor.team, options.combination)
+    if options.run:
+        made = reruns.start(
+            found,
+            options.run,
+            by=actor.user,
+            enqueue=tasks.notify,
+            budget_usd=options.budget,
+            no_cap=options.no_cap,
+        )
+        if options.json:
+            from rubricweb.api.datasets.combination_schemas import StartedRuns
+
+            print_shape(StartedRuns, {"run_ids": [run.pk for run in made]})
+            return 0
+        ids = ", ".join(str(run.pk) for run in made)
+        say(f"Started {counted(len(made), 'run')} over {found.dataset}: {ids}")
+        note_without_workers()
+        return 0
+    if options.budget is not None or options.no_cap:
+        raise Invalid.at("--run", "none", "with --budget or --no-cap the runs to start again")
+    offered = reruns.of_combination(found, viewer=actor.user, now=database_now())
+    if options.json:
+        from rubricweb.api.datasets.combination_schemas import Rerun
+
+        for one in offered:
+            print_shape(Rerun, one)
+    else:
+        _say_runs(offered)
+        if not offered:
+            note(f"There are no runs to start again: {found} is {found.get_state_display().lower()}.")
+    return 0
+
+
+def cancel(options: argparse.Namespace) -> int:
+    """Nothing of it stays."""
+    actor = resolve_actor(options, Role.EDITOR)
+    found = lookup.combination_called(actor.team, options.combination)
+    combinations.cancel(found, now=database_now())
+    if options.json:
+        from rubricweb.api.datasets.combination_schemas import Combination
+
+        print_shape(Combination, found)
+        return 0
+    return say(f"Combining {found} is cancelled; nothing of it stays.")
 
 
 def _systems(datasets: list[Dataset], options: argparse.Namespace) -> list[str]:
@@ -82,11 +165,17 @@ def _say_plan(plan: plans.CombinationPlan, runs: list[reruns.Rerun], *, as_json:
     )
     for line in plan.stays:
         note(f"Stays with the originals: {line}.")
-    for one in runs:
-        what = one.refused or f"{one.cached.low:,.0f} of {counted(one.calls, 'call')} are answered already"
-        note(f"{one.run} (id:{one.run.pk}) as {one.system or 'it was'}: {what}")
+    _say_runs(runs)
     for fault in plan.conflicts[:SHOWN]:
         note(f"Conflict: {fault}")
     if plan.conflict_count:
         raise Invalid(f"{counted(plan.conflict_count, 'conflict')}: it would be refused.")
     return 0
+
+
+def _say_runs(runs: list[reruns.Rerun]) -> None:
+    for one in runs:
+        what = f"{one.cached.low:,.0f} of {counted(one.calls, 'call')} are answered already"
+        if one.started_as is not None:
+            what = f"started as run {one.started_as}"
+        note(f"{one.run} (id:{one.run.pk}) as {one.system or 'it was'}: {one.refused or what}")

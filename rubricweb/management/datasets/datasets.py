@@ -12,6 +12,7 @@ from rubricweb.models import Dataset, Role
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.datasets.columns import columns as declared
 from rubricweb.selectors.datasets.columns import read_where
+from rubricweb.selectors.datasets.tags import asked_tags
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters as services
@@ -47,6 +48,9 @@ def items(options: argparse.Namespace) -> int:
     """The items of a dataset, without their bodies."""
     actor, dataset = _dataset(options, Role.VIEWER)
     where = read_where(dataset, options.where)
+    listed = selected.Listed(
+        selected.read_version(options.version), options.half or "", asked_tags(options.tag)
+    )
     found = first(
         options.limit,
         lambda cursor, size: selected.items(
@@ -57,7 +61,7 @@ def items(options: argparse.Namespace) -> int:
             cursor=cursor,
             size=size,
             where=where,
-            listed=selected.Listed(selected.read_version(options.version), options.half or ""),
+            listed=listed,
         ),
     )
     if options.json:
@@ -66,13 +70,14 @@ def items(options: argparse.Namespace) -> int:
         for row in found.rows:
             print_shape(ItemInList, row)
     elif found.rows:
-        rows = table(("id", "item", "system", "half", "begins"), ("characters",))
+        rows = table(("id", "item", "system", "half", "tags", "begins"), ("characters",))
         for row in found.rows:
             begins, characters = row.excerpt, row.characters  # type: ignore[attr-defined]  # the selector measures
             system = row.system or ""  # type: ignore[attr-defined]  # the selector names it
-            key = row.shown_key or "withheld"  # type: ignore[attr-defined]
+            key = row.shown_key or "withheld"  # type: ignore[attr-defined]  # annotated
             words = " ".join(begins[:BEGINS].split())
-            rows.add_row(f"id:{row.pk}", key, system, row.case.half, words, count(characters))
+            tags = ", ".join(row.shown_tags or ())  # type: ignore[attr-defined]  # annotated
+            rows.add_row(f"id:{row.pk}", key, system, row.case.half, tags, words, count(characters))
         terminal().print(rows)
     if not found.rows:
         note(f"There are no such items in {dataset}.")

@@ -1,6 +1,7 @@
 """`rubricweb datasets halves`: the cases of a dataset marked dev or test."""
 
 import argparse
+from typing import Any
 
 from rubricweb import access
 from rubricweb.engine.number_format import counted
@@ -36,17 +37,31 @@ def halves(options: argparse.Namespace) -> int:
 
 
 def _say(dataset: Dataset, found: selected.Halves) -> int:
-    if found.report is None:
+    if found.report is None and not found.looks:
         note(f"The cases of {dataset} are not split. Split them: rubricweb datasets halves DATASET --dev N")
         return 0
+    if found.report is not None:
+        _say_draws(found, found.report)
+    if found.looks:
+        say(f"Looks at the test half: {len(found.looks)}. Comparing a judge with people on it is the next.")
+        rows = table(("look", "when", "by", "run"), ("items", "version", "claims at"))
+        for look in found.looks:
+            about = (str(look.number), moment(look.at), str(look.looked_by or ""), str(look.run or "deleted"))
+            figures = (count(look.items), str(look.dataset_version), percent(look.confidence, 2))
+            rows.add_row(*about, *figures)
+        terminal().print(rows)
+    return 0
+
+
+def _say_draws(found: selected.Halves, report: dict[str, Any]) -> None:
     lines = [f"dev: {counted(found.dev, 'case')}, test: {counted(found.test, 'case')}"]
     if found.without:
         lines.append(f"in neither: {counted(found.without, 'case')}; --extend draws them")
-    if found.report["largest_difference"] is not None:
-        difference = percent(found.report["largest_difference"], 1)
+    if report["largest_difference"] is not None:
+        difference = percent(report["largest_difference"], 1)
         lines.append(f"Their shares of a label differ by {difference} at most.")
-    if found.report["same_words"]:
-        same = counted(found.report["same_words"], "answer")
+    if report["same_words"]:
+        same = counted(report["same_words"], "answer")
         lines.append(f"{same} in dev with the words of one in test.")
     say(*lines)
     rows = table(("draw", "when", "by"), ("seed", "dev", "test"))
@@ -55,4 +70,3 @@ def _say(dataset: Dataset, found: selected.Halves) -> int:
         figures = (str(draw.seed), count(draw.n_dev), count(draw.n_test))
         rows.add_row(str(draw.number), moment(draw.created_at), by, *figures)
     terminal().print(rows)
-    return 0

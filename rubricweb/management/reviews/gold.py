@@ -16,7 +16,7 @@ from rubricweb.templatetags.display import count, percent
 
 def show(options: argparse.Namespace) -> int:
     """The gold items that may be named to this person, the rules, and how each rater did."""
-    return _shown(options, *_queue(options))
+    return _shown(options, *_queue(options, archived_too=True))
 
 
 def mark(options: argparse.Namespace) -> int:
@@ -60,8 +60,8 @@ def try_again(options: argparse.Namespace) -> int:
     return _shown(options, actor, queue)
 
 
-def _queue(options: argparse.Namespace) -> tuple[Actor, ReviewQueue]:
-    actor = resolve_actor(options, Role.EDITOR)
+def _queue(options: argparse.Namespace, *, archived_too: bool = False) -> tuple[Actor, ReviewQueue]:
+    actor = resolve_actor(options, Role.EDITOR, archived_too=archived_too)
     return actor, access.access_queue(actor.team, lookup.queue_called(actor.team, options.queue).pk)
 
 

@@ -240,7 +240,8 @@ def _judge(options: argparse.Namespace, name: str, actor: Actor, stack: ExitStac
         )
         return COMMAND_LINE, prices.priced(actor.team, {COMMAND_LINE: typed})[COMMAND_LINE]
     judges = endpoints.judges_of(actor.team)
-    called = [judge_id for judge_id, judge in judges.items() if judge.name == name]
+    named = judges | endpoints.archived_judges(actor.team)
+    called = [judge_id for judge_id, judge in named.items() if judge.name == name]
     judge_id = name if name in judges or not called else called[0]
     judge_id = judge_id or next(iter(judges), endpoints.OFFLINE)
     if judge_id == endpoints.OFFLINE:

@@ -11,6 +11,7 @@ from rubricweb.engine.origin import origin_words
 from rubricweb.errors import Invalid
 from rubricweb.management.runs import watching
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
+from rubricweb.management.terminal.background import note_without_workers
 from rubricweb.management.terminal.paging import first, note_more
 from rubricweb.management.terminal.printed import Table, facts, say, terminal
 from rubricweb.management.terminal.shapes import print_shape
@@ -21,7 +22,6 @@ from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import log, results
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs.errors import ERROR_KINDS
-from rubricweb.selectors.shared import workers
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.runs import lifecycle as services
@@ -251,6 +251,6 @@ def _working_on(run: Run, items: int) -> str:
 
 def _said(run: Run, words: str) -> int:
     say(words)
-    if run.state == RunState.RUNNING and not workers.alive(database_now()):
-        note(f"No worker is running. Start one: {workers.start_command()}")
+    if run.state == RunState.RUNNING:
+        note_without_workers()
     return 0

@@ -5,6 +5,7 @@ import argparse
 from rubricweb.errors import Invalid
 from rubricweb.management.teams.archive import anything_called, own_team
 from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.background import left_to_workers
 from rubricweb.management.terminal.paging import first
 from rubricweb.management.terminal.printed import moment, say, table, terminal
 from rubricweb.management.terminal.shapes import print_shape
@@ -37,7 +38,8 @@ def delete(options: argparse.Namespace) -> int:
         raise Invalid.at("--yes-delete", "nothing", f"its name, {plan.name!r}")
     found = services.delete(row, options.yes_delete, by=by, now=database_now(), enqueue=None)
     note(f"{found} is deleted; removing its rows.")
-    found = services.work(found.pk, worker=worker_name(), now=database_clock())
+    with left_to_workers():
+        found = services.work(found.pk, worker=worker_name(), now=database_clock())
     if found.state == DeletionState.FAILED:
         raise Invalid(found.message)
     if options.json:
@@ -50,7 +52,7 @@ def delete(options: argparse.Namespace) -> int:
 
 def deletions(options: argparse.Namespace) -> int:
     """What was deleted, the newest first."""
-    actor = resolve_actor(options, Role.OWNER)
+    actor = resolve_actor(options, Role.OWNER, archived_too=True)
     found = first(
         options.limit, lambda cursor, size: selected.deletions(actor.team, cursor=cursor, size=size)
     )

@@ -11,7 +11,7 @@ from rubricweb.errors import Invalid
 from rubricweb.management.teams import judges
 from rubricweb.management.terminal import prepare
 from rubricweb.management.terminal.actor import Actor, note, resolve_actor
-from rubricweb.management.terminal.printed import facts, print_json, say, table, terminal
+from rubricweb.management.terminal.printed import facts, moment, print_json, say, table, terminal
 from rubricweb.management.terminal.secret_values import secret_value
 from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import JudgeEndpoint, Role
@@ -25,10 +25,14 @@ CHANGED = ("name", "base_url", "model", *OPTIONS)
 
 def list_endpoints(options: argparse.Namespace) -> int:
     """A line per endpoint the team's owners added; `rubricweb judge list` has the built-in judges too."""
-    found = services.endpoints_of(resolve_actor(options, Role.VIEWER).team)
+    team = resolve_actor(options, Role.VIEWER).team
+    found = services.endpoints_of(team, archived=options.archived)
     if options.json:
         for endpoint in found:
             _print_endpoint(endpoint)
+        return 0
+    if not found and options.archived:
+        note("No endpoint is archived.")
         return 0
     if not found:
         note("There are no endpoints yet. Add one: rubricweb endpoints add NAME --base-url URL --model MODEL")
@@ -90,12 +94,12 @@ def edit(options: argparse.Namespace) -> int:
 def test(options: argparse.Namespace) -> int:
     """One tiny question, live: 0 when an answer could be read, 1 otherwise."""
     actor, endpoint = _endpoint(options, Role.OWNER)
-    return judges.tried(actor, f"endpoint-{endpoint.pk}", as_json=options.json)
+    return judges.tried(actor, endpoint.judge_id, as_json=options.json)
 
 
 def remove(options: argparse.Namespace) -> int:
     """Takes it out of use and forgets its secrets."""
-    actor, endpoint = _endpoint(options, Role.OWNER)
+    actor, endpoint = _endpoint(options, Role.OWNER, archived_too=True)
     services.remove_endpoint(endpoint, by=actor.user, now=timezone.now())
     return say(f"Endpoint {endpoint.pk}, {endpoint}, is removed; its key is forgotten.")
 
@@ -125,8 +129,10 @@ def reencrypt(options: argparse.Namespace) -> int:
     return 1 if done.unreadable else 0
 
 
-def _endpoint(options: argparse.Namespace, role: Role) -> tuple[Actor, JudgeEndpoint]:
-    actor = resolve_actor(options, role)
+def _endpoint(
+    options: argparse.Namespace, role: Role, *, archived_too: bool = False
+) -> tuple[Actor, JudgeEndpoint]:
+    actor = resolve_actor(options, role, archived_too=archived_too)
     found = lookup.endpoint_called(actor.team, options.endpoint)
     return actor, access.access_endpoint(actor.team, found.pk)
 
@@ -165,7 +171,8 @@ def _shown(options: argparse.Namespace, endpoint: JudgeEndpoint) -> int:
     names = services.header_names(endpoint)
     headers = "cannot be opened, enter them again" if names is None else ", ".join(names) or "none"
     rows = [
-        ("endpoint", f"{endpoint.pk}, {endpoint}; a run names it endpoint-{endpoint.pk}"),
+        ("endpoint", f"{endpoint.pk}, {endpoint}; a run names it {endpoint.judge_id}"),
+        *([("archived", moment(endpoint.archived_at))] if endpoint.archived_at else []),
         ("base url", endpoint.base_url),
         ("model", endpoint.model),
         ("key", "stored" if endpoint.sealed_key else "none"),

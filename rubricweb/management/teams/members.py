@@ -54,7 +54,7 @@ def invite(options: argparse.Namespace) -> int:
 
 def list_invitations(options: argparse.Namespace) -> int:
     """A line per person who was asked and has not come yet, the newest first."""
-    actor = resolve_actor(options, Role.OWNER)
+    actor = resolve_actor(options, Role.OWNER, archived_too=True)
     found = open_invitations.invitations_of(actor.team, now=timezone.now())
     if options.json:
         from rubricweb.api.teams.schemas import Invitation as Shown
@@ -73,7 +73,7 @@ def list_invitations(options: argparse.Namespace) -> int:
 
 def withdraw(options: argparse.Namespace) -> int:
     """Makes the link of an open invitation stop working."""
-    actor = resolve_actor(options, Role.OWNER)
+    actor = resolve_actor(options, Role.OWNER, archived_too=True)
     found = open_invitations.invitation_called(actor.team, options.person, now=timezone.now())
     if found is None:
         raise Invalid(f"{options.person!r} has no open invitation into {actor.team}.")
@@ -106,13 +106,13 @@ def link(options: argparse.Namespace) -> int:
 
 def remove(options: argparse.Namespace) -> int:
     """Takes a person out of the team at once."""
-    actor, membership = _member(options)
+    actor, membership = _member(options, archived_too=True)
     services.remove_member(membership, by=actor.user)
     return say(f"{_named(membership)} is no longer in {actor.team}; their API tokens have stopped.")
 
 
-def _member(options: argparse.Namespace) -> tuple[Actor, Membership]:
-    actor = resolve_actor(options, Role.OWNER)
+def _member(options: argparse.Namespace, *, archived_too: bool = False) -> tuple[Actor, Membership]:
+    actor = resolve_actor(options, Role.OWNER, archived_too=archived_too)
     found = lookup.member_called(actor.team, options.person)
     return actor, selected.member_for(actor.team, found.user_id)
 

@@ -18,8 +18,10 @@ class Actor:
     user: User
 
 
-def resolve_actor(options: argparse.Namespace, role: Role) -> Actor:
+def resolve_actor(options: argparse.Namespace, role: Role, *, archived_too: bool = False) -> Actor:
     """The `--team` and `--user` of a command; the person must be a member with at least `role`.
+
+    A command that needs more than a viewer's is refused in an archived team, unless it is for those too.
 
     In the embedded form tables, a first team and its owner are made when they are missing.
     """
@@ -29,6 +31,8 @@ def resolve_actor(options: argparse.Namespace, role: Role) -> Actor:
     team = lookup.team_called(options.team)
     user = lookup.person_called(options.user) if options.user else lookup.first_owner(team)
     access.access_membership(user, team.slug, role)
+    if role > Role.VIEWER and not archived_too:
+        access.require_changeable(team)
     return Actor(team, user)
 
 

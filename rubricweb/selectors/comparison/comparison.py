@@ -4,12 +4,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from rubricweb.engine.agreement import Figure, HumanCeiling, PairAgreement, leaning
+from rubricweb.engine.agreement.intervals import CONFIDENCE, widened
 from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.errors import Invalid
 from rubricweb.models import (
     Criterion,
+    Dataset,
     Item,
     RaterKind,
     Review,
@@ -25,8 +28,15 @@ from rubricweb.selectors.comparison.people_means import PeopleEstimate, people_e
 from rubricweb.selectors.comparison.people_rates import PeopleRate, people_rates
 from rubricweb.selectors.comparison.people_scores import PeoplesScores, scored_rows
 from rubricweb.selectors.comparison.scores import ScoreComparison, compare_item_scores
-from rubricweb.selectors.labels.by_kind import ConfusionMatrixRow, CriterionComparison, Evidence, matrix
+from rubricweb.selectors.datasets.looks import Look, tested_items
+from rubricweb.selectors.labels.by_kind import (
+    ConfusionMatrixRow,
+    CriterionComparison,
+    Evidence,
+    confusion_matrix,
+)
 from rubricweb.selectors.labels.ground_truth import (
+    Truth,
     Unit,
     ground_truth,
     labels,
@@ -60,7 +70,8 @@ class Comparison:
     `of_other_systems` counts units of items of system versions that none of the runs is about, and
     `on_other_versions` those labelled by another version of the rubric than the run's: the run was asked
     neither, and they are in no figure. `unavailable` says why no unit has an answer of both sides,
-    `describes` of which items the figures tell.
+    `describes` of which items the figures tell. `tested` are those of the units that are on test cases, and
+    `look` the look at these that was counted for it, if one was.
     """
 
     run: Run
@@ -86,6 +97,13 @@ class Comparison:
     describes: DescribedItems | None
     criteria: tuple[CriterionComparison, ...]
     panel: PanelComparison | None
+    tested: "UnitsOfTestHalf"
+    look: Look | None = None
+
+    @property
+    def confidence(self) -> float:
+        """At which the claims of the comparison hold: 95 %, or what the look at the test half leaves."""
+        return CONFIDENCE if self.look is None else self.look.confidence
 
     @property
     def coverage(self) -> float | None:
@@ -115,13 +133,23 @@ class Comparison:
 
     @property
     def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
-        return matrix(self.overall.confusion)
+        return confusion_matrix(self.overall.confusion)
 
     @property
     def leaning(self) -> str:
         """ "lenient" or "strict"; "" where that cannot be told, or the bias of scores has the other sign."""
-        lean, of_scores = leaning(self.bias), self.scores.agreement.bias.value or 0.0
+        bias = widened(self.bias, self.confidence)
+        lean, of_scores = leaning(bias), self.scores.agreement.bias.value or 0.0
         return "" if of_scores * (self.bias.value or 0.0) < 0 else lean
+
+
+@dataclass(frozen=True)
+class UnitsOfTestHalf:
+    """The units of test cases on which judge and people are compared; `digest` is of what both said."""
+
+    units: int
+    items: int
+    digest: str
 
 
 def compare(
@@ -182,7 +210,21 @@ def compare(
         describes=scores.estimate.described(truths),
         criteria=_per_criterion(criteria, evidence, hidden),
         panel=compare_members(runs, queues, evidence, criteria, others),
+        tested=_tested(run.dataset, [unit for unit in units if unit in said.labels], truths, said.labels),
     )
+
+
+def _tested(
+    dataset: Dataset,
+    compared: Sequence[Unit],
+    truths: Mapping[Unit, Truth],
+    judged: Mapping[Unit, object],
+) -> UnitsOfTestHalf:
+    of_test = set(tested_items(dataset).values_list("pk", flat=True)) if compared else set()
+    units = [unit for unit in compared if unit[0] in of_test]
+    lines = [f"{unit[0]} {unit[1]} {truths[unit].verdict} {judged[unit]}\n" for unit in units]
+    digest = sha256("".join(lines).encode()).hexdigest()
+    return UnitsOfTestHalf(len(units), len({item for item, _ in units}), digest)
 
 
 def _raters(queues: Sequence[ReviewQueue]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, holm
-from rubricweb.engine.agreement.intervals import CONFIDENCE, Figure, p_against, simultaneous, widened
+from rubricweb.engine.agreement.intervals import Figure, p_against, simultaneous, widened
 from rubricweb.engine.number_format import counted, number, share, text_of
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.labels.by_kind import CriterionComparison
@@ -12,8 +12,6 @@ from rubricweb.selectors.labels.by_kind import CriterionComparison
 FEW_UNITS = 30
 LEAST_VALUE_APART = 0.05
 """The bias on one choice from which it is told."""
-
-ALPHA = 1 - CONFIDENCE
 
 RELIABLE_ALPHA = 0.667
 """The least α that Krippendorff (2004, p. 241) lets tentative conclusions rest on."""
@@ -34,19 +32,30 @@ def findings(found: Comparison) -> list[ComparisonFinding]:
     Of MET rates a difference is only called one when the 95 % intervals on both sides do not overlap, which
     is stricter than the data ask for: what cannot be told apart is said to be open, never to be equal. What
     is said of several choices follows p values after Holm over all of them; the intervals beside it hold for
-    all at once.
+    all at once. Where the comparison is a look at a test half, claims hold at the confidence of that look.
     """
+    confidence = found.confidence
     choices = [(row, row.options) for row in found.criteria if row.options is not None and row.options.n]
     said: list[ComparisonFinding | None] = []
     if found.overall.n:
-        said = [_bias(found), _agreement(found), _people(_Tested.alone(found.human_alpha, RELIABLE_ALPHA))]
-        said.append(_seat(found.ceiling))
-    agreeing = _all_at_once([_kappa_of(options) for _, options in choices])
-    reliable = _all_at_once([row.human_alpha for row, _ in choices], against=RELIABLE_ALPHA)
-    seated = _all_at_once([_seat_difference(row.ceiling) for row, _ in choices])
+        said = [
+            _bias(found),
+            _agreement(found),
+            _people(_Tested.alone(found.human_alpha, confidence, RELIABLE_ALPHA)),
+        ]
+        said.append(
+            _human_ceiling(found.ceiling, _Tested.alone(_ceiling_difference(found.ceiling), confidence))
+        )
+    agreeing = _all_at_once([_kappa_of(options) for _, options in choices], confidence)
+    reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
+    seated = _all_at_once([_ceiling_difference(row.ceiling) for row, _ in choices], confidence)
     for (row, options), kappa, alpha, apart in zip(choices, agreeing, reliable, seated, strict=True):
         of = f"{row.criterion.name}: "
-        said += [_choice(row, options, kappa), _people(alpha, of=of), _seat(row.ceiling, of, apart)]
+        said += [
+            _choice(row, options, kappa),
+            _people(alpha, of=of),
+            _human_ceiling(row.ceiling, apart, of=of),
+        ]
     if not said:
         return _checks(found)
     said += _limits(found, found.overall.n + sum(options.n for _, options in choices))
@@ -57,22 +66,24 @@ def findings(found: Comparison) -> list[ComparisonFinding]:
 class _Tested:
     """A figure with the interval to show, and whether it is off the value it is held `against`.
 
-    `p` is that of the test after Holm over `choices` of them; None where there is no interval.
+    `p` is that of the test after Holm over `choices` of them; None where there is no interval. What it says
+    holds at `confidence`.
     """
 
     figure: Figure
+    confidence: float
     against: float
     p: float | None
     choices: int = 1
 
     @classmethod
-    def alone(cls, figure: Figure, against: float = 0.0) -> "_Tested":
-        return cls(figure, against, p_against(figure, against))
+    def alone(cls, figure: Figure, confidence: float, against: float = 0.0) -> "_Tested":
+        return cls(widened(figure, confidence), confidence, against, p_against(figure, against))
 
     @property
     def side(self) -> int:
         """1 above, −1 below; 0 where the data do not tell."""
-        if self.p is None or self.p >= ALPHA or self.figure.value is None:
+        if self.p is None or self.p >= 1 - self.confidence or self.figure.value is None:
             return 0
         return 1 if self.figure.value > self.against else -1
 
@@ -86,12 +97,12 @@ class _Tested:
         return f" p{held} {p} after Holm over {self.choices} choices."
 
 
-def _all_at_once(figures: Sequence[Figure], against: float = 0.0) -> list[_Tested]:
+def _all_at_once(figures: Sequence[Figure], confidence: float, against: float = 0.0) -> list[_Tested]:
     """The figures of several choices: p after Holm (1979), intervals that hold for all at once."""
     adjusted = holm([p_against(figure, against) for figure in figures])
-    confidence = simultaneous(len(figures))
+    each = simultaneous(len(figures), confidence)
     return [
-        _Tested(widened(figure, confidence), against, p, len(figures))
+        _Tested(widened(figure, each), confidence, against, p, len(figures))
         for figure, p in zip(figures, adjusted, strict=True)
     ]
 
@@ -101,27 +112,28 @@ def _kappa_of(options: OptionAgreement) -> Figure:
     return options.kappa if options.quadratic_kappa is None else options.quadratic_kappa
 
 
-def _seat_difference(ceiling: HumanCeiling) -> Figure:
+def _ceiling_difference(ceiling: HumanCeiling) -> Figure:
     return Figure(None, None, None, 0) if ceiling.judge is None else ceiling.judge.kappa_difference
 
 
 def _bias(found: Comparison) -> ComparisonFinding | None:
     judge, people = found.overall.judged_met_rate, found.overall.reference_met_rate
-    if found.bias.value is None:
+    bias = widened(found.bias, found.confidence)
+    if bias.value is None:
         return None
     what = "gives credit" if found.has_penalties else "says MET"
     rates = f"the judge {what} on {share(judge.value)} of the units, people on {share(people.value)}."
     if not found.leaning:
         title = "The judge is neither lenient nor strict, as far as these labels show."
-        return ComparisonFinding("info", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
+        return ComparisonFinding("info", title, f"Bias {text_of(bias, signed=True)}; {rates}")
     side = "higher" if found.leaning == "lenient" else "lower"
     title = f"The judge is {found.leaning}: its answers make scores {side} than people's do."
-    return ComparisonFinding("warning", title, f"Bias {text_of(found.bias, signed=True)}; {rates}")
+    return ComparisonFinding("warning", title, f"Bias {text_of(bias, signed=True)}; {rates}")
 
 
 def _agreement(found: Comparison) -> ComparisonFinding:
     same = f"They agree on {share(found.overall.accuracy.value)} of {found.overall.n:,} units."
-    return _beyond_chance(_Tested.alone(found.overall.kappa), same)
+    return _beyond_chance(_Tested.alone(found.overall.kappa, found.confidence), same)
 
 
 def _choice(row: CriterionComparison, options: OptionAgreement, kappa: _Tested) -> ComparisonFinding:
@@ -206,12 +218,13 @@ def _people(tested: _Tested, of: str = "") -> ComparisonFinding | None:
     return ComparisonFinding("success", _title(of, "People agree well enough to measure a judge."), text)
 
 
-def _seat(ceiling: HumanCeiling, of: str = "", tested: _Tested | None = None) -> ComparisonFinding | None:
-    """The judge in a person's seat beside these people; its κ with the majority of all is not comparable."""
+def _human_ceiling(ceiling: HumanCeiling, tested: _Tested, *, of: str = "") -> ComparisonFinding | None:
+    """The judge against the human ceiling: each person in turn is left out, and judge and person are both
+    compared with the majority of the others. The judge's κ with the majority of all cannot be used for that.
+    """
     judge = ceiling.judge
     if judge is None or judge.kappa_difference.value is None:
         return None
-    tested = tested or _Tested.alone(judge.kappa_difference)
     people = f"these {ceiling.raters} people"
     numbers = (
         f"Against the majority of the others the judge has κ {text_of(judge.kappa)}, one of {people} "

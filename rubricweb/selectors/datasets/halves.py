@@ -7,9 +7,11 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, CaseSplit, Dataset, Item, User
+from rubricweb.models.datasets import SEALS
 from rubricweb.selectors.blinding import hidden_datasets
+from rubricweb.selectors.datasets.looks import Look, looks
 
-DEV, TEST = "dev", "test"
+DEV, TEST = SEALS
 WITHOUT = "none"
 HALVES = (DEV, TEST, WITHOUT)
 """What lists of items are narrowed by; the last are cases that came after the split."""
@@ -20,7 +22,8 @@ class Halves:
     """How many cases are in which half, those without a current answer left out, and how they came there.
 
     `draws`, the newest first, begin with the one that split the dataset. `report` says how alike the halves
-    were after the newest; its labels are None while some of them are hidden from the reader.
+    were after the newest; its labels are None while some of them are hidden from the reader. `looks` at the
+    test half are the newest first; a sealed copy has them too.
     """
 
     dev: int
@@ -28,6 +31,7 @@ class Halves:
     without: int
     draws: tuple[CaseSplit, ...]
     report: dict[str, Any] | None
+    looks: tuple[Look, ...] = ()
 
     @property
     def are_drawn(self) -> bool:
@@ -35,16 +39,17 @@ class Halves:
 
 
 def halves(dataset: Dataset, *, viewer: User) -> Halves:
-    """The halves as they are now. Four queries where the dataset is split, else one."""
+    """The halves as they are now. Five queries where the dataset is split, else two."""
     draws = tuple(CaseSplit.objects.filter(dataset=dataset).select_related("created_by").order_by("-number"))
+    looked = tuple(looks(dataset))
     if not draws:
-        return Halves(0, 0, 0, (), None)
+        return Halves(0, 0, 0, (), None, looked)
     answered = Case.objects.filter(_answered(), dataset=dataset).order_by()
     sizes = dict(answered.values("half").annotate(n=Count("pk")).values_list("half", "n"))
     report = dict(draws[0].report)
     if dataset.pk in hidden_datasets(viewer, dataset.team):
         report |= {"labels": None, "largest_difference": None}
-    return Halves(sizes.get(DEV, 0), sizes.get(TEST, 0), sizes.get("", 0), draws, report)
+    return Halves(sizes.get(DEV, 0), sizes.get(TEST, 0), sizes.get("", 0), draws, report, looked)
 
 
 def without_half(dataset: Dataset) -> QuerySet[Case, int]:
@@ -70,6 +75,23 @@ def read_half(text: str) -> str:
 def of_half(items: QuerySet[Item], half: str) -> QuerySet[Item]:
     """Those whose cases are in this half, as `read_half` reads it."""
     return items.filter(case__half="" if half == WITHOUT else half) if half else items
+
+
+def in_half(items: QuerySet[Item], dataset: Dataset, half: str) -> QuerySet[Item]:
+    """Those to cases in this half of the dataset, dev or test, as runs and queues are over one; "" is all.
+
+    Raises Invalid for another word, and for a half without any of them.
+    """
+    if not half:
+        return items
+    if half not in SEALS:
+        raise Invalid.at("half", repr(half[:40]), ", ".join(SEALS))
+    found = of_half(items, half)
+    if not found.exists():
+        raise Invalid.at(
+            "half", f"no {half} case in {dataset}", "all cases, or a dataset whose cases are split"
+        )
+    return found
 
 
 def _answered() -> Exists:

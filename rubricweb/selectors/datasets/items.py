@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, TextField
@@ -19,7 +19,6 @@ from rubricweb.models import (
     ReviewQueue,
     Run,
     RunItem,
-    SystemVersion,
     Team,
     User,
     unarchived,
@@ -27,7 +26,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_datasets, key_is_hidden
 from rubricweb.selectors.datasets.columns import Where, facets_of, name_values, narrowed
 from rubricweb.selectors.datasets.halves import of_half
-from rubricweb.selectors.datasets.systems import dataset_versions
+from rubricweb.selectors.datasets.tags import name_tags, tagged
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
 ITEM_ORDERS = {
@@ -45,10 +44,14 @@ Version = int | str
 
 @dataclass(frozen=True)
 class Listed:
-    """Of which items a list is: of a version, in a half as `read_half` reads it (that of their cases now)."""
+    """Of which items a list is: of a version, in a half as `read_half` reads it, of cases with all of `tags`.
+
+    Halves and tags are those of their cases now, whatever the version.
+    """
 
     version: Version = CURRENT
     half: str = ""
+    tags: tuple[str, ...] = ()
 
 
 NOW = Listed()
@@ -86,14 +89,14 @@ def items(
 ) -> Page[Item]:
     """One page of current items without their bodies: `excerpt` is the beginning, `characters` the length.
 
-    `listed` may name a version of before, retired items, a half; columns narrow the current ones only. Each
-    is named as `name_systems` does. While some key is withheld the order by key is that of the dataset, and
-    neither a search nor a column finds an item by what is withheld. Raises Invalid for an
-    order that is not in ITEM_ORDERS.
+    `listed` may name a version of before, retired items, a half, tags; columns narrow the current ones only.
+    Each is named as `name_systems` and `name_tags` do. While some key is withheld the order by key is that of
+    the dataset, and neither a search nor a column or tag finds an item by what is withheld. Raises Invalid
+    for an order that is not in ITEM_ORDERS.
     """
     if order not in ITEM_ORDERS:
         raise Invalid(f"Items cannot be sorted by {order!r}. Allowed: {', '.join(ITEM_ORDERS)}.")
-    asks_keys = bool(search or where or order.lstrip("-") == "key")
+    asks_keys = bool(search or where or listed.tags or order.lstrip("-") == "key")
     unnamed = _unnamed(dataset, viewer) if asks_keys else None
     if unnamed is not None:
         order = order.replace("key", "position")
@@ -102,12 +105,13 @@ def items(
     version = CURRENT if listed.version == dataset.version else listed.version
     if where and version != CURRENT:
         raise Invalid.at("where", "a column of past items", "none: columns narrow the current items")
-    if where and not search and not listed.half and order.lstrip("-") == "position" and unnamed is None:
+    by_columns_alone = where and not (search or listed.half or listed.tags)
+    if by_columns_alone and order.lstrip("-") == "position" and unnamed is None:
         facets = facets_of(dataset, where).only("item_id", "position")
         found = keyset_page(facets, order=ITEM_ORDERS[order], cursor=cursor, size=size)
         ids = [facet.item_id for facet in found.rows]
     else:
-        rows = of_half(_narrowed(dataset, version, search, where, unnamed), listed.half)
+        rows = _narrowed(dataset, replace(listed, version=version), search, where, unnamed)
         found = keyset_page(rows.only("position", "key"), order=ITEM_ORDERS[order], cursor=cursor, size=size)
         ids = [row.pk for row in found.rows]
     full = (
@@ -121,10 +125,11 @@ def items(
     rows_in_order: tuple[Item, ...] = tuple(full[pk] for pk in ids if pk in full)
     page = Page(rows_in_order, found.next_cursor)
     name_systems(page.rows, viewer=viewer, team=dataset.team)
+    name_tags(page.rows)
     name_values(page.rows, dataset)
     for row in page.rows:
         if row.metadata and not row.shown_metadata:  # type: ignore[attr-defined]  # see `name_systems`
-            row.cells = [""] * len(row.cells)  # type: ignore[attr-defined]
+            row.cells = [""] * len(row.cells)  # type: ignore[attr-defined]  # annotated
     return page
 
 
@@ -161,8 +166,8 @@ def matching_ids(
     listed: Listed = NOW,
 ) -> list[int]:
     """The ids of the items that `items` lists, in their order, the first `most`."""
-    unnamed = _unnamed(dataset, viewer) if search or where else None
-    rows = of_half(_narrowed(dataset, listed.version, search, where, unnamed), listed.half)
+    unnamed = _unnamed(dataset, viewer) if search or where or listed.tags else None
+    rows = _narrowed(dataset, listed, search, where, unnamed)
     return list(rows.order_by("position").values_list("pk", flat=True)[:most])
 
 
@@ -174,9 +179,12 @@ def _unnamed(dataset: Dataset, viewer: User) -> Exists | None:
 
 
 def _narrowed(
-    dataset: Dataset, version: Version, search: str, where: Where, unnamed: Exists | None
+    dataset: Dataset, listed: Listed, search: str, where: Where, unnamed: Exists | None
 ) -> QuerySet[Item]:
-    rows = narrowed(_listed(dataset, version), dataset, where)
+    rows = narrowed(_listed(dataset, listed.version), dataset, where)
+    rows = tagged(of_half(rows, listed.half), listed.tags)
+    if listed.tags and unnamed is not None:
+        rows = rows.exclude(Q(unnamed))
     if where and unnamed is not None:
         # Their metadata may tell which system answered.
         rows = rows.exclude(Q(unnamed) & ~Q(system_version__system__name=""))
@@ -230,16 +238,16 @@ def name_systems(rows: Sequence[Item], *, viewer: User, team: Team) -> None:
     the version that answered ("" where its file named none), and `shown_metadata`.
 
     The first three are None, and the metadata of an answer whose file names a system are {}, while
-    `key_is_hidden` holds: knowing who answered sways a verdict. One query.
+    `key_is_hidden` holds: knowing who answered sways a verdict. Two queries.
     """
     unnamed = Item.objects.filter(key_is_hidden(viewer, team), pk__in=[row.pk for row in rows])
     hidden = set(unnamed.order_by().values_list("pk", flat=True))
     for row in rows:
         is_told, system = row.pk not in hidden, str(row.system_version)
         row.system = system if is_told else None  # type: ignore[attr-defined]  # for lists
-        row.shown_key = row.key if is_told else None  # type: ignore[attr-defined]
-        row.case_key = row.case.key if is_told else None  # type: ignore[attr-defined]
-        row.shown_metadata = row.metadata if is_told or not system else {}  # type: ignore[attr-defined]
+        row.shown_key = row.key if is_told else None  # type: ignore[attr-defined]  # annotated
+        row.case_key = row.case.key if is_told else None  # type: ignore[attr-defined]  # annotated
+        row.shown_metadata = row.metadata if is_told or not system else {}  # type: ignore[attr-defined]  # annotated
 
 
 def other_answers(item: Item, *, viewer: User) -> list[Item]:
@@ -272,12 +280,6 @@ def corrections_of(item: Item) -> tuple[Item | None, Item | None]:
 def is_sole_answer(item: Item) -> bool:
     """Whether no other current item answers the same case."""
     return not Item.objects.current().filter(case=item.case_id).exclude(pk=item.pk).exists()
-
-
-def system_counts(dataset: Dataset) -> list[tuple[SystemVersion, int]]:
-    """The named system versions that answered, in order, each with its number of items."""
-    rows = dataset_versions(dataset)
-    return [(row, row.item_count) for row in rows if row.system.name]  # type: ignore[attr-defined]  # counted
 
 
 def neighbours(item: Item) -> tuple[Item | None, Item | None]:

@@ -16,25 +16,26 @@ from rubricweb.models import (
     SystemVersion,
     Team,
     User,
+    unarchived,
 )
 from rubricweb.selectors.blinding import hidden_items
 
 
-def dataset_versions(dataset: Dataset) -> list[SystemVersion]:
+def counted_versions(dataset: Dataset) -> list[SystemVersion]:
     """The versions with answers in the dataset, each with its `item_count`; that of no named system first.
 
     By system, and in the order in which the versions came. One query.
     """
     return list(
-        versions_of(Item.objects.current().filter(dataset=dataset))
-        .annotate(item_count=Count("items", filter=Q(items__dataset=dataset, items__retired_in=NOT_RETIRED)))
-        .order_by("system__name", "position")
+        versions_of_items(Item.objects.current().filter(dataset=dataset)).annotate(
+            item_count=Count("items", filter=Q(items__dataset=dataset, items__retired_in=NOT_RETIRED))
+        )
     )
 
 
-def systems(team: Team) -> list[System]:
-    """The team's named systems, by name, each with its `listed` versions in their order, and those with the
-    `item_count` of their answers. Three queries.
+def systems(team: Team, *, archived: bool = False) -> list[System]:
+    """The team's named systems, by name, or those archived, each with its `listed` versions in their order,
+    and those with the `item_count` of their answers. Three queries.
     """
     answers = dict(
         Item.objects.filter(system_version__system__team=team, dataset__team=team)
@@ -42,7 +43,8 @@ def systems(team: Team) -> list[System]:
         .values_list("system_version")
         .annotate(n=Count("pk"))
     )
-    found = list(System.objects.filter(team=team).exclude(name="").order_by("name"))
+    rows = System.objects.filter(unarchived(archived=archived), team=team)
+    found = list(rows.exclude(name="").order_by("name"))
     listed: dict[int, list[SystemVersion]] = {system.pk: [] for system in found}
     for version in SystemVersion.objects.filter(system__in=found).order_by("position"):
         version.item_count = answers.get(version.pk, 0)  # type: ignore[attr-defined]  # for its readers
@@ -57,10 +59,11 @@ def items_name_systems(dataset: Dataset) -> bool:
     return Item.objects.filter(dataset=dataset).exclude(system_version__system__name="").exists()
 
 
-def versions_of(items: QuerySet[Item]) -> QuerySet[SystemVersion]:
-    """The versions that gave these answers."""
+def versions_of_items(items: QuerySet[Item]) -> QuerySet[SystemVersion]:
+    """The versions that gave these answers, uncounted: some of a dataset, or those of several datasets."""
     answered = items.filter(system_version=OuterRef("pk")).order_by()
-    return SystemVersion.objects.filter(Exists(answered)).select_related("system")
+    versions = SystemVersion.objects.filter(Exists(answered)).select_related("system")
+    return versions.order_by("system__name", "position")
 
 
 def versions_called(dataset: Dataset, names: Sequence[str]) -> list[SystemVersion]:
@@ -70,7 +73,7 @@ def versions_called(dataset: Dataset, names: Sequence[str]) -> list[SystemVersio
     """
     if not names:
         return []
-    known = {str(version): version for version in dataset_versions(dataset)}
+    known = {str(version): version for version in counted_versions(dataset)}
     for place, name in enumerate(names):
         if name not in known:
             allowed = ", ".join(one or '""' for one in known) or "none: the dataset is empty"
@@ -84,7 +87,7 @@ def queue_systems(queues: Sequence[ReviewQueue], *, viewer: User, team: Team) ->
     """Queue id → the names of the system versions it is about; empty where it is about whichever answered.
 
     None while the viewer is still to review one of its items blind: the names would tell who answered. One
-    query, two where a queue names versions.
+    query, three where a queue names versions.
     """
     found: dict[int, list[str] | None] = {queue.pk: [] for queue in queues}
     rows = QueueSystemVersion.objects.filter(queue__in=queues).select_related("system_version__system")

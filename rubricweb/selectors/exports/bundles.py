@@ -1,6 +1,6 @@
 """What goes into a bundle: a dataset with everything that was said about it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,9 +13,9 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Adjudication, Criterion, Dataset, Judgement, ReviewQueue, RubricVersion, Run
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.datasets.versions import file_keys
-from rubricweb.selectors.exports.exports import CHUNK, WithheldItems, judgements, who_said
+from rubricweb.selectors.exports.exports import CHUNK, NOTHING_WITHHELD, WithheldItems, judgements, who_said
 from rubricweb.selectors.exports.ground_truth import SettledLabels, ground_truth_items
-from rubricweb.selectors.exports.pins import NOT_COUNTED, CountedLabels
+from rubricweb.selectors.exports.label_lineage import NOT_COUNTED, CountedLabels
 
 
 def dataset_file(
@@ -35,12 +35,12 @@ def item_records(
     settled: SettledLabels,
     *,
     labelled_only: bool,
-    unnamed: Mapping[int, str] | None = None,
+    withheld: WithheldItems = NOTHING_WITHHELD,
 ) -> Iterator[ItemRecord]:
-    """Items in dataset order with their ground truth, and unless `labelled_only` those without; those
-    `unnamed` with other ids, see `ground_truth_items`.
+    """Items in dataset order with their ground truth, and unless `labelled_only` those without; see
+    `ground_truth_items` for what is `withheld`.
     """
-    return map(_record, ground_truth_items(dataset, settled, labelled_only=labelled_only, unnamed=unnamed))
+    return map(_record, ground_truth_items(dataset, settled, labelled_only=labelled_only, withheld=withheld))
 
 
 def _record(item: GroundTruthItem) -> ItemRecord:
@@ -56,6 +56,7 @@ def _record(item: GroundTruthItem) -> ItemRecord:
         case_id=item.case_id,
         system=item.system,
         attempt=item.attempt,
+        case_tags=item.case_tags,
         ground_truth=item.ground_truth,
         ground_truth_reasons=item.ground_truth_reasons,
         ground_truth_provenance=item.ground_truth_provenance,
@@ -113,7 +114,7 @@ def bundled_adjudications(
     for row in rows.iterator(chunk_size=CHUNK):
         if row.item_id in withheld.ids:
             continue
-        pin = counted.adjudications.get(row.pk)
+        lineage = counted.adjudications.get(row.pk)
         yield BundledAdjudication(
             item_id=keys.get(row.item_id, row.item.key),
             criterion=row.criterion.name,
@@ -122,7 +123,7 @@ def bundled_adjudications(
             reason=row.reason,
             recorded_at=row.decided_at.isoformat(),
             rubric_version=row.criterion.version.number,
-            counts_by=NOT_COUNTED if pin is None else pin.counts_by,
+            counts_by=NOT_COUNTED if lineage is None else lineage.counts_by,
         )
 
 

@@ -31,7 +31,7 @@ from rubricweb.models import (
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden, unnamed_of
 from rubricweb.selectors.datasets.systems import items_name_systems
 from rubricweb.selectors.datasets.versions import case_of_item, file_keys
-from rubricweb.selectors.exports.pins import CountedLabels
+from rubricweb.selectors.exports.label_lineage import CountedLabels
 from rubricweb.selectors.labels.stored_answers import answer_of
 from rubricweb.selectors.shared.unavailable import Unavailable
 
@@ -45,13 +45,15 @@ class WithheldItems:
     """Items whose labels and verdicts this person is not handed yet: ids, and keys in dataset order.
 
     `everything` says that no item is left to hand out. In a dataset that names systems they and all other
-    answers to their cases go by other ids, `unnamed`: a key may tell who answered.
+    answers to their cases go by other ids, `unnamed`: a key may tell who answered. `untagged` are the same
+    items in every dataset: the tags of their cases are withheld.
     """
 
     ids: frozenset[int] = frozenset()
     keys: tuple[str, ...] = ()
     everything: bool = False
     unnamed: Mapping[int, str] = field(default_factory=dict)
+    untagged: frozenset[int] = frozenset()
 
     @property
     def why(self) -> str:
@@ -71,19 +73,23 @@ class WithheldItems:
         return ", ".join(self.keys[:NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
+NOTHING_WITHHELD = WithheldItems()
+
+
 def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
     """What an export of the dataset leaves out for this person, whether or not anybody spoke on it."""
     hidden = hidden_of(viewer, dataset.team, dataset.pk)
     if not hidden:
-        return WithheldItems()
+        return NOTHING_WITHHELD
     rows = dataset.items.order_by("position").values_list("pk", "key")
     keys = [(pk, key) for pk, key in rows.iterator(chunk_size=CHUNK)]
     unnamed: dict[int, str] = {}
+    nameless = unnamed_of(viewer, dataset.team, dataset.pk)
     if items_name_systems(dataset):
-        nameless = unnamed_of(viewer, dataset.team, dataset.pk)
         unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in nameless}
     left_out = tuple(unnamed.get(pk, key) for pk, key in keys if pk in hidden)
-    return WithheldItems(frozenset(hidden), left_out, len(left_out) == len(keys), unnamed)
+    everything = len(left_out) == len(keys)
+    return WithheldItems(frozenset(hidden), left_out, everything, unnamed, frozenset(nameless))
 
 
 def verdict_rows(
@@ -125,6 +131,7 @@ def verdict_rows(
             rubric_version=row.criterion.version.number,
             counts_by=counted.counts_by(row),
             **({} if row.item_id in unnamed else _case(row.item)),
+            half=row.item.case.half or None,
         )
 
 

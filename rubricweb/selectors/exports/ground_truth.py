@@ -9,8 +9,13 @@ from rubricweb.engine.formats import GroundTruthItem
 from rubricweb.engine.formats.label_provenance import LabelProvenance, UsedDecision
 from rubricweb.models import Criterion, Dataset, Item, ReviewQueue
 from rubricweb.selectors.datasets.versions import case_of_item, file_keys
-from rubricweb.selectors.exports.exports import CHUNK, newest_version
-from rubricweb.selectors.exports.pins import GivenAndRead, Pin, pins, used_decisions
+from rubricweb.selectors.exports.exports import CHUNK, NOTHING_WITHHELD, WithheldItems, newest_version
+from rubricweb.selectors.exports.label_lineage import (
+    GivenAndRead,
+    LabelLineage,
+    label_lineages,
+    used_decisions,
+)
 from rubricweb.selectors.labels.ground_truth import Truth, ground_truth
 from rubricweb.selectors.labels.people import Unit
 from rubricweb.selectors.labels.provenance import Provenance, provenances
@@ -27,7 +32,7 @@ class SettledLabels:
     version: int | None
     truths: Mapping[Unit, Truth]
     origins: Mapping[Unit, Provenance]
-    pins: Mapping[GivenAndRead, Pin]
+    lineages: Mapping[GivenAndRead, LabelLineage]
     decisions: tuple[UsedDecision, ...]
 
 
@@ -45,8 +50,10 @@ def settled_labels(
     }
     origins = {unit: one for unit, one in provenances(queues, version=version).items() if unit in truths}
     asked = set(Criterion.objects.filter(version_id=version).values_list("pk", flat=True))
-    found = pins({(given_to, unit[1]) for unit, one in origins.items() for given_to in one.given_to})
-    used = used_decisions(pin for (_, read), pin in found.items() if read in asked)
+    found = label_lineages(
+        {(given_to, unit[1]) for unit, one in origins.items() for given_to in one.given_to}
+    )
+    used = used_decisions(lineage for (_, read), lineage in found.items() if read in asked)
     return SettledLabels(version, truths, origins, found, used)
 
 
@@ -55,13 +62,13 @@ def ground_truth_items(
     settled: SettledLabels,
     *,
     labelled_only: bool = True,
-    unnamed: Mapping[int, str] | None = None,
+    withheld: WithheldItems = NOTHING_WITHHELD,
 ) -> Iterator[GroundTruthItem]:
     """Items people labelled in dataset order; None stands for a criterion while people are tied.
 
-    Without `labelled_only` all others as well, and those that are retired. Those `unnamed`, by id, have this
-    id in place of their own, and nothing that tells who answered. An item nobody labelled has no ground truth
-    at all, nor has one whose labels are withheld.
+    Without `labelled_only` all others as well, and those that are retired. Those `withheld.unnamed` have the
+    id there in place of their own, and nothing that tells who answered; those `untagged` no tags. An item
+    nobody labelled has no ground truth at all, nor has one whose labels are withheld.
     """
     version, truths = settled.version, settled.truths
     shared = list(Criterion.objects.filter(version_id=version).order_by("position")) if version else []
@@ -71,14 +78,17 @@ def ground_truth_items(
     items = (
         some.filter(dataset=dataset)
         .select_related("rubric_version", "case", "system_version__system")
-        .prefetch_related(Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")))
+        .prefetch_related(
+            Prefetch("rubric_version__criteria", Criterion.objects.order_by("position")), "case__tags"
+        )
         .order_by("position", "pk")
     )
     for item in items.iterator(chunk_size=CHUNK):
         is_labelled = item.pk in labelled
         if not is_labelled and labelled_only:
             continue
-        own, system, id_instead = item.rubric_version, str(item.system_version), (unnamed or {}).get(item.pk)
+        own, system, id_instead = item.rubric_version, str(item.system_version), withheld.unnamed.get(item.pk)
+        tags = () if item.pk in withheld.untagged else sorted(one.tag for one in item.case.tags.all())
         units = [(item.pk, one.pk) for one in (own.criteria.all() if own else shared)]
         yield GroundTruthItem(
             id=id_instead or keys.get(item.pk, item.key),
@@ -92,6 +102,8 @@ def ground_truth_items(
             case_id="" if id_instead else case_of_item(item),
             system="" if id_instead else system,
             attempt=1 if id_instead else item.attempt,
+            case_tags=tuple(tags),
+            half=item.case.half or None,
             ground_truth=_labels(map(truths.get, units)) if is_labelled else None,
             ground_truth_reasons=tuple(_why(settled, unit) for unit in units) if is_labelled else None,
             ground_truth_provenance=tuple(_origin(settled, unit) for unit in units) if is_labelled else None,
@@ -103,20 +115,20 @@ def _origin(settled: SettledLabels, unit: Unit) -> LabelProvenance | None:
     found = settled.origins.get(unit)
     if found is None or found.verdict is None:
         return None
-    how = [settled.pins[given_to, unit[1]] for given_to in found.given_to]
+    how = [settled.lineages[given_to, unit[1]] for given_to in found.given_to]
     labels = [asdict(said) for said in found.labels]
     if len(how) == len(labels) and not found.decided_by:
-        pinned = zip(labels, how, strict=True)
         labels = [
-            said | {"rubric_version": pin.rubric_version, "counts_by": pin.counts_by} for said, pin in pinned
+            said | {"rubric_version": one.rubric_version, "counts_by": one.counts_by}
+            for said, one in zip(labels, how, strict=True)
         ]
     return LabelProvenance(
         rule=found.rule,
         decided_by=found.decided_by or None,
         decided_at=found.decided_at.isoformat() if found.decided_at else None,
         labels=tuple(labels),
-        rubric_versions=tuple(sorted({pin.rubric_version for pin in how if pin.rubric_version is not None})),
-        counts_by=tuple(sorted({pin.counts_by for pin in how})),
+        rubric_versions=tuple(sorted({one.rubric_version for one in how if one.rubric_version is not None})),
+        counts_by=tuple(sorted({one.counts_by for one in how})),
     )
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from rubricweb.engine.formats import CONTENTS
 from rubricweb.models import Dataset, JournalEntry, LabelDecision, User
 from rubricweb.selectors.blinding import hidden_of
-from rubricweb.selectors.exports.pins import decision_name
+from rubricweb.selectors.exports.label_lineage import decision_name
 
 SHOWN = 10
 

@@ -76,7 +76,7 @@ class CriterionComparison:
 
     @property
     def matrix(self) -> tuple[ConfusionMatrixRow, ...]:
-        return matrix(self.pair.confusion) if self.options is None else option_matrix(self.options)
+        return confusion_matrix(self.pair.confusion) if self.options is None else option_matrix(self.options)
 
     @property
     def value_bias(self) -> float | None:
@@ -84,8 +84,10 @@ class CriterionComparison:
         return None if self.options is None else self.bias.value
 
 
-def matrix(confusion: Confusion) -> tuple[ConfusionMatrixRow, ...]:
-    """The four counts as rows of what people said. 3 and 1 in a row have shares 0.75 and 0.25."""
+def confusion_matrix(confusion: Confusion) -> tuple[ConfusionMatrixRow, ...]:
+    """A row for each label people gave, with a cell for each verdict of the judge: how many, and which share
+    of the row. Counts of 3 and 1 in a row have shares 0.75 and 0.25.
+    """
     met, unmet = str(Verdict.MET), str(Verdict.UNMET)
     return _matrix(
         (met, unmet),

@@ -36,11 +36,12 @@ def labelled_queues(dataset_id: int | None = None, *, team: Team) -> QuerySet[Re
 
 
 def comparable_runs(team: Team) -> QuerySet[Run]:
-    """Ended runs over a dataset that people have labelled, newest first."""
+    """Ended runs over a dataset that people have labelled, newest first; none over answers of an archived
+    system.
+    """
+    labelled = labelled_queues(team=team).order_by().values("dataset")
     return (
-        Run.objects.filter(
-            unarchived(), team=team, dataset__in=labelled_queues(team=team).order_by().values("dataset")
-        )
+        Run.objects.filter(unarchived("", "system_version__system__"), team=team, dataset__in=labelled)
         .exclude(state=RunState.RUNNING)
         .select_related("dataset", "rubric_version")
         .order_by("-created_at", "-pk")

@@ -93,7 +93,7 @@ def readings(
         for version_id, dataset_id in sorted(rows, key=lambda row: -(row[0] or 0)):
             wanted[dataset_id] += [] if version_id is None else [version_id]
     first = [] if version is None else [version]
-    questions = _questions({*first, *(version_id for several in wanted.values() for version_id in several)})
+    questions = _meanings({*first, *(version_id for several in wanted.values() for version_id in several)})
     elsewhere = reading_of(first, questions)
     found: dict[int, LabelMapping] = defaultdict(lambda: elsewhere)
     for dataset_id, several in wanted.items():
@@ -103,7 +103,7 @@ def readings(
 
 def reading_by(version: int | None) -> LabelMapping:
     """How labels are read by one version alone; None is an item's own rubric, which reads its own."""
-    return LabelMapping() if version is None else reading_of([version], _questions([version]))
+    return LabelMapping() if version is None else reading_of([version], _meanings([version]))
 
 
 @dataclass
@@ -153,7 +153,7 @@ def _flows(
         yield question.members, options
 
 
-def _questions(versions: Collection[int]) -> dict[int, _Meaning]:
+def _meanings(versions: Collection[int]) -> dict[int, _Meaning]:
     """Every meaning that one of these versions has, and those that flow into it. One query, and one more for
     each step of carried options.
     """

@@ -117,8 +117,8 @@ def thread(
     asked = comments if before is None else comments.filter(pk__lt=before)
     rows = list(asked.order_by("-pk")[:size])[::-1]
     earlier = comments.filter(pk__lt=rows[0].pk).count() if len(rows) == size else 0
-    membership = Membership.objects.filter(team=team, user_id=viewer.pk).first()
-    may_write = membership is not None and membership.role >= Role.ANNOTATOR
+    membership = Membership.objects.select_related("team").filter(team=team, user_id=viewer.pk).first()
+    may_write = membership is not None and membership.may(Role.ANNOTATOR)
     return Thread(
         item=item,
         lines=tuple(_line(row, viewer, withheld) for row in rows),

@@ -109,7 +109,7 @@ def priorities(
 
 
 def _units(dataset: Dataset, run: Run | None, reason: str) -> Iterable[Iterable[tuple[int, int | None]]]:
-    """The (item, criterion) a reason holds for, criterion None for an item as a whole."""
+    """The (item id, criterion id) a reason holds for; criterion None where it holds for the whole item."""
     if reason == "people":
         said = labels(_queues(dataset), runs=_some(run))
         return [[unit for unit, by_rater in said.items() if len(set(by_rater.values())) > 1]]

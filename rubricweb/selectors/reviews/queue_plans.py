@@ -52,13 +52,15 @@ def queue_plan(
     criteria: Sequence[int | str] = (),
     raters_per_item: int = 1,
     systems: Sequence[SystemVersion] = (),
+    half: str = "",
 ) -> QueuePlan:
-    """What these choices come to; `criteria` are ids or names, none is all; none of `systems` is all.
+    """What these choices come to; `criteria` are ids or names, none is all; none of `systems` is all, and so
+    is no `half`.
 
     Raises what `chosen_criteria` and `queue_sources.chosen` raise.
     """
     limit = chosen_criteria(rubric_version, criteria)
-    found = chosen(dataset, source, viewer=viewer, criteria=limit, systems=systems)
+    found = chosen(dataset, source, viewer=viewer, criteria=limit, systems=systems, half=half)
     reviews = len(found.item_ids) * raters_per_item
     asked = _asked(dataset, rubric_version, limit)
     pace = team_pace(dataset.team, rubric_version, criteria=len(limit))
@@ -89,8 +91,8 @@ def _asked(dataset: Dataset, version: RubricVersion | None, limit: Sequence[Crit
 class GrowingQueue:
     """A queue that takes more items; of the selected ones `new` are not in it yet, of `total`.
 
-    `foreign` are answers of system versions it is not about; None where that would tell the viewer whose
-    answer an item is that they are still to review blind.
+    `foreign` are answers of system versions, or to cases of a half, that it is not about; None where that
+    would tell the viewer whose answer an item is that they are still to review blind.
     """
 
     queue: ReviewQueue
@@ -120,18 +122,26 @@ def growing_queues(dataset: Dataset, item_ids: Sequence[int], viewer: User) -> l
 def _foreign(
     dataset: Dataset, queues: Sequence[ReviewQueue], item_ids: Sequence[int], viewer: User
 ) -> dict[int, int | None]:
-    """Queue id → how many of the items are answers of other versions than those it is limited to."""
-    limits: dict[int, set[int]] = {}
+    """Queue id → how many of the items are answers of other versions than those it is limited to, or to cases
+    of another half.
+    """
+    versions: dict[int, set[int]] = {}
     rows = QueueSystemVersion.objects.filter(queue__in=queues)
     for queue_id, version_id in rows.values_list("queue_id", "system_version_id"):
-        limits.setdefault(queue_id, set()).add(version_id)
-    if not limits:
+        versions.setdefault(queue_id, set()).add(version_id)
+    halves = {queue.pk: queue.half for queue in queues if queue.half}
+    if not versions and not halves:
         return {}
-    if not hidden_of(viewer, dataset.team, dataset.pk).isdisjoint(item_ids):
-        return dict.fromkeys(limits)
-    counts = Item.objects.filter(dataset=dataset, pk__in=item_ids).order_by().values("system_version")
-    answers = dict(counts.annotate(n=Count("pk")).values_list("system_version", "n"))
+    untold = versions if not hidden_of(viewer, dataset.team, dataset.pk).isdisjoint(item_ids) else {}
+    answers = Item.objects.filter(dataset=dataset, pk__in=item_ids).order_by()
+    counts = answers.values_list("system_version", "case__half").annotate(n=Count("pk"))
     return {
-        queue_id: sum(n for version, n in answers.items() if version not in allowed)
-        for queue_id, allowed in limits.items()
+        queue_id: None
+        if queue_id in untold
+        else sum(
+            n
+            for version, half, n in counts
+            if version not in versions.get(queue_id, {version}) or half != halves.get(queue_id, half)
+        )
+        for queue_id in {*versions, *halves}
     }

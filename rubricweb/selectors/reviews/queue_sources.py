@@ -12,6 +12,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound, Withheld
 from rubricweb.models import Criterion, Dataset, Item, Judgement, Run, SystemVersion, User
 from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden
+from rubricweb.selectors.datasets.halves import in_half
 from rubricweb.selectors.datasets.items import matching, metadata_text
 from rubricweb.selectors.datasets.systems import items_name_systems
 from rubricweb.selectors.reviews import informative
@@ -91,13 +92,14 @@ def chosen(
     viewer: User,
     criteria: Sequence[Criterion] = (),
     systems: Sequence[SystemVersion] = (),
+    half: str = "",
 ) -> SelectedItems:
     """The items a source names. With `criteria` a run's reasons count for these alone; with `systems` only
-    answers of these versions are chosen from.
+    answers of these versions are chosen from, with `half` only those to its cases.
 
-    Raises Invalid where it names none, names an answer of another version, or cannot be understood, NotFound
-    for an item of another dataset, Withheld where the choice would tell the viewer verdicts they may not see,
-    or who answered.
+    Raises Invalid where it names none, names an answer of another version or half, or cannot be understood,
+    NotFound for an item of another dataset, Withheld where the choice would tell the viewer verdicts they may
+    not see, or who answered.
     """
     if source.kind not in KINDS:
         raise Invalid.at("source", repr(source.kind), ", ".join(KINDS))
@@ -108,8 +110,10 @@ def chosen(
         _require_systems_told(dataset, viewer)
     if systems:
         items = items.filter(system_version__in=systems)
+    items = in_half(items, dataset, half)
     if source.kind == "items":
         _require_answers_of(systems, dataset, source.item_ids, viewer)
+        _require_in_half(half, dataset, source.item_ids)
         found = _named(items, dataset, source.item_ids)
     elif source.kind == "run":
         found = _doubtful(items, dataset, source, viewer, criteria)
@@ -120,7 +124,8 @@ def chosen(
             raise _refused("search", "Say what the items match: a text, or key=value of their metadata.")
         found = SelectedItems(_ids(_narrowed(items, source)), {"kind": "filter"} | _narrowing(source))
     else:
-        of_some = {"of_systems": len(systems)} if systems else {}
+        of_some: dict[str, Any] = {"of_systems": len(systems)} if systems else {}
+        of_some |= {"half": half} if half else {}
         found = SelectedItems(_ids(items), {"kind": ALL} | of_some)
     if not found.item_ids:
         raise _refused("source", f"No item of {dataset} is chosen that way.")
@@ -164,6 +169,18 @@ def _require_answers_of(
     if others:
         names = ", ".join(map(str, systems))
         raise _refused("item_ids", f"Only answers of {names} belong here; {_first(others)}.")
+
+
+def _require_in_half(half: str, dataset: Dataset, item_ids: Sequence[int]) -> None:
+    """Refuses answers to cases that are not in this half, by their numbers; "" is all cases."""
+    among = set(item_ids) if half else set()
+    rows = Item.objects.filter(dataset=dataset).exclude(case__half=half).order_by("position")
+    others = [place + 1 for pk, place in rows.values_list("pk", "position") if pk in among] if among else []
+    if others:
+        numbers = ", ".join(map(str, others[:NAMED_MAX])) + (" and more" if len(others) > NAMED_MAX else "")
+        raise _refused(
+            "item_ids", f"Only answers to {half} cases belong here; of the dataset's items not {numbers}."
+        )
 
 
 def _require_systems_told(dataset: Dataset, viewer: User) -> None:
@@ -342,7 +359,8 @@ def _sentence(source: dict[str, Any], *, verdicts: bool) -> str:
     narrowed = _narrowed_words(source)
     if kind == ALL:
         which = "answers of the chosen system versions" if "of_systems" in source else "items of the dataset"
-        return f"All {which}, including future ones."
+        cases = f" to {source['half']} cases" if "half" in source else ""
+        return f"All {which}{cases}, including future ones."
     if kind == "filter":
         return f"Items{narrowed}."
     if kind == "run":

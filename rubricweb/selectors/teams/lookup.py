@@ -10,6 +10,7 @@ from rubricweb.models import (
     NOT_RETIRED,
     ApiToken,
     Case,
+    Combination,
     Criterion,
     Dataset,
     Item,
@@ -42,13 +43,17 @@ def has_team(slug: str) -> bool:
 
 
 def team_called(slug: str) -> Team:
-    """The team at this address; the only one when `slug` is empty. Raises Invalid listing what there is."""
+    """The team at this address; when `slug` is empty the only one, archived ones aside.
+
+    Raises Invalid listing what there is.
+    """
     teams = every_team()
     if not teams:
         raise Invalid("There is no team yet. Make one: rubricweb create-team NAME --owner USER")
-    if not slug and len(teams) == 1:
-        return teams[0]
-    known = ", ".join(team.slug for team in teams)
+    listed = [team for team in teams if team.archived_at is None] or teams
+    if not slug and len(listed) == 1:
+        return listed[0]
+    known = ", ".join(team.slug + (" (archived)" if team.archived_at else "") for team in teams)
     for team in teams:
         if slug and team.slug.casefold() == slug.casefold():
             return team
@@ -85,6 +90,12 @@ def person_called(name: str) -> User:
 def dataset_called(team: Team, name: str) -> Dataset:
     """A dataset by its number or its name."""
     return _by_number_or_name(Dataset.objects.filter(team=team), name, noun="dataset", team=team)
+
+
+def combination_called(team: Team, name: str) -> Combination:
+    """A combination of datasets by its number or its name, the newest of that name."""
+    rows = Combination.objects.filter(team=team).select_related("dataset", "team", "created_by")
+    return _by_number_or_name(rows.order_by("-pk"), name, noun="combination of datasets", team=team)
 
 
 def rubric_called(team: Team, name: str) -> Rubric:

@@ -1,7 +1,8 @@
 """Combining datasets: item by item into a workshop nobody sees, then in its place at once (decision 0031)."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -33,11 +34,14 @@ from rubricweb.models import (
     in_reviews,
 )
 from rubricweb.selectors.datasets.columns import MOST_COLUMNS, names
+from rubricweb.selectors.datasets.combinations import UNENDED
+from rubricweb.selectors.datasets.tags import tags_of
 from rubricweb.services import copies, dataset_versions, imported_runs
 from rubricweb.services.combinations import plans
 from rubricweb.services.combinations.matching import AskedPart, Matching, Placed
 from rubricweb.services.combinations.plans import CombinationRequest
 from rubricweb.services.datasets import columns, datasets, systems
+from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.deletions.removal import Remover
 from rubricweb.services.shared import archiving
 from rubricweb.services.shared.database_retry import DATABASE_AWAY, retry_while_away
@@ -47,7 +51,6 @@ log = logging.getLogger(__name__)
 
 BATCH_ITEMS = 200
 SILENT_AFTER = timedelta(minutes=10)
-UNENDED = (CombinationState.WAITING, CombinationState.RUNNING)
 
 
 class _Stopped(Exception):
@@ -131,13 +134,10 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> Combination:
     return Combination.objects.select_related("dataset", "team", "created_by").get(pk=pk)
 
 
-def request_of(found: Combination) -> CombinationRequest:
-    """What was asked. Raises Conflict where one of the datasets was deleted."""
+def parts_of(found: Combination) -> tuple[AskedPart, ...]:
+    """The datasets that are combined, without those that were deleted since."""
     rows = found.parts.select_related("dataset__team").order_by("place")
-    parts = tuple(AskedPart(row.dataset, row.system) for row in rows)
-    if len(parts) < plans.FEWEST:
-        raise Conflict("The datasets that were to be combined are deleted.")
-    return CombinationRequest(found.name, parts, found.as_attempts, found.match, found.archive_originals)
+    return tuple(AskedPart(row.dataset, row.system) for row in rows)
 
 
 # ── Copying ──────────────────────────────────────────────────────────────────────────────────────
@@ -145,7 +145,8 @@ def request_of(found: Combination) -> CombinationRequest:
 
 def _copy(pk: int, beat: Callable[..., None], now: Callable[[], datetime]) -> None:
     found = Combination.objects.select_related("dataset", "team", "workshop", "created_by").get(pk=pk)
-    asked = request_of(found)
+    parts = parts_of(found)
+    asked = CombinationRequest(found.name, parts, found.as_attempts, found.match, found.archive_originals)
     stamp = _stamp(asked.parts)
     if found.workshop is not None and found.stamp != stamp:
         raise _changed()
@@ -168,7 +169,7 @@ def _copy(pk: int, beat: Callable[..., None], now: Callable[[], datetime]) -> No
         with transaction.atomic():
             beat()
             imported_runs.finish(run, by=found.created_by, source=found.name)
-    _show(found, asked, stamp, beat, now)
+    _publish(found, asked, stamp, beat, now)
 
 
 def _begin(found: Combination, asked: CombinationRequest, stamp: list[Any]) -> None:
@@ -210,7 +211,7 @@ class _Copier:
 
     def copy(self, batch: Sequence[Placed], *, first: int) -> None:
         rows = Item.objects.select_related("dataset").in_bulk([one.item_id for one in batch])
-        cases = self._cases_of(batch)
+        cases = self._get_or_create_cases(batch)
         placed = []
         for position, one in enumerate(batch, start=first):
             item = rows[one.item_id]
@@ -221,6 +222,7 @@ class _Copier:
             version = self._versions[one.system]
             place = copies.Place(cases[one.case], 1, version.pk, one.attempt, one.key, position)
             placed.append((item, place))
+        self._give_tags({item.case_id: place.case_id for item, place in placed})
         copied = copies.copy_items(placed, self.into)
         columns.take_back(self.into, [copy.pk for copy in copied.values()])
         made_before = len(self._found.made)
@@ -235,8 +237,8 @@ class _Copier:
         if len(self._found.made) != made_before:
             self._found.save(update_fields=["made"])
 
-    def _cases_of(self, batch: Sequence[Placed]) -> dict[int, int]:
-        """Number of a case → its id; those that are new are stored."""
+    def _get_or_create_cases(self, batch: Sequence[Placed]) -> dict[int, int]:
+        """Position → id of the cases of this batch; those the dataset has not yet are created."""
         wanted = sorted({one.case for one in batch})
         there = Case.objects.filter(dataset=self.into, position__in=wanted)
         found = dict(there.values_list("position", "pk"))
@@ -244,6 +246,14 @@ class _Copier:
             Case(dataset=self.into, key=self._cases[at].key, position=at) for at in wanted if at not in found
         ]
         return found | {case.position: case.pk for case in Case.objects.bulk_create(new)}
+
+    def _give_tags(self, case_ids: Mapping[int, int]) -> None:
+        """The tags of cases (old id → new id) to those they become; one has those of all that become it."""
+        wanted: dict[int, set[str]] = defaultdict(set)
+        for case_id, tags in tags_of(case_ids).items():
+            wanted[case_ids[case_id]].update(tags)
+        if wanted:
+            tagging.give(wanted)
 
     def _queue(self, version: RubricVersion | None, *, settled: bool) -> ReviewQueue:
         name = f"queue {version.pk if version else '-'} {settled}"
@@ -278,14 +288,16 @@ class _Copier:
 
 
 @transaction.atomic
-def _show(
+def _publish(
     found: Combination,
     asked: CombinationRequest,
     stamp: list[Any],
     beat: Callable[..., None],
     now: Callable[[], datetime],
 ) -> None:
-    """Takes the whole dataset out of the workshop; refused where an original is not any more as it was."""
+    """Moves the finished dataset, its queues and runs from the workshop to the team. Refused where an
+    original is not any more as it was.
+    """
     beat()
     for part in asked.parts:
         dataset_versions.hold(part.dataset)

@@ -9,10 +9,12 @@ from typing import Any
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import MAX_ID
+from rubricweb.engine.formats.datasets.case_tags import MAX_TAGS
 from rubricweb.engine.formats.datasets.cases import AnsweredCase, asked_words
 from rubricweb.engine.rubric import Rubric
 from rubricweb.models import Dataset, Item, RubricVersion
 from rubricweb.selectors.datasets.systems import items_name_systems
+from rubricweb.selectors.datasets.tags import dataset_tags
 
 MATCHES = ("cases", "ids")
 SHOWN_CONFLICTS = 200
@@ -70,6 +72,7 @@ class Matching:
     _by_words: dict[str, int] = field(default_factory=dict)
     _attempts: dict[tuple[int, str], set[int]] = field(default_factory=dict)
     _rubrics: dict[int, Rubric] = field(default_factory=dict)
+    _tags: dict[int, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         found: list[tuple[int, int, str, int]] = []
@@ -95,6 +98,7 @@ class Matching:
         rows = items.select_related("case", "system_version__system").defer(
             "submission", "thinking", "metadata"
         )
+        tags = dataset_tags(part.dataset)
         for item in rows.iterator(chunk_size=500):
             system = part.system or str(item.system_version)
             if not system:
@@ -115,6 +119,7 @@ class Matching:
                     continue
                 attempt = max(taken) + 1
             taken.add(attempt)
+            self._tag(part, item, case, tags.get(item.case_id, ()))
             yield item.pk, case, system, attempt
 
     def _case(self, part: AskedPart, item: Item, place: int) -> int | None:
@@ -149,6 +154,14 @@ class Matching:
         self.by_id += named
         self.cases[case].parts.add(place)
         return case
+
+    def _tag(self, part: AskedPart, item: Item, case: int, tags: Sequence[str]) -> None:
+        """A case has the tags of all cases it is made of, as long as they are not too many."""
+        together = self._tags.setdefault(case, set())
+        before = len(together)
+        together.update(tags)
+        if before <= MAX_TAGS < len(together):
+            self._refuse(part, item.key, f"{len(together)} tags of one case", f"at most {MAX_TAGS}")
 
     def _rubric(self, version_id: int | None) -> Rubric | None:
         if version_id is None:

@@ -28,6 +28,7 @@ from rubricweb.models import (
     in_reviews,
 )
 from rubricweb.selectors.blinding import require_nothing_hidden
+from rubricweb.selectors.datasets.systems import versions_of_items
 from rubricweb.services.combinations.matching import MATCHES, AskedPart, Matching
 from rubricweb.services.datasets import answers
 from rubricweb.services.datasets.datasets import require_free_name, require_unsealed
@@ -176,8 +177,7 @@ def plan(team: Team, asked: CombinationRequest, *, viewer: User | None) -> Combi
 
 def _part_plan(part: AskedPart, place: int, matched: Matching) -> PartPlan:
     items = Item.objects.filter(dataset=part.dataset)
-    named = items.current().order_by().values_list("system_version__system__name", "system_version__label")
-    own = sorted({f"{name}@{label}" if label else name for name, label in named.distinct()})
+    own = (str(version) for version in versions_of_items(items.current()))
     return PartPlan(
         dataset=part.dataset,
         systems=(part.system,) if part.system else tuple(own),

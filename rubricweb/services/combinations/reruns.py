@@ -1,7 +1,7 @@
 """Runs of combined datasets, started again over the new one and answered from the cache."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import transaction
@@ -15,20 +15,17 @@ from rubricweb.models import (
     Item,
     Run,
     RunMode,
-    RunState,
     User,
-    unarchived,
 )
+from rubricweb.selectors.datasets.combinations import MOST_RUNS, finished_runs, started_again
 from rubricweb.selectors.runs.planning.forecasts import Range, forecast
 from rubricweb.selectors.runs.planning.plans import plan
 from rubricweb.services import dataset_versions
-from rubricweb.services.combinations.combinations import request_of
+from rubricweb.services.combinations.combinations import parts_of
 from rubricweb.services.combinations.matching import AskedPart
 from rubricweb.services.runs import panels
 from rubricweb.services.runs.starting import Draft, start_draft
 from rubricweb.services.runs.work_queue import Enqueue
-
-MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -49,14 +46,22 @@ class Rerun:
 
 
 def planned(
-    parts: Sequence[AskedPart], *, viewer: User | None, now: datetime, found: Combination | None = None
+    parts: Sequence[AskedPart], *, viewer: User | None, now: datetime, into: Dataset | None = None
 ) -> list[Rerun]:
-    """The newest finished runs of the originals, in their order; `found` is the combination once done."""
-    reruns = []
-    for run in _finished(parts)[:MOST_SHOWN]:
-        reruns.append(_planned(run, parts, viewer=viewer, now=now, found=found))
+    """The newest finished runs of the originals, in their order; `into` is the combined dataset, if there."""
+    runs = _finished(parts)[:MOST_RUNS]
+    reruns = [_planned(run, parts, into, viewer=viewer, now=now) for run in runs]
     order = [part.dataset.pk for part in parts]
     return sorted(reruns, key=lambda one: (order.index(one.run.dataset_id), one.run.pk))
+
+
+def of_combination(found: Combination, *, viewer: User | None, now: datetime) -> list[Rerun]:
+    """The runs of the originals that can be started again, or were; none before the datasets are combined."""
+    if not _is_whole(found):
+        return []
+    started = started_again([found])
+    reruns = planned(parts_of(found), viewer=viewer, now=now, into=found.dataset)
+    return [replace(one, started_as=started.get((found.pk, one.run.pk))) for one in reruns]
 
 
 @transaction.atomic
@@ -75,18 +80,19 @@ def start(
     `start_run`.
     """
     held = Combination.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=found.pk)
-    if held.state != CombinationState.DONE or held.dataset is None or held.dataset.team_id != held.team_id:
+    if held.dataset is None or not _is_whole(held):
         raise Conflict(f"{held} is not combined: there is nothing to run over.")
-    parts = request_of(held).parts
+    parts = parts_of(held)
     known = _finished(parts).in_bulk(list(run_ids))
+    started = started_again([held])
     made = []
     dataset_versions.hold(held.dataset)
     for place, run_id in enumerate(dict.fromkeys(run_ids)):
         run = known.get(run_id)
         if run is None:
             raise Invalid.at(f"run_ids[{place}]", str(run_id), "a finished run over one of the originals")
-        if str(run_id) in held.started:
-            raise Conflict(f"{run} was started again before, as run {held.started[str(run_id)]}.")
+        if (held.pk, run_id) in started:
+            raise Conflict(f"{run} was started again before, as run {started[held.pk, run_id]}.")
         system = _system(run, parts)
         draft = _draft(run, held.dataset, _answers(system, parts, held.dataset))
         panels.require_judges(draft.run)
@@ -98,19 +104,22 @@ def start(
     return made
 
 
+def _is_whole(found: Combination) -> bool:
+    """Whether the combined dataset is there: not before it is copied, nor once it is deleted."""
+    into = found.dataset
+    return found.state == CombinationState.DONE and into is not None and into.team_id == found.team_id
+
+
 def _finished(parts: Sequence[AskedPart]) -> QuerySet[Run]:
-    runs = Run.objects.filter(unarchived(), dataset__in=[part.dataset for part in parts], rater=None)
-    of_now = runs.filter(state=RunState.FINISHED).order_by("-pk")
-    return of_now.select_related("system_version__system", "rubric_version", "dataset", "team")
+    runs = finished_runs([part.dataset.pk for part in parts])
+    return runs.select_related("system_version__system", "rubric_version", "dataset", "team")
 
 
 def _planned(
-    run: Run, parts: Sequence[AskedPart], *, viewer: User | None, now: datetime, found: Combination | None
+    run: Run, parts: Sequence[AskedPart], into: Dataset | None, *, viewer: User | None, now: datetime
 ) -> Rerun:
-    started_as = found.started.get(str(run.pk)) if found is not None else None
     try:
         system = _system(run, parts)
-        into = found.dataset if found is not None and found.state == CombinationState.DONE else None
         draft = _draft(run, into or run.dataset, _answers(system, parts, into))
         judges = panels.judges_of(draft.run)
         counts = plan(
@@ -122,8 +131,8 @@ def _planned(
         )
         expected = forecast(draft.run, draft.items, judges, counts, viewer=viewer, now=now)
     except Refusal as refusal:
-        return Rerun(run, run.system, 0, Range(0, 0), None, str(refusal), started_as)
-    return Rerun(run, system, counts.calls, expected.cached, expected.cost_usd, "", started_as)
+        return Rerun(run, run.system, 0, Range(0, 0), None, str(refusal))
+    return Rerun(run, system, counts.calls, expected.cached, expected.cost_usd)
 
 
 def _system(run: Run, parts: Sequence[AskedPart]) -> str:

@@ -13,7 +13,7 @@ from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.models import Case, Dataset, Item, User
 from rubricweb.services import dataset_versions
-from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets import datasets, systems
 from rubricweb.services.datasets.intake import MOST_FAULTS
 
 
@@ -101,6 +101,7 @@ class AnswersReading:
     def __init__(self, dataset: Dataset, system: str, *, as_attempt: bool) -> None:
         self._dataset = dataset
         self.version = read_version(system)
+        systems.require_listed(dataset.team, [self.version])
         self._as_attempt = as_attempt
         name, _, label = self.version.partition("@")
         of_version = Item.objects.current().filter(

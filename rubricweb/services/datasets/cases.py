@@ -9,6 +9,8 @@ from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
 from rubricweb.engine.formats.datasets.cases import asked_words
 from rubricweb.models import Case, CaseText, Dataset, Item
 from rubricweb.selectors.datasets.cases import as_item
+from rubricweb.selectors.datasets.tags import tags_of
+from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.shared import bulk_rows
 
 AT_ONCE = 5000
@@ -104,11 +106,13 @@ def next_position(model: type[Case | Item], dataset: Dataset) -> int:
 
 
 def copy_cases(items: Iterable[Item], dataset: Dataset) -> dict[int, Case]:
-    """Case id → its copy in another dataset, for the cases of these items in the order of their dataset."""
+    """Case id → its copy in another dataset with its tags, for the cases of these items, in their order."""
     originals = Case.objects.filter(pk__in={item.case_id for item in items}).order_by("position")
     copies = [
         Case(dataset=dataset, key=case.key, position=at, wording=case.wording)
         for at, case in enumerate(originals)
     ]
     made = Case.objects.bulk_create(copies, batch_size=1000)
-    return {case.pk: copy for case, copy in zip(originals, made, strict=True)}
+    copied = {case.pk: copy for case, copy in zip(originals, made, strict=True)}
+    tagging.give({copied[case_id].pk: tags for case_id, tags in tags_of(copied).items()})
+    return copied

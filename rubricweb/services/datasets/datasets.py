@@ -1,5 +1,6 @@
 """Bringing submissions in: a file becomes a whole dataset, or more items of one, or nothing at all."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ from rubricweb.models import (
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets import cases, columns, systems
 from rubricweb.services.datasets.intake import CheckedItems, Intake, NewItem, parts
+from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.labels import store_labels
 from rubricweb.services.reviews import queues
 from rubricweb.services.rubrics import rubrics
@@ -38,8 +40,8 @@ from rubricweb.services.shared.journal import record
 
 @dataclass(frozen=True)
 class StoredItems:
-    """A dataset with items of a file, and what of another program's file was left out: the first faults of it
-    and how many more there are.
+    """What an import brought: the dataset, how many items, and the first faults of what was left out of
+    another program's file, with how many more there are.
     """
 
     dataset: Dataset
@@ -227,6 +229,12 @@ class _Writer:
         self._make_what_is_new(items)
         ids = bulk_rows.reserve_ids(Item, len(items))
         bulk_rows.insert(Item, _COLUMNS, [self._values(pk, one) for pk, one in zip(ids, items, strict=True)])
+        tags: dict[int, set[str]] = defaultdict(set)
+        for item in items:
+            if item.case_tags:
+                tags[self._case(item)].update(item.case_tags)
+        if tags:
+            tagging.give(tags)
 
     def _make_what_is_new(self, items: Sequence[NewItem]) -> None:
         keys = dict.fromkeys(item.case_key for item in items if item.case_id is None)
@@ -235,6 +243,7 @@ class _Writer:
         self._case_position += len(new)
         names = {item.system for item in items} - self._systems.keys()
         if names:
+            systems.require_listed(self.dataset.team, names)
             versions = systems.named_versions(self.dataset.team, names)
             self._systems |= {name: version.pk for name, version in versions.items()}
         texts = dict.fromkeys(item.rubric for item in items if item.rubric is not None)
@@ -242,13 +251,16 @@ class _Writer:
         made = rubrics.store_versions([engine.Rubric.from_json(text) for text in unknown])
         self._rubrics |= {text: version.pk for text, version in zip(unknown, made, strict=True)}
 
+    def _case(self, item: NewItem) -> int:
+        return self._cases[item.case_key] if item.case_id is None else item.case_id
+
     def _values(self, pk: int, item: NewItem) -> tuple[Any, ...]:
         position, self.position = self.position, self.position + 1
         rubric_version_id = item.rubric_version_id if item.rubric is None else self._rubrics[item.rubric]
         return (
             pk,
             self.dataset.pk,
-            self._cases[item.case_key] if item.case_id is None else item.case_id,
+            self._case(item),
             item.wording,
             self._systems[item.system],
             item.attempt,

@@ -1,7 +1,7 @@
 """Items of a file on their way into a dataset: checked against it and made rows, a batch at a time."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,11 +9,13 @@ from rubricweb import engine
 from rubricweb.engine.autograders.examples.few_shot import content_digest
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
+from rubricweb.engine.formats.datasets.case_tags import MAX_TAGS
 from rubricweb.engine.formats.datasets.cases import AnsweredCase
 from rubricweb.engine.formats.label_files import LabelRecord
 from rubricweb.engine.submission import Submission
 from rubricweb.errors import Conflict
 from rubricweb.models import Dataset, Item, QueueState, ReviewQueue
+from rubricweb.selectors.datasets.tags import tags_of
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATER
 from rubricweb.services.datasets import cases
 
@@ -46,6 +48,8 @@ class NewItem:
     wording: int
     rubric_version_id: int | None
     same_as: str
+    # Of its case; the case has those of all its answers.
+    case_tags: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,8 @@ class Intake:
     _case_faults: list[Fault] = field(default_factory=list)
     _any_bare: bool = False
     _seen: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    # Of cases the dataset has, by id.
+    _tags: dict[int, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.dataset is not None and self.dataset.rubric_version is not None:
@@ -147,7 +153,23 @@ class Intake:
             ]
         if len(self._case_faults) < MOST_FAULTS:
             self._case_faults += cases.case_faults(dataset, file, known, first=self.taken)
+            self._case_faults += self._tag_faults(file, known)
         self._any_bare = self._any_bare or any(item.rubric is None for item in file.items)
+
+    def _tag_faults(self, file: DatasetFile, known: dict[str, Item]) -> list[Fault]:
+        """Items whose tags are too many beside those their case has, and gets from items before them."""
+        wanted = [(i, known.get(cases.case_key(item)), item.case_tags) for i, item in enumerate(file.items)]
+        tagged = [(i, asked.case_id, tags) for i, asked, tags in wanted if asked is not None and tags]
+        there = tags_of({case_id for _, case_id, _ in tagged} - self._tags.keys())
+        faults = []
+        for i, case_id, tags in tagged:
+            together = self._tags.setdefault(case_id, set(there.get(case_id, ())))
+            together.update(tags)
+            if len(together) > MAX_TAGS:
+                found = f"{len(together)} tags, with those the case has"
+                place = f"items[{self.taken + i}].case_tags"
+                faults.append(Fault(place, found, f"at most {MAX_TAGS} for a case"))
+        return faults
 
     def _row(self, file: DatasetFile, item: ItemRecord, asked: Item | None) -> NewItem:
         """The item as it will be stored; `asked` is one that answers the same case already."""
@@ -172,6 +194,7 @@ class Intake:
             wording=asked.case.wording if asked else 1,
             rubric_version_id=asked.rubric_version_id if asked else None,
             same_as="",
+            case_tags=item.case_tags,
         )
 
     def _with_duplicates(self, rows: list[NewItem]) -> list[NewItem]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Max
@@ -9,7 +10,8 @@ from django.db.models import Max
 from rubricweb.engine.errors import FaultList
 from rubricweb.engine.formats.datasets.cases import UNNAMED, read_system
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import System, SystemVersion, Team, User
+from rubricweb.models import System, SystemVersion, Team, User, unarchived
+from rubricweb.services.shared import archiving
 from rubricweb.services.shared.journal import record
 
 
@@ -28,6 +30,14 @@ def named_versions(team: Team, names: Iterable[str]) -> dict[str, SystemVersion]
         found[name] = version or _next_version(system, label)
         found[name].system = system
     return found
+
+
+def require_listed(team: Team, names: Iterable[str]) -> None:
+    """Refuses new answers of archived systems, by the names of versions."""
+    systems = {name.partition("@")[0] for name in names}
+    archived = System.objects.filter(unarchived(archived=True), team=team, name__in=systems)
+    for system in archived.order_by("name"):
+        archiving.require_listed(system)
 
 
 def _as_people_count(name: str) -> list[str | int]:
@@ -61,6 +71,19 @@ def rename_system(system: System, name: str, *, by: User) -> None:
     if name != before:
         system.save(update_fields=["name"])
         record(system.team, by, "renamed", system, before=before)
+
+
+@transaction.atomic
+def change_system(
+    system: System, *, by: User, name: str | None, archived: bool | None, now: datetime
+) -> None:
+    """Renames it, and archives or restores it with all its versions; None leaves either as it is.
+
+    Raises as `rename_system`, and Conflict for one that a run or a queue is still about.
+    """
+    if name is not None:
+        rename_system(system, name, by=by)
+    archiving.archive_or_restore(system, archived, by=by, now=now)
 
 
 @transaction.atomic

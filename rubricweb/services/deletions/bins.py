@@ -18,6 +18,7 @@ from rubricweb.models import (
     Dataset,
     DatasetImport,
     ExampleWords,
+    HalfLook,
     IdempotencyKey,
     Invitation,
     Item,
@@ -90,6 +91,7 @@ def _move_runs(runs: list[Run], datasets: list[Dataset], into: Team) -> None:
     tallies.update(run=None)
     IdempotencyKey.objects.filter(run__in=ids).delete()
     ReviewQueue.objects.filter(run__in=ids).update(run=None)
+    HalfLook.objects.filter(run__in=ids).update(run=None)
     Run.objects.filter(pk__in=ids).update(
         team=into, rubric_version=None, system_version=None, launch=None, rater=None, labels_digest=""
     )

@@ -1,7 +1,7 @@
 """Judges a team can use: the operator's own, the offline one, and endpoints its owners added."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
@@ -14,7 +14,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline import lexical
-from rubricweb.models import JudgeEndpoint, JudgeSnapshot, Run, Team, User
+from rubricweb.models import JudgeEndpoint, JudgeSnapshot, Run, Team, User, unarchived
 from rubricweb.services.endpoints import prices
 from rubricweb.services.endpoints.options import (
     OPTIONS,
@@ -23,6 +23,7 @@ from rubricweb.services.endpoints.options import (
     is_sendable,
     require_valid,
 )
+from rubricweb.services.shared import archiving
 from rubricweb.services.shared.encryption import decrypt, encrypt
 from rubricweb.services.shared.journal import record
 
@@ -44,12 +45,13 @@ def judges_of(team: Team) -> dict[str, JudgeConfig]:
     """What the team may grade with, by the id a form or API call names: without keys and extra headers.
 
     Prices are those of `services.endpoints.prices`: the endpoint's own, the team's, or the shipped ones.
+    Archived endpoints are left out: see `archived_judges`.
     """
     judges: dict[str, JudgeConfig] = {}
     if settings.OPENAI_API_KEY:
         judges[ENVIRONMENT] = _of_environment()
     for endpoint in endpoints_of(team):
-        judges[f"endpoint-{endpoint.pk}"] = _of_row(endpoint)
+        judges[endpoint.judge_id] = _of_row(endpoint)
     if settings.OFFLINE_JUDGE_URL:
         judges[OFFLINE] = _config(
             name=OFFLINE_NAME,
@@ -62,15 +64,36 @@ def judges_of(team: Team) -> dict[str, JudgeConfig]:
     return prices.priced(team, judges)
 
 
-def endpoints_of(team: Team) -> list[JudgeEndpoint]:
-    """The endpoints its owners added and did not remove, by name."""
-    return list(JudgeEndpoint.objects.filter(team=team, removed_at=None).order_by("name"))
+def archived_judges(team: Team) -> dict[str, JudgeConfig]:
+    """The same of its archived endpoints, which nobody grades with."""
+    archived = endpoints_of(team, archived=True)
+    return prices.priced(team, {endpoint.judge_id: _of_row(endpoint) for endpoint in archived})
+
+
+def endpoints_of(team: Team, *, archived: bool = False) -> list[JudgeEndpoint]:
+    """The endpoints its owners added and did not remove, by name; or those archived."""
+    rows = JudgeEndpoint.objects.filter(unarchived(archived=archived), team=team, removed_at=None)
+    return list(rows.order_by("name"))
+
+
+def require_unarchived(team: Team, judge_ids: Iterable[str]) -> None:
+    """Refuses, among judges of the team, an endpoint that is archived."""
+    asked = [pk for pk in map(endpoint_of, judge_ids) if pk is not None]
+    if not asked:
+        return
+    archived = JudgeEndpoint.objects.filter(unarchived(archived=True), team=team, removed_at=None)
+    for endpoint in archived.filter(pk__in=asked).order_by("pk"):
+        archiving.require_listed(endpoint)
 
 
 def choose_judge(team: Team, judge_id: str, *, model: str = "") -> JudgeConfig:
-    """The judge called `judge_id`, with another model of the same endpoint when one is named."""
+    """The judge called `judge_id`, with another model of the same endpoint when one is named.
+
+    Raises Invalid for one that is not there, Conflict for one that is archived.
+    """
     judges = judges_of(team)
     if judge_id not in judges:
+        require_unarchived(team, [judge_id])
         known = ", ".join(judges) or "none; set OPENAI_API_KEY, or let an owner add an endpoint"
         said = f"There is no judge {judge_id!r} here." if judge_id else "Choose a judge."
         fault = Fault("judge", repr(judge_id) if judge_id else "nothing", known)
@@ -142,7 +165,8 @@ def _require_same_host(config: JudgeConfig, today: str, remedy: str) -> None:
 def endpoint_of(judge_id: str) -> int | None:
     """The endpoint row behind a judge id, None for the built-in judges."""
     kind, _, number = judge_id.partition("-")
-    return int(number) if kind == "endpoint" and number.isdigit() else None
+    is_number = number.isascii() and number.isdigit() and len(number) < 19
+    return int(number) if kind == "endpoint" and is_number else None
 
 
 @transaction.atomic
@@ -216,6 +240,19 @@ def edit_endpoint(
     if changed:
         _save(endpoint)
         record(endpoint.team, by, "edited", endpoint, fields=", ".join(changed))
+    return endpoint
+
+
+@transaction.atomic
+def change_endpoint(
+    endpoint: JudgeEndpoint, *, by: User, now: datetime, archived: bool | None = None, **changes: Any
+) -> JudgeEndpoint:
+    """What `edit_endpoint` changes, and whether it is archived, None as it is; all or nothing.
+
+    An archived one keeps its key and is asked by no new run. Raises Conflict for one that a run still asks.
+    """
+    endpoint = edit_endpoint(endpoint, by=by, **changes)
+    archiving.archive_or_restore(endpoint, archived, by=by, now=now)
     return endpoint
 
 

@@ -12,7 +12,7 @@ from rubricweb.engine.errors import Fault
 from rubricweb.errors import Invalid, NotFound
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.prices import AS_OF, Price, shipped_price
-from rubricweb.models import JudgeEndpoint, ModelPrice, Team, User
+from rubricweb.models import JudgeEndpoint, ModelPrice, Team, User, unarchived
 from rubricweb.services.shared.journal import record
 
 ENDPOINT = "endpoint"
@@ -77,12 +77,15 @@ def for_model(team: Team, config: JudgeConfig, model: str) -> JudgeConfig:
 
 
 def list_for(team: Team) -> list[PriceLine]:
-    """The models this team's judges ask and those it has set a price for, by name. Two queries."""
+    """The models this team's judges ask and those it has set a price for, by name. Two queries.
+
+    Archived endpoints are no judges of it while they are.
+    """
     rows = {row.model: row for row in ModelPrice.objects.filter(team=team)}
     asked: dict[str, list[str]] = {}
     apart: dict[str, list[str]] = {}
     for name, model, *own in (
-        JudgeEndpoint.objects.filter(team=team, removed_at=None)
+        JudgeEndpoint.objects.filter(unarchived(), team=team, removed_at=None)
         .order_by("name")
         .values_list("name", "model", "input_usd_per_million", "output_usd_per_million")
     ):

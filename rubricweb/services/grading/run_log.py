@@ -46,12 +46,12 @@ class RunLog:
         if reply.fallback:
             self.add("fell_back")
 
-    def write_if_due(self) -> None:
+    def flush_if_due(self) -> None:
         """Writes the lines when the last time is long enough ago; asks the database."""
         if self._lines and time.monotonic() - self._written_at > WRITE_EVERY_SECONDS:
-            self.write()
+            self.flush()
 
-    def write(self) -> None:
+    def flush(self) -> None:
         """Writes the lines; asks the database. Those that a failure leaves are written the next time."""
         while self._lines:
             (kind, message), count = next(iter(self._lines.items()))

@@ -247,12 +247,12 @@ class WorkerRun:
             leases.release(self._worker, self._rows_to_release)
             self._rows_to_release = []
         self.funding.release()
-        self.log.write_if_due()
+        self.log.flush_if_due()
 
     def leave(self) -> None:
         """Gives everything back; asks the database."""
         self._rows_to_release += self.leased_rows
         self.items, self._claimed = {}, []
         self.release_unneeded()
-        self.log.write()
+        self.log.flush()
         self.funding.close()

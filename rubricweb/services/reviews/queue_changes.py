@@ -89,8 +89,8 @@ def extend_queue(
     """Puts the items of one more source behind those of the queue, asks for more raters per item, or both.
 
     How many items were new. What is in the queue already stays as it is; another sample is another draw, with
-    a record of its own. A queue that names system versions takes only their answers. Raises Conflict for a
-    closed queue, and when that adds nothing.
+    a record of its own. A queue that names system versions takes only their answers, one over a half only
+    those to its cases. Raises Conflict for a closed queue, and when that adds nothing.
     """
     dataset_versions.hold(queue.dataset)
     locked = _open_to_change(queue)
@@ -125,7 +125,9 @@ def _raise_raters(queue: ReviewQueue, wanted: int) -> int:
 def _add_from(queue: ReviewQueue, source: Source, by: User) -> int:
     criteria = list(queue.criteria.all())
     systems = list(queue.system_versions.select_related("system"))
-    chosen = queue_sources.chosen(queue.dataset, source, viewer=by, criteria=criteria, systems=systems)
+    chosen = queue_sources.chosen(
+        queue.dataset, source, viewer=by, criteria=criteria, systems=systems, half=queue.half
+    )
     require_rubrics(queue.dataset, queue.rubric_version, chosen.item_ids, limited=bool(criteria))
     added = queue_items.add_chosen(queue, chosen, run=source.run)
     if added and chosen.source["kind"] == ALL:

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from rubricweb.models import NOT_RETIRED, Dataset, Draw, Item, Order, QueueItem, ReviewQueue, Run, Stratum
+from rubricweb.selectors.datasets.halves import of_half
 from rubricweb.selectors.reviews import informative
 from rubricweb.selectors.reviews.queue_sources import SelectedItems
 from rubricweb.services.reviews import assignments
@@ -109,9 +110,11 @@ def missing_items(queue: ReviewQueue) -> list[int]:
 
 
 def belonging(queue: ReviewQueue, items: QuerySet[Item]) -> QuerySet[Item]:
-    """The items a queue over a whole dataset takes in: answers of its system versions, if it names some, and,
-    if it is limited to some criteria, only those without a rubric of their own.
+    """The items a queue over a whole dataset takes in: answers of its system versions, if it names some, to
+    cases of its half, if it has one, and, if it is limited to some criteria, only those without a rubric of
+    their own.
     """
+    items = of_half(items, queue.half)
     if queue.criteria.exists():
         items = items.filter(rubric_version=None)
     versions = list(queue.system_versions.values_list("pk", flat=True))

@@ -33,6 +33,7 @@ from rubricweb.models import (
     Team,
     User,
 )
+from rubricweb.selectors.datasets.systems import versions_of_items
 from rubricweb.selectors.reviews import queue_sources
 from rubricweb.selectors.reviews.calibration import CalibrationStage
 from rubricweb.selectors.reviews.queue_sources import ALL, SAMPLE, Source
@@ -56,8 +57,9 @@ class QueueRequest:
     """A queue as it is asked for: over the items `source` names, for these `raters` or, with `everyone`, for
     all who may review now or later. `criteria`, ids or names, are what people are asked about from beginning
     to end; none is all of the rubric version. `systems` are the versions whose answers it is about, from
-    beginning to end; none is whichever answered, now or later. `run` is what is revealed after submitting.
-    Without an `order` a sample is handed out as it was drawn, everything else as in the dataset.
+    beginning to end; none is whichever answered, now or later. `half`, dev or test, is the half
+    of the dataset whose cases it is about; "" is all. `run` is what is revealed after submitting. Without an
+    `order` a sample is handed out as it was drawn, everything else as in the dataset.
     `label_decision` is what it is opened for.
     """
 
@@ -77,6 +79,7 @@ class QueueRequest:
     criteria: Sequence[int | str] = ()
     label_decision: LabelDecision | None = None
     systems: Sequence[SystemVersion] = ()
+    half: str = ""
 
 
 @transaction.atomic
@@ -93,7 +96,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     require_able(team, people)
     require_enough(asked.raters_per_item, people=len(people))
     dataset, run, source = asked.dataset, asked.run, asked.source
-    _require_revealing(run, dataset, asked.systems)
+    _require_revealing(run, dataset, asked.systems, asked.half)
     _require_known("blind", asked.blind, Blind.values)
     is_sample = source.kind == SAMPLE
     order = asked.order or (Order.DRAWN if is_sample else Order.DATASET)
@@ -109,13 +112,17 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
         require_rubric(dataset, asked.rubric_version)
     criteria = chosen_criteria(asked.rubric_version, asked.criteria)
     systems = list(dict.fromkeys(asked.systems))
-    chosen = queue_sources.chosen(dataset, source, viewer=by, criteria=criteria, systems=systems)
+    _require_listed_answers(dataset, systems)
+    chosen = queue_sources.chosen(
+        dataset, source, viewer=by, criteria=criteria, systems=systems, half=asked.half
+    )
     require_rubrics(dataset, asked.rubric_version, chosen.item_ids, limited=bool(criteria))
     queue = ReviewQueue.objects.create(
         team=team,
         name=name,
         dataset=dataset,
         dataset_version=dataset.version,
+        half=asked.half,
         rubric_version=asked.rubric_version,
         run=run,
         raters_per_item=asked.raters_per_item,
@@ -140,7 +147,17 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     return queue
 
 
-def _require_revealing(run: Run | None, dataset: Dataset, systems: Sequence[SystemVersion]) -> None:
+def _require_listed_answers(dataset: Dataset, systems: Sequence[SystemVersion]) -> None:
+    """Refuses answers of archived systems: those that are asked for, or all where there are no others."""
+    named = systems or versions_of_items(Item.objects.current().filter(dataset=dataset))
+    archived = [version.system for version in named if version.system.archived_at is not None]
+    if archived and (systems or len(archived) == len(named)):
+        require_listed(archived[0])
+
+
+def _require_revealing(
+    run: Run | None, dataset: Dataset, systems: Sequence[SystemVersion], half: str
+) -> None:
     """Refuses a run that judged none of the queue's items."""
     if run is None:
         return
@@ -149,6 +166,8 @@ def _require_revealing(run: Run | None, dataset: Dataset, systems: Sequence[Syst
     if systems and run.system_version and run.system_version not in systems:
         names = ", ".join(map(str, systems))
         raise refused("run", f"The run to reveal must be over answers of {names}, not of {run.system}.")
+    if half and run.half and run.half != half:
+        raise refused("run", f"The run to reveal must be over {half} cases, not over {run.half} cases.")
 
 
 def _require_known(place: str, value: str, known: Sequence[str]) -> None:

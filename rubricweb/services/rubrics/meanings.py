@@ -27,9 +27,9 @@ def assign_meanings(rubric: Rubric) -> None:
     changed = []
     for uid, of_uid in wordings(rubric).items():
         kept: set[int] = set()
-        for question in _questions(of_uid):
-            meaning = _meaning(rubric, uid, question, kept)
-            for row in question.members:
+        for asked in _criterion_meanings(of_uid):
+            meaning = _meaning(rubric, uid, asked, kept)
+            for row in asked.members:
                 if row.meaning_id != meaning.pk:
                     row.meaning = meaning
                     changed.append(row)
@@ -37,36 +37,34 @@ def assign_meanings(rubric: Rubric) -> None:
     Meaning.objects.filter(rubric=rubric, criteria=None).delete()
 
 
-def _meaning(rubric: Rubric, uid: str, question: CriterionMeaning, kept: set[int]) -> Meaning:
-    """The row of a question: one its criteria have already and no other question took, else a new one."""
-    known = (
-        row.meaning for row in question.members if row.meaning is not None and row.meaning.pk not in kept
-    )
+def _meaning(rubric: Rubric, uid: str, asked: CriterionMeaning, kept: set[int]) -> Meaning:
+    """The row of a meaning: one its criteria have already and no other meaning took, else a new one."""
+    known = (row.meaning for row in asked.members if row.meaning is not None and row.meaning.pk not in kept)
     meaning = next(known, None) or Meaning(rubric=rubric, uid=uid)
-    source = question.source.meaning if question.source is not None else None
+    source = asked.source.meaning if asked.source is not None else None
     if meaning.pk is None or (meaning.source_id, meaning.option_map) != (
         source and source.pk,
-        question.option_map,
+        asked.option_map,
     ):
-        meaning.source, meaning.option_map = source, question.option_map
+        meaning.source, meaning.option_map = source, asked.option_map
         meaning.save()
     kept.add(meaning.pk)
-    question.meaning = meaning
+    asked.meaning = meaning
     return meaning
 
 
-def _questions(of_uid: Sequence[Wording]) -> list[CriterionMeaning]:
-    """What the wordings of one criterion ask; a question comes after its source."""
+def _criterion_meanings(of_uid: Sequence[Wording]) -> list[CriterionMeaning]:
+    """The wordings of one criterion by what they mean; a meaning that takes labels of another follows it."""
     found: dict[Wording, CriterionMeaning] = {}
     for wording in of_uid:
         before, decision = wording.before, wording.decision
         if before is None or decision is None:
-            question = CriterionMeaning()
+            meaning = CriterionMeaning()
         elif decision.options is None:
             # Carried as they are: the words ask what those before them do.
-            question = found[before]
+            meaning = found[before]
         else:
-            question = CriterionMeaning(source=found[before], option_map=decision.options)
-        question.members += wording.members
-        found[wording] = question
+            meaning = CriterionMeaning(source=found[before], option_map=decision.options)
+        meaning.members += wording.members
+        found[wording] = meaning
     return list(dict.fromkeys(found.values()))

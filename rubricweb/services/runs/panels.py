@@ -120,11 +120,12 @@ def judges_of(run: Run) -> dict[str, JudgeConfig]:
 
 
 def require_judges(run: Run) -> None:
-    """Raises Conflict when a judge of the run can be asked no more.
+    """Raises Conflict when a judge of the run can be asked no more, or is archived.
 
     Where the offline judge answers is known to the processes that `rubricweb serve` starts, not to every
     other: without its address here nothing is said.
     """
+    endpoints.require_unarchived(run.team, (judge.id for judge in run.asked_judges))
     if settings.OFFLINE_JUDGE_URL or not asks_offline(run):
         judges_of(run)
 

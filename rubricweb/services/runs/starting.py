@@ -31,10 +31,10 @@ from rubricweb.models import (
     Team,
     User,
     asked_judges,
+    unarchived,
 )
-from rubricweb.models.datasets import SEALS
-from rubricweb.selectors.datasets.halves import of_half
-from rubricweb.selectors.datasets.systems import versions_of
+from rubricweb.selectors.datasets.halves import in_half
+from rubricweb.selectors.datasets.systems import versions_of_items
 from rubricweb.services import dataset_versions
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.reviews.reviews import require_rubric
@@ -145,6 +145,7 @@ def drafted(
         raise Invalid.at("option_seed", str(seed), "a whole number from 0")
     items = _chosen(dataset, options)
     judge, panel = _judges(team, items, rubric_version, options, asking)
+    endpoints.require_unarchived(team, (one.id for one in asked_judges(judge, panel)))
     if options.mode == RunMode.BATCH:
         _check_batches(team, asked_judges(judge, panel))
     examples = None
@@ -233,7 +234,7 @@ def _started(draft: Draft, enqueue: Enqueue) -> Run:
 
 def _one_version(items: QuerySet[Item]) -> SystemVersion | None:
     """The named version that all of them are answers of; None where their file named none."""
-    versions = list(versions_of(items).order_by("system__name", "position"))
+    versions = list(versions_of_items(items))
     if len(versions) > 1:
         names = ", ".join(str(version) or "no system named" for version in versions[:5])
         raise Invalid.at(
@@ -249,14 +250,14 @@ def _chosen(dataset: Dataset, options: RunOptions) -> QuerySet[Item]:
     versions alone that are asked for.
     """
     items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
-    if options.half:
-        items = _in_half(dataset, items, options.half)
+    items = in_half(items, dataset, options.half)
     if options.item_ids is not None:
         of = f"{dataset}, of its {options.half} half" if options.half else str(dataset)
         items = _named(of, items, options.item_ids)
     if not options.systems:
-        return items
+        return _of_listed_systems(items, are_named=options.item_ids is not None)
     for version in options.systems:
+        require_listed(version.system)
         if not items.filter(system_version=version).exists():
             raise Invalid.at(
                 "systems", str(version) or "no system named", "a version that has answers among them"
@@ -264,15 +265,15 @@ def _chosen(dataset: Dataset, options: RunOptions) -> QuerySet[Item]:
     return items.filter(system_version__in=options.systems)
 
 
-def _in_half(dataset: Dataset, items: QuerySet[Item], half: str) -> QuerySet[Item]:
-    if half not in SEALS:
-        raise Invalid.at("half", repr(half[:40]), ", ".join(SEALS))
-    found = of_half(items, half)
-    if not found.exists():
-        raise Invalid.at(
-            "half", f"no {half} case in {dataset}", "all cases, or a dataset whose cases are split"
-        )
-    return found
+def _of_listed_systems(items: QuerySet[Item], *, are_named: bool) -> QuerySet[Item]:
+    """Those that are no answers of archived systems. Refused where such an item is named, or none is left."""
+    archived = list(versions_of_items(items).filter(unarchived("system__", archived=True)))
+    if not archived:
+        return items
+    left = items.exclude(system_version__in=archived)
+    if are_named or not left.exists():
+        require_listed(archived[0].system)
+    return left
 
 
 def _named(dataset: str, items: QuerySet[Item], item_ids: Sequence[int]) -> QuerySet[Item]:

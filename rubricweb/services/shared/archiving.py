@@ -6,18 +6,42 @@ from django.db import transaction
 from django.db.models import Q
 
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import UNENDED, Dataset, QueueState, ReviewQueue, Rubric, Run, User
+from rubricweb.models import (
+    UNENDED,
+    Combination,
+    CombinationState,
+    Dataset,
+    DatasetImport,
+    ImportState,
+    JudgeEndpoint,
+    QueueState,
+    ReviewQueue,
+    Rubric,
+    Run,
+    System,
+    Team,
+    User,
+)
 from rubricweb.services.shared.journal import record
 
 Named = Rubric | Dataset | Run | ReviewQueue
+CanBeArchived = Named | System | JudgeEndpoint | Team
 
 NAME_MAX = 200
-KINDS: dict[str, type[Named]] = {"rubric": Rubric, "dataset": Dataset, "run": Run, "queue": ReviewQueue}
+KINDS: dict[str, type[CanBeArchived]] = {
+    "rubric": Rubric,
+    "dataset": Dataset,
+    "run": Run,
+    "queue": ReviewQueue,
+    "system": System,
+    "endpoint": JudgeEndpoint,
+    "team": Team,
+}
 UNIQUE = ("dataset", "queue")
 """Kinds whose names are unique in a team."""
 
 
-def kind_of(row: Named) -> str:
+def kind_of(row: CanBeArchived) -> str:
     """Its name in KINDS."""
     return next(kind for kind, model in KINDS.items() if isinstance(row, model))
 
@@ -60,11 +84,11 @@ def rename(row: Named, name: str, *, by: User) -> None:
 
 
 @transaction.atomic
-def archive(row: Named, *, by: User, now: datetime) -> None:
+def archive(row: CanBeArchived, *, by: User, now: datetime) -> None:
     """Puts it out of sight; nothing that stands on it changes. Archived before, it stays as it is.
 
-    Raises Conflict while it is in use: a run that has not ended, a queue that is not closed, or a rubric or
-    dataset that one of these stands on.
+    Raises Conflict while it is in use: a run that has not ended, a queue that is not closed, or what one of
+    these stands on; a team also while an import into it or a combination of its datasets has not ended.
     """
     locked = type(row)._default_manager.select_for_update(of=("self",)).get(pk=row.pk)
     if locked.archived_at is not None:
@@ -72,28 +96,32 @@ def archive(row: Named, *, by: User, now: datetime) -> None:
     require_idle(locked)
     locked.archived_at = now
     locked.save(update_fields=["archived_at"])
-    record(row.team, by, "archived", locked)
+    record(_team_of(row), by, "archived", locked)
     row.refresh_from_db()
 
 
 @transaction.atomic
-def restore(row: Named, *, by: User) -> None:
-    """Back into lists and choosers."""
+def restore(row: CanBeArchived, *, by: User) -> None:
+    """Back into lists and choosers; a team can be changed again."""
     restored = (
         type(row)._default_manager.filter(pk=row.pk, archived_at__isnull=False).update(archived_at=None)
     )
     if restored:
-        record(row.team, by, "restored", row)
+        record(_team_of(row), by, "restored", row)
     row.refresh_from_db()
 
 
-def require_listed(row: Rubric | Dataset) -> None:
+def _team_of(row: CanBeArchived) -> Team:
+    return row if isinstance(row, Team) else row.team
+
+
+def require_listed(row: Rubric | Dataset | System | JudgeEndpoint) -> None:
     """Refuses new work on what is archived."""
     if row.archived_at is not None:
         raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first, or choose another.")
 
 
-def require_idle(row: Named) -> None:
+def require_idle(row: CanBeArchived) -> None:
     """Refuses to archive what is in use: see `archive`."""
     running, reviewed = (
         Run.objects.filter(state__in=UNENDED),
@@ -105,6 +133,15 @@ def require_idle(row: Named) -> None:
         running, reviewed = running.none(), reviewed.filter(pk=row.pk)
     elif isinstance(row, Dataset):
         running, reviewed = running.filter(dataset=row), reviewed.filter(dataset=row)
+    elif isinstance(row, Team):
+        running, reviewed = running.filter(team=row), reviewed.filter(team=row)
+    elif isinstance(row, System):
+        running = running.filter(system_version__system=row)
+        reviewed = reviewed.filter(system_versions__system=row)
+    elif isinstance(row, JudgeEndpoint):
+        # A panel's members are named in its snapshot alone; few runs of a team have not ended.
+        asking = [run.pk for run in running.filter(team=row.team_id) if _asks(run, row)]
+        running, reviewed = running.filter(pk__in=asking), reviewed.none()
     else:
         running = running.filter(rubric_version__rubric=row)
         reviewed = reviewed.filter(rubric_version__rubric=row)
@@ -112,6 +149,24 @@ def require_idle(row: Named) -> None:
         raise Conflict(f"{run} is {run.state}: cancel it first, or wait until it has finished.")
     if queue := reviewed.order_by("pk").first():
         raise Conflict(f"The review queue {queue} is {queue.state}: close it first.")
+    if isinstance(row, Team):
+        _require_nothing_comes_in(row)
+
+
+def _asks(run: Run, endpoint: JudgeEndpoint) -> bool:
+    return any(judge.id == endpoint.judge_id for judge in run.asked_judges)
+
+
+def _require_nothing_comes_in(team: Team) -> None:
+    """Refuses while a file or a combination of datasets is on its way into the team."""
+    under_way = (ImportState.WAITING, ImportState.RUNNING, ImportState.ASKS)
+    if found := DatasetImport.objects.filter(team=team, state__in=under_way).order_by("pk").first():
+        raise Conflict(f"The import of {found} has not ended: cancel it first, or wait until it has.")
+    copying = (CombinationState.WAITING, CombinationState.RUNNING)
+    if combination := Combination.objects.filter(team=team, state__in=copying).order_by("pk").first():
+        raise Conflict(
+            f"Combining datasets to {combination} has not ended: cancel it first, or wait until it has."
+        )
 
 
 @transaction.atomic
@@ -119,6 +174,11 @@ def change(row: Named, *, by: User, name: str | None, archived: bool | None, now
     """Both at once, all or nothing; None leaves either as it is."""
     if name is not None:
         rename(row, name, by=by)
+    archive_or_restore(row, archived, by=by, now=now)
+
+
+def archive_or_restore(row: CanBeArchived, archived: bool | None, *, by: User, now: datetime) -> None:
+    """Archives or restores it as it is to be; None leaves it as it is."""
     if archived:
         archive(row, by=by, now=now)
     elif archived is not None:

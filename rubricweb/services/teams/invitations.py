@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models.functions import Lower
 from django.utils.text import slugify
 
+from rubricweb import access
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
 from rubricweb.models import Invitation, Membership, Role, Team, User
 from rubricweb.selectors.teams import addresses, invitations
@@ -117,7 +118,7 @@ def accept(secret: str, *, user: User, now: datetime) -> Membership:
     """Lets a person who is signed in into the team.
 
     Raises NotFound for a secret that is spent, withdrawn or expired; Forbidden for the invitation of somebody
-    else; Conflict for somebody who is in the team already.
+    else; Conflict for somebody who is in the team already, and while the team is archived.
     """
     invitation = _locked(secret, now)
     named = invitations.receiver(invitation)
@@ -258,6 +259,7 @@ def _locked(secret: str, now: datetime) -> Invitation:
 
 
 def _let_in(invitation: Invitation, user: User, now: datetime) -> Membership:
+    access.require_changeable(invitation.team)
     membership = add_member(invitation.team, user, Role(invitation.role), by=invitation.invited_by)
     _spend(invitation, now)
     record(invitation.team, user, "accepted", invitation)

@@ -14,6 +14,7 @@ from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import ApiToken, Membership, Role, Team, User
 from rubricweb.selectors.teams import addresses
 from rubricweb.services.reviews import raters
+from rubricweb.services.shared import archiving
 from rubricweb.services.shared.journal import record
 
 TOKEN_DAYS_MAX = 366
@@ -52,6 +53,18 @@ def rename_team(team: Team, name: str, *, by: User) -> None:
         team.name = name
         team.save(update_fields=["name"])
         record(team, by, "renamed", team, before=before)
+
+
+@transaction.atomic
+def change_team(team: Team, *, by: User, name: str | None, archived: bool | None, now: datetime) -> None:
+    """Renames it, and archives or restores it; None leaves either as it is.
+
+    An archived team is read and exported, and nothing in it changes. Raises as `rename_team`, and Conflict
+    while a run or an import has not ended or a queue is not closed.
+    """
+    if name is not None:
+        rename_team(team, name, by=by)
+    archiving.archive_or_restore(team, archived, by=by, now=now)
 
 
 @transaction.atomic

@@ -55,8 +55,8 @@ def inbox(request: TeamRequest) -> HttpResponse:
         "run": where.runs[0] if asked.run_id else None,
         "cell_criterion": _cell_criterion(where, asked),
         "undo": _undo(request, asked),
-        "may_adjudicate": request.membership.role >= Role.REVIEWER,
-        "may_edit": request.membership.role >= Role.EDITOR,
+        "may_adjudicate": request.membership.may(Role.REVIEWER),
+        "may_edit": request.membership.may(Role.EDITOR),
     }
     undone = [context["undo"]["item"].pk] if context["undo"] else []
     context |= titles(request, [*(row.item_id for row in page.rows), *undone])
@@ -224,7 +224,7 @@ def _unit_page(
         "after_url": _unit_url(request, around.after, asked),
         "names_query": asked.query(names="" if asked.names else "1"),
         "undo": _undo(request, asked),
-        "may_adjudicate": request.membership.role >= Role.REVIEWER,
+        "may_adjudicate": request.membership.may(Role.REVIEWER),
     }
     return render(request, "adjudication/unit.html", context, status=status)
 

@@ -20,6 +20,7 @@ from rubricweb.selectors.reviews import comments
 from rubricweb.selectors.reviews.reviews import Measured, measured
 from rubricweb.selectors.reviews.revision_rates import revision_rates
 from rubricweb.selectors.rubrics.todo import rubric_todo
+from rubricweb.services.datasets.halves import looks
 from rubricweb.web.comparison import words
 from rubricweb.web.comparison.forms import ComparisonQuery, read_asked
 from rubricweb.web.http import TeamRequest, team_page
@@ -40,6 +41,7 @@ def compare(request: TeamRequest) -> HttpResponse:
         return answer
     run = selection.run
     found = selected.compare(run, selection.queues, viewer=request.user)
+    found = looks.count_look(found, by=request.user)
     waiting = inbox.inbox(inbox.scope(request.team, request.user, selection.queues, run))
     choices = [row for row in found.criteria if row.options is not None]
     inbox_url = f"{reverse('adjudication', args=[request.team.slug])}?{asked.pair}"

@@ -73,8 +73,8 @@ def dashboard(request: TeamRequest) -> HttpResponse:
         "rows": [(one, point, ink(one), _shared_figure(one, point)) for one, point in board.points],
         "choices": [(one.number, _label(one, board.choices)) for one in board.choices],
         "filtered": dataset_id is not None or rubric_id is not None,
-        "steps": None if put_away or board.steps.over else board.steps,
-        "may_edit": role >= Role.EDITOR,
+        "steps": None if put_away or board.steps.over or request.team.archived_at else board.steps,
+        "may_edit": request.membership.may(Role.EDITOR),
     }
     template = "dashboard/_board.html" if request.htmx else "dashboard/dashboard.html"
     response = render(request, template, context)

@@ -11,6 +11,7 @@ from rubricweb.errors import Withheld
 from rubricweb.models import Role
 from rubricweb.selectors.comparison.case import case_answers
 from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.selectors.datasets.tags import tags_of
 from rubricweb.web.http import TeamRequest, team_page
 from rubricweb.web.shared.titles import titles
 
@@ -25,12 +26,14 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
         "case": case,
         "submission": words.to_engine(),
         "asked": words,
-        "may_change": request.membership.role >= Role.EDITOR and not case.dataset.sealed_as,
+        "may_change": request.membership.may(Role.EDITOR) and not case.dataset.sealed_as,
+        "may_tag": request.membership.may(Role.EDITOR),
     }
     try:
         found = case_answers(case, viewer=request.user, cursor=request.GET.get("cursor"))
     except Withheld as error:
         context["withheld"] = str(error)
     else:
+        context |= {"tags": tags_of([case.pk]).get(case.pk, ())}
         context |= {"found": found, **titles(request, [one.item.pk for one in found.answers])}
     return render(request, "datasets/cases/case.html", context)

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 from rubricweb import access, tasks
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Combination, CombinationState, Dataset, Role
-from rubricweb.selectors.datasets.combinations import UNENDED, combinable
+from rubricweb.models import Combination, Dataset, Role
+from rubricweb.selectors.datasets import combinations as selected
 from rubricweb.services.combinations import combinations, plans, reruns
 from rubricweb.web.datasets.forms import CombineForm, RerunForm
 from rubricweb.web.http import TeamRequest, now, team_page, whole_number
@@ -26,7 +26,7 @@ def combine(request: TeamRequest) -> HttpResponse:
     numbers = [whole_number(text, "A dataset") or 0 for text in request.GET.getlist("dataset")]
     if len(numbers) < plans.FEWEST:
         context: dict[str, Any] = {
-            "datasets": combinable(request.team),
+            "datasets": selected.combinable(request.team),
             "chosen": numbers,
             "most": plans.MOST,
             "too_few": "dataset" in request.GET,
@@ -58,10 +58,22 @@ def _planned(request: TeamRequest, datasets: list[Dataset]) -> HttpResponse:
 
 @team_page(Role.EDITOR)
 @require_safe
+def combinations_page(request: TeamRequest) -> HttpResponse:
+    """What was combined, the newest first; asked for again while some is under way."""
+    page = selected.combinations(request.team, cursor=request.GET.get("cursor"))
+    context = {"page": page, "is_moving": any(one.state in selected.UNENDED for one in page.rows)}
+    if request.htmx:
+        status = 200 if context["is_moving"] else STOP_POLLING
+        return render(request, "datasets/combine/_combinations.html", context, status=status)
+    return render(request, "datasets/combine/combinations.html", context)
+
+
+@team_page(Role.EDITOR)
+@require_safe
 def combination(request: TeamRequest, combination_id: int) -> HttpResponse:
     """How far a combination is, asked for again until it has ended; then the runs to start again."""
     found = access.access_combination(request.team, combination_id)
-    is_moving = found.state in UNENDED
+    is_moving = found.state in selected.UNENDED
     context = {"found": found, "is_moving": is_moving}
     if request.htmx:
         status = 200 if is_moving else STOP_POLLING
@@ -73,14 +85,8 @@ def combination(request: TeamRequest, combination_id: int) -> HttpResponse:
 
 def _runs(request: TeamRequest, found: Combination, data: Any = None) -> dict[str, Any]:
     """The runs of the originals, with the form that starts them again; nothing before it is combined."""
-    if found.state != CombinationState.DONE or found.dataset is None:
-        return {}
-    try:
-        parts = combinations.request_of(found).parts
-    except Conflict:  # originals are deleted, and their runs with them
-        return {}
-    runs = reruns.planned(parts, viewer=request.user, now=now(), found=found)
-    return {"runs": runs, "form": RerunForm(data, runs=runs)}
+    runs = reruns.of_combination(found, viewer=request.user, now=now())
+    return {"runs": runs, "form": RerunForm(data, runs=runs)} if runs else {}
 
 
 @team_page(Role.EDITOR)

@@ -38,6 +38,7 @@ FIELDS: dict[str, tuple[str, str]] = {
     ),
     "system": ("System", "Which version answered, as assistant@v4; or the name of a model."),
     "attempt": ("Attempt", "A number that tells several answers of one version to the same case apart."),
+    "case_tags": ("Tags of the case", "A list, or with commas between them. Else the column is metadata."),
 }
 
 
@@ -143,11 +144,23 @@ class HalvesForm(SplitForm):
 
     n_dev = forms.IntegerField(
         min_value=1,
-        initial=10,
         label="Cases for examples",
         widget=forms.NumberInput(attrs={"class": "input--short"}),
         help_text="They are dev; every other case is test.",
     )
+
+
+def _tags(label: str, help_text: str) -> forms.CharField:
+    """Tags with commas between them; those the dataset has are offered."""
+    widget = forms.TextInput(attrs={"list": "tags-known", "autocomplete": "off", "dir": "auto"})
+    return forms.CharField(max_length=1_000, required=False, label=label, help_text=help_text, widget=widget)
+
+
+class TagForm(RefusableForm):
+    """Tags that cases are given, and others that are taken away from them."""
+
+    add = _tags("Add", "With commas between them: billing, hard.")
+    remove = _tags("Remove", "From those that have them.")
 
 
 class CorrectionForm(forms.Form):
@@ -219,6 +232,7 @@ class CombineForm(RefusableForm):
             ("ids", "where they have the same id"),
         ],
         initial="cases",
+        widget=forms.RadioSelect,
     )
     as_attempts = forms.BooleanField(
         required=False,

@@ -16,9 +16,13 @@ from rubricweb.web.http import TeamRequest, team_page
 
 @team_page(Role.EDITOR)
 def split_cases(request: TeamRequest, dataset_id: int) -> HttpResponse:
-    """Asks how many cases examples are drawn from."""
+    """Asks how many cases examples are drawn from; where they are split already its page says how."""
     dataset = access.access_dataset(request.team, dataset_id)
-    form = HalvesForm(request.POST if request.method == "POST" else None)
+    if request.method != "POST" and dataset.case_splits.exists():
+        return redirect("dataset", request.team.slug, dataset.pk)
+    cases = without_half(dataset).count()
+    few = max(min(10, cases // 2), 1)
+    form = HalvesForm(request.POST if request.method == "POST" else None, initial={"n_dev": few})
     if request.method == "POST" and form.is_valid():
         try:
             drawn = drawing.split_cases(dataset, by=request.user, **form.cleaned_data)
@@ -28,7 +32,7 @@ def split_cases(request: TeamRequest, dataset_id: int) -> HttpResponse:
             words = f"{drawn.n_dev:,} dev cases for examples, {drawn.n_test:,} test cases."
             messages.success(request, f"{dataset} is split: {words}")
             return redirect("dataset", request.team.slug, dataset.pk)
-    context = {"dataset": dataset, "form": form, "cases": without_half(dataset).count()}
+    context = {"dataset": dataset, "form": form, "cases": cases}
     return render(request, "datasets/halves/split_cases.html", context, status=422 if form.errors else 200)
 
 

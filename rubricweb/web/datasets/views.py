@@ -17,6 +17,8 @@ from rubricweb.selectors.datasets import combinations, imports, versions
 from rubricweb.selectors.datasets import items as selectors
 from rubricweb.selectors.datasets.columns import columns, read_where
 from rubricweb.selectors.datasets.halves import halves, read_half
+from rubricweb.selectors.datasets.systems import counted_versions
+from rubricweb.selectors.datasets.tags import asked_tags, name_tags, tag_counts
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.labels.provenance import item_provenance
 from rubricweb.selectors.reviews import comments
@@ -24,7 +26,7 @@ from rubricweb.selectors.rubrics import versions as rubric_selectors
 from rubricweb.services.datasets import columns as column_services
 from rubricweb.services.datasets import raters, splits
 from rubricweb.web.datasets.forms import SplitForm
-from rubricweb.web.http import TeamRequest, searched, team_page, text_of
+from rubricweb.web.http import TeamRequest, now, searched, team_page, text_of
 from rubricweb.web.shared.archived import archive_link
 from rubricweb.web.shared.names import note_names
 from rubricweb.web.shared.selections import SELECTED_MAX, selected_items, use
@@ -44,9 +46,9 @@ def datasets(request: TeamRequest) -> HttpResponse:
     context = {"page": page, "search": search, **archive_link(request, Dataset)}
     if request.htmx:
         return render(request, "datasets/_datasets.html", context)
-    may_edit = request.membership.role >= Role.EDITOR
+    may_edit = request.membership.may(Role.EDITOR)
     context["imports"] = imports.unended(request.team) if may_edit else []
-    context["combinations"] = combinations.unended(request.team) if may_edit else []
+    context["combinations"] = combinations.noteworthy(request.team, now()) if may_edit else []
     return render(request, "datasets/datasets.html", context)
 
 
@@ -58,10 +60,11 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     search, order = searched(request.GET), request.GET.get("order", "position")
     where = read_where(dataset, request.GET.getlist("where"))
     version = selectors.read_version(request.GET.get("version", ""))
-    half = read_half(request.GET.get("half", ""))
+    half, tags = read_half(request.GET.get("half", "")), asked_tags(request.GET.getlist("tag"))
     context: dict[str, Any] = {
         "dataset": dataset,
         "half": half,
+        "case_tags": tags,
         "page": selectors.items(
             dataset,
             viewer=request.user,
@@ -69,14 +72,14 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
             order=order,
             cursor=request.GET.get("cursor"),
             where=where,
-            listed=selectors.Listed(version, half),
+            listed=selectors.Listed(version, half, tags),
         ),
         "columns": columns(dataset, where) if version in (selectors.CURRENT, dataset.version) else [],
         "version": "" if version in (selectors.CURRENT, dataset.version) else str(version),
         "where": [f"{name}={value}" for name, value in where],
         "search": search,
         "order": order,
-        "may_edit": request.membership.role >= Role.EDITOR,
+        "may_edit": request.membership.may(Role.EDITOR),
     }
     context |= titles(request, [row.pk for row in context["page"].rows])
     if request.htmx:
@@ -88,7 +91,11 @@ def dataset(request: TeamRequest, dataset_id: int) -> HttpResponse:
     }
     context |= {"runs": selectors.runs_over(dataset), "queues": selectors.queues_over(dataset)}
     context["halves"] = halves(dataset, viewer=request.user)
-    context["systems"] = selectors.system_counts(dataset)
+    context["tag_counts"] = tag_counts(dataset, viewer=request.user, asked=tags)
+    context["systems"] = [version for version in counted_versions(dataset) if version.system.name]
+    context["listed_versions"] = [
+        version for version in context["systems"] if version.system.archived_at is None
+    ]
     context["imported_raters"] = selectors.imported_raters(dataset)
     if dataset.split_report:
         context["may_see_labels"] = not exports.withheld_from(request.user, dataset)
@@ -101,7 +108,7 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
     """Goes on with the ticked items, or with all that match the search, to what is to be done with them."""
     dataset = access.access_dataset(request.team, dataset_id)
     search, where = searched(request.POST), read_where(dataset, request.POST.getlist("where"))
-    half = read_half(text_of(request.POST, "half"))
+    half, tags = read_half(text_of(request.POST, "half")), asked_tags(request.POST.getlist("tag"))
     chosen = selected_items(request.POST)
     if request.POST.get("all") == "1":
         version = selectors.read_version(text_of(request.POST, "version"))
@@ -111,11 +118,11 @@ def select(request: TeamRequest, dataset_id: int) -> HttpResponse:
             search=search,
             where=where,
             most=SELECTED_MAX + 1,
-            listed=selectors.Listed(version, half),
+            listed=selectors.Listed(version, half, tags),
         )
     back = reverse("dataset", args=[request.team.slug, dataset.pk])
     narrowed = [("q", search)] * bool(search) + [("where", f"{name}={value}") for name, value in where]
-    narrowed += [("half", half)] * bool(half)
+    narrowed += [("half", half)] * bool(half) + [("tag", tag) for tag in tags]
     return use(request, chosen, back=f"{back}?{urlencode(narrowed)}" if narrowed else back)
 
 
@@ -141,6 +148,7 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
     previous, following = selectors.neighbours(item)
     own = item.rubric_version_id
     selectors.name_systems([item], viewer=request.user, team=request.team)
+    name_tags([item])
     others = selectors.other_answers(item, viewer=request.user)
     around = [one for one in (previous, following) if one is not None]
     names = titles(request, [one.pk for one in (item, *around, *others)])
@@ -151,7 +159,8 @@ def item(request: TeamRequest, item_id: int) -> HttpResponse:
         "other_answers": others,
         "is_current": item.retired_in == NOT_RETIRED,
         **dict(zip(("wrong", "corrected"), selectors.corrections_of(item), strict=True)),
-        "may_change": request.membership.role >= Role.EDITOR and not item.dataset.sealed_as,
+        "may_change": request.membership.may(Role.EDITOR) and not item.dataset.sealed_as,
+        "may_tag": request.membership.may(Role.EDITOR),
         "submission": item.to_engine(),
         "metadata": list(item.shown_metadata.items()),  # type: ignore[attr-defined]  # named above
         "previous": previous,

@@ -15,12 +15,14 @@ from rubricweb.services.endpoints import endpoints
 from rubricweb.services.endpoints.trials import try_judge
 from rubricweb.web.http import TeamRequest, now, team_page
 from rubricweb.web.judges.forms import JudgeForm
+from rubricweb.web.shared.archived import archive_link, archive_words, done_by
 
 
 @team_page(Role.VIEWER)
 @require_safe
 def judges(request: TeamRequest) -> HttpResponse:
-    return _judges_page(request)
+    """Those one can grade with; or the archived endpoints."""
+    return _judges_page(request, archived=request.GET.get("archived") == "1")
 
 
 @team_page(Role.OWNER)
@@ -61,6 +63,15 @@ def judge(request: TeamRequest, endpoint_id: int) -> HttpResponse:
 
 @team_page(Role.VIEWER, post=Role.OWNER)
 @require_POST
+def archive(request: TeamRequest, endpoint_id: int) -> HttpResponse:
+    """Archives or restores it, as `action` says; its key stays."""
+    endpoint = access.access_endpoint(request.team, endpoint_id)
+    messages.success(request, done_by(request.POST.get("action", ""), endpoint, by=request.user))
+    return redirect("settings_judges", request.team.slug)
+
+
+@team_page(Role.VIEWER, post=Role.OWNER, archived_too=True)
+@require_POST
 def remove(request: TeamRequest, endpoint_id: int) -> HttpResponse:
     endpoint = access.access_endpoint(request.team, endpoint_id)
     endpoints.remove_endpoint(endpoint, by=request.user, now=now())
@@ -83,18 +94,21 @@ def test(request: TeamRequest) -> HttpResponse:
     return _judges_page(request, tested=judge_id, **context)
 
 
-def _judges_page(request: TeamRequest, **more: Any) -> HttpResponse:
-    rows = {f"endpoint-{row.pk}": row for row in endpoints.endpoints_of(request.team)}
+def _judges_page(request: TeamRequest, *, archived: bool = False, **more: Any) -> HttpResponse:
+    rows = {row.judge_id: row for row in endpoints.endpoints_of(request.team, archived=archived)}
+    judges = endpoints.archived_judges(request.team) if archived else endpoints.judges_of(request.team)
     found = [
         {"id": judge_id, "config": config, "endpoint": rows.get(judge_id)}
-        for judge_id, config in endpoints.judges_of(request.team).items()
+        for judge_id, config in judges.items()
     ]
     offline = {"offline": endpoints.OFFLINE, "offline_about": endpoints.OFFLINE_ABOUT}
-    return render(request, "judges/judges.html", {"judges": found, **offline, **more})
+    context = {"judges": found, **offline, **archive_link(request, JudgeEndpoint), **more}
+    return render(request, "judges/judges.html", context)
 
 
 def _judge_page(
     request: TeamRequest, endpoint: JudgeEndpoint, form: JudgeForm, *, status: int = 200
 ) -> HttpResponse:
     context = {"endpoint": endpoint, "form": form, "header_names": endpoints.header_names(endpoint)}
+    context |= archive_words(endpoint)
     return render(request, "judges/judge.html", context, status=status)

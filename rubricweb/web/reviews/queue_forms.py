@@ -30,7 +30,13 @@ from rubricweb.services.reviews.queues import QueueRequest
 from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 from rubricweb.web.shared.refused_forms import RefusableForm
 from rubricweb.web.shared.selections import Selection
-from rubricweb.web.shared.systems import SystemsField, newest_of_each, offer_systems
+from rubricweb.web.shared.systems import (
+    HalfField,
+    SystemsField,
+    newest_of_each,
+    offer_halves,
+    offer_systems,
+)
 
 SHORT = {"class": "input--short"}
 SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
@@ -157,6 +163,7 @@ class NewQueue(SourceForm):
         "None ticked: every version, later ones too.",
     )
     systems_of = forms.IntegerField(required=False)
+    half = HalfField(help_text="Answers to cases of the other half never come in.")
     everyone = forms.BooleanField(
         required=False,
         label="The whole team",
@@ -222,7 +229,8 @@ class NewQueue(SourceForm):
         offer_rows(self, "rubric_version", self.choices.versions)
         offer_rows(self, "run", self.choices.runs, _run_label)
         offer_rows(self, "raters", self.choices.people)
-        self.versions = offer_systems(self, team=kwargs["team"])
+        self.versions, _ = offer_systems(self, team=kwargs["team"])
+        offer_halves(self, team=kwargs["team"])
         if isinstance(self.data, QueryDict) and str(self.offered_systems_of or "") != str(
             self["systems_of"].value() or ""
         ):
@@ -312,7 +320,8 @@ class NewQueue(SourceForm):
             "instructions",
         )
         chosen = {name: self.cleaned_data[name] for name in asked}
-        return QueueRequest(**chosen, source=self.source, systems=self.chosen_systems)
+        half = self.cleaned_data.get("half", "")
+        return QueueRequest(**chosen, source=self.source, systems=self.chosen_systems, half=half)
 
     @property
     def chosen_systems(self) -> list[SystemVersion]:

@@ -82,6 +82,7 @@ PRESET = (
     "size",
     "criteria",
     "systems",
+    "half",
 )
 """What the address of a new queue may choose beforehand."""
 
@@ -113,6 +114,7 @@ def _plan(request: TeamRequest, form: NewQueue) -> QueuePlan:
         criteria=data["criteria"],
         raters_per_item=data["raters_per_item"],
         systems=form.chosen_systems,
+        half=form.wanted.half,
     )
 
 

@@ -117,7 +117,7 @@ def _page(
         "agreement": selected.agreement_with_others(rows),
         "open_id": typed.criterion_id if typed else first_open,
         "waiting": sum(row.is_open for row in rows),
-        "may_revise": review.queue.state != QueueState.CLOSED and request.membership.role >= Role.ANNOTATOR,
+        "may_revise": review.queue.state != QueueState.CLOSED and request.membership.may(Role.ANNOTATOR),
     }
     part = request.htmx and not request.htmx.boosted
     template = "reviews/reveal/_revealed_criteria.html" if part else "reviews/reveal/reveal.html"

@@ -187,7 +187,7 @@ def locked(request: TeamRequest, review: Review) -> str:
         return "The queue is closed; your draft is kept but can no longer change."
     if review.queue.state == QueueState.PAUSED:
         return "The queue is paused; your draft is kept and can go on when the queue does."
-    if request.membership.role < Role.ANNOTATOR:
+    if not request.membership.may(Role.ANNOTATOR):
         return "You may only read in this team now; your draft is kept but can no longer change."
     if not queues.rates(review.queue, request.user):
         return "You are no longer a rater of this queue; your draft is kept but can no longer change."

@@ -43,7 +43,7 @@ def versions(request: TeamRequest, dataset_id: int) -> HttpResponse:
     context: dict[str, Any] = {
         "dataset": dataset,
         "dataset_id": str(dataset.pk),
-        "may_edit": request.membership.role >= Role.EDITOR,
+        "may_edit": request.membership.may(Role.EDITOR),
     }
     try:
         version, baseline = (

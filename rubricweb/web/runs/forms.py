@@ -30,7 +30,14 @@ from rubricweb.templatetags.run_words import autograder_line, autograder_title
 from rubricweb.web.runs.vote_forms import DatasetChoice, VotingFields
 from rubricweb.web.shared.choices import offer, offer_rows
 from rubricweb.web.shared.selections import Selection
-from rubricweb.web.shared.systems import SystemsField, chosen_dataset, is_id, newest_of_each, offer_systems
+from rubricweb.web.shared.systems import (
+    HalfField,
+    SystemsField,
+    is_id,
+    newest_of_each,
+    offer_halves,
+    offer_systems,
+)
 
 ABSTENTION_WORDS = {
     "skip": "left out of the score",
@@ -62,11 +69,8 @@ class NewRun(VotingFields):
     systems = SystemsField(
         label="Whose answers", help_text="One run starts for each; the budget is divided among them."
     )
-    half = forms.ChoiceField(
-        required=False,
-        label="Which cases",
-        choices=[("", "All cases"), ("test", "Test cases"), ("dev", "Dev cases")],
-        help_text="Examples for the judge come from no test case, and from no case that is graded.",
+    half = HalfField(
+        help_text="Examples for the judge come from no test case, and from no case that is graded."
     )
     judge = forms.ChoiceField(widget=forms.RadioSelect)
     autograder = forms.ChoiceField(
@@ -145,9 +149,7 @@ class NewRun(VotingFields):
         offer_rows(self, "dataset", choices.datasets)
         offer_rows(self, "rubric_version", choices.versions)
         self.versions = self._offer_systems()
-        dataset = chosen_dataset(self, team)
-        if dataset is None or not dataset.case_splits.exists():
-            del self.fields["half"]
+        offer_halves(self, team)
         offer(
             self,
             "autograder",
@@ -171,8 +173,8 @@ class NewRun(VotingFields):
 
         The newest of each system is chosen at first, and where the dataset was changed under the choice.
         """
-        by_id = offer_systems(self, self.team)
-        if len(by_id) < 2:
+        by_id, answered = offer_systems(self, self.team)
+        if answered < 2 or not by_id:
             del self.fields["systems"]
             return {}
         if isinstance(self.data, QueryDict) and not any(

@@ -49,6 +49,10 @@ def left_out(run: Run, judges: Sequence[str]) -> str:
     gone = [judge.name for judge in run.asked_judges if judge.id not in judges]
     if gone:
         return f"{', '.join(gone)} cannot be chosen here any more: choose another judge."
+    if run.system_version and run.system_version.system.archived_at is not None:
+        return (
+            f"The system {run.system_version.system} is archived: restore it first, or choose other answers."
+        )
     if run.few_shot and run.few_shot.queue_id is not None:
         return "Its examples came from one review queue; the form draws them from the whole dataset."
     if run.panel is None:

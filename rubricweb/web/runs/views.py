@@ -204,7 +204,7 @@ def _results_seconds(run: Run, result: results.Result) -> int | None:
 
 def _rights(request: TeamRequest) -> dict[str, Any]:
     """Answers to htmx come without the frame that knows them."""
-    return {"may_edit": request.membership.role >= Role.EDITOR}
+    return {"may_edit": request.membership.may(Role.EDITOR)}
 
 
 # ── One item ─────────────────────────────────────────────────────────────────────────────────────

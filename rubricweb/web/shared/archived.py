@@ -1,12 +1,56 @@
-"""What a list says of rows that are archived."""
+"""Archiving on pages: what a list says of archived rows, and the button that archives or restores one."""
 
 from typing import Any
 
-from rubricweb.models import Dataset, ReviewQueue, Rubric, unarchived
-from rubricweb.web.http import TeamRequest
+from django.db.models import Q
+
+from rubricweb.errors import Invalid
+from rubricweb.models import Dataset, JudgeEndpoint, ReviewQueue, Rubric, System, User, unarchived
+from rubricweb.services.shared import archiving
+from rubricweb.web.http import TeamRequest, now
+
+ACTIONS = ("archive", "restore")
+USUAL = (
+    "Lists, choosers and the dashboard leave it out. "
+    "Nothing is lost: what stands on it stays, and it can be restored."
+)
+CONSEQUENCES = {
+    "system": (
+        "Lists, choosers and the dashboard leave it out with all its versions, and no answers of it are "
+        "added. Answers, runs and figures stay, and it can be restored."
+    ),
+    "endpoint": (
+        "Lists and choosers leave it out, and no new run asks it. "
+        "Its key and its runs stay, and it can be restored."
+    ),
+    "team": (
+        "Everything in it can still be read and exported, and nothing changes: no runs, queues, imports, "
+        "labels or invitations. It is left out of the list of teams, and owners can restore it."
+    ),
+}
 
 
-def archive_link(request: TeamRequest, model: type[Dataset | Rubric | ReviewQueue]) -> dict[str, Any]:
+def archive_link(
+    request: TeamRequest, model: type[Dataset | Rubric | ReviewQueue | System | JudgeEndpoint]
+) -> dict[str, Any]:
     """Whether the archived rows are asked for, and how many there are: for `shared/frame/_archived.html`."""
-    rows = model._default_manager.filter(unarchived(archived=True), team=request.team)
+    there = Q(removed_at=None) if model is JudgeEndpoint else Q()
+    rows = model._default_manager.filter(there, unarchived(archived=True), team=request.team)
     return {"archived": request.GET.get("archived") == "1", "archived_count": rows.count()}
+
+
+def archive_words(row: archiving.CanBeArchived) -> dict[str, str]:
+    """What archiving it does, and what restoring does: for `shared/forms/_archive.html`."""
+    kind = archiving.kind_of(row)
+    back = "It can be changed again." if kind == "team" else "It comes back into lists and choosers."
+    return {"consequences": CONSEQUENCES.get(kind, USUAL), "back": back}
+
+
+def done_by(action: str, row: archiving.CanBeArchived, *, by: User) -> str:
+    """Archives or restores it, as `shared/forms/_archive.html` asks; what was done, in a sentence."""
+    if action not in ACTIONS:
+        raise Invalid.at("action", repr(action[:40]), ", ".join(ACTIONS))
+    archiving.archive_or_restore(row, action == "archive", by=by, now=now())
+    if action == "restore":
+        return f"{row} is back in the lists."
+    return f"{row} is archived. It is restored on this page, or under Archived in its list."

@@ -25,9 +25,10 @@ USES = {
     "export": "exports",
     "retire": "dataset_retire",
     "restore": "dataset_restore",
+    "tag": "dataset_tags",
 }
 """What can be done with selected items, and the page where it is."""
-OF_DATASET = ("retire", "restore")
+OF_DATASET = ("retire", "restore", "tag")
 """Uses whose pages are those of one dataset."""
 
 

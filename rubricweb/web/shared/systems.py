@@ -1,4 +1,4 @@
-"""Choosing among the system versions that answered in a dataset, as forms of runs and queues ask it."""
+"""Choosing whose answers of a dataset, and to which half of its cases, as forms of runs and queues ask it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django import forms
 
 from rubricweb.engine.number_format import counted
 from rubricweb.models import Dataset, SystemVersion, Team
-from rubricweb.selectors.datasets.systems import dataset_versions
+from rubricweb.selectors.datasets.systems import counted_versions
 from rubricweb.web.shared.choices import LARGEST_ID, offer
 
 
@@ -17,20 +17,39 @@ class SystemsField(forms.TypedMultipleChoiceField):
         super().__init__(coerce=int, required=False, widget=forms.CheckboxSelectMultiple, **kwargs)
 
 
+class HalfField(forms.ChoiceField):
+    """One half of a dataset whose cases are split, or all cases."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        choices = [("", "All cases"), ("test", "Test cases"), ("dev", "Dev cases")]
+        super().__init__(required=False, label="Which cases", choices=choices, **kwargs)
+
+
 def chosen_dataset(form: forms.BaseForm, team: Team) -> Dataset | None:
     """The dataset that is chosen by now."""
     value = form["dataset"].value()
     return Dataset.objects.filter(team=team, pk=int(value)).first() if is_id(value) else None
 
 
-def offer_systems(form: forms.BaseForm, team: Team) -> dict[int, SystemVersion]:
-    """Offers the versions with answers in the chosen dataset, the newest of each system at first; by id."""
+def offer_systems(form: forms.BaseForm, team: Team) -> tuple[dict[int, SystemVersion], int]:
+    """Offers the versions with answers in the chosen dataset, the newest of each system at first.
+
+    Returns them by id, and how many there are with those of archived systems, which are not offered.
+    """
     dataset = chosen_dataset(form, team)
-    versions = dataset_versions(dataset) if dataset is not None else []
+    answered = counted_versions(dataset) if dataset is not None else []
+    versions = [version for version in answered if version.system.archived_at is None]
     offer(form, "systems", [(str(version.pk), _answers(version)) for version in versions])
     newest = [str(pk) for pk in newest_of_each(versions)]
     form.initial.setdefault("systems", newest or [str(version.pk) for version in versions])
-    return {version.pk: version for version in versions}
+    return {version.pk: version for version in versions}, len(answered)
+
+
+def offer_halves(form: forms.BaseForm, team: Team) -> None:
+    """Asks for the `half` only where the cases of the chosen dataset are split."""
+    dataset = chosen_dataset(form, team)
+    if dataset is None or not dataset.case_splits.exists():
+        del form.fields["half"]
 
 
 def newest_of_each(versions: list[SystemVersion]) -> list[int]:

@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from rubricweb import access
-from rubricweb.models import User
+from rubricweb.models import User, unarchived
 from rubricweb.services.teams.sign_in_links import person_of_link
 from rubricweb.services.teams.teams import choose_single_keys
 
@@ -104,10 +104,13 @@ def single_keys(request: HttpRequest) -> HttpResponse:
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """The dashboard of the team that was open last, or of the first one."""
+    """The dashboard of the team that was open last, or of the first one; archived ones only in their list."""
     assert isinstance(request.user, User)
     teams = access.access_teams(request.user)
-    team = teams.filter(pk=request.user.last_team_id or 0).first() or teams.first()
+    listed, archived = teams.filter(unarchived()), teams.filter(unarchived(archived=True))
+    team = listed.filter(pk=request.user.last_team_id or 0).first() or listed.first()
+    if archived and (team is None or request.GET.get("archived") == "1"):
+        return render(request, "teams/archiving/teams.html", {"rows": archived, "others": team is not None})
     if team is None:
         return render(request, "teams/no_team.html")
     return redirect("dashboard", team.slug)

@@ -1,4 +1,4 @@
-"""The page where a thing is renamed, archived and restored; and systems, which have no other page."""
+"""Pages where a thing is renamed, archived and restored, and a team archived; and systems."""
 
 from typing import Any
 
@@ -15,7 +15,8 @@ from rubricweb.models import Role, System, SystemVersion
 from rubricweb.selectors.datasets import systems as selected
 from rubricweb.services.datasets import systems
 from rubricweb.services.shared import archiving
-from rubricweb.web.http import TeamRequest, now, team_page
+from rubricweb.web.http import TeamRequest, team_page
+from rubricweb.web.shared.archived import ACTIONS, archive_link, archive_words, done_by
 from rubricweb.web.shared.refused_forms import RefusableForm
 
 LISTS = {
@@ -27,6 +28,7 @@ LISTS = {
     "system-version": "systems",
 }
 """The list a kind stands in; its own page is called like the kind, where it has one."""
+OWN_PAGES = ("rubric", "dataset", "run", "queue")
 Managed = archiving.Named | System | SystemVersion
 
 
@@ -50,15 +52,15 @@ def manage(request: TeamRequest, kind: str, row_id: int) -> HttpResponse:
             return redirect(page_of(request.team.slug, kind, row))
     context: dict[str, Any] = {"row": row, "kind": kind, "list_name": LISTS[kind], "form": form}
     context |= {"row_url": page_of(request.team.slug, kind, row), "may_archive": kind in archiving.KINDS}
+    if not isinstance(row, SystemVersion):
+        context |= archive_words(row)
     status = 422 if form.errors else 200
     return render(request, "teams/manage.html", context, status=status)
 
 
 def page_of(slug: str, kind: str, row: Managed) -> str:
     """The address of its own page, or of the list it stands in."""
-    return (
-        reverse(kind, args=[slug, row.pk]) if kind in archiving.KINDS else reverse(LISTS[kind], args=[slug])
-    )
+    return reverse(kind, args=[slug, row.pk]) if kind in OWN_PAGES else reverse(LISTS[kind], args=[slug])
 
 
 def _name_of(row: Managed) -> str:
@@ -78,13 +80,8 @@ def _rename(row: Managed, name: str, request: TeamRequest) -> None:
 
 def _done(request: TeamRequest, row: Managed, action: str, form: NameForm) -> str:
     """What was done, in a sentence; "" where the name was refused, which its form then says."""
-    if not isinstance(row, System | SystemVersion):
-        if action == "archive":
-            archiving.archive(row, by=request.user, now=now())
-            return f"{row} is archived. It is restored on this page, or under Archived in its list."
-        if action == "restore":
-            archiving.restore(row, by=request.user)
-            return f"{row} is back in the lists."
+    if action in ACTIONS and not isinstance(row, SystemVersion):
+        return done_by(action, row, by=request.user)
     if action != "rename":
         raise Invalid.at("action", repr(action[:40]), "rename, archive or restore")
     if not form.is_valid():
@@ -100,5 +97,21 @@ def _done(request: TeamRequest, row: Managed, action: str, form: NameForm) -> st
 @team_page(Role.VIEWER)
 @require_safe
 def systems_page(request: TeamRequest) -> HttpResponse:
-    """The systems whose answers the team has, with their versions."""
-    return render(request, "datasets/systems.html", {"systems": selected.systems(request.team)})
+    """The systems whose answers the team has, with their versions; or those archived."""
+    archived = archive_link(request, System)
+    found = selected.systems(request.team, archived=archived["archived"])
+    return render(request, "datasets/systems.html", {"systems": found, **archived})
+
+
+@team_page(Role.OWNER, archived_too=True)
+def archive_team(request: TeamRequest) -> HttpResponse:
+    """Says what archiving or restoring the team does; a POST does it."""
+    if request.method == "POST":
+        messages.success(request, _team_told(request, request.POST.get("action", "")))
+        return redirect("settings", request.team.slug)
+    return render(request, "teams/archiving/team.html", {"row": request.team, **archive_words(request.team)})
+
+
+def _team_told(request: TeamRequest, action: str) -> str:
+    done_by(action, request.team, by=request.user)
+    return f"{request.team} is {'archived: nothing in it changes' if action == 'archive' else 'open again'}."

@@ -40,7 +40,7 @@ def delete(request: TeamRequest, kind: str, row_id: int) -> HttpResponse:
     return _delete(request, row, places)
 
 
-@team_page(Role.OWNER)
+@team_page(Role.OWNER, archived_too=True)
 def delete_team(request: TeamRequest) -> HttpResponse:
     """The same for the whole team."""
     return _delete(request, request.team, [(reverse("settings", args=[request.team.slug]), "Settings")])
@@ -66,7 +66,7 @@ def _delete(request: TeamRequest, row: selected.Deletable, places: list[tuple[st
     return render(request, "teams/delete.html", context, status=422 if form.errors else 200)
 
 
-@team_page(Role.OWNER)
+@team_page(Role.OWNER, archived_too=True)
 def rename_team(request: TeamRequest) -> HttpResponse:
     """Another name for the team; its address stays."""
     form = TeamNameForm(request.POST if request.method == "POST" else None, initial={"name": request.team})

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from rubricweb import access
 from rubricweb.errors import Conflict, Forbidden, Invalid
 from rubricweb.models import Role
 from rubricweb.selectors.teams import invitations as open_invitations
@@ -61,17 +62,18 @@ def members(request: TeamRequest) -> HttpResponse:
     return _handed(request, invited)
 
 
-@team_page(Role.VIEWER, post=Role.OWNER)
+@team_page(Role.VIEWER, post=Role.OWNER, archived_too=True)
 @never_cache
 @require_POST
 def invitation(request: TeamRequest, invitation_id: int) -> HttpResponse:
-    """What is done to one open invitation: a new link, mailed or shown, or withdrawal."""
+    """What is done to one open invitation: a new link, mailed or shown, or withdrawal, even when archived."""
     found = open_invitations.invitation_for(request.team, invitation_id, now=now())
     action = request.POST.get("action")
     if action == "withdraw":
         inviting.withdraw(found, by=request.user, now=now())
         messages.success(request, f"The invitation of {found.email or found.username} is withdrawn.")
         return redirect("settings_members", request.team.slug)
+    access.require_changeable(request.team)
     try:
         invited = inviting.renew(
             found, by=request.user, now=now(), link=_link(request), hand_over=action != "mail"
@@ -81,13 +83,15 @@ def invitation(request: TeamRequest, invitation_id: int) -> HttpResponse:
     return _handed(request, invited)
 
 
-@team_page(Role.VIEWER, post=Role.OWNER)
+@team_page(Role.VIEWER, post=Role.OWNER, archived_too=True)
 @never_cache
 @require_POST
 def member(request: TeamRequest, user_id: int) -> HttpResponse:
-    """What is done to one member: a new role, a new sign-in link, removal."""
+    """What is done to one member: a new role, a new sign-in link; removal, even when archived."""
     membership = selectors.member_for(request.team, user_id)
     action = request.POST.get("action", "role")
+    if action != "remove":
+        access.require_changeable(request.team)
     try:
         if action == "link":
             invited = inviting.invite_to_sign_in(membership, by=request.user, now=now(), link=_link(request))
@@ -111,10 +115,10 @@ def member(request: TeamRequest, user_id: int) -> HttpResponse:
 def _members_page(
     request: TeamRequest, *, form: NewMember | None = None, status: int = 200, **more: Any
 ) -> HttpResponse:
-    may_own = request.membership.role >= Role.OWNER  # addresses are for owners only
+    is_owner = request.membership.role >= Role.OWNER  # addresses are for owners only
     context = {
         "members": selectors.members(request.team),
-        "invitations": open_invitations.invitations_of(request.team, now=now()) if may_own else [],
+        "invitations": open_invitations.invitations_of(request.team, now=now()) if is_owner else [],
         "sends_mail": settings.SENDS_MAIL,
         "form": form or NewMember(),
         "roles": Role.choices,

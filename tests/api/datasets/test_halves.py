@@ -9,7 +9,7 @@ from tests.factories import Cast
 def test_cases_are_split_shown_narrowed_and_extended(people: Cast, as_member) -> None:
     dataset = factories.dataset(people.team, people.ed)
     ed, bob, at = as_member(people.ed), as_member(people.bob), f"/datasets/{dataset.pk}"
-    nothing = {"dev": 0, "test": 0, "without": 0, "draws": [], "report": None}
+    nothing = {"dev": 0, "test": 0, "without": 0, "draws": [], "report": None, "looks": []}
     assert bob.get(f"{at}/halves") == nothing
     ed.refused(409, "POST", f"{at}/halves/extend", {})
     ed.refused(422, "POST", f"{at}/halves", {"n_dev": 3})
@@ -53,3 +53,17 @@ def test_a_run_is_over_one_half(people: Cast, as_member) -> None:
     assert item.case.half == "test"
     assert ed.send("POST", "/runs", body)["half"] is None
     ed.refused(422, "POST", "/runs", body | {"half": "none"})
+
+
+def test_a_queue_is_over_one_half(people: Cast, as_member) -> None:
+    dataset, version = factories.dataset(people.team, people.ed), factories.version(people.team, people.ed)
+    ed = as_member(people.ed)
+    body = {"dataset_id": dataset.pk, "rubric_version_id": version.pk, "half": "test"}
+    new = {"name": "Test cases", "raters": ["ann"]}
+    assert "no test case" in str(ed.refused(422, "POST", "/queues", body | new))
+    ed.send("POST", f"/datasets/{dataset.pk}/halves", {"n_dev": 1})
+    assert ed.send("POST", "/queues/plan", body)["items"] == 2
+    queue = ed.send("POST", "/queues", body | new)
+    assert (queue["half"], ed.get(f"/queues/{queue['id']}")["progress"]["items"]) == ("test", 2)
+    assert ed.send("POST", "/queues", body | new | {"name": "All", "half": None})["half"] is None
+    ed.refused(422, "POST", "/queues", body | new | {"half": "none"})

@@ -3,6 +3,7 @@
 import json
 
 from rubricweb.api.datasets.half_schemas import Halves
+from rubricweb.models import ReviewQueue
 from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
 from tests import factories
@@ -50,3 +51,17 @@ def test_a_run_over_one_half_is_planned_and_shown(people: Cast, at_terminal, tmp
         assert (planned.code, f"items {items}" in " ".join((planned.out + planned.err).split())) == (0, True)
     resumed = ed("grade", "--resume", str(run.pk), "--half", "test")
     assert (resumed.code, "--half are for a run that is to be started" in resumed.err) == (1, True)
+
+
+def test_a_queue_over_one_half_is_planned_opened_and_shown(people: Cast, at_terminal) -> None:
+    dataset = factories.dataset(people.team, people.ed, name="told")
+    drawing.split_cases(dataset, n_dev=1, by=people.ed)
+    version = factories.version(people.team, people.ed)
+    ed = at_terminal(people.ed)
+    new = ("queues", "new", "Held", "--dataset", "told", "--rubric", f"id:{version.pk}", "--everyone")
+    new += ("--half", "test")
+    assert ed(*new, "--plan").out.startswith("2 items, 2 reviews")
+    assert "is open with 2 items" in ed(*new).out
+    queue = ReviewQueue.objects.get()
+    assert "test cases" in ed("queues", "show", str(queue.pk)).out
+    assert json.loads(ed("queues", "show", str(queue.pk), "--json").out)["half"] == "test"

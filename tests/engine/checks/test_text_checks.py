@@ -89,7 +89,7 @@ def letter(character: str) -> bool:
     return character.isalnum() or character == "_" or character in "\u0301\u093e"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     text=st.text("ab_- \u0301\u093e1", max_size=14),
     phrase=st.text("ab_- \u0301\u093e1", min_size=1, max_size=4),

@@ -92,7 +92,7 @@ def test_stratifying_needs_ground_truth_everywhere():
     st.booleans(),
     st.integers(0, 10),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_split_is_exact_complete_and_repeatable(rows, data, stratify, seed):
     whole = labelled(*rows)
     n_train = data.draw(st.integers(0, len(rows)))
@@ -106,7 +106,7 @@ def test_a_split_is_exact_complete_and_repeatable(rows, data, stratify, seed):
 
 
 @given(st.lists(st.sampled_from(["MET", "UNMET"]), min_size=2, max_size=40), st.integers(0, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_one_criterion_is_spread_to_within_one_item(labels, seed):
     whole = labelled(*[(label, None) for label in labels])
     n_train = len(labels) // 2

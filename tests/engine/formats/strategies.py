@@ -88,6 +88,11 @@ DECISIONS = st.builds(
 )
 
 
+CASE_TAGS = st.sets(st.from_regex(r"[a-zäß0-9=\[\-][a-z0-9 ]{0,8}[a-z0-9]", fullmatch=True), max_size=3).map(
+    lambda tags: tuple(sorted(tags))
+)
+
+
 @st.composite
 def item_records(draw: st.DrawFn, id: str) -> ItemRecord:
     rubric = draw(st.sampled_from([None, RUBRIC, OTHER]))
@@ -111,6 +116,7 @@ def item_records(draw: st.DrawFn, id: str) -> ItemRecord:
         {rater: draw(reasons) for rater in raters if draw(st.booleans())},
         draw(st.none() | st.tuples(*[st.none() | PROVENANCES] * len(truth))) if truth is not None else None,
         tuple(rater for rater in raters if draw(st.booleans())),
+        case_tags=draw(CASE_TAGS),
     )
 
 

@@ -102,7 +102,7 @@ ENTRIES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(ENTRIES | LEAVES, max_size=5))
 def test_any_draft_gives_findings_whose_places_exist(criteria):
     for finding in lint_draft(criteria):

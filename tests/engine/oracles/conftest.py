@@ -12,6 +12,7 @@ import pytest
 
 from tests.engine.oracles.cases import DATASET, grader_cases, label_cases, length_cases
 from tests.engine.oracles.vote_cases import vote_cases
+from tests.waiting import PATIENCE_SECONDS
 
 PROGRAM = Path(__file__).resolve().parent / "published_libraries.py"
 
@@ -34,7 +35,7 @@ def published() -> dict[str, list[Any]]:
         input=json.dumps(asked),
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=PATIENCE_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     answers: dict[str, list[Any]] = json.loads(done.stdout)

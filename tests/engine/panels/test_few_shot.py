@@ -62,7 +62,7 @@ def test_labels_are_drawn_as_evenly_as_there_are_any(met, unmet, n, expected):
     assert draw_examples(RUBRIC, candidates(met, unmet), n, seed=1).counts(0) == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(met=st.integers(0, 6), unmet=st.integers(0, 6), n=st.integers(0, 8), seed=st.integers(0, 50))
 def test_a_draw_is_even_complete_and_without_repeats(met, unmet, n, seed):
     pool = candidates(met, unmet)

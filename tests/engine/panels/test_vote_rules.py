@@ -306,7 +306,7 @@ def test_unanimous_votes_give_their_verdict_under_every_rule(scale, rule, weight
             assert (final(result), result.agreement) == (said, 1.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_the_order_of_the_votes_changes_nothing_and_the_verdict_is_always_an_answer(data):
     scale, rule = data.draw(st.sampled_from(RULES))

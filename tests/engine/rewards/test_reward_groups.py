@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import rubricweb.engine.rewards as vf
 from rubricweb.engine.rewards.functions import Signature
+from tests.waiting import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from elsewhere import Thing
@@ -178,7 +179,7 @@ def test_rollouts_of_a_group_are_scored_at_the_same_time():
             return 1.0
 
         states = states_of("a", "b", "c")
-        await asyncio.wait_for(vf.Rubric([meet]).score_group(states), 5)
+        await asyncio.wait_for(vf.Rubric([meet]).score_group(states), PATIENCE_SECONDS)
         return states
 
     assert [state["reward"] for state in asyncio.run(main())] == [1.0, 1.0, 1.0]
@@ -224,7 +225,7 @@ def test_rubrics_of_a_group_run_at_the_same_time():
 
         group = vf.RubricGroup([vf.Rubric([waits_for_the_second]), vf.Rubric([answers_the_first])])
         (state,) = states_of("a")
-        await asyncio.wait_for(group.score_rollout(state), 5)
+        await asyncio.wait_for(group.score_rollout(state), PATIENCE_SECONDS)
         return state
 
     assert asyncio.run(main())["reward"] == 1.5
@@ -278,7 +279,7 @@ def test_rubrics_of_a_group_do_not_disturb_each_others_state_and_leave_it_in_ord
 
         (state,) = states_of("a", scratch="x")
         group = vf.RubricGroup([vf.Rubric([writes]), vf.Rubric([looks])])
-        await asyncio.wait_for(group.score_rollout(state), 5)
+        await asyncio.wait_for(group.score_rollout(state), PATIENCE_SECONDS)
         return state
 
     state = asyncio.run(main())
@@ -340,7 +341,7 @@ def test_groups_are_scored_at_the_same_time():
             await arrived.wait()
             return 1.0
 
-        await asyncio.wait_for(vf.score_groups_of(vf.Rubric([meet]), vf.states_from(ROWS)), 5)
+        await asyncio.wait_for(vf.score_groups_of(vf.Rubric([meet]), vf.states_from(ROWS)), PATIENCE_SECONDS)
 
     asyncio.run(main())
 

@@ -45,7 +45,7 @@ def test_weights_of_zero_add_nothing() -> None:
 OUTCOMES = st.one_of(st.sampled_from([MET, UNMET, UNSURE, FAILED]), st.floats(0, 1))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.tuples(st.integers(-9, 9), OUTCOMES), min_size=1, max_size=6),
     st.sampled_from(ABSTENTION_POLICIES),
@@ -65,7 +65,7 @@ def test_parts_add_up_to_the_score_within_its_limits(pairs, abstention, on_error
     assert min(1.0, max(0.0, whole)) == pytest.approx(score)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.integers(-9, 9), min_size=1, max_size=5).flatmap(
         lambda weights: st.tuples(
@@ -96,7 +96,7 @@ def test_columns_of_another_number_of_criteria_are_refused() -> None:
         score_part_columns((1, 2), np.ones((3, 1)), np.zeros((3, 1), dtype=bool))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.tuples(st.integers(-9, 9), OUTCOMES, OUTCOMES), min_size=1, max_size=6),
     st.sampled_from(ABSTENTION_POLICIES),

@@ -75,7 +75,7 @@ class Says:
 
 
 @pytest.mark.parametrize("grader", ["per_criterion", "one_shot", "rubric_as_judge"])
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(
     status=st.just(200) | st.sampled_from([204, 301, 400, 422, 429, 500, 503, 799]),
     body=BODY,

@@ -8,7 +8,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 
@@ -22,7 +21,7 @@ from rubricweb.judges.offline.lexical import SIGNATURE, judge_criterion
 from rubricweb.judges.offline.questions import AskedCriterion, ParsedPrompt, read_request
 from rubricweb.judges.offline.script import Recording, Script, read_script
 from rubricweb.judges.offline.words import stem
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import PATIENCE_SECONDS, wait_for
 
 LETTER = """Hi Marta,
 
@@ -237,16 +236,13 @@ def program(tmp_path):
         command = [sys.executable, "-m", "rubricweb.judges.offline", "--port-file", str(port_file), *options]
         root = pathlib.Path(__file__).parents[3]
         started.append(subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE))
-        deadline = time.monotonic() + 20
-        while not port_file.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_for(port_file.exists)
         return f"http://127.0.0.1:{port_file.read_text().strip()}", started[-1]
 
     yield start
     for process in started:
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_SECONDS) == 0
         process.stdout.close()
 
 

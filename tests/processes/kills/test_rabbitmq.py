@@ -34,7 +34,7 @@ def test_runs_go_on_while_rabbitmq_is_killed_and_end_when_it_is_back(
     def answers_after(seconds: float) -> None:
         judge.script({"actions": [{"kind": "lexical", "delay_seconds": seconds}]})
 
-    answers_after(0.4)
+    answers_after(1.0)
     serving = serve("--demo", OFFLINE_JUDGE_URL=f"{judge.root}/v1", CELERY_BROKER_URL=rabbitmq.url)
     wait_for(lambda: installation.number(CALLS) > 50, serving)
 

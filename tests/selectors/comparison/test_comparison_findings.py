@@ -15,7 +15,7 @@ from rubricweb.engine.agreement import (
 )
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.models import Criterion, Run
-from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.comparison.comparison import Comparison, UnitsOfTestHalf
 from rubricweb.selectors.comparison.findings import findings
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.comparison.scores import ScoreComparison
@@ -76,6 +76,7 @@ def comparison(cells: dict[str, int], *, alpha: Figure = GOOD_PEOPLE) -> Compari
         describes=None,
         criteria=(),
         panel=None,
+        tested=UnitsOfTestHalf(0, 0, ""),
     )
 
 

@@ -49,6 +49,19 @@ def test_prompts_that_begin_alike_name_nothing(people: Cast) -> None:
     ]
 
 
+def test_an_item_unlike_the_first_twenty_is_called_by_its_prompt_and_each_dataset_tells_its_own(
+    people: Cast,
+) -> None:
+    late = made(people, *["Write an essay."] * 20, "Write a poem.")
+    other = made(people, "Write an essay.", "How?", name="Other")
+    ids = [
+        *late.items.filter(position__in=(0, 20)).order_by("position").values_list("pk", flat=True),
+        *other.items.order_by("position").values_list("pk", flat=True),
+    ]
+    found = item_titles(ids, viewer=people.ed, team=people.team)
+    assert [found[pk].words for pk in ids] == ["Answer 0.", "Write a poem.", "Write an essay.", "How?"]
+
+
 def test_a_conversation_is_called_by_what_its_user_says_first(people: Cast) -> None:
     system = {"role": "system", "content": "You are terse. " * 100}
     turns = [
@@ -67,7 +80,7 @@ def test_a_rater_who_is_still_to_review_blind_is_not_told_the_key(
     version = factories.version(people.team, people.ed)
     factories.queue(people.team, people.ed, dataset=dataset, rubric_version=version, raters=[people.ann])
     ids = list(dataset.items.order_by("position").values_list("pk", flat=True))
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(3):
         of_rater = item_titles(ids, viewer=people.ann, team=people.team)
     assert [of_rater[pk] for pk in ids] == [ItemTitle(1, "Why?", ""), ItemTitle(2, "How?", "")]
     assert [one.key for one in named(people, dataset)] == ["i0", "i1"]

@@ -26,6 +26,18 @@ def statements(work: Callable[[], object], table: str = TABLE) -> list[tuple[str
     return seen
 
 
+def first_plan(work: Callable[[], object], table: str) -> str:
+    """How the database comes by what the first SELECT of `work` that names the table asks for."""
+    [(sql, params), *_] = statements(work, table)
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL enable_seqscan = off")  # few rows are read faster without
+            cursor.execute(f"EXPLAIN {sql}", params)
+        else:
+            cursor.execute(f"EXPLAIN QUERY PLAN {sql}", params)
+        return "\n".join(str(row) for row in cursor.fetchall())
+
+
 def rows_read(work: Callable[[], object]) -> int:
     """Judgements PostgreSQL read for the SELECTs of `work`: those it kept and those it threw away."""
     return sum(map(_read, _steps(work)))

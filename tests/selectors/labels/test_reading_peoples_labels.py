@@ -14,7 +14,7 @@ from django.urls import reverse
 from rubricweb.models import Dataset, Item, Judgement, ReviewQueue, Run
 from rubricweb.selectors.adjudication import inbox
 from rubricweb.selectors.exports import exports
-from rubricweb.selectors.exports.pins import counted_labels
+from rubricweb.selectors.exports.label_lineage import counted_labels
 from rubricweb.selectors.labels import ground_truth, label_evidence, provenance
 from rubricweb.selectors.labels.people import PersonLabel, people_labels
 from rubricweb.selectors.labels.queue_labels import queue_labels

@@ -98,7 +98,9 @@ def test_a_closed_queue_hides_nothing(world: Versions) -> None:
     assert hidden(world) == set()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(one, marks=pytest.mark.long) for one in range(3, 8))]
+)
 def test_every_way_to_ask_says_the_same(world: Versions, seed: int) -> None:
     chance = random.Random(seed)
     keys = list(world.dataset.items.order_by("position").values_list("key", flat=True))

@@ -22,7 +22,7 @@ from rubricweb.selectors.comparison.item import item_comparison
 from rubricweb.selectors.datasets import items as selected
 from rubricweb.selectors.exports import exports
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
-from rubricweb.selectors.exports.pins import counted_labels
+from rubricweb.selectors.exports.label_lineage import counted_labels
 from rubricweb.selectors.labels import comparable, ground_truth, label_evidence
 from rubricweb.selectors.labels.provenance import provenances
 from rubricweb.selectors.labels.queue_labels import queue_labels

@@ -178,6 +178,7 @@ def test_of_a_dataset_everything_goes_and_nothing_of_another_team(
     assert left == OF_RUN | {
         "Dataset": 1,
         "DatasetChange": 1,
+        "CaseSplit": 1,
         "Case": 3,
         "Item": 3,
         "Run": 2,

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from rubricweb.models import ReviewQueue, User
 from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.services.datasets.halves import drawing
 from rubricweb.services.exports import export
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
@@ -69,7 +70,7 @@ def test_every_row_says_its_case_system_and_attempt(world: Versions, shared: Rev
     for what in ("verdicts", "ground_truth"):
         told = text(world, world.people.bob, shared, what=what, format="csv")
         rows = list(csv.DictReader(io.StringIO(told)))
-        assert list(rows[0])[-3:] == ["case_id", "system", "attempt"]
+        assert list(rows[0])[-4:] == ["case_id", "system", "attempt", "half"]
         assert cases(rows) == [
             ("alone", "", "", ""),
             ("c1@assistant@v3", "c1", "assistant@v3", "1"),
@@ -90,3 +91,14 @@ def test_no_answer_to_a_case_is_named_while_one_of_them_is_hidden(
         assert "alone" in told
         named = {line.split(",")[0] for line in told.splitlines()} if format == "csv" else set()
         assert format != "csv" or named == {"item_id", "alone", "withheld-1", "withheld-11"}
+
+
+def test_files_say_in_which_half_a_case_is(world: Versions, shared: ReviewQueue) -> None:
+    people = world.people
+    drawing.split_cases(world.dataset, n_dev=3, by=people.ed)
+    halves = dict(world.dataset.items.values_list("key", "case__half"))
+    assert set(halves.values()) == {"dev", "test"}
+    for what in ("verdicts", "ground_truth"):
+        rows = list(csv.DictReader(io.StringIO(text(world, people.ed, shared, what=what, format="csv"))))
+        assert len({row["item_id"] for row in rows}) == 4
+        assert all(row["half"] == halves[row["item_id"]] for row in rows)

@@ -1,82 +1,26 @@
 """Caps against what is lined up already: when replies turn out dear, and when a cap changes meanwhile."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from django.db import connection
 from django.db.models import Sum
-from django.utils import timezone
 
-from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.event_loop import close_clients
-from rubricweb.judges.offline.script import Action, Say, Script
-from rubricweb.judges.offline.server import running_server
+from rubricweb.judges.offline.script import Say
 from rubricweb.models import Run, RunState, RunTally
-from rubricweb.services.grading import session
 from rubricweb.services.runs import budgets, lifecycle
-from tests import factories
 from tests.factories import Cast, WakeUps
+from tests.worlds.priced_room import MET, PricedRoom, graded, priced_room
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-MET = '{"explanation": "It is there.", "criterion_status": "MET"}'
-TEN: list[dict[str, Any]] = [
-    {"name": f"c{number}", "weight": 1.0, "requirement": f"Names town {number}."} for number in range(10)
-]
-ITEMS = [{"id": f"i{number}", "submission": f"Town {number} is nice."} for number in range(6)]
 # Each costs 100 × 10 / 1,000,000 + 10,000 × 100 / 1,000,000 = 1.001, and is thought to cost a twentieth.
 DEAR = Say(MET, prompt_tokens=100, completion_tokens=10_000, delay_seconds=0.05)
 
 
-class Room:
-    """60 questions for a judge of which two may be asked at once; `meanwhile` is done at each of them."""
-
-    def __init__(self, people: Cast) -> None:
-        self.people, self.url = people, ""
-        self.meanwhile: Callable[[], object] = lambda: None
-        self.script = Script(self._says)
-
-    def _says(self, _: object) -> Action:
-        self.meanwhile()
-        connection.close()  # that of the server's thread
-        return DEAR
-
-    def started(self, **options: Any) -> Run:
-        team, ed = self.people.team, self.people.ed
-        judge = JudgeConfig(
-            name="judge",
-            base_url=self.url,
-            model="m",
-            allow_private_hosts=True,
-            concurrency=2,
-            input_usd_per_million=10.0,
-            output_usd_per_million=100.0,
-        )
-        return factories.run(
-            team,
-            ed,
-            dataset=factories.dataset(team, ed, items=ITEMS),
-            rubric_version=factories.version(team, ed, criteria=TEN),
-            judge_id="command-line",
-            judge=judge,
-            **options,
-        )
-
-
 @pytest.fixture
-def room(people: Cast) -> Iterator[Room]:
-    made = Room(people)
-    with running_server(made.script) as made.url:
-        yield made
-        close_clients()
-
-
-def graded(run: Run) -> Run:
-    while session.grade(run.pk, now=timezone.now, only_this_run=True):
-        pass
-    run.refresh_from_db()
-    return run
+def room(people: Cast) -> Iterator[PricedRoom]:
+    with priced_room(people, DEAR) as opened:
+        yield opened
 
 
 def spent(run: Run) -> float:
@@ -85,7 +29,7 @@ def spent(run: Run) -> float:
 
 @pytest.mark.parametrize("whose", ["run", "month"])
 def test_replies_far_dearer_than_thought_pass_a_cap_by_no_more_than_was_in_flight(
-    room: Room, people: Cast, whose: str
+    room: PricedRoom, people: Cast, whose: str
 ) -> None:
     if whose == "month":
         budgets.change_monthly_budget(people.team, by=people.alice, monthly_budget_usd=4.5)
@@ -104,7 +48,7 @@ def test_replies_far_dearer_than_thought_pass_a_cap_by_no_more_than_was_in_fligh
 
 @pytest.mark.parametrize("before", [None, 1000.0])
 def test_a_cap_that_is_set_or_lowered_holds_what_is_lined_up_too(
-    room: Room, people: Cast, before: float | None
+    room: PricedRoom, people: Cast, before: float | None
 ) -> None:
     run = room.started(budget_usd=before)
 
@@ -119,7 +63,7 @@ def test_a_cap_that_is_set_or_lowered_holds_what_is_lined_up_too(
 
 
 def test_a_cap_that_is_lifted_while_the_run_goes_on_leaves_nothing_set_aside(
-    room: Room, people: Cast
+    room: PricedRoom, people: Cast
 ) -> None:
     run = room.started(budget_usd=1000.0)
 

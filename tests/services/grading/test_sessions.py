@@ -26,7 +26,7 @@ from tests import factories
 from tests.factories import Cast, WakeUps
 from tests.judging import InProcessJudge, InProcessLine, LabelJudge, grade, session
 from tests.services.grading.batches.providers import Answer, completion, desk
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE_SECONDS, wait_for
 
 
 def met(requirement: str, response: str) -> str:
@@ -267,7 +267,7 @@ def test_when_its_time_is_up_nobody_waits_for_an_endpoint_they_do_not_ask(people
 
     def answer(method: str, path: str) -> Answer:
         if path.startswith("/slow"):
-            released.wait(60)
+            released.wait(PATIENCE_SECONDS)
         return "application/json", completion("MET")
 
     def work() -> None:
@@ -294,7 +294,7 @@ def test_when_its_time_is_up_nobody_waits_for_an_endpoint_they_do_not_ask(people
             assert not over.is_set()
         finally:
             released.set()
-            worker.join(30)
+            worker.join(PATIENCE_SECONDS)
     assert over.is_set()
     assert JudgeCall.objects.filter(run=slow, error_kind=None).exists()
     assert len(asked) == JudgeCall.objects.count()
@@ -338,7 +338,7 @@ def test_a_run_that_is_answered_429_and_nothing_else_says_so_before_any_question
             assert not JudgeCall.objects.exists()
         finally:
             enough.set()
-            worker.join(30)
+            worker.join(PATIENCE_SECONDS)
 
 
 @pytest.mark.django_db(transaction=True)  # the server of the endpoint looks into the database

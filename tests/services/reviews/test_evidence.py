@@ -10,7 +10,7 @@ from rubricweb.engine.formats import verdicts_jsonl
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Calibration, Criterion, Judgement, Review, ReviewQueue
 from rubricweb.selectors.exports.exports import verdict_rows
-from rubricweb.selectors.exports.pins import counted_labels
+from rubricweb.selectors.exports.label_lineage import counted_labels
 from rubricweb.selectors.labels.rationale import labels_with_reason
 from rubricweb.selectors.reviews.evidence import place_words, quotable_texts
 from rubricweb.services.reviews import prefetch, queues, reviews

@@ -1,20 +1,18 @@
 """Calls that are cut off count as what they may have cost at most; those never sent cost nothing."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from rubricweb.engine.autograders.base import Prompt
 from rubricweb.engine.autograders.outputs import PerCriterionOutput
 from rubricweb.judges.base import JudgeConfig
-from rubricweb.judges.event_loop import close_clients
-from rubricweb.judges.offline.script import Action, Say, Script
-from rubricweb.judges.offline.server import running_server
+from rubricweb.judges.offline.script import Say
 from rubricweb.models import Run, RunEvent, RunItem, RunState, RunSummary, RunTally
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.selectors.spending.spending import month_of, month_spending, run_spending
@@ -26,9 +24,10 @@ from rubricweb.services.runs import lifecycle
 from rubricweb.services.runs.budgets import BudgetReservation
 from tests import factories
 from tests.factories import Cast, WakeUps
+from tests.worlds.priced_room import MET, PricedRoom, graded, priced_room
 
 GONE = f"{socket.gethostname()}:4194301"  # above any real process number
-MET = '{"explanation": "It is there.", "criterion_status": "MET"}'
+CHEAP = Say(MET, prompt_tokens=100, completion_tokens=10)
 PRICED = JudgeConfig(
     "p", "http://127.0.0.1:9/v1", "m", input_usd_per_million=2.5, output_usd_per_million=10.0
 )
@@ -128,60 +127,16 @@ def test_a_process_of_the_same_name_books_what_the_one_before_it_left(run: Run) 
 # ── A worker that lives ──────────────────────────────────────────────────────────────────────────
 
 
-class Room:
-    """A run of 60 questions for a judge of which two may be asked at once; `meanwhile` is done at each."""
-
-    def __init__(self, people: Cast) -> None:
-        self.people, self.url, self.seconds = people, "", 0.0
-        self.meanwhile: Callable[[], object] = lambda: None
-        self.script = Script(self._says)
-
-    def _says(self, _: object) -> Action:
-        self.meanwhile()
-        connection.close()  # that of the server's thread
-        return Say(MET, prompt_tokens=100, completion_tokens=10, delay_seconds=self.seconds)
-
-    def started(self, name: str = "run", *, items: int = 6, **options: Any) -> Run:
-        team, ed = self.people.team, self.people.ed
-        judge = JudgeConfig(
-            name="judge",
-            base_url=self.url,
-            model="m",
-            allow_private_hosts=True,
-            concurrency=2,
-            input_usd_per_million=10.0,
-            output_usd_per_million=100.0,
-        )
-        criteria = [{"name": f"c{n}", "weight": 1.0, "requirement": f"Names town {n}."} for n in range(10)]
-        rows = [{"id": f"i{n}", "submission": f"Town {n} is nice."} for n in range(items)]
-        return factories.run(
-            team,
-            ed,
-            dataset=factories.dataset(team, ed, name=name, items=rows),
-            rubric_version=factories.version(team, ed, criteria=criteria),
-            judge_id="command-line",
-            judge=judge,
-            **options,
-        )
-
-
 @pytest.fixture
-def room(people: Cast) -> Iterator[Room]:
-    made = Room(people)
-    with running_server(made.script) as made.url:
-        yield made
-        close_clients()
-
-
-def graded(run: Run) -> Run:
-    while session.grade(run.pk, now=timezone.now, only_this_run=True):
-        pass
-    run.refresh_from_db()
-    return run
+def room(people: Cast) -> Iterator[PricedRoom]:
+    with priced_room(people, CHEAP) as opened:
+        yield opened
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_call_is_written_down_before_it_is_sent_and_none_is_lost_that_is_answered(room: Room) -> None:
+def test_every_call_is_written_down_before_it_is_sent_and_none_is_lost_that_is_answered(
+    room: PricedRoom,
+) -> None:
     run = room.started()
     written: list[tuple[int, float]] = []
     room.meanwhile = lambda: written.extend(
@@ -195,9 +150,9 @@ def test_every_call_is_written_down_before_it_is_sent_and_none_is_lost_that_is_a
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_stop_that_does_not_wait_loses_what_was_sent_and_nothing_that_was_not(room: Room) -> None:
+def test_a_stop_that_does_not_wait_loses_what_was_sent_and_nothing_that_was_not(room: PricedRoom) -> None:
     run = room.started()
-    room.seconds = 30.0  # nobody waits so long
+    room.answer = replace(CHEAP, delay_seconds=30.0)  # nobody waits so long
 
     def stop() -> None:
         if room.script.count == 2:
@@ -219,7 +174,7 @@ def test_a_stop_that_does_not_wait_loses_what_was_sent_and_nothing_that_was_not(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_answers_used_again_are_never_at_risk(room: Room) -> None:
+def test_answers_used_again_are_never_at_risk(room: PricedRoom) -> None:
     graded(room.started(items=1, use_cache=True))
     asked = room.script.count
     again = graded(room.started("again", items=1, use_cache=True))

@@ -4,7 +4,7 @@ import pytest
 
 from rubricweb.errors import Invalid
 from rubricweb.models import Launch, Run, RunItem
-from rubricweb.selectors.datasets.systems import dataset_versions, versions_called
+from rubricweb.selectors.datasets.systems import counted_versions, versions_called
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.services.datasets.answers import add_answers
 from rubricweb.services.runs import lifecycle
@@ -40,7 +40,7 @@ def launched(world: Versions, *names: str, **options: object) -> list[Run]:
 
 
 def test_the_versions_of_a_dataset_are_in_their_order_with_their_answers(world: Versions) -> None:
-    found = dataset_versions(world.dataset)
+    found = counted_versions(world.dataset)
     assert [(str(version), version.item_count) for version in found] == [  # type: ignore[attr-defined]
         ("assistant@v3", 5),
         ("assistant@v4", 5),

@@ -165,9 +165,9 @@ class TestFigures:
         grade(factories.run(people.team, people.ed, dataset=data, rubric_version=rubric_version), judge())
         bob = sign_in(people.bob)
         # As many whether there are sixty items or six.
-        with django_assert_max_num_queries(49):
+        with django_assert_max_num_queries(53):
             get(bob, url(people, "compare"))
-        with django_assert_max_num_queries(30):
+        with django_assert_max_num_queries(33):
             get(bob, url(people, "adjudication"))
 
 

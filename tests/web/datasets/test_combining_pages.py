@@ -1,9 +1,12 @@
 """Datasets of several builds are combined on their pages, and their runs started again."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -64,6 +67,7 @@ def test_datasets_are_chosen_planned_combined_and_their_runs_started_again(
     page = ed.post(address, said(builds, confirmed="1"))["Location"]
     assert "Waiting for a worker. " in text(ed.get(page))
     assert "See how far" in text(ed.get(at("datasets", people)))
+    assert "waiting 0 of 6" in text(ed.get(at("combinations", people)))
 
     found = Combination.objects.get()
     combinations.work(found.pk, worker="w", now=timezone.now)
@@ -71,6 +75,9 @@ def test_datasets_are_chosen_planned_combined_and_their_runs_started_again(
     assert "Everything is copied" in shown
     assert "6 of 6" in shown
     assert "Old as replies@v1" in shown
+    assert "Start them" in text(ed.get(at("datasets", people)))
+    earlier = text(ed.get(at("combinations", people)))
+    assert "Replies Replies v1, Replies v2 done 6 of 6 1 to start again" in earlier
     runs = at("combination_runs", people, found.pk)
     assert "Choose at least one run." in text(ed.post(runs, {"no_cap": "on"}))
     started = text(ed.post(runs, {"run": [graded.pk], "no_cap": "on"}, follow=True))
@@ -78,6 +85,7 @@ def test_datasets_are_chosen_planned_combined_and_their_runs_started_again(
     again = Run.objects.order_by("-pk")[0]
     assert f"started as run {again.pk}" in started
     assert (again.dataset, again.system) == (Dataset.objects.get(name="Replies"), "replies@v1")
+    assert "Start them" not in text(ed.get(at("datasets", people)))
 
 
 def test_what_keeps_them_apart_is_listed_and_nothing_can_be_confirmed(
@@ -132,3 +140,60 @@ def test_a_combination_is_cancelled(people: Cast, sign_in: Any, builds: list[Dat
     assert "has ended already" in text(ed.post(at("combination_cancel", people, found.pk), follow=True))
     refused = ed.post(at("combination_runs", people, found.pk), {"run": ["1"]}, follow=True)
     assert "there is nothing to run over" in text(refused)
+
+
+def test_the_page_of_datasets_names_what_failed_until_it_is_tried_again_or_a_week_is_over(
+    people: Cast, sign_in: Any, builds: list[Dataset]
+) -> None:
+    ed = sign_in(people.ed)
+    ed.post(chosen(people, *builds), said(builds, confirmed="1"))
+    found = Combination.objects.get()
+    version = factories.version(people.team, people.ed)
+    factories.queue(people.team, people.ed, dataset=builds[0], rubric_version=version, raters=[people.rae])
+    assert combinations.work(found.pk, worker="w", now=timezone.now).state == CombinationState.REFUSED
+    assert "Replies Nothing was combined. See why" in text(ed.get(at("datasets", people)))
+    Combination.objects.update(ended_at=timezone.now() - timedelta(days=8))
+    assert "See why" not in text(ed.get(at("datasets", people)))
+    Combination.objects.update(ended_at=timezone.now())
+    factories.combination(people.team, people.ed, name="Replies")
+    assert "See why" not in text(ed.get(at("datasets", people)))
+    listed = text(ed.get(at("combinations", people)))
+    assert listed.index("cancelled") < listed.index("The blind queue")
+    assert "Combine them again" in text(ed.get(at("combination", people, found.pk)))
+
+
+def test_a_run_that_was_started_again_and_deleted_can_be_started_once_more(
+    people: Cast, sign_in: Any, builds: list[Dataset]
+) -> None:
+    version = factories.version(people.team, people.ed)
+    run = factories.run(people.team, people.ed, dataset=builds[0], rubric_version=version)
+    old = grade(run, InProcessJudge(lambda *_: "MET"))
+    ed = sign_in(people.ed)
+    ed.post(chosen(people, *builds), said(builds, confirmed="1"))
+    found = combinations.work(Combination.objects.get().pk, worker="w", now=timezone.now)
+    starts = (at("combination_runs", people, found.pk), {"run": [old.pk], "no_cap": "on"})
+    ed.post(*starts)
+    assert "Choose at least one run" not in text(ed.post(*starts))
+    Run.objects.order_by("-pk")[0].delete()
+    assert "1 to start again" in text(ed.get(at("combinations", people)))
+    assert "Started 1 run" in text(ed.post(*starts, follow=True))
+
+
+def test_the_list_asks_the_same_queries_however_many_there_are(
+    people: Cast, sign_in: Any, builds: list[Dataset], django_assert_num_queries: Any
+) -> None:
+    ed = sign_in(people.ed)
+    assert "Nothing was combined" in text(ed.get(at("combinations", people)))
+
+    def combine(name: str) -> None:
+        ed.post(chosen(people, *builds), said(builds, confirmed="1", name=name))
+        combinations.work(Combination.objects.order_by("-pk")[0].pk, worker="w", now=timezone.now)
+
+    combine("first")
+    with CaptureQueriesContext(connection) as of_one:
+        ed.get(at("combinations", people))
+    queries = len(of_one)
+    for name in ("second", "third"):
+        combine(name)
+    with django_assert_num_queries(queries):
+        ed.get(at("combinations", people))

@@ -65,7 +65,7 @@ class TestList:
     def test_number_of_queries_does_not_grow_with_the_list(self, people, ed, django_assert_max_num_queries):
         for number in range(12):
             factories.dataset(people.team, people.ed, name=f"Dataset {number}")
-        with django_assert_max_num_queries(15):
+        with django_assert_max_num_queries(16):
             ed.get(url(people, "datasets"))
 
 
@@ -222,7 +222,7 @@ class TestDataset:
     def test_the_items_table_never_loads_bodies_and_asks_a_fixed_number_of_times(
         self, people, ed, dataset, django_assert_max_num_queries
     ):
-        with django_assert_max_num_queries(26):
+        with django_assert_max_num_queries(33):
             page = ed.get(url(people, "dataset", dataset.pk))
         bodies = {"submission", "thinking", "prompt", "reference"}
         assert all(bodies <= item.get_deferred_fields() for item in page.context["page"].rows)

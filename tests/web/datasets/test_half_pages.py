@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from rubricweb.models import Dataset, Run
+from rubricweb.models import Dataset, ReviewQueue, Run
 from rubricweb.services.datasets import datasets
 from rubricweb.services.datasets.halves import drawing
 from tests import factories
@@ -62,6 +62,8 @@ def test_a_second_split_is_refused(people: Cast, sign_in, dataset: Dataset) -> N
     ed.post(at("dataset_halves", people, dataset.pk), sent)
     answer = ed.post(at("dataset_halves", people, dataset.pk), sent)
     assert (answer.status_code, "split already" in text(answer)) == (422, True)
+    asked = ed.get(at("dataset_halves", people, dataset.pk))
+    assert (asked.status_code, asked["Location"]) == (302, at("dataset", people, dataset.pk))
 
 
 def test_lists_and_selections_are_narrowed_by_half(people: Cast, sign_in, dataset: Dataset) -> None:
@@ -101,3 +103,24 @@ def test_a_run_over_one_half_is_started_shown_and_started_again(
     tried = ed.post(address, sent | {"half": "dev", "try": "3"})
     assert tried.status_code == 302
     assert Run.objects.latest("pk").run_items.get().item.case.half == "dev"
+
+
+def test_a_queue_over_one_half_is_planned_opened_and_shown(people: Cast, sign_in, dataset: Dataset) -> None:
+    ed, version = sign_in(people.ed), factories.version(people.team, people.ed)
+    address = at("queue_new", people)
+    part = {"HX-Request": "true", "HX-Target": "systems"}
+    asked = {"dataset": dataset.pk}
+    assert 'name="half"' not in ed.get(address, asked, headers=part).content.decode()
+    drawing.split_cases(dataset, n_dev=1, by=people.ed)
+    assert 'name="half"' in ed.get(address, asked, headers=part).content.decode()
+    assert '<option value="test" selected>' in ed.get(address, asked | {"half": "test"}).content.decode()
+    sent = {"name": "Test cases", "dataset": dataset.pk, "rubric_version": version.pk, "kind": "all"}
+    sent |= {"everyone": "on", "raters_per_item": 1, "half": "test"}
+    assert "Reviews 2" in text(ed.post(address, sent | {"action": "plan"}))
+    assert ed.post(address, sent | {"half": "train"}).status_code == 422
+    answer = ed.post(address, sent)
+    queue = ReviewQueue.objects.get()
+    assert (answer["Location"], queue.half) == (at("queue", people, queue.pk), "test")
+    assert "Half test cases" in text(ed.get(answer["Location"]))
+    assert "· test cases" in text(ed.get(at("queues", people)))
+    assert "Which cases: test. Others are refused." in text(ed.get(at("queue_change", people, queue.pk)))

@@ -205,8 +205,9 @@ def test_the_list_of_judges_costs_the_same_queries_however_many(
         added(people, name=f"judge {number}")
     client = sign_in(people.alice)
     client.get(url("settings_judges", people))
-    # Session, person, membership, teams, open reviews, judges and prices for the banner and for the page.
-    with django_assert_max_num_queries(12):
+    # Session, person, membership, teams, open reviews, judges and prices for the banner and for the page, how
+    # many are archived.
+    with django_assert_max_num_queries(13):
         client.get(url("settings_judges", people))
 
 

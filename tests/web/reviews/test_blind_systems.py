@@ -10,9 +10,17 @@ from django.urls import reverse
 from rubricweb import tasks
 from rubricweb.models import JudgeCall, User
 from rubricweb.services import notices
-from tests import factories
 from tests.factories import Cast
-from tests.web.test_blinding import HTMX, NOON, Stage, addresses, answers, text_of
+from tests.web.test_blinding import (
+    HTMX,
+    NOON,
+    Stage,
+    addresses,
+    answers,
+    ids_of_item,
+    other_ids,
+    text_of,
+)
 from tests.worlds.two_systems import systems_world
 from tests.worlds.two_worlds import in_both_worlds, told_apart
 
@@ -25,28 +33,19 @@ def told(people: Cast, sign_in: Any, viewer: User, *, swapped: bool, about: str 
     EmailAddress.objects.create(user=viewer, email=viewer.email, primary=True, verified=True)
     client, found = sign_in(viewer), {}
     slug, comment = people.team.slug, world.draft.item.comments.get()
-    import_id = factories.refused_import(people.team, people.ed).pk
-    combination_id = factories.combination(people.team, people.ed, name="Both").pk
+    others = other_ids(people.team, people.ed)
     for run, other in (world.runs, world.runs[::-1]):
         for item in (world.draft.item, world.beside):
             ids = {
+                **others,
+                **ids_of_item(item),
                 "rubric_id": world.version.rubric_id,
-                "number": 1,
-                "format": "yaml",
-                "dataset_id": world.dataset.pk,
-                "import_id": import_id,
-                "combination_id": combination_id,
-                "kind": "dataset",
-                "row_id": world.dataset.pk,
-                "item_id": item.pk,
-                "case_id": item.case_id,
                 "run_id": run.pk,
                 "baseline_id": other.pk,
                 "queue_id": world.queue.pk,
                 "rater_id": world.draft.rater_id,
                 "comment_id": comment.pk,
                 "criterion_id": world.version.criteria.get().pk,
-                "endpoint_id": 0,
                 "call_id": JudgeCall.objects.filter(run=run, item__case__key="c2").values_list(
                     "pk", flat=True
                 )[0],

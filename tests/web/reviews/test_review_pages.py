@@ -368,7 +368,7 @@ def test_the_sheet_costs_a_fixed_number_of_queries(
 ) -> None:
     client = sign_in(people.ann)
     client.get(url("review", people, review.pk))
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(25):
         client.get(url("review", people, review.pk))
 
 

@@ -11,9 +11,8 @@ from rubricweb import tasks
 from rubricweb.models import JudgeCall, Judgement, User
 from rubricweb.services import notices
 from rubricweb.services.reviews import reviews
-from tests import factories
 from tests.factories import Cast
-from tests.web.test_blinding import Stage, addresses, answers, text_of
+from tests.web.test_blinding import Stage, addresses, answers, ids_of_item, other_ids, text_of
 from tests.worlds.probed import ProbedWorld, probed_world
 from tests.worlds.two_worlds import in_both_worlds, told_apart
 
@@ -31,31 +30,23 @@ def pages_of(
     client, found = sign_in(viewer), {}
     item = world.draft.item
     comment = item.comments.get(author=people.ann)
-    import_id = factories.refused_import(people.team, people.ed).pk
-    combination_id = factories.combination(people.team, people.ed, name="Both").pk
+    others = other_ids(people.team, people.ed)
     for run, queue, version, reviewed in (
         (world.before, world.labelled, world.first, world.earlier),
         (world.run, world.probe, world.second, world.draft),
         (world.run, world.probe, world.second, world.of_copy),
     ):
         ids = {
+            **others,
+            **ids_of_item(item),
             "rubric_id": version.rubric_id,
             "number": version.number,
-            "format": "yaml",
-            "dataset_id": item.dataset_id,
-            "import_id": import_id,
-            "combination_id": combination_id,
-            "kind": "dataset",
-            "row_id": item.dataset_id,
-            "item_id": item.pk,
-            "case_id": item.case_id,
             "run_id": run.pk,
             "baseline_id": (world.run if run == world.before else world.before).pk,
             "queue_id": queue.pk,
             "rater_id": reviewed.rater_id,
             "comment_id": comment.pk,
             "criterion_id": version.criteria.get(name="capital").pk,
-            "endpoint_id": 0,
             "call_id": JudgeCall.objects.filter(run=run, item=item).values_list("pk", flat=True)[0],
         }
         stage = Stage(people, run, queue, world.labelled, ids)

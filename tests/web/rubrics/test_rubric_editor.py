@@ -478,7 +478,7 @@ class TestHuge:
         huge = rubrics.create_rubric(people.team, by=people.ed, title="Huge", draft={"criteria": criteria})
         address = reverse("rubric_edit", args=[people.team.slug, huge.pk])
         # session, user, membership, team, navigation and banner, the rubric and its sample item
-        with django_assert_max_num_queries(14):
+        with django_assert_max_num_queries(15):
             response = ed.get(address)
         assert ed.post(address, as_posted(response.context["form"])).status_code == 302
         assert Rubric.objects.get(pk=huge.pk).draft["criteria"] == criteria

@@ -71,7 +71,7 @@ class TestList:
         for number in range(20):
             rubrics.create_rubric(people.team, by=people.ed, title=f"Rubric {number}")
         # session, user, membership, last team, navigation and banner, then one query for the page.
-        with django_assert_max_num_queries(13):
+        with django_assert_max_num_queries(14):
             ed.get(url(people, "rubrics"))
 
     def test_a_forged_cursor_is_refused(self, people, ed):

@@ -2,8 +2,12 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from rubricweb.models import Dataset
+from rubricweb.models import Dataset, Run, System
+from rubricweb.services.endpoints import endpoints
+from rubricweb.services.runs import lifecycle
+from rubricweb.services.shared import archiving
 from tests import factories
 from tests.commands.terminal import terminal_of
 from tests.factories import Cast, cast
@@ -64,3 +68,112 @@ def test_the_terminal_renames_archives_and_restores(
     dataset.refresh_from_db()
     assert dataset.archived_at is None
     assert terminal("archive", "run", "x").code == 1
+
+
+def test_an_editor_archives_a_system_and_its_versions_leave_every_chooser(people: Cast, sign_in) -> None:
+    rows = [
+        {"case_id": "c1", "system": f"{system}@v1", "prompt": "Capital?", "submission": f"{system}: Paris"}
+        for system in ("assistant", "helper", "rival")
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=rows, name="three systems")
+    ed, slug = sign_in(people.ed), people.team.slug
+    system = System.objects.get(name="rival")
+    manage, about = reverse("manage", args=[slug, "system", system.pk]), {"dataset": dataset.pk}
+    choosers = [
+        (reverse("run_new", args=[slug]), about, "rival@v1 (1 answer)"),
+        (reverse("queue_new", args=[slug]), about, "rival@v1 (1 answer)"),
+        (reverse("dataset", args=[slug, dataset.pk]), {}, '<option value="rival@v1"'),
+    ]
+
+    def offered() -> list[bool]:
+        return [words in ed.get(url, query).content.decode() for url, query, words in choosers]
+
+    assert offered() == [True, True, True]
+    page = ed.get(manage).content.decode()
+    assert "no answers of it are added" in page
+    assert "rival is archived." in ed.post(manage, {"action": "archive"}, follow=True).content.decode()
+    assert offered() == [False, False, False]
+    # Its answers are counted on the page of the dataset as before.
+    assert "rival@v1" in ed.get(reverse("dataset", args=[slug, dataset.pk])).content.decode()
+    systems = reverse("systems", args=[slug])
+    page = ed.get(systems).content.decode()
+    assert "Archived (1)" in page
+    assert manage not in page
+    assert manage in ed.get(systems, {"archived": "1"}).content.decode()
+    # The form that was open before is refused with what is right.
+    version = system.versions.get()
+    answer = ed.post(
+        reverse("run_new", args=[slug]), about | {"systems": [version.pk], "judge": "offline", "sent": "on"}
+    )
+    assert answer.status_code == 422
+    ed.post(manage, {"action": "restore"})
+    assert offered() == [True, True, True]
+    assert sign_in(people.rae).post(manage, {"action": "archive"}).status_code == 403
+
+
+def test_where_one_version_is_left_the_form_names_it_and_starts_and_tries_a_run_over_it(
+    people: Cast, sign_in
+) -> None:
+    version = factories.version(people.team, people.ed)
+    rows = [
+        {"case_id": "c1", "system": system, "prompt": "Capital?", "submission": f"{system}: Paris"}
+        for system in ("assistant@v1", "rival@v1")
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=rows, name="two systems")
+    archiving.archive(System.objects.get(name="rival"), by=people.ed, now=timezone.now())
+    ed, url = sign_in(people.ed), reverse("run_new", args=[people.team.slug])
+    page = ed.get(url, {"dataset": dataset.pk}).content.decode()
+    assert "assistant@v1 (1 answer)" in page
+    assert "rival" not in page
+    chosen = {
+        "dataset": dataset.pk,
+        "rubric_version": version.pk,
+        "autograder": "per_criterion",
+        "reply_format": "json",
+        "judge": "offline",
+        "sent": "on",
+    }
+    for button in ({}, {"try": "3"}):
+        assert ed.post(url, chosen | button).status_code == 302
+    assert [(str(run.system_version), run.run_items.count()) for run in Run.objects.all()] == [
+        ("assistant@v1", 1),
+        ("assistant@v1", 1),
+    ]
+
+
+def test_a_run_over_an_archived_system_says_so_when_it_is_run_again(people: Cast, sign_in) -> None:
+    version = factories.version(people.team, people.ed)
+    row = {"case_id": "c1", "system": "rival@v1", "prompt": "Capital?", "submission": "Paris"}
+    dataset = factories.dataset(people.team, people.ed, items=[row], name="one system")
+    run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+    lifecycle.cancel_run(run, by=people.ed, now=timezone.now())
+    archiving.archive(System.objects.get(name="rival"), by=people.ed, now=timezone.now())
+    page = sign_in(people.ed).get(reverse("run_new", args=[people.team.slug]), {"again": run.pk})
+    assert "The system rival is archived: restore it first" in page.content.decode()
+
+
+def test_an_owner_archives_and_restores_an_endpoint(people: Cast, sign_in) -> None:
+    endpoint = endpoints.add_endpoint(
+        people.team, by=people.alice, name="House model", base_url="http://127.0.0.1:9/v1", model="m"
+    )
+    alice, slug = sign_in(people.alice), people.team.slug
+    judges = reverse("settings_judges", args=[slug])
+    own = reverse("settings_judge", args=[slug, endpoint.pk])
+    archive = reverse("settings_judge_archive", args=[slug, endpoint.pk])
+    assert archive in alice.get(own).content.decode()
+    page = alice.post(archive, {"action": "archive"}, follow=True).content.decode()
+    assert "House model is archived." in page
+    assert own not in page
+    assert "Archived (1)" in page
+    page = alice.get(judges, {"archived": "1"}).content.decode()
+    assert own in page
+    assert reverse("settings_judge_test", args=[slug]) not in page
+    assert "House model" not in alice.get(reverse("run_new", args=[slug])).content.decode()
+    assert "Restore" in alice.get(own).content.decode()
+    assert sign_in(people.ed).post(archive, {"action": "restore"}).status_code == 403
+    page = alice.post(archive, {"action": "restore"}, follow=True).content.decode()
+    assert own in page
+    assert "Archived (" not in page
+    assert alice.post(archive).status_code == 400
+    endpoints.remove_endpoint(endpoint, by=people.alice, now=timezone.now())
+    assert alice.post(archive, {"action": "archive"}).status_code == 404

@@ -18,7 +18,8 @@ from rubricweb.engine.formats.dataset_values import (
     Prompt,
     RefusedFile,
 )
-from rubricweb.engine.formats.datasets.item_reader import ItemReader, preview_columns, suggested_columns
+from rubricweb.engine.formats.datasets.columns import preview_columns, suggested_columns
+from rubricweb.engine.formats.datasets.item_reader import ItemReader
 from rubricweb.engine.formats.datasets.sources import OpenedFile, open_source
 from rubricweb.engine.formats.records import MAX_FILE_BYTES
 from rubricweb.engine.rubric import Rubric

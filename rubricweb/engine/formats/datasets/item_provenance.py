@@ -11,7 +11,7 @@ from rubricweb.engine.errors import FaultList, join_place, nearest, shown
 from rubricweb.engine.formats.dataset_values import LabelRow, ProvenanceRow
 from rubricweb.engine.formats.field_values import read_text
 from rubricweb.engine.formats.label_provenance import (
-    PIN_COLUMNS,
+    LINEAGE_COLUMNS,
     PROVENANCE_COLUMNS,
     LabelProvenance,
     UsedDecision,
@@ -49,7 +49,7 @@ def _provenance(value: Any, place: str, faults: FaultList) -> LabelProvenance | 
     if not isinstance(value, Mapping):
         faults.add(place, shown(value), f"an object with {', '.join(PROVENANCE_COLUMNS)}")
         return None
-    _refuse_unknown(value, (*PROVENANCE_COLUMNS, *PIN_COLUMNS), place, faults)
+    _refuse_unknown(value, (*PROVENANCE_COLUMNS, *LINEAGE_COLUMNS), place, faults)
     rule = value.get("rule")
     if rule not in RULES:
         faults.add(join_place(place, "rule"), shown(rule), ", ".join(RULES))

@@ -17,14 +17,15 @@ from rubricweb.engine.formats.content_ids import content_id, numbered_ids
 from rubricweb.engine.formats.dataset_values import (
     ALIASES,
     MACHINES_KEY,
-    SUGGESTIONS,
     DatasetHeader,
     ItemRecord,
     LabelRow,
     Prompt,
     ProvenanceRow,
 )
+from rubricweb.engine.formats.datasets.case_tags import CaseTagReader
 from rubricweb.engine.formats.datasets.cases import AnsweredCase, CaseReader, asked_words, checked_item_id
+from rubricweb.engine.formats.datasets.columns import guessed_columns, leave_unsure
 from rubricweb.engine.formats.datasets.item_labels import (
     read_label_row,
     read_machine_raters,
@@ -91,6 +92,7 @@ class ItemReader:
         self.columns_seen: dict[str, None] = {}
         self.any_record = False
         self.cases = CaseReader(faults)
+        self.tags = CaseTagReader(faults)
         self._submissions = SubmissionColumn(faults, in_table=cells)
 
     def read(self, record: PlacedRecord) -> ItemRecord | None:
@@ -127,7 +129,7 @@ class ItemReader:
         )
         metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
         id_place = _at(place, mapping, "id")
-        answered = self._answered(values, (prompt, reference, rubric), mapping, place)
+        answered, tags = self._answered(values, (prompt, reference, rubric), mapping, place)
         id = self._given_id(values.get("id"), answered, id_place)
         graded = (submission, thinking, canonical(prompt), reference) if rubric is not None else None
         id = self._own_id(id, graded, place, id_place)
@@ -153,6 +155,7 @@ class ItemReader:
             case_id=answered.case_id,
             system=answered.system,
             attempt=answered.attempt,
+            case_tags=tags,
         )
 
     def check_whole(self, *, empty: bool) -> None:
@@ -177,7 +180,7 @@ class ItemReader:
             )
             if name in mapping and name not in self.explicit and value is not None and not is_object:
                 del mapping[name]
-        _leave_unsure(mapping, record.data, self.explicit)
+        leave_unsure(mapping, record.data, self.explicit)
         return mapping
 
     def _cell(self, name: str, value: Any, place: str) -> Any:
@@ -284,8 +287,10 @@ class ItemReader:
         own: tuple[Prompt | None, str | None, Rubric | None],
         mapping: Mapping[str, str],
         place: str,
-    ) -> AnsweredCase | None:
-        """What the item answers; ``own`` are its prompt, reference and rubric, the header says the rest."""
+    ) -> tuple[AnsweredCase | None, tuple[str, ...]]:
+        """What the item answers, and the tags of that case; ``own`` are its prompt, reference and rubric, the
+        header says the rest.
+        """
         prompt, reference, rubric = own
 
         def words() -> str:
@@ -293,7 +298,11 @@ class ItemReader:
             known = self.header.reference if reference is None else reference
             return asked_words(asked, known, rubric)
 
-        return self.cases.read(values, words, place, lambda name: _at(place, mapping, name))
+        def at(name: str) -> str:
+            return _at(place, mapping, name)
+
+        answered = self.cases.read(values, words, place, at)
+        return answered, self.tags.read(values.get("case_tags"), answered, at("case_tags"))
 
     def _numbered_id(self, base: str, place: str) -> str:
         """An id made from the content, numbered where equal items came before."""
@@ -339,61 +348,6 @@ class ItemReader:
 
 _OWN_KEYS = (PROVENANCE_KEY, MACHINES_KEY)
 _LABEL_FIELDS = ("ground_truth", "ground_truth_reasons", "labels", "label_reasons", *_OWN_KEYS)
-
-
-def guessed_columns(columns: Iterable[str], explicit: Mapping[str, str]) -> dict[str, str]:
-    """Which column each field is read from: the one named explicitly, else the first alias that is there."""
-    by_alias: dict[str, str] = {}
-    for column in columns:
-        by_alias.setdefault(column.strip().casefold().replace(" ", "_").replace("-", "_"), column)
-    named = set(explicit.values())
-    mapping: dict[str, str] = {}
-    for name, aliases in ALIASES.items():
-        if name in explicit:
-            if explicit[name]:
-                mapping[name] = explicit[name]
-            continue
-        found = next((by_alias[alias] for alias in aliases if alias in by_alias), None)
-        if found is not None and found not in named:
-            mapping[name] = found
-    return mapping
-
-
-def preview_columns(columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Which column each field of these first rows is read from."""
-    mapping = guessed_columns(columns, {})
-    read: set[str] = set()
-    for row in rows:
-        of_row = guessed_columns(row, {})
-        _leave_unsure(of_row, row, {})
-        read |= of_row.keys()
-    return {field: column for field, column in mapping.items() if field in read or field not in _UNSURE}
-
-
-_UNSURE = ("system", "attempt")
-
-
-def _leave_unsure(mapping: dict[str, str], row: Mapping[str, Any], explicit: Mapping[str, str]) -> None:
-    """Takes out what alone is metadata: a column "system" often holds a prompt, and "attempt" anything."""
-    system = row.get(mapping.get("system", ""))
-    names_version = isinstance(system, str) and "@" in system
-    if "system" not in explicit and "case_id" not in mapping and not names_version:
-        mapping.pop("system", None)
-    if "attempt" not in explicit and not {"case_id", "system"} & mapping.keys():
-        mapping.pop("attempt", None)
-
-
-def suggested_columns(columns: Iterable[str], mapping: Mapping[str, str]) -> dict[str, str]:
-    """Per field that no column is read as, a column that may be it by its name."""
-    by_name: dict[str, str] = {}
-    for column in columns:
-        by_name.setdefault(column.strip().casefold().replace(" ", "_").replace("-", "_"), column)
-    free = {
-        field: next((by_name[name] for name in names if name in by_name), None)
-        for field, names in SUGGESTIONS.items()
-        if field not in mapping
-    }
-    return {field: column for field, column in free.items() if column and column not in mapping.values()}
 
 
 def _at(place: str, mapping: Mapping[str, str], name: str) -> str:

@@ -63,6 +63,7 @@ def item_fields(item: ItemRecord) -> dict[str, Any]:
         "case_id": item.case_id or None,
         "system": item.system or None,
         "attempt": item.attempt if item.attempt > 1 else None,
+        "case_tags": list(item.case_tags) or None,
     }
     return {key: value for key, value in fields.items() if value is not None}
 

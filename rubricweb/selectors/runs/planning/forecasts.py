@@ -140,7 +140,7 @@ def forecast(
     found = tuple(
         _JudgeShare(
             name,
-            config.by_batch() if run.mode == RunMode.BATCH and not stages[name] else config,
+            config.at_batch_price() if run.mode == RunMode.BATCH and not stages[name] else config,
             [one for one in asked if one.judge == name],
             known,
             calls=prompts_in_all * repeats[name],

@@ -16,6 +16,7 @@ from rubricweb.selectors.exports.exports import labelled_queues, newest_version
 from rubricweb.selectors.labels.ground_truth import ground_truth, people_first
 from rubricweb.services import dataset_versions
 from rubricweb.services.datasets.datasets import require_unsealed
+from rubricweb.services.reviews import queues
 from rubricweb.services.shared.journal import record
 
 AT_ONCE = 5000
@@ -76,6 +77,8 @@ def extend_split(dataset: Dataset, *, by: User | None, seed: int | None = None) 
     seed = first.seed if seed is None else seed
     wanted = min(max(wanted, 0), len(cases))
     drawn = _draw(dataset, cases, wanted, number=draws[-1].number + 1, seed=seed, by=by)
+    # Queues over a half ask about the answers to cases that are in it from now on.
+    queues.take_in(dataset, Item.objects.current().filter(dataset=dataset).exclude(case__half=""))
     record(dataset.team, by, "extended the split of", dataset, dev=drawn.n_dev, test=drawn.n_test, seed=seed)
     return drawn
 

@@ -88,7 +88,7 @@ class BatchQuestions:
                 yield item, fresh
 
     def _reserve(self, budget: BudgetReservation, question: Question, now: datetime) -> None:
-        config = self.judges[key_of(question).judge].by_batch()
+        config = self.judges[key_of(question).judge].at_batch_price()
         if not budget.reserve(budget.expected_cost(config, question.prompt), now):
             budget.close(now)
             raise OutOfBudget(budget.refusal)

@@ -204,7 +204,9 @@ class BatchStep:
             known = reply_cache.known(self.run.team_id, {key_of(one).content for one in lost})
         asked = [one for one in lost if key_of(one).content not in known]
         budget = BudgetReservation(self.run, holder(self.job))
-        most = [budget.most_cost(self.judges[key_of(one).judge].by_batch(), one.prompt) for one in asked]
+        most = [
+            budget.most_cost(self.judges[key_of(one).judge].at_batch_price(), one.prompt) for one in asked
+        ]
         with transaction.atomic():
             self._store(
                 items, [batch_client.unread(self.judges[key_of(one).judge], one, why) for one in asked]

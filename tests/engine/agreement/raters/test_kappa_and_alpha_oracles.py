@@ -252,7 +252,7 @@ def test_one_unit_on_which_two_raters_differ():
     assert METRICS["cohen_kappa"].function(ratings) == Figure(0.0, None, None, 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), order=st.randoms(use_true_random=False))
 def test_the_order_of_raters_and_units_changes_no_measure(seed, order):
     table = table_of(seed)
@@ -269,7 +269,7 @@ def test_the_order_of_raters_and_units_changes_no_measure(seed, order):
         assert one.value == pytest.approx(other.value, abs=1e-12), name
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000))
 def test_reversing_an_ordered_scale_changes_nothing(seed):
     table = table_of(seed)

@@ -299,7 +299,7 @@ def test_tails_of_distributions_are_what_scipy_says():
         assert fair_coin_two_sided(heads, tosses) == pytest.approx(expected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), order=st.randoms(use_true_random=False))
 def test_the_order_of_units_changes_no_coefficient(seed, order):
     one, other = columns(seed, step=0.1)

@@ -7,7 +7,7 @@ import stat
 import zipfile
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rubricweb.engine.errors import InvalidFile
@@ -55,7 +55,7 @@ def places(data):
     PLAIN,
     st.dictionaries(st.sampled_from(["rubricweb", "python"]), st.just("1.0")),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 def test_a_bundle_is_read_back_as_it_was_written(dataset, judgements, adjudications, agreement, versions):
     data = b"".join(
         write_bundle(

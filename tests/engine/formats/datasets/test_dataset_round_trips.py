@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.dataset_values import DatasetFile, ItemRecord
@@ -11,7 +11,7 @@ from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.formats.datasets.writers import DATASET_FORMATS, write_dataset
 from tests.engine.formats.strategies import dataset_files
 
-PATIENT = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = settings(max_examples=30)
 
 
 def read_back(file, format):

@@ -3,7 +3,6 @@ what a kill at any point costs.
 """
 
 import json
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -32,6 +31,7 @@ from rubricweb.services.grading.batches import schedule
 from rubricweb.services.runs import lifecycle
 from tests import factories
 from tests.factories import Cast, WakeUps
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -228,16 +228,17 @@ def test_a_budget_that_does_not_reach_pauses_the_run_before_anything_is_handed_i
 
 
 def test_a_cancelled_run_keeps_what_its_batch_had_answered(people: Cast, endpoint, script, clock) -> None:
-    script.instead = {("rather not", "Names Paris"): [Say(MET, delay_seconds=1.0)]}
+    script.instead = {("rather not", "Names Paris"): [Say(MET, delay_seconds=5.0)]}
     run = started(people, endpoint)
     schedule.advance(run.pk, now=clock, enqueue=WakeUps())
     lifecycle.cancel_run(run, by=people.alice, now=clock())
-    for _ in range(50):
+
+    def is_stored() -> bool:
         clock.later()
         schedule.advance(run.pk, now=clock, enqueue=WakeUps())
-        if not run.batches.filter(stored_at=None).exists():
-            break
-        time.sleep(0.1)
+        return not run.batches.filter(stored_at=None).exists()
+
+    wait_for(is_stored)
     answered = Judgement.objects.filter(run=run).count()
     assert 0 < answered == script.count < 9
     run.refresh_from_db()

@@ -107,7 +107,7 @@ def uid(version: RubricVersion, name: str) -> str:
 def test_ground_truth_says_where_each_label_was_given_and_by_what_it_counts(world: World) -> None:
     capital, tone = (f"carry {world.carried(name).pk}" for name in ("capital", "tone"))
     rows = world.rows("ground_truth")
-    assert list(rows[0])[-5:-3] == ["rubric_versions", "counts_by"]
+    assert list(rows[0])[-6:-4] == ["rubric_versions", "counts_by"]
     found = {
         (row["item_id"], row["criterion"]): (row["verdict"], row["rubric_versions"], row["counts_by"])
         for row in rows
@@ -134,8 +134,8 @@ def test_labels_carried_twice_name_both_decisions(world: World) -> None:
     both = LabelDecision.objects.filter(criterion__name="capital").order_by("pk")
     alone = settled_labels([world.first], version=fourth.pk)
     capital = fourth.criteria.get(name="capital").pk
-    [pin] = [pin for (_, read), pin in alone.pins.items() if read == capital]
-    assert pin.counts_by == ", ".join(f"carry {one.pk}" for one in both)
+    [lineage] = [lineage for (_, read), lineage in alone.lineages.items() if read == capital]
+    assert lineage.counts_by == ", ".join(f"carry {one.pk}" for one in both)
     assert [one.id for one in alone.decisions] == sorted(
         [*(one.pk for one in both), world.carried("tone").pk]
     )
@@ -245,7 +245,7 @@ def test_verdicts_say_what_counts_for_the_newest_version_and_what_does_not(world
         seen=capital.pk,
     )
     rows = world.rows("verdicts")
-    assert list(rows[0])[-6:-3] == ["rubric_version", "counts_by", "origin"]
+    assert list(rows[0])[-7:-4] == ["rubric_version", "counts_by", "origin"]
     found = {
         (row["item_id"], row["criterion"], row["rater"]): (
             row["verdict"],

@@ -25,9 +25,9 @@ GivenAndRead = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Pin:
-    """How labels of one criterion count for another: given to this version, None of an item's own rubric,
-    carried by these decisions. Without any both ask in the same words.
+class LabelLineage:
+    """Why a label counts for a criterion: the version it was given to, None for an item's own rubric, and the
+    decisions that carried it on, none where the wording is the same.
     """
 
     rubric_version: int | None
@@ -43,8 +43,8 @@ def decision_name(decision: LabelDecision) -> str:
     return f"{decision.kind} {decision.pk}"
 
 
-def pins(wanted: Collection[GivenAndRead]) -> dict[GivenAndRead, Pin]:
-    """Every one of these as current decisions have it. A query, and two for each rubric that was reworded."""
+def label_lineages(wanted: Collection[GivenAndRead]) -> dict[GivenAndRead, LabelLineage]:
+    """The lineage of each pair, as decisions stand now. One query, and two for each reworded rubric."""
     ids = {pk for pair in wanted for pk in pair}
     rows = Criterion.objects.filter(pk__in=ids).select_related("version__rubric")
     version_of = {row.pk: row.version for row in rows}
@@ -56,7 +56,7 @@ def pins(wanted: Collection[GivenAndRead]) -> dict[GivenAndRead, Pin]:
         for several in wordings(rubric).values():
             wording_of |= {row.pk: wording for wording in several for row in wording.members}
     return {
-        (given_to, read): Pin(
+        (given_to, read): LabelLineage(
             version_of[given_to].number,
             () if given_to == read else tuple(decisions_between(wording_of[given_to], wording_of[read])),
         )
@@ -64,9 +64,9 @@ def pins(wanted: Collection[GivenAndRead]) -> dict[GivenAndRead, Pin]:
     }
 
 
-def used_decisions(found: Iterable[Pin]) -> tuple[UsedDecision, ...]:
+def used_decisions(found: Iterable[LabelLineage]) -> tuple[UsedDecision, ...]:
     """The decisions of these, each once, oldest first, as files hold them. One query."""
-    ids = {decision.pk for pin in found for decision in pin.decisions}
+    ids = {decision.pk for lineage in found for decision in lineage.decisions}
     rows = LabelDecision.objects.filter(pk__in=ids).order_by("pk")
     return tuple(
         UsedDecision(
@@ -92,16 +92,16 @@ class CountedLabels:
     By the id of their judgement, or of their adjudication: what is not there does not count.
     """
 
-    labels: Mapping[int, Pin]
-    adjudications: Mapping[int, Pin]
+    labels: Mapping[int, LabelLineage]
+    adjudications: Mapping[int, LabelLineage]
     decisions: tuple[UsedDecision, ...]
 
     def counts_by(self, row: Judgement) -> str | None:
         """By what a person's label counts; None for a judge's answer, which is for its own words alone."""
         if row.review is None:
             return None
-        pin = self.labels.get(row.pk)
-        return NOT_COUNTED if pin is None else pin.counts_by
+        lineage = self.labels.get(row.pk)
+        return NOT_COUNTED if lineage is None else lineage.counts_by
 
 
 def counted_labels(
@@ -120,7 +120,7 @@ def counted_labels(
     adjudications = {
         one.adjudication_id: (one.given_to, read) for (_, read), one in settled.items() if read in asked
     }
-    found = pins({*labels.values(), *adjudications.values()})
+    found = label_lineages({*labels.values(), *adjudications.values()})
     return CountedLabels(
         {pk: found[pair] for pk, pair in labels.items()},
         {pk: found[pair] for pk, pair in adjudications.items()},

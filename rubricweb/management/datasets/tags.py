@@ -1,0 +1,56 @@
+"""`rubricweb datasets tag`: words that cases are found by."""
+
+import argparse
+
+from rubricweb import access
+from rubricweb.management.terminal.actor import note, resolve_actor
+from rubricweb.management.terminal.printed import table, terminal
+from rubricweb.management.terminal.shapes import print_shape
+from rubricweb.models import Dataset, Role
+from rubricweb.selectors.datasets.tags import TagCount, asked_tags, tag_counts
+from rubricweb.selectors.teams import lookup
+from rubricweb.services.datasets.tags import tagging
+from rubricweb.templatetags.display import count
+
+
+def tag(options: argparse.Namespace) -> int:
+    """Gives tags to cases and takes others away, safe to repeat; without, shows which tags there are."""
+    changes = bool(options.add or options.remove or options.item or options.case)
+    actor = resolve_actor(options, Role.EDITOR if changes else Role.VIEWER)
+    dataset = access.access_dataset(actor.team, lookup.dataset_called(actor.team, options.dataset).pk)
+    if not changes:
+        return _show(dataset, options, tag_counts(dataset, viewer=actor.user))
+    made = tagging.change_tags(
+        dataset,
+        by=actor.user,
+        add=asked_tags(options.add),
+        remove=asked_tags(options.remove),
+        item_ids=lookup.items_called(dataset, options.item, viewer=actor.user),
+        case_ids=[lookup.case_called(dataset, name).pk for name in options.case],
+    )
+    if options.json:
+        from rubricweb.api.cases.tag_schemas import TagChange
+
+        print_shape(TagChange, made)
+        return 0
+    note(f"{made}.")
+    return 0
+
+
+def _show(dataset: Dataset, options: argparse.Namespace, found: list[TagCount]) -> int:
+    if options.json:
+        from rubricweb.api.cases.tag_schemas import TagCount as Shown
+
+        for row in found:
+            print_shape(Shown, row)
+        return 0
+    if not found:
+        note(
+            f"No case of {dataset} has a tag. Give some: rubricweb datasets tag DATASET --case KEY --add TAG"
+        )
+        return 0
+    rows = table(("tag",), ("cases",))
+    for row in found:
+        rows.add_row(row.tag, count(row.cases))
+    terminal().print(rows)
+    return 0

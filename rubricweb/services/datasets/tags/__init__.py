@@ -1,0 +1,1 @@
+"""Words people give cases."""

@@ -1,0 +1,105 @@
+"""Looks at the test half of a dataset are counted, and make claims surer."""
+
+import json
+
+import pytest
+
+from rubricweb.models import HalfLook, ReviewQueue, Run, User
+from rubricweb.selectors.comparison.comparison import Comparison, compare
+from rubricweb.selectors.comparison.findings import findings
+from rubricweb.selectors.datasets.looks import looks, seal_of
+from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.halves.looks import count_look
+from rubricweb.services.datasets.splits import split_dataset
+from rubricweb.services.deletions import deletions
+from tests import factories
+from tests.factories import Cast, WakeUps
+from tests.worlds import halves
+from tests.worlds.halves import Halves
+
+NONE = frozenset[int]()
+
+
+@pytest.fixture
+def world(people: Cast) -> Halves:
+    return halves.halves(people)
+
+
+def looked(run: Run, queue: ReviewQueue, viewer: User) -> Comparison:
+    return count_look(compare(run, [queue], viewer=viewer, resamples=200), by=viewer)
+
+
+def test_the_same_verdicts_and_labels_are_one_look_whoever_opens_them(world: Halves) -> None:
+    people, run = world.people, world.judged()
+    first, again = looked(run, world.first, people.ed), looked(run, world.first, people.bob)
+    assert first.look is not None
+    assert first.look == again.look
+    assert (first.look.number, first.look.confidence) == (1, 0.975)
+    assert (first.look.items, first.look.units, first.look.looked_by) == (30, 30, people.ed)
+    assert looked(world.judged(), world.first, people.ed).look == first.look
+
+
+def test_another_judge_and_other_labels_are_further_looks(world: Halves) -> None:
+    ed, run = world.people.ed, world.judged()
+    assert looked(run, world.first, ed).look.number == 1
+    second = looked(world.judged(wrong=NONE), world.first, ed).look
+    assert (second.number, second.confidence) == (2, pytest.approx(1 - 0.05 / 6))
+    assert looked(run, world.first, ed).look.number == 1
+    third = looked(run, world.label(range(20), "few"), ed).look
+    test = world.dataset.items.filter(case__half="test")
+    assert (third.number, third.items) == (3, test.filter(position__lt=20).count())
+    assert [look.number for look in looks(world.dataset)] == [3, 2, 1]
+    assert {look.seal for look in looks(world.dataset)} == {seal_of(world.dataset)}
+
+
+def test_what_holds_no_test_case_is_no_look(world: Halves) -> None:
+    assert looked(world.judged("dev"), world.first, world.people.ed).look is None
+    assert not HalfLook.objects.exists()
+    whole = looked(world.judged(""), world.first, world.people.ed).look
+    assert (whole.number, whole.items) == (1, 30)
+
+
+def test_a_sealed_copy_counts_its_looks(people: Cast) -> None:
+    dataset = factories.dataset(people.team, people.ed, items=[halves.row(number) for number in range(8)])
+    version = factories.version(
+        people.team, people.ed, criteria=[{"name": "only", "weight": 1, "requirement": "Is right."}]
+    )
+    halves.label(people, dataset, version, range(8), "labels")
+    half = split_dataset(dataset, n_dev=2, by=people.ed).test
+    copied = ReviewQueue.objects.get(dataset=half)
+    look = looked(halves.judged(people, half, version), copied, people.ed).look
+    assert (look.number, look.items) == (1, 6)
+
+
+def test_what_is_claimed_at_a_look_has_a_wider_interval(world: Halves) -> None:
+    """At the first look z is 2.2414 where 95 % have 1.96: 1.1436 times as wide on either side."""
+    plain = compare(world.judged(), [world.first], viewer=world.people.ed, resamples=200)
+    seen = count_look(plain, by=world.people.ed)
+    kappa = plain.overall.kappa
+    low, high = (kappa.value + 1.1436 * (end - kappa.value) for end in (kappa.low, kappa.high))
+    said = {one.title: one.text for one in findings(seen)}
+    [text] = [text for title, text in said.items() if title.startswith("The judge agrees with people")]
+    assert f"{low:.2f}" in text
+    assert f"{high:.2f}" in text
+    assert seen.overall.kappa == kappa
+
+
+def test_the_seal_changes_with_the_answers_and_not_with_labels(world: Halves) -> None:
+    before = seal_of(world.dataset)
+    world.label(range(10), "more")
+    assert seal_of(world.dataset) == before
+    for half, changes in (("dev", False), ("test", True)):
+        case = world.dataset.cases.filter(half=half).first()
+        asked = case.items.get().prompt
+        answer = {"case_id": case.key, "system": "assistant@v2", "prompt": asked, "submission": "Another"}
+        data = json.dumps(answer).encode()
+        datasets.add_items(world.dataset, by=world.people.ed, data=data, filename="more.jsonl")
+        assert (seal_of(world.dataset) != before) is changes
+
+
+def test_a_deleted_run_leaves_its_look(world: Halves) -> None:
+    run, people = world.judged(), world.people
+    looked(run, world.first, people.ed)
+    deletions.delete(run, str(run), by=people.alice, now=run.created_at, enqueue=WakeUps())
+    assert [look.run for look in looks(world.dataset)] == [None]
+    assert looked(world.judged(wrong=NONE), world.first, people.ed).look.number == 2
