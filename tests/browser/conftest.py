@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.signals import request_finished, request_started
 from django.test import Client
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import ConsoleMessage, Keyboard, Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from rubricweb.models import User
@@ -87,6 +87,39 @@ def _requests_end_before_the_rows_go(_django_db_helper: None) -> Iterator[None]:
     request_finished.disconnect(finished)
 
 
+# What a person does to a page, as Playwright calls it.
+GESTURES = ("check", "click", "fill", "focus", "press", "press_sequentially", "select_option", "uncheck")
+
+
+@pytest.fixture(autouse=True)
+def _nobody_acts_before_the_scripts_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page's words are there before its scripts, which hear keys and clicks: every gesture waits for them.
+
+    On a busy machine seconds lie between, and a key would be heard by nobody.
+    """
+
+    def waiting(gesture: Callable[..., None]) -> Callable[..., None]:
+        def go(self: Locator, *args: Any, **options: Any) -> None:
+            self.page.wait_for_load_state()
+            gesture(self, *args, **options)
+
+        return go
+
+    for name in GESTURES:
+        monkeypatch.setattr(Locator, name, waiting(getattr(Locator, name)))
+
+
+def _hear_keys_when_loaded(page: Page) -> None:
+    """The same for keys that go to no element; a keyboard does not know its page."""
+    press = Keyboard.press
+
+    def go(key: str, **options: Any) -> None:
+        page.wait_for_load_state()
+        press(page.keyboard, key, **options)
+
+    page.keyboard.press = go  # type: ignore[method-assign]  # an object of its own for each page
+
+
 @pytest.fixture
 def violations() -> list[str]:
     """What the console says of scripts and styles the policy forbids, and of faults; must stay empty."""
@@ -107,6 +140,7 @@ def open_as(live_server: LiveServer, page: Page, violations: list[str]) -> Open:
     expect.set_options(timeout=90_000)
 
     def go(user: User, path: str, on: Page = page) -> Page:
+        _hear_keys_when_loaded(on)
         on.context.add_cookies([session(user, live_server)])
         on.goto(f"{live_server.url}{path}")
         return on

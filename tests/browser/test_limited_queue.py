@@ -202,7 +202,6 @@ def test_four_decisions_are_published_labelled_by_keyboard_and_return_to_compare
     for _ in dataset.items.all():
         expect(sheet.get_by_role("button", name="Submit")).to_be_visible()
         expect(sheet.locator(".criterion__name")).to_have_text(["concise"])
-        sheet.wait_for_load_state()  # before its scripts are there, nobody hears the keys
         here = sheet.url
         sheet.keyboard.press("m")
         expect(sheet.locator("[data-review-answered]").last).to_have_text("1")

@@ -326,7 +326,8 @@ def test_a_decision_is_sent_and_written_down_once_however_often_its_keys_are_pre
     expect(page.get_by_role("group", name="Why they differed")).to_contain_text("its key decides")
     expect(page.get_by_role("button", name="Decide and next")).to_have_text("Decide and next")
 
-    # In one breath, before the answer can be there.
+    # In one breath, before the answer can be there; but when the scripts are, which hear the keys.
+    page.wait_for_load_state()
     page.evaluate(
         """() => {
             for (const [key, ctrlKey] of [["m"], ["2"], ["Enter", true], ["2"], ["Enter", true]])
