@@ -48,8 +48,8 @@ def findings(found: Comparison) -> list[ComparisonFinding]:
         )
     agreeing = _all_at_once([_kappa_of(options) for _, options in choices], confidence)
     reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
-    seated = _all_at_once([_ceiling_difference(row.ceiling) for row, _ in choices], confidence)
-    for (row, options), kappa, alpha, apart in zip(choices, agreeing, reliable, seated, strict=True):
+    over_ceiling = _all_at_once([_ceiling_difference(row.ceiling) for row, _ in choices], confidence)
+    for (row, options), kappa, alpha, apart in zip(choices, agreeing, reliable, over_ceiling, strict=True):
         of = f"{row.criterion.name}: "
         said += [
             _choice(row, options, kappa),

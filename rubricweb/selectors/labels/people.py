@@ -93,11 +93,11 @@ def readings(
         for version_id, dataset_id in sorted(rows, key=lambda row: -(row[0] or 0)):
             wanted[dataset_id] += [] if version_id is None else [version_id]
     first = [] if version is None else [version]
-    questions = _meanings({*first, *(version_id for several in wanted.values() for version_id in several)})
-    elsewhere = reading_of(first, questions)
+    meanings = _meanings({*first, *(version_id for several in wanted.values() for version_id in several)})
+    elsewhere = reading_of(first, meanings)
     found: dict[int, LabelMapping] = defaultdict(lambda: elsewhere)
     for dataset_id, several in wanted.items():
-        found[dataset_id] = reading_of([*first, *several], questions)
+        found[dataset_id] = reading_of([*first, *several], meanings)
     return found
 
 
@@ -117,16 +117,16 @@ class _Meaning:
     members: dict[int, int] = field(default_factory=dict)
 
 
-def reading_of(versions: Sequence[int], questions: Mapping[int, _Meaning]) -> LabelMapping:
+def reading_of(versions: Sequence[int], meanings: Mapping[int, _Meaning]) -> LabelMapping:
     """Each label counts for the first of these versions that has its meaning, or into which it flows."""
     rank = {version: place for place, version in reversed(list(enumerate(versions)))}
     best: dict[int, tuple[int, int, Mapping[str, str] | None]] = {}
-    for question in questions.values():
-        ranked = [(rank[version], pk) for version, pk in question.members.items() if version in rank]
+    for meaning in meanings.values():
+        ranked = [(rank[version], pk) for version, pk in meaning.members.items() if version in rank]
         if not ranked:
             continue
         place, target = min(ranked)
-        for members, options in _flows(question, questions):
+        for members, options in _flows(meaning, meanings):
             for pk in members.values():
                 if pk not in best or place < best[pk][0]:
                     best[pk] = (place, target, options)
@@ -138,19 +138,19 @@ def reading_of(versions: Sequence[int], questions: Mapping[int, _Meaning]) -> La
 
 
 def _flows(
-    question: _Meaning, questions: Mapping[int, _Meaning]
+    meaning: _Meaning, meanings: Mapping[int, _Meaning]
 ) -> Iterator[tuple[Mapping[int, int], Mapping[str, str] | None]]:
-    """The criteria whose labels count for a question, its own first, with what each label counts as."""
+    """The criteria whose labels count for a meaning, its own first, with what each label counts as."""
     options: Mapping[str, str] | None = None
-    yield question.members, options
+    yield meaning.members, options
     # Maps only lead from older words to newer ones, so this comes to an end.
-    while question.source is not None and question.source in questions:
-        step = {old: new for old, new in (question.option_map or {}).items() if new is not None}
+    while meaning.source is not None and meaning.source in meanings:
+        step = {old: new for old, new in (meaning.option_map or {}).items() if new is not None}
         options = (
             step if options is None else {old: options[new] for old, new in step.items() if new in options}
         )
-        question = questions[question.source]
-        yield question.members, options
+        meaning = meanings[meaning.source]
+        yield meaning.members, options
 
 
 def _meanings(versions: Collection[int]) -> dict[int, _Meaning]:

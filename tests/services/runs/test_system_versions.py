@@ -41,7 +41,7 @@ def launched(world: Versions, *names: str, **options: object) -> list[Run]:
 
 def test_the_versions_of_a_dataset_are_in_their_order_with_their_answers(world: Versions) -> None:
     found = counted_versions(world.dataset)
-    assert [(str(version), version.item_count) for version in found] == [  # type: ignore[attr-defined]
+    assert [(str(version), version.item_count) for version in found] == [  # type: ignore[attr-defined]  # annotated
         ("assistant@v3", 5),
         ("assistant@v4", 5),
     ]
