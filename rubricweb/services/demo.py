@@ -156,10 +156,11 @@ def _labelled_queue(
     }
     for (item_key, rater), said in _per_review(labels).items():
         review = queues.start_review(queue, items[item_key], people[rater])
-        for label in said:
-            reviews.save_verdict(
-                review, criteria[label.criterion].pk, verdict=label.verdict, reason=label.reason
-            )
+        answers = [
+            reviews.SubmittedAnswer(criteria[label.criterion].pk, label.verdict, label.reason)
+            for label in said
+        ]
+        reviews.save_answers(review, answers)
         reviews.submit(review, now=now)
     return queue
 

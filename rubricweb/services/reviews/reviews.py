@@ -64,13 +64,7 @@ def save_verdict(
             found.delete()
         return None
     judgement = found or Judgement(review=review, criterion=criterion, item=review.item)
-    judgement.verdict = label
-    if reason is not None:
-        judgement.reason = _storable_reason(reason)
-    if evidence is not None:
-        judgement.evidence = checked_evidence(review.item, evidence)
-    judgement.seconds = _longer(judgement.seconds, seconds)
-    judgement.save()
+    _store(judgement, label, reason, evidence, seconds)
     return judgement
 
 
@@ -84,6 +78,22 @@ def save_reason(review: Review, criterion_id: int, *, reason: str) -> Judgement:
     judgement.reason = _storable_reason(reason)
     judgement.save(update_fields=["reason"])
     return judgement
+
+
+def _store(
+    judgement: Judgement,
+    label: str,
+    reason: str | None,
+    evidence: Sequence[Span] | None,
+    seconds: float | None,
+) -> None:
+    judgement.verdict = label
+    if reason is not None:
+        judgement.reason = _storable_reason(reason)
+    if evidence is not None:
+        judgement.evidence = checked_evidence(judgement.item, evidence)
+    judgement.seconds = _longer(judgement.seconds, seconds)
+    judgement.save()
 
 
 def _asked_criterion(review: Review, criterion_id: int) -> Criterion:
@@ -126,16 +136,19 @@ def save_answers(
 ) -> None:
     """Stores a whole form of a draft at once, all or nothing; criteria left open keep what they had."""
     _open_draft(review)
+    asked = {criterion.pk: criterion for criterion in criteria_of(review)}
+    found = {one.criterion_id: one for one in Judgement.objects.filter(review=review)}
     for answer in answers:
-        if answer.verdict is not None:
-            save_verdict(
-                review,
-                answer.criterion_id,
-                verdict=answer.verdict,
-                reason=answer.reason,
-                evidence=answer.evidence,
-                seconds=answer.seconds,
-            )
+        if answer.verdict is None:
+            continue
+        if answer.criterion_id not in asked:
+            raise NotFound("criterion in this review")
+        criterion = asked[answer.criterion_id]
+        judgement = found.setdefault(
+            criterion.pk, Judgement(review=review, criterion=criterion, item=review.item)
+        )
+        label = checked_label(criterion, answer.verdict)
+        _store(judgement, label, answer.reason, answer.evidence, answer.seconds)
     if note is not None:
         save_note(review, note=note)
     if seconds is not None:
