@@ -17,6 +17,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "processes": (POSTGRES,),
     "processes/kills": LEGS,
     "processes/kills/test_chaos.py": (POSTGRES,),
+    "processes/kills/test_kill.py": (SQLITE,),
     "processes/kills/test_killed_databases.py": (POSTGRES,),
     "processes/kills/test_killed_combinations.py": (POSTGRES,),
     "processes/kills/test_killed_deletions.py": (POSTGRES,),

@@ -80,7 +80,7 @@ def plain(page: str) -> str:
     ("judge", "n", "errors", "coverage", "accuracy", "kappa"),
     [
         pytest.param("gpt4", 504, 0, "1.0000", "0.3393", "0.0608", id="gpt4"),
-        pytest.param("gemini-pro", 472, 32, "0.9365", None, None, id="gemini-pro"),
+        pytest.param("gemini-pro", 472, 32, "0.9365", None, None, id="gemini-pro", marks=pytest.mark.long),
     ],
 )
 def test_page_api_and_command_line_show_the_known_figures(

@@ -26,7 +26,7 @@ from tests.waiting import PATIENCE_SECONDS
 ITEMS, CRITERIA, BAD_ITEMS = 200, 10, 3
 QUESTIONS = ITEMS * CRITERIA
 # Of all together. On the embedded form every second one hits the worker, which takes seconds to come back.
-KILLS, KILLS_EMBEDDED = int(os.environ.get("CHAOS_KILLS", "12")), 8
+KILLS, KILLS_EMBEDDED = int(os.environ.get("CHAOS_KILLS", "8")), 8
 
 pytestmark = [pytest.mark.processes]
 
