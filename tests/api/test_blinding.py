@@ -96,12 +96,15 @@ def everything_readable(
     *,
     about: str = "",
     only: Sequence[str] = (),
+    asked: set[str] | None = None,
 ) -> dict[str, str]:
     """Every GET operation, of each of these items where there is one, in every form: name → its answer.
 
     With `about`, the name of an id, those alone that are asked with it; with `only`, these operations alone.
+    What was `asked` before is not asked again: it is added to, and may be that of an earlier call.
     """
     found: dict[str, str] = {}
+    asked = set() if asked is None else asked
     import_id = factories.refused_import(world.dataset.team, world.dataset.created_by).pk
     for item in world.dataset.items.filter(key__in=keys):
         ids = {
@@ -129,6 +132,10 @@ def everything_readable(
             for query in queries(operation, ids):
                 if about and f"{about}}}" not in path and ids[about] not in query.values():
                     continue
+                question = f"{address(path, ids)} {query}"
+                if question in asked:
+                    continue
+                asked.add(question)
                 response = client.call("GET", address(path, ids), query=query)
                 found[f"{operation.operation_id} {item.key} {query}"] = text_of(response)
     return found
@@ -371,10 +378,13 @@ def cascade_answers(
     world = cascade_world(people, unsure=unsure)
     draft = queues.start_review(world.blind, world.dataset.items.get(key="empty-ish"), people.alice)
     found = {"plan": text_of(client.call("POST", "/runs/plan", new_run(world)))}
+    asked: set[str] = set()
     for run in world.runs:
         one = World(world.version, world.dataset, run, world.blind)
         about = "" if run == world.cascade else "run_id"
-        answers = everything_readable(client, one, draft.pk, ["empty-ish"], about=about, only=only)
+        answers = everything_readable(
+            client, one, draft.pk, ["empty-ish"], about=about, only=only, asked=asked
+        )
         for place, text in answers.items():
             # Lines of all logs are numbered together, by the database.
             without_ids = re.sub(r'"id": ?\d+', "", text) if "list_run_events" in place else text
@@ -394,9 +404,10 @@ def copies_answers(people: Cast, client: ApiClient, *, met: bool, only: Sequence
     """
     world = copies_world(people, met=met)
     found: dict[str, str] = {}
+    asked: set[str] = set()
     for run, item in world.places:
         one = World(world.version, item.dataset, run, world.queue)
-        answers = everything_readable(client, one, world.draft.pk, [item.key], only=only)
+        answers = everything_readable(client, one, world.draft.pk, [item.key], only=only, asked=asked)
         found |= {f"{item} {place}": text for place, text in answers.items()}
     return found
 

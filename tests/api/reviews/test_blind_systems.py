@@ -27,10 +27,11 @@ def told(people: Cast, client: ApiClient, *, swapped: bool, only: Any = ()) -> d
     """Everything the API tells of the answers to c1: run, answer and operation → its words."""
     world = systems_world(people, swapped=swapped)
     found: dict[str, str] = {}
+    asked: set[str] = set()
     for run in world.runs:
         for item in (world.draft.item, world.beside):
             one = World(world.version, world.dataset, run, world.queue)
-            answers = everything_readable(client, one, world.draft.pk, [item.key], only=only)
+            answers = everything_readable(client, one, world.draft.pk, [item.key], only=only, asked=asked)
             found |= {
                 f"{run} {item.submission} {place.replace(item.key, '')}": text
                 for place, text in answers.items()

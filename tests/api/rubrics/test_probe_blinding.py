@@ -22,6 +22,7 @@ def answers(people: Cast, client: ApiClient, *, met: bool, only: Sequence[str] =
     With `only`, those of these operations alone.
     """
     world, found = probed_world(people, met=met), {}
+    asked: set[str] = set()
     for run, queue, version, review, about in (
         (world.run, world.probe, world.second, world.draft, ""),
         (world.before, world.labelled, world.first, world.earlier, "queue_id"),
@@ -30,7 +31,7 @@ def answers(people: Cast, client: ApiClient, *, met: bool, only: Sequence[str] =
         (world.run, world.probe, world.second, world.of_copy, "review_id"),
     ):
         one = World(version, world.dataset, run, queue)
-        told = everything_readable(client, one, review.pk, ["bad"], about=about, only=only)
+        told = everything_readable(client, one, review.pk, ["bad"], about=about, only=only, asked=asked)
         found |= {f"{review.pk} {about} {place}": text for place, text in told.items()}
     criterion = world.first.criteria.get(name="capital")
     for review in (world.earlier, world.of_copy):
