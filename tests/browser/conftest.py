@@ -68,8 +68,13 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture(autouse=True)
-def _requests_end_before_the_rows_go(_django_db_helper: None) -> Iterator[None]:
-    """A closed page's server may still be answering, and its locks would meet the emptying of the tables."""
+def _requests_end_before_the_rows_go(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A closed page's server may still be answering, and its locks would meet the emptying of the tables.
+
+    Walks have an installation of their own, and no tables here.
+    """
+    if request.node.get_closest_marker("django_db"):
+        request.getfixturevalue("_django_db_helper")  # ends after this
     answering: set[int] = set()
 
     def started(**kwargs: Any) -> None:
