@@ -11,7 +11,10 @@ LEGS = (SQLITE, POSTGRES)
 
 PLACES: dict[str, tuple[str, ...]] = {
     ".": (SQLITE,),
-    "api": (POSTGRES,),
+    "api/test_access.py": (POSTGRES,),
+    "api/test_idempotency.py": (POSTGRES,),
+    "api/test_paging.py": (POSTGRES,),
+    "api/test_refusals.py": (POSTGRES,),
     "commands/test_hostile_names.py": (POSTGRES,),
     "models": LEGS,
     "processes": (POSTGRES,),
@@ -34,6 +37,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "services/grading": LEGS,
     "services/grading/answers": (POSTGRES,),
     "services/grading/batches": (POSTGRES,),
+    "services/grading/test_hostile_endpoints.py": (POSTGRES,),
     "services/reviews/test_decisions_at_once.py": LEGS,
     "services/runs/test_lost_calls.py": LEGS,
     "services/shared": LEGS,
