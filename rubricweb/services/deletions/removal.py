@@ -32,8 +32,12 @@ from rubricweb.models import (
 
 MOST_ROWS = 2_000
 FEWEST_ROWS = 100
-BATCH_SECONDS = 0.05
+BATCH_SECONDS = 0.02
 """How long a batch is to take, about: whoever writes the same moment waits for it on SQLite."""
+REST = 5.0
+"""How long a process waits after a batch, in times of that. On SQLite who waits for a batch looks at most every
+tenth of a second whether it has ended, and must not meet the next one each time.
+"""
 TRIES = 5
 KEPT = (JournalEntry, RunTally, Deletion)
 """Rows of a team that stay when it is deleted: its audit log and what it has spent."""
@@ -46,8 +50,8 @@ ONE_BY_ONE = (Run, ReviewQueue, Dataset, Rubric)
 class Remover:
     """Removes rows in batches; `removed` is called in each, before it is committed, with how many they are.
 
-    It raises to stop the removal, and that batch is not removed. `rest` is how a process waits: as long as
-    each batch took.
+    It raises to stop the removal, and that batch is not removed. `rest` is how a process waits: after each
+    batch REST times as long as it took.
     """
 
     def __init__(self, removed: Callable[[int], None], *, rest: Callable[[float], None] = time.sleep) -> None:
@@ -106,7 +110,7 @@ class Remover:
         if n >= self._size // 2:
             fitting = int(n * BATCH_SECONDS / max(seconds, 0.001))
             self._size = max(FEWEST_ROWS, min(fitting, 2 * self._size, MOST_ROWS))
-        self._rest(seconds)
+        self._rest(REST * seconds)
 
 
 def _delete(model: type[Model], ids: Sequence[int]) -> int:
