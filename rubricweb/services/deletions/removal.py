@@ -35,8 +35,8 @@ FEWEST_ROWS = 100
 BATCH_SECONDS = 0.02
 """How long a batch is to take, about: whoever writes the same moment waits for it on SQLite."""
 REST = 5.0
-"""How long a process waits after a batch, in times of that. On SQLite who waits for one looks every tenth of a
-second whether it has ended, and must not meet the next one each time.
+"""How long a process waits after a batch, in times of that. On SQLite who waits for one looks every tenth of
+a second whether it has ended, and must not meet the next one each time.
 """
 TRIES = 5
 KEPT = (JournalEntry, RunTally, Deletion)
