@@ -10,7 +10,7 @@ application = get_wsgi_application()
 
 # Every page and operation takes a second to import: once where a server loads this before it forks
 # (`--preload`), rather than in each of its workers at their first request.
-import rubricweb.urls  # noqa: E402, F401
+import rubricweb.urls  # noqa: E402, F401  after Django is set up; for what it imports
 
 # What is imported stays: the collector need not walk it, nor copy its memory into every forked process.
 gc.collect()

@@ -107,7 +107,7 @@ def chosen(
         raise _refused("source_run", f"{source.run} is over {source.run.dataset}, not over {dataset}.")
     items: QuerySet[Item] = Item.objects.current().filter(dataset=dataset)
     if source.search or source.metadata or source.strata_metadata:
-        _require_systems_told(dataset, viewer)
+        _require_systems_shown(dataset, viewer)
     if systems:
         items = items.filter(system_version__in=systems)
     items = in_half(items, dataset, half)
@@ -183,7 +183,7 @@ def _require_in_half(half: str, dataset: Dataset, item_ids: Sequence[int]) -> No
         )
 
 
-def _require_systems_told(dataset: Dataset, viewer: User) -> None:
+def _require_systems_shown(dataset: Dataset, viewer: User) -> None:
     """Refuses to choose by keys and metadata what would tell whose answer somebody is to review blind."""
     if not items_name_systems(dataset):
         return

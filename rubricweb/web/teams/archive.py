@@ -107,11 +107,12 @@ def systems_page(request: TeamRequest) -> HttpResponse:
 def archive_team(request: TeamRequest) -> HttpResponse:
     """Says what archiving or restoring the team does; a POST does it."""
     if request.method == "POST":
-        messages.success(request, _team_told(request, request.POST.get("action", "")))
+        messages.success(request, _archive_or_restore(request, request.POST.get("action", "")))
         return redirect("settings", request.team.slug)
     return render(request, "teams/archiving/team.html", {"row": request.team, **archive_words(request.team)})
 
 
-def _team_told(request: TeamRequest, action: str) -> str:
+def _archive_or_restore(request: TeamRequest, action: str) -> str:
+    """Does it, and says what is so now."""
     done_by(action, request.team, by=request.user)
     return f"{request.team} is {'archived: nothing in it changes' if action == 'archive' else 'open again'}."
