@@ -1,13 +1,15 @@
 """Which tests a leg of `.ci/run` runs: at a landing on one database, or on both where they differ.
 
-`pytest --leg=sqlite` and `pytest --leg=postgres` together run everything; without it everything runs. The
-reasons are in CONTRIBUTING.md, "Where a test runs".
+`pytest --leg=sqlite` and `pytest --leg=postgres` together run everything but what waits for the night;
+without it everything runs. The reasons are in CONTRIBUTING.md, "Where a test runs".
 """
 
 from pathlib import PurePath
 
 SQLITE, POSTGRES = "sqlite", "postgres"
 LEGS = (SQLITE, POSTGRES)
+NIGHT: tuple[str, ...] = ()
+"""No leg of a landing: `.ci/run whole` runs it each night."""
 
 PLACES: dict[str, tuple[str, ...]] = {
     ".": (SQLITE,),
@@ -16,8 +18,10 @@ PLACES: dict[str, tuple[str, ...]] = {
     "api/test_paging.py": (POSTGRES,),
     "api/test_refusals.py": (POSTGRES,),
     "commands/test_hostile_names.py": (POSTGRES,),
+    "engine": (POSTGRES,),
     "models": LEGS,
     "processes": (POSTGRES,),
+    "processes/figures/test_known_agreement.py": NIGHT,
     "processes/kills": LEGS,
     "processes/kills/test_chaos.py": (POSTGRES,),
     "processes/kills/test_kill.py": (SQLITE,),
@@ -25,7 +29,9 @@ PLACES: dict[str, tuple[str, ...]] = {
     "processes/kills/test_killed_combinations.py": (POSTGRES,),
     "processes/kills/test_killed_deletions.py": (POSTGRES,),
     "processes/kills/test_killed_imports.py": (POSTGRES,),
+    "processes/kills/test_killed_workers.py": (SQLITE,),
     "processes/kills/test_lost_calls.py": (POSTGRES,),
+    "processes/kills/test_rabbitmq.py": NIGHT,
     "processes/serving": (SQLITE,),
     "processes/workers": (POSTGRES,),
     "processes/workers/test_budgets.py": LEGS,

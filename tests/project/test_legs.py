@@ -1,11 +1,11 @@
-"""Every test is run at a landing, where CONTRIBUTING.md says."""
+"""Every test is run where CONTRIBUTING.md says: at a landing, or each night."""
 
 from pathlib import Path, PurePath
 
-from tests.legs import LEGS, PLACES, POSTGRES, SQLITE, legs_of
+from tests.legs import LEGS, NIGHT, PLACES, POSTGRES, SQLITE, legs_of
 
 TESTS = Path(__file__).resolve().parents[1]
-WORDS = {"SQLite": (SQLITE,), "PostgreSQL": (POSTGRES,), "both": LEGS}
+WORDS = {"SQLite": (SQLITE,), "PostgreSQL": (POSTGRES,), "both": LEGS, "at night": NIGHT}
 
 
 def test_the_table_of_contributing_says_which_leg_runs_what() -> None:
@@ -26,5 +26,6 @@ def test_every_place_is_there() -> None:
 def test_the_innermost_place_decides() -> None:
     assert legs_of(PurePath("services/test_demo.py")) == (POSTGRES,)
     assert legs_of(PurePath("services/grading/test_sessions.py")) == LEGS
+    assert legs_of(PurePath("processes/kills/test_rabbitmq.py")) == NIGHT
     assert legs_of(PurePath("services/grading/batches/test_batches.py")) == (POSTGRES,)
     assert legs_of(PurePath("a_new_folder/test_something.py")) == (SQLITE,)
