@@ -19,6 +19,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "api/test_refusals.py": (POSTGRES,),
     "commands/test_hostile_names.py": (POSTGRES,),
     "engine": (POSTGRES,),
+    "judges": (POSTGRES,),
     "models": LEGS,
     "processes": (POSTGRES,),
     "processes/figures/test_known_agreement.py": NIGHT,
