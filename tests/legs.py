@@ -22,7 +22,6 @@ PLACES: dict[str, tuple[str, ...]] = {
     "judges": (POSTGRES,),
     "models": LEGS,
     "processes": (POSTGRES,),
-    "processes/figures/test_known_agreement.py": NIGHT,
     "processes/kills": LEGS,
     "processes/kills/test_chaos.py": (POSTGRES,),
     "processes/kills/test_kill.py": (SQLITE,),

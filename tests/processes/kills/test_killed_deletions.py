@@ -12,7 +12,7 @@ from tests.installation import COMMAND, ROOT, Installation
 from tests.processes.conftest import Serve, wait_for
 
 pytestmark = [pytest.mark.processes]
-ITEMS, KEPT = 8_000, 200
+ITEMS, KEPT = 20_000, 200
 
 
 def test_a_deletion_whose_process_is_killed_is_finished_by_a_worker_that_is_killed_too(
