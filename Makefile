@@ -36,7 +36,7 @@ wheel: .tools/.ready ## Build the wheel and the source distribution into dist/
 
 wheel-test: .venv/.stamp-test wheel ## Install the wheel into fresh environments: serve, grade, check types
 	@for extra in "library:" "app:[app]"; do \
-	  { $(uv) venv --quiet --clear --python 'python>=3.11' .venv-wheel/$${extra%%:*} && \
+	  { $(uv) venv --quiet --clear --python $(python) .venv-wheel/$${extra%%:*} && \
 	    $(uv) pip install --quiet --python .venv-wheel/$${extra%%:*}/bin/python --constraint requirements.txt \
 	      "$$(ls dist/*.whl)$${extra#*:}"; } || exit; done
 	RUBRICWEB_WHEEL=.venv-wheel $(BIN)/pytest tests/wheel $(ARGS)
@@ -84,15 +84,17 @@ hand_on := index=$$(python3 -m pip config get global.index-url 2>/dev/null || ec
 	if [ -n "$$index" ] && [ -z "$$UV_DEFAULT_INDEX$$UV_INDEX_URL" ]; then export UV_DEFAULT_INDEX="$$index"; fi; \
 	export UV_PYTHON_DOWNLOADS=never
 uv = $(find_uv); $(hand_on); "$$uv"
+# Any from 3.11 on, or the one that UV_PYTHON names.
+python := "$${UV_PYTHON:-python>=3.11}"
 install = $(uv) pip install --quiet --python $(BIN)/python
 
+# A small part of these packages is ever imported: that is compiled when it is imported first, the rest never.
 .venv/.stamp-run: requirements.txt requirements-build.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what rubricweb needs"
-	@$(install) --compile-bytecode --require-hashes -r requirements.txt
+	@$(install) --require-hashes -r requirements.txt
 	@$(install) --no-deps --build-constraints requirements-build.txt -e .
 	@touch $@
 
-# Tests import a small part of these packages: that is compiled when it is imported, and the rest never.
 .venv/.stamp-test: requirements-dev.txt .venv/.stamp-run
 	@echo "Installing what its tests need"
 	@$(install) --require-hashes -r requirements-dev.txt
@@ -101,12 +103,12 @@ install = $(uv) pip install --quiet --python $(BIN)/python
 # Other people's libraries, in environments of their own: oracles, peer-rubric, peer-autorubric.
 .venv-%/.stamp: requirements-%.txt | .tools/.ready
 	@echo "Installing $< into .venv-$*"
-	@$(uv) venv --quiet --clear --python 'python>=3.11' .venv-$*
+	@$(uv) venv --quiet --clear --python $(python) .venv-$*
 	@$(uv) pip sync --quiet --python .venv-$*/bin/python --require-hashes $<
 	@touch $@
 
 $(BIN)/python: | .tools/.ready
-	@$(uv) venv --quiet --python 'python>=3.11' .venv
+	@$(uv) venv --quiet --python $(python) .venv
 
 .tools/.ready:
 	@mkdir -p .tools
