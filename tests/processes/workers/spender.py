@@ -4,8 +4,8 @@
     python -m tests.processes.workers.spender spend RUN ESTIMATE COST
 
 `prepare` makes two runs of one team, the first with a budget of a dollar, the team with one of a dollar and a
-half for the month, and prints their ids. `spend` pays COST for calls that were expected to cost ESTIMATE
-until it is refused for good.
+half for the month, and prints their ids. `spend` says that it is ready, waits until its input is closed, and
+then pays COST for calls that were expected to cost ESTIMATE until it is refused for good.
 """
 
 import os
@@ -42,6 +42,8 @@ def spend(run_id: int, estimate: float, cost: float) -> None:
     run = Run.objects.select_related("team").get(pk=run_id)
     worker = f"spender:{os.getpid()}"
     budget = BudgetReservation.open(run, worker)
+    print("ready", flush=True)
+    sys.stdin.read()
     while True:
         now = timezone.now()
         if not budget.reserve(estimate, now):
