@@ -290,12 +290,16 @@ def key_is_hidden(viewer: User, team: Team) -> Exists:
 
 def unnamed_of(viewer: User, team: Team, dataset_id: int) -> set[int]:
     """The ids of all items of a dataset of the team of which `key_is_hidden` holds."""
-    hidden = hidden_of(viewer, team, dataset_id)
-    if not hidden:
-        return hidden
+    return with_other_answers(hidden_of(viewer, team, dataset_id), dataset_id)
+
+
+def with_other_answers(item_ids: set[int], dataset_id: int) -> set[int]:
+    """The ids of these items of the dataset and of all other answers to their cases."""
+    if not item_ids:
+        return set()
     cases = list(Item.objects.filter(dataset=dataset_id).order_by().values_list("pk", "case_id"))
-    withheld = {case_id for pk, case_id in cases if pk in hidden}
-    return {pk for pk, case_id in cases if case_id in withheld}
+    theirs = {case_id for pk, case_id in cases if pk in item_ids}
+    return {pk for pk, case_id in cases if case_id in theirs}
 
 
 def is_withheld(run: Run, viewer: User) -> bool:

@@ -28,7 +28,7 @@ from rubricweb.models import (
     User,
     unarchived,
 )
-from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden, unnamed_of
+from rubricweb.selectors.blinding import hidden_of, require_nothing_hidden, with_other_answers
 from rubricweb.selectors.datasets.systems import items_name_systems
 from rubricweb.selectors.datasets.versions import case_of_item, file_keys
 from rubricweb.selectors.exports.label_lineage import CountedLabels
@@ -84,7 +84,7 @@ def withheld_items(viewer: User, dataset: Dataset) -> WithheldItems:
     rows = dataset.items.order_by("position").values_list("pk", "key")
     keys = [(pk, key) for pk, key in rows.iterator(chunk_size=CHUNK)]
     unnamed: dict[int, str] = {}
-    nameless = unnamed_of(viewer, dataset.team, dataset.pk)
+    nameless = with_other_answers(hidden, dataset.pk)
     if items_name_systems(dataset):
         unnamed = {pk: f"withheld-{number}" for number, (pk, _) in enumerate(keys, 1) if pk in nameless}
     left_out = tuple(unnamed.get(pk, key) for pk, key in keys if pk in hidden)
