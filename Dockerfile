@@ -1,4 +1,4 @@
-# One image for web, worker, beat and the offline judge; docker-compose.yml says which command each runs.
+# One image for web, worker, migrations and the offline judge; docker-compose.yml says which command each runs.
 FROM python:3.11-slim AS packages
 COPY requirements.txt /tmp/requirements.txt
 RUN python -m venv /venv \

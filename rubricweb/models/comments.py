@@ -11,10 +11,9 @@ from rubricweb.models.teams import Team
 
 
 class Comment(models.Model):
-    """On an item, on one criterion of it, or on one verdict. Markdown; @name or @"Shown Name" mentions
-    a member.
+    """What somebody wrote on an item, on one criterion of it, or on one verdict.
 
-    A removed comment keeps its place without its words.
+    Markdown; @name or @"Shown Name" mentions a member. A removed comment keeps its place without its words.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="comments")

@@ -21,6 +21,8 @@ NOT_RETIRED = 2_147_483_647
 
 
 class Dataset(Archivable):
+    """Items under one name, with what they share; every change of them makes a new version."""
+
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="datasets")
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)

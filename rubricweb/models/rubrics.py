@@ -207,10 +207,10 @@ class LabelDecisionKind(models.TextChoices):
 
 
 class LabelDecision(models.Model):
-    """One decision about one reworded criterion of a version, or about all of them where its guidelines
-    changed.
+    """What becomes of labels under one reworded criterion of a version, or under its new guidelines.
 
-    A later one takes its place: the older stays, with the time it was superseded at.
+    `criterion` is None for guidelines, which are about all criteria. A later one takes its place: the older
+    stays, with the time it was superseded at.
     """
 
     version = models.ForeignKey(RubricVersion, on_delete=models.CASCADE, related_name="label_decisions")
