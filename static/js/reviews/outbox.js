@@ -10,6 +10,10 @@ const PREFIX = "rubricweb.review.";
 const FORGET_AFTER_DAYS = 30;
 const RETRY_SECONDS = [2, 5, 15, 30];
 
+/** What may outlive its page; browsers refuse more than 64 KiB of that, as if there were no network. */
+const KEEPALIVE_MAX_BYTES = 60_000;
+const BYTES_AROUND_A_FIELD = 150;
+
 /** The name of the change that submits a review. */
 export const SUBMIT = "submit";
 
@@ -27,7 +31,7 @@ export class Outbox {
   /** @type {string | null} */
   person = null;
   /** @type {Map<string, Record<string, ReviewEntry>>} */
-  #unstored = new Map(); // for browsers that keep nothing
+  #unstored = new Map(); // for browsers that keep nothing, or no more; newer than what they have kept
   /** @type {Promise<void> | null} */
   #flushing = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -70,10 +74,12 @@ export class Outbox {
    * @returns {Record<string, ReviewEntry>} by the name of the change
    */
   read(key) {
+    const unstored = this.#unstored.get(key);
+    if (unstored) return unstored;
     try {
-      return JSON.parse(localStorage.getItem(key) ?? "null") ?? this.#unstored.get(key) ?? {};
+      return JSON.parse(localStorage.getItem(key) ?? "null") ?? {};
     } catch {
-      return this.#unstored.get(key) ?? {};
+      return {};
     }
   }
 
@@ -85,12 +91,13 @@ export class Outbox {
     const entries = this.read(key);
     change(entries);
     const isEmpty = Object.keys(entries).length === 0;
-    this.#unstored.delete(key);
     try {
       if (isEmpty) localStorage.removeItem(key);
       else localStorage.setItem(key, JSON.stringify(entries));
+      this.#unstored.delete(key);
     } catch {
-      if (!isEmpty) this.#unstored.set(key, entries);
+      if (isEmpty) this.#unstored.delete(key);
+      else this.#unstored.set(key, entries);
     }
   }
 
@@ -223,9 +230,10 @@ const time = (entry) => Number.parseFloat(entry.at);
  * @returns {Promise<Outcome>}
  */
 const send = async (entry) => {
+  const body = formData(entry.fields);
   let answer;
   try {
-    answer = await post(entry.url ?? "", { body: formData(entry.fields), keepalive: true });
+    answer = await post(entry.url ?? "", { body, keepalive: size(body) <= KEEPALIVE_MAX_BYTES });
   } catch {
     return { later: "Offline" };
   }
@@ -248,3 +256,13 @@ const formData = (fields) => {
   data.delete("csrfmiddlewaretoken"); // the header's is newer
   return data;
 };
+
+/**
+ * How many bytes a form takes on its way, a little more rather than less.
+ * @param {FormData} data
+ */
+const size = (data) =>
+  [...data].reduce(
+    (sum, [name, value]) => sum + new TextEncoder().encode(`${name}${value}`).length + BYTES_AROUND_A_FIELD,
+    0,
+  );

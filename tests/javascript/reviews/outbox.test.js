@@ -301,6 +301,52 @@ test("where the browser keeps nothing the page does, and says what leaving it wo
   }
 });
 
+test("once the storage is full the newest answer is sent, not the one it still holds", async () => {
+  const { outbox } = openTab();
+  server.answer = offline;
+  answer(outbox, 1, "MET");
+  await outbox.flush();
+  const setItem = Storage.prototype.setItem;
+  Storage.prototype.setItem = () => {
+    throw new DOMException("full", "QuotaExceededError");
+  };
+  try {
+    answer(outbox, 1, "UNMET");
+    assert.equal(outbox.wouldLose(), true);
+    server.answer = () => reply(200);
+    await outbox.flushAnew();
+  } finally {
+    Storage.prototype.setItem = setItem;
+  }
+  assert.deepEqual(sent(), [["/answers/1/", "UNMET"]]);
+  assert.deepEqual([outbox.keys(), outbox.wouldLose()], [[], false]);
+});
+
+for (const [what, count] of [
+  ["one of long reasons", 12],
+  ["one of very many fields", 500],
+]) {
+  test(`a submit larger than what may outlive its page arrives: ${what}`, async () => {
+    const { outbox, told } = openTab();
+    const arrived = [];
+    globalThis.fetch = async (url, { body, keepalive }) => {
+      const request = new Request("http://here/", { method: "POST", body });
+      // The Fetch standard: of requests that outlive their page no more than 64 KiB are under way.
+      const tooLarge = (await request.arrayBuffer()).byteLength > 65_536;
+      assert.equal(tooLarge, true);
+      if (keepalive && tooLarge) throw new TypeError("Failed to fetch");
+      arrived.push(url);
+      return reply(200);
+    };
+    const reason = "ü".repeat(60_000 / count);
+    const fields = Object.fromEntries([...Array(count).keys()].map((one) => [`reason_${one}`, reason]));
+    outbox.keep(REVIEW, SUBMIT, { url: "/submit/", fields });
+    await outbox.flush();
+
+    assert.deepEqual([told.waits, told.done, arrived], [[], 1, ["/submit/"]]);
+  });
+}
+
 test("what is kept here only is never sent", async () => {
   const { outbox } = openTab();
   outbox.keep(REVIEW, "reason:1", { url: null, fields: { reason: "half a" } });
