@@ -67,7 +67,10 @@ class MatrixRow(Shape[ShownMatrixRow]):
 
 
 class HardItem(Shape[ShownHardItem]):
-    """An item and the mean share of equal pairs of labels over its `n` units with two labels, 0 to 1."""
+    """An item and the mean share of equal pairs of labels over its `n` units with two labels, 0 to 1.
+
+    `key` is null while an answer to the same case is still to be reviewed blind.
+    """
 
 
 class Week(Schema):

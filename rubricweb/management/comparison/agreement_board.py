@@ -64,7 +64,7 @@ def _print(board: AgreementBoard) -> None:
     console.print(table)
     _print_matrix(console, board)
     if board.hardest:
-        hardest = ", ".join(f"{row.key} {number(row.agreement, 2)} (n {row.n})" for row in board.hardest[:5])
+        hardest = ", ".join(f"{row.name} {number(row.agreement, 2)} (n {row.n})" for row in board.hardest[:5])
         console.print(f"Hardest items: {hardest}; {board.agreed_items} with no disagreement.")
     for rater in board.raters or ((board.mine,) if board.mine else ()):
         gold = "" if rater.gold is None else f", right on gold items {text_of(rater.gold)}"

@@ -25,7 +25,7 @@ from rubricweb.engine.agreement.judge.kappa import Weighting
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import NotFound, Withheld
 from rubricweb.models import Criterion, Item, QueueItem, QueueState, Rater, Review, ReviewQueue, User
-from rubricweb.selectors.blinding import hidden_datasets, hidden_items
+from rubricweb.selectors.blinding import hidden_datasets, hidden_items, key_is_hidden
 from rubricweb.selectors.comparison.agreement_raters import (
     RaterAgreement,
     RaterName,
@@ -104,13 +104,21 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class HardItem:
-    """An item and the share of equal pairs of labels on it, averaged over its `n` units with two labels."""
+    """An item and the share of equal pairs of labels on it, averaged over its `n` units with two labels.
+
+    `key` is None for somebody from whom it is kept: see `key_is_hidden`.
+    """
 
     item_id: int
-    key: str
+    key: str | None
     description: str
     agreement: float
     n: int
+
+    @property
+    def name(self) -> str:
+        """Its key, or its id as commands take it."""
+        return self.key or f"id:{self.item_id}"
 
 
 @dataclass(frozen=True)
@@ -216,7 +224,7 @@ def agreement_board(
     rows = rater_agreements(queue, labels, names, viewer=viewer)
     mine = next((row for row in rows if row.rater.mine), None)
     waits = mine is not None and not _has_done_their_part(queue, viewer)
-    hardest, agreed = _hardest(labels, scope)
+    hardest, agreed = _hardest(labels, scope, queue, viewer)
     return AgreementBoard(
         queue=queue,
         reviews=len(labels.reviews),
@@ -356,7 +364,9 @@ def _viewer_first(name: RaterName) -> tuple[bool, int, str]:
     return (not name.mine, len(name.name) if name.name.startswith("Rater ") else 0, name.name)
 
 
-def _hardest(labels: QueueLabels, scope: Criterion | None) -> tuple[tuple[HardItem, ...], int]:
+def _hardest(
+    labels: QueueLabels, scope: Criterion | None, queue: ReviewQueue, viewer: User
+) -> tuple[tuple[HardItem, ...], int]:
     """Items with the least agreement, and how many items with two labels have no disagreement at all."""
     ratings = labels.of_labels if scope is None else labels.of_criterion(scope)
     shares = unit_agreement(ratings)
@@ -368,8 +378,11 @@ def _hardest(labels: QueueLabels, scope: Criterion | None) -> tuple[tuple[HardIt
     # Of items that are equally hard, those with more units say more.
     order = np.lexsort((found, -n, mean))
     hard = [index for index in order.tolist() if mean[index] < 1][:MOST_HARD_ITEMS]
-    rows = Item.objects.filter(pk__in=found[hard].tolist()).values_list("pk", "key", "description")
-    known = {pk: (key, description) for pk, key, description in rows}
+    some = Item.objects.filter(pk__in=found[hard].tolist()).annotate(
+        unnamed=key_is_hidden(viewer, queue.team)
+    )
+    rows = some.values_list("pk", "key", "description", "unnamed")
+    known = {pk: (None if unnamed else key, description) for pk, key, description, unnamed in rows}
     return tuple(
         HardItem(int(found[index]), *known[int(found[index])], float(mean[index]), int(n[index]))
         for index in hard

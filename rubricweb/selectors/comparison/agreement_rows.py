@@ -29,7 +29,7 @@ def board_rows(board: AgreementBoard) -> Iterator[Row]:
                     )
     for item in board.hardest:
         figure = Figure(item.agreement, None, None, item.n)
-        yield _row("item", "raw_agreement", figure, criterion=scope, item=item.key)
+        yield _row("item", "raw_agreement", figure, criterion=scope, item=item.name)
     for rater in board.raters or ((board.mine,) if board.mine else ()):
         for name, figure in _rater_figures(rater):
             yield _row("rater", name, figure, rater=rater.rater.name)

@@ -4,13 +4,18 @@ import json
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
+from rubricweb.models import User
+from rubricweb.selectors.reviews.queue_sources import Source
+from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.api.conftest import World
 from tests.api.test_blinding import everything_readable
 from tests.factories import Cast
-from tests.worlds.two_systems import systems_world
+from tests.worlds.sampled import label
+from tests.worlds.two_systems import CRITERIA, row, systems_world
 from tests.worlds.two_worlds import in_both_worlds, told_apart
 
 ASKED = (
@@ -130,3 +135,56 @@ def test_no_command_or_bundle_tells_a_blind_rater_who_answered(
     found = in_both_worlds(said, at=timezone.now())
     assert not told_apart(*found), "\n".join(told_apart(*found))
     assert "0 " in found[0][json.dumps(("datasets", "items", "questions"))]
+
+
+def test_the_board_of_a_queue_with_the_other_answers_names_none_of_them(
+    people: Cast, capsys: pytest.CaptureFixture[str], as_member: Any, sign_in: Any
+) -> None:
+    """alice reviews one answer to each case; whoever knows who gave the others knows who gave hers."""
+    from tests.commands.terminal import terminal_of
+
+    cases = ("c1", "c2")
+    items = [
+        row(case, which, version) for case in cases for which, version in (("mine", "v3"), ("other", "v4"))
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=items, name="questions")
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    answers = {
+        name: tuple(dataset.items.filter(submission__endswith=name).values_list("pk", flat=True))
+        for name in ("mine", "other")
+    }
+    mine, others = (
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=dataset,
+            rubric_version=version,
+            raters=raters,
+            raters_per_item=len(raters),
+            name=name,
+            source=Source(kind="items", item_ids=answers[name]),
+        )
+        for name, raters in (("mine", [people.alice]), ("other", [people.ann, people.rae]))
+    )
+    label(others, people.ann, 2, lambda item, name: "MET")
+    label(others, people.rae, 2, lambda item, name: "UNMET")
+    board = reverse("queue_agreement", args=[people.team.slug, others.pk])
+
+    def told(who: User) -> tuple[list[str | None], str, str]:
+        found = as_member(who).get(f"/queues/{others.pk}/agreement")["hardest"]
+        file = sign_in(who).get(board, {"format": "csv"}).content.decode()
+        return (
+            [one["key"] for one in found],
+            file,
+            terminal_of(people.team, who, capsys)("agreement", others.pk).out,
+        )
+
+    keys, *files = told(people.alice)
+    assert keys == [None, None]
+    assert not [text for text in files if "-by-v" in text]
+    assert all(f"id:{pk}" in text for text in files for pk in answers["other"])
+    label(mine, people.alice, 2, lambda item, name: "MET")
+    for who in (people.alice, people.ed):
+        keys, *files = told(who)
+        assert keys == ["c1-by-v4", "c2-by-v4"]
+        assert all("c1-by-v4" in text for text in files)
