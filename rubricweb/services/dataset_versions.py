@@ -1,13 +1,21 @@
 """Versions of a dataset: each change of its items makes the next."""
 
+from rubricweb.errors import NotFound
 from rubricweb.models import ChangeKind, Dataset, DatasetChange, Item, User
 
 NOTE_MAX = 200
 
 
 def hold(dataset: Dataset) -> None:
-    """Until the caller's transaction ends nobody else changes the items, or plans a run or queue of them."""
-    dataset.version = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk).version
+    """Until the caller's transaction ends nobody else changes the items, or plans a run or queue of them.
+
+    Raises NotFound for a dataset that was deleted since it was read.
+    """
+    there = Dataset.objects.filter(pk=dataset.pk, team=dataset.team_id, team__deleted_at=None)
+    held = there.select_for_update(of=("self",), no_key=True).first()
+    if held is None:
+        raise NotFound("dataset")
+    dataset.version = held.version
 
 
 def next_version(dataset: Dataset) -> int:

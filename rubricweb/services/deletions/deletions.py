@@ -8,10 +8,21 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Deletion, DeletionState, Launch, Rater, System, SystemVersion, Team, User
+from rubricweb.models import (
+    Deletion,
+    DeletionState,
+    Launch,
+    Rater,
+    ReviewQueue,
+    Run,
+    System,
+    SystemVersion,
+    Team,
+    User,
+)
 from rubricweb.selectors.deletions import Deletable, doomed, plan, refusal, team_of
 from rubricweb.services.deletions import bins
 from rubricweb.services.deletions.removal import Remover
@@ -41,6 +52,9 @@ def delete(
     if name.strip() != planned.name.strip():
         raise Invalid.at("name", repr(name[:200]), f"its name, {planned.name!r}")
     with transaction.atomic():
+        # In the order in which a run is extended: the run, its dataset, which queues are made under.
+        goes_with_it = doomed(row)
+        _lock(goes_with_it.runs)
         # Two who delete it at once: the second finds it gone.
         team = team_of(row)
         there = Q(deleted_at=None) if isinstance(row, Team) else Q(team=team)
@@ -49,6 +63,7 @@ def delete(
         locked = type(row)._default_manager.select_for_update(of=("self",)).filter(there, pk=row.pk)
         if locked.first() is None:
             raise Conflict(f"The {planned.kind} {planned.name} was just deleted by somebody else.")
+        _lock(goes_with_it.queues)
         if refused := refusal(row, now=now):
             raise Conflict(refused)
         found = Deletion.objects.create(
@@ -68,10 +83,15 @@ def delete(
         elif isinstance(row, System | SystemVersion):
             bins.move_system(row, found.bin)
         else:
-            bins.move(doomed(row), found.bin)
+            bins.move(goes_with_it, found.bin)
         if enqueue is not None:
             transaction.on_commit(lambda: enqueue(found.pk))
     return found
+
+
+def _lock(rows: QuerySet[Run] | QuerySet[ReviewQueue]) -> None:
+    """Nobody resumes or opens one of them once it was found not to be in use."""
+    list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
 
 
 def due(now: datetime, *, is_dead: Callable[[str, datetime], bool]) -> list[int]:

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from rubricweb.engine.errors import Fault
 from rubricweb.engine.number_format import counted, money
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     NO_JUDGE,
     UNENDED,
@@ -102,7 +102,7 @@ def resume_run(
     items that are not in it; then nothing is changed, and no failed verdict is lost.
     """
     with transaction.atomic():
-        locked = _locked(run)
+        locked = _locked_there(run)
         if locked.state == RunState.RUNNING:
             raise Conflict(f"{run} is already running.")
         _forget_failures(locked, error_kinds, item_ids)
@@ -128,7 +128,7 @@ def extend_run(run: Run, *, by: User | None, enqueue: Enqueue) -> int:
     Invalid where one of them cannot be graded as this run grades: no rubric, no judge, or an example its
     judge is shown; Conflict where a judge can be asked no more.
     """
-    locked = _locked(run)
+    locked = _locked_there(run)
     dataset_versions.hold(locked.dataset)
     fresh = new_items(locked)
     if not fresh.exists():
@@ -155,7 +155,7 @@ def set_budget(run: Run, *, by: User | None, budget_usd: float | None) -> None:
 
     Raises Invalid for what is no amount, and for a cap on a judge without a price.
     """
-    locked = _locked(run)
+    locked = _locked_there(run)
     require_caps_hold(run.asked_judges, budget_usd=budget_usd, no_cap=budget_usd is None)
     if locked.budget_usd != budget_usd:
         reason = "" if locked.state == RunState.PAUSED else locked.stop_reason
@@ -220,6 +220,14 @@ def _locked(run: Run) -> Run:
             f"{run} was imported: its grades came in a file, and nobody can be asked for more. "
             "Start a run of your own over the dataset."
         )
+    return locked
+
+
+def _locked_there(run: Run) -> Run:
+    """The same. Raises NotFound where it was deleted since it was read: nothing is asked for it any more."""
+    locked = _locked(run)
+    if locked.team_id != run.team_id or locked.team.deleted_at is not None:
+        raise NotFound("run")
     return locked
 
 

@@ -36,7 +36,7 @@ from rubricweb.selectors.spending.month_figures import month_figures
 from rubricweb.services.deletions import deletions
 from rubricweb.services.deletions.removal import Remover
 from rubricweb.services.reviews import queue_changes, queues
-from rubricweb.services.runs import few_shot
+from rubricweb.services.runs import control, few_shot
 from rubricweb.services.teams import teams
 from tests import factories
 from tests.judging import InProcessJudge, grade
@@ -298,6 +298,27 @@ def test_deleted_twice_it_is_deleted_once(world: Furnished, run: Run) -> None:
     delete(world, run)
     with pytest.raises(Conflict, match="just deleted by somebody else"):
         delete(world, run)
+
+
+def test_nothing_begins_over_what_was_deleted_since_it_was_read(
+    world: Furnished, dataset: Dataset, run: Run, version: RubricVersion
+) -> None:
+    """A request that waited for the deletion to end goes no further."""
+    by, wake_ups = world.people.ed, factories.WakeUps()
+    Run.objects.filter(pk=run.pk).update(state=RunState.CANCELLED)
+    read = Run.objects.select_related("dataset").get(pk=run.pk)
+    delete(world, Dataset.objects.get(pk=dataset.pk))
+    for go_on in (
+        lambda: control.resume_run(read, by=by, enqueue=wake_ups),
+        lambda: control.extend_run(read, by=by, enqueue=wake_ups),
+        lambda: control.set_budget(read, by=by, budget_usd=None),
+        lambda: factories.run(world.people.team, by, dataset=dataset, rubric_version=version),
+        lambda: factories.queue(world.people.team, by, dataset=dataset, rubric_version=version, raters=[by]),
+    ):
+        with pytest.raises(NotFound):
+            go_on()
+    assert not Run.objects.filter(state=RunState.RUNNING, dataset=dataset).exists()
+    assert not wake_ups.notified
 
 
 def test_what_is_in_use_is_refused_with_its_place(world: Furnished, dataset: Dataset, run: Run) -> None:
