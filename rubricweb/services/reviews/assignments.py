@@ -66,11 +66,12 @@ def take_again(review: Review, *, now: datetime) -> bool:
 @transaction.atomic
 def hear_from(review: Review, *, now: datetime) -> bool:
     """The person still has this draft before them: its assignment is kept from now on anew, or taken again if
-    there is capacity. Whether it holds one now; nothing changes once it is no draft, or in a queue not open.
+    there is capacity. Whether it holds one now; nothing changes once it is no draft, or of somebody whom no
+    open queue asks for it.
     """
     _lock(review)
-    queue_state = ReviewQueue.objects.values_list("state", flat=True).get(pk=review.queue_id)
-    if review.state == ReviewState.DRAFT and queue_state == QueueState.OPEN:
+    asks_them = ReviewQueue.objects.filter(pk=review.queue_id, state=QueueState.OPEN, raters=review.rater_id)
+    if review.state == ReviewState.DRAFT and asks_them.exists():
         return take_again(review, now=now)
     return review.holds_place
 

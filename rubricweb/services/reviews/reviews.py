@@ -159,6 +159,7 @@ def save_answers(
 def save_seconds(review: Review, seconds: float) -> None:
     """How long the page was in front of its reader so far; it never goes back."""
     _open_draft(review)
+    review.refresh_from_db(fields=["seconds"])  # it was read before the row was locked
     review.seconds = _longer(review.seconds, seconds)
     review.save(update_fields=["seconds"])
 
@@ -167,11 +168,14 @@ def save_seconds(review: Review, seconds: float) -> None:
 def save_note(review: Review, *, note: str | None = None, flagged: bool | None = None) -> None:
     """Stores the note and the flag of a review; None leaves either as it is."""
     _open_draft(review)
+    said = []  # another request may say the other one at the same moment
     if note is not None:
         review.note = note.replace("\x00", "")[:REASON_MAX]
+        said.append("note")
     if flagged is not None:
         review.flagged = flagged
-    review.save(update_fields=["note", "flagged"])
+        said.append("flagged")
+    review.save(update_fields=said)
 
 
 @transaction.atomic

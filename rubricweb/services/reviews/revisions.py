@@ -4,7 +4,7 @@ from django.db import transaction
 
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid, NotFound
-from rubricweb.models import Judgement, QueueState, Review, ReviewQueue, Revision, RevisionChoice
+from rubricweb.models import Criterion, Judgement, QueueState, Review, ReviewQueue, Revision, RevisionChoice
 from rubricweb.selectors.reviews.reveals import require_revealed, reveal
 from rubricweb.services.labels import checked_label
 from rubricweb.services.reviews.reviews import REASON_MAX
@@ -22,7 +22,9 @@ def revise(
     are, Conflict once the queue is closed.
     """
     _open_reveal(review)
-    judgement = Judgement.objects.filter(review=review, criterion=criterion_id).first()
+    # By its primary key, which no number is too large for.
+    criterion = Criterion.objects.filter(pk=criterion_id)
+    judgement = Judgement.objects.filter(review=review, criterion__in=criterion).first()
     if judgement is None:
         raise NotFound("verdict in this review")
     return _stored(judgement, choice=choice, verdict=verdict, reason=reason)

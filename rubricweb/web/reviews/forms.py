@@ -49,7 +49,7 @@ def read_evidence(text: str | None) -> list[Span] | None:
         return [
             Span(str(one["field"]), int(one["start"]), int(one["end"]), str(one["text"])) for one in spans
         ]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise Invalid.at("evidence", "something else", "a list of {field, start, end, text}") from error
 
 

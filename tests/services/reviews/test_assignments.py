@@ -9,7 +9,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict
 from rubricweb.models import QueueItem, QueueState, Review, ReviewQueue, ReviewState, User
 from rubricweb.services.grading.workers import reaper
-from rubricweb.services.reviews import assignments, queues, reviews
+from rubricweb.services.reviews import assignments, queue_changes, queues, reviews
 from tests import factories
 from tests.factories import Cast, WakeUps
 
@@ -102,6 +102,31 @@ def test_a_heartbeat_of_a_submitted_review_changes_nothing(
     assert not assignments.take_again(Review.objects.get(pk=review.pk), now=now)
     stored = Review.objects.get(pk=review.pk)
     assert (stored.state, stored.held_until, room(queue)) == (ReviewState.SUBMITTED, None, 0)
+
+
+def test_the_open_page_of_somebody_taken_out_of_the_queue_takes_no_place_again(
+    people: Cast, queue: ReviewQueue, now: datetime
+) -> None:
+    review = taken(queue, people.ann, now)
+    before = Review.objects.get(pk=review.pk)
+    queue_changes.reassign_queue(queue, by=people.ed, remove=[people.ann])
+    for page in (before, Review.objects.get(pk=review.pk)):
+        assert not assignments.hear_from(page, now=now)
+    assert room(queue) == 1
+    assert taken(queue, people.rae, now).item_id == review.item_id
+
+
+def test_a_note_and_a_flag_that_are_said_at_once_are_both_kept(
+    people: Cast, queue: ReviewQueue, now: datetime
+) -> None:
+    review = taken(queue, people.ann, now)
+    one, other = (Review.objects.get(pk=review.pk) for _ in range(2))
+    reviews.save_note(one, flagged=True)
+    reviews.save_note(other, note="typed")
+    reviews.save_seconds(one, 60)
+    reviews.save_seconds(other, 30)
+    review.refresh_from_db()
+    assert (review.flagged, review.note, review.seconds) == (True, "typed", 60)
 
 
 def test_no_place_runs_out_while_the_queue_is_paused(people: Cast, queue: ReviewQueue, now: datetime) -> None:

@@ -67,6 +67,13 @@ def test_each_criterion_somebody_differs_on_asks_for_a_word(people, sign_in, rev
     assert opened(page) == ["concise"]
 
 
+@pytest.mark.parametrize("criterion_id", [0, 2**63, 10**30])
+def test_a_criterion_that_is_not_there_is_not_found(people, sign_in, review, criterion_id: int) -> None:
+    url = address(people, review, "review_revision", criterion_id)
+    assert sign_in(people.ann).post(url, {"choice": "keep"}).status_code == 404
+    assert not Revision.objects.exists()
+
+
 def test_htmx_is_answered_with_the_criteria_alone(people, sign_in, review) -> None:
     answer = say(people, sign_in(people.ann), review, "capital", HTMX, choice="unclear", reason="Which one?")
     assert answer.status_code == 200

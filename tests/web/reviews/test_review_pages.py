@@ -202,6 +202,17 @@ def test_the_new_queue_form_starts_from_where_one_came(people: Cast, sign_in, da
     assert f'<option value="{dataset.pk}" selected>' in page
 
 
+@pytest.mark.parametrize("start", ["Infinity", "1e400", "null", '"x"'])
+def test_evidence_at_no_place_is_refused_by_name(people: Cast, sign_in, review: Review, start: str) -> None:
+    criterion = reviews.criteria_of(review).first()
+    evidence = f'[{{"field": "submission", "start": {start}, "end": 1, "text": "x"}}]'
+    address = url("review_verdict", people, review.pk, criterion.pk)
+    refused = sign_in(people.ann).post(address, {"verdict": "MET", "evidence": evidence}, headers=JSON)
+    assert refused.status_code == 422
+    assert "evidence" in refused.json()["message"]
+    assert not review.judgements.exists()
+
+
 def test_closing_a_queue_keeps_the_draft_readable_but_not_changeable(
     people: Cast, sign_in, queue: ReviewQueue, review: Review
 ) -> None:
