@@ -89,6 +89,30 @@ def test_a_comment_is_written_with_the_keyboard_and_the_page_stays(
     assert violations == []
 
 
+def test_what_is_being_written_stays_while_another_comment_is_resolved(
+    people: Cast, live_server: LiveServer, page: Page, review: Review
+) -> None:
+    earlier, own = (comments.write(review.item, by=by, text="Seen?") for by in (people.rae, people.ann))
+    open_as(people.ann, live_server, page, f"/t/capitals/items/{review.item_id}/")
+    text = page.get_by_label("Write a comment")
+    text.fill("Half a")
+    page.get_by_label("What it is about").select_option(label="concise")
+    mine = page.locator(f"#comment-{own.pk}")
+    mine.get_by_text("Edit").click()
+    mine.get_by_label("Other words").fill("Seen by whom?")
+    page.locator(f"#comment-{earlier.pk}").get_by_role("button", name="Resolve").click()
+    expect(page.locator(f"#comment-{earlier.pk}")).to_contain_text("resolved")
+    expect(text).to_have_value("Half a")
+    expect(page.get_by_label("What it is about").locator("option:checked")).to_have_text("concise")
+    expect(mine.get_by_label("Other words")).to_be_visible()
+    expect(mine.get_by_label("Other words")).to_have_value("Seen by whom?")
+    # What is sent is gone from its own form, and stays in the other.
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.locator(".comments__comment")).to_have_count(3)
+    expect(text).to_have_value("")
+    expect(mine.get_by_label("Other words")).to_have_value("Seen by whom?")
+
+
 def test_without_scripts_everything_is_done_by_forms(
     people: Cast, live_server: LiveServer, browser: Browser, review: Review
 ) -> None:

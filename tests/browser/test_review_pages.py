@@ -200,6 +200,25 @@ def test_one_key_keeps_all_and_the_next_item_is_there_at_once(
     assert violations == []
 
 
+def test_a_change_that_is_being_written_stays_while_another_label_is_kept(
+    people: Cast, open_as: Open, queue: ReviewQueue, submit: Submit
+) -> None:
+    review = submit(people.ann, 1, capital="UNMET", depth="Deep", abroad="MET")
+    page = open_as(people.ann, at(queue, f"reviews/{review.pk}/reveal/"))
+    capital, depth = (
+        page.locator("[data-revealed]").filter(has=page.get_by_text(name, exact=True))
+        for name in ("capital", "depth")
+    )
+    depth.get_by_text("Change mine").click()
+    depth.get_by_role("radio", name="Fair").check()
+    depth.get_by_label("Reason").fill("It is half")
+    capital.get_by_role("button", name="Keep mine").click()
+    expect(page.locator("#revealed")).to_contain_text("2 disagreements")
+    expect(depth.get_by_label("Reason")).to_be_visible()
+    expect(depth.get_by_label("Reason")).to_have_value("It is half")
+    expect(depth.get_by_role("radio", name="Fair")).to_be_checked()
+
+
 def test_without_scripts_the_reveal_takes_keep_change_and_unclear(
     people: Cast, browser: Browser, open_as: Open, queue: ReviewQueue, submit: Submit
 ) -> None:

@@ -50,6 +50,7 @@ interface HtmxEvents {
     xhr: XMLHttpRequest;
     target: HTMLElement;
     shouldSwap: boolean;
+    requestConfig: { elt: HTMLElement };
     isError: boolean;
   }>;
   "htmx:oobBeforeSwap": CustomEvent<{ fragment: DocumentFragment; target: HTMLElement; shouldSwap: boolean }>;
