@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from random import SystemRandom
 from typing import Any
+from unittest import mock
 
 import time_machine
 from django.apps import apps
@@ -220,11 +222,13 @@ def in_both_worlds(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """What `look(unsure)` finds in each world, the other one undone, with secrets made alike.
 
-    `at` stops the clock, so that every time stamp must be the same; without it times are made alike too.
+    Seeds are the same. `at` stops the clock, so that every time stamp must be the same; without it times are
+    made alike too.
     """
     found = []
     for unsure in (False, True):
-        with transaction.atomic(), time_machine.travel(at, tick=False) if at else nullcontext():
+        stopped = time_machine.travel(at, tick=False) if at else nullcontext()
+        with transaction.atomic(), stopped, mock.patch.object(SystemRandom, "randrange", return_value=7):
             _count_ids_anew()
             changing = SECRETS if at else [*TIMES, *SECRETS]
             found.append({place: alike(text, changing) for place, text in look(unsure).items()})

@@ -42,6 +42,10 @@ SHORT = {"class": "input--short"}
 SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
 
 
+def _new_seed() -> int:
+    return SystemRandom().randrange(SEEDS)
+
+
 class SourceForm(RefusableForm):
     """Which items: a kind, and what each kind needs to be told. A `selection` is a kind of its own."""
 
@@ -88,6 +92,10 @@ class SourceForm(RefusableForm):
         label="Or evenly over the run’s verdicts on this criterion",
         help_text="The name of a criterion; needs the run.",
     )
+    # A form that is sent twice draws the same items twice, and adds them once.
+    seed = forms.IntegerField(
+        min_value=0, max_value=SEEDS - 1, required=False, initial=_new_seed, widget=forms.HiddenInput
+    )
 
     def __init__(self, *args: Any, team: Team, selection: Selection | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -102,7 +110,7 @@ class SourceForm(RefusableForm):
 
     @property
     def source(self) -> Source:
-        """What a valid form asks for; a sample is drawn with a new seed each time."""
+        """What a valid form asks for; a sample is drawn with a seed that each page has of its own."""
         data = self.cleaned_data
         kind = data["kind"]
         of_run = kind == "run" or (kind == "sample" and data["strata_criterion"])
@@ -116,7 +124,7 @@ class SourceForm(RefusableForm):
             size=data["size"] or 0,
             strata_metadata=data["strata_metadata"].strip(),
             strata_criterion=data["strata_criterion"].strip(),
-            seed=SystemRandom().randrange(SEEDS),
+            seed=_new_seed() if data["seed"] is None else data["seed"],
         )
 
 

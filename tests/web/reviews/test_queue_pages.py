@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from rubricweb.models import Dataset, Review, ReviewQueue, RubricVersion
+from rubricweb.selectors.reviews.queue_sources import Source
 from rubricweb.selectors.reviews.queues import queues as listed
 from rubricweb.services.reviews import queues
 from tests import factories
@@ -234,6 +235,34 @@ def test_items_and_raters_are_added(people: Cast, sign_in, dataset: Dataset, ver
     assert "2 people have each item" in text(answer)
     refused = ed.post(url("queue_raters", people, queue.pk), {"raters_per_item": 1})
     assert "only become more" in text(refused)
+
+
+def test_a_form_sent_twice_draws_once_and_a_new_page_draws_anew(
+    people: Cast, sign_in, version: RubricVersion
+) -> None:
+    ed, items = sign_in(people.ed), [{"id": f"{at}", "submission": f"Text {at}."} for at in range(40)]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    queue = factories.queue(
+        people.team,
+        people.ed,
+        dataset=dataset,
+        rubric_version=version,
+        raters=[people.ann],
+        source=Source(kind="items", item_ids=(dataset.items.all()[0].pk,)),
+    )
+
+    def form() -> dict[str, str]:
+        page = ed.get(url("queue_change", people, queue.pk)).content.decode()
+        [seed] = re.findall(r'name="seed" value="(\d+)"', page)
+        return {"kind": "sample", "size": "5", "seed": seed}
+
+    first = form()
+    answers = [ed.post(url("queue_extend", people, queue.pk), first) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [302, 422]
+    assert "nothing was added" in text(answers[1])
+    assert queue.draws.count() == 1
+    assert ed.post(url("queue_extend", people, queue.pk), form()).status_code == 302
+    assert queue.draws.count() == 2
 
 
 def test_a_queue_is_renamed_closed_and_opened_again(people: Cast, sign_in, queue: ReviewQueue) -> None:
