@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Withheld
 from rubricweb.models import (
     Blind,
@@ -323,6 +324,23 @@ def require_nothing_hidden(viewer: User, team: Team, dataset_id: int) -> None:
         raise Withheld(
             f"You are still to review {hidden} items of this dataset blind, so their verdicts cannot be "
             "handed to you. Submit your reviews, or ask somebody who is not a rater."
+        )
+
+
+def require_queue_visible(queue: ReviewQueue, viewer: User) -> None:
+    """Refuses the figures of a queue with an item this person is still to review blind, here or elsewhere."""
+    if queue.dataset_id not in hidden_datasets(viewer, queue.team):
+        return
+    here = Q(Exists(QueueItem.objects.filter(queue=queue, item=OuterRef("pk")))) | Q(
+        Exists(Review.objects.filter(queue=queue, item=OuterRef("pk")))
+    )
+    hidden = hidden_items(viewer, queue.team).values("pk")
+    left = Item.objects.filter(here, pk__in=hidden, dataset=queue.dataset_id).count()
+    if left:
+        raise Withheld(
+            f"You are still to review {counted(left, 'item')} of {queue} blind. How far its "
+            "raters agree would tell what they said: it appears once you have submitted your reviews, or "
+            "when the queue is closed."
         )
 
 

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import Random, SystemRandom
+from random import Random
 
 from django.db import transaction
 
@@ -24,7 +24,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.probes import earlier_labels, label_changes, later_labels
 from rubricweb.selectors.reviews import queue_sources
-from rubricweb.selectors.reviews.queue_sources import SAMPLE, SEEDS, Source
+from rubricweb.selectors.reviews.queue_sources import SAMPLE, SEEDS, Source, new_seed
 from rubricweb.selectors.reviews.queues import reviewers
 from rubricweb.selectors.rubrics.label_changes import LabelChange
 from rubricweb.services.reviews import queues
@@ -226,7 +226,7 @@ def _open_probe(
     others = list(wish.raters) or list(earlier.able.values())
     if not others:
         _refuse_people(earlier, "a probe asks those who gave the labels, or others you choose")
-    seed = SystemRandom().randrange(SEEDS) if wish.seed is None else wish.seed
+    seed = new_seed() if wish.seed is None else wish.seed
     if not 0 <= seed < SEEDS:
         raise Invalid.at("seed", str(seed), f"a whole number from 0 to {SEEDS - 1}")
     drawn = Random(seed).sample(population, size)  # noqa: S311  a sample that can be drawn again, no secret

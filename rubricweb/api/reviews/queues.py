@@ -1,6 +1,5 @@
 """Operations about review queues: making, watching and changing them."""
 
-from random import SystemRandom
 from typing import Any
 
 from django.utils import timezone
@@ -19,7 +18,7 @@ from rubricweb.models import ReviewQueue, Role, Team
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.reviews import queue_plans
 from rubricweb.selectors.reviews import queues as selected
-from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
+from rubricweb.selectors.reviews.queue_sources import Source, new_seed
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
 from rubricweb.services.shared import archiving
@@ -104,7 +103,7 @@ def _source(team: Team, asked: Any) -> Source:
         item_ids=tuple(getattr(asked, "item_ids", ())),
         reasons=tuple(getattr(asked, "reasons", ())),
         run=None if run_id is None else access.access_run(team, run_id),
-        seed=SystemRandom().randrange(SEEDS) if seed is None else seed,
+        seed=new_seed() if seed is None else seed,
     )
 
 

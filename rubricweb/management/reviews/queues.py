@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from random import SystemRandom
 
 from rubricweb import access
 from rubricweb.errors import Invalid
@@ -14,7 +13,7 @@ from rubricweb.models import Dataset, ReviewQueue, Role, RubricVersion, User
 from rubricweb.selectors.datasets.systems import queue_systems, versions_called
 from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_plans import queue_plan
-from rubricweb.selectors.reviews.queue_sources import SEEDS, Source
+from rubricweb.selectors.reviews.queue_sources import Source, new_seed
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
@@ -253,7 +252,7 @@ def _source(actor: Actor, dataset: Dataset, options: argparse.Namespace) -> Sour
             run=run,
             strata_metadata=options.even_by,
             strata_criterion=options.even_by_verdict,
-            seed=SystemRandom().randrange(SEEDS) if options.seed is None else options.seed,
+            seed=new_seed() if options.seed is None else options.seed,
         )
     if run is not None:
         return replace(narrowed, kind="run", run=run, reasons=tuple(options.reason))

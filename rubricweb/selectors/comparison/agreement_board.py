@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 import numpy as np
-from django.db.models import Exists, OuterRef, Q
 
 from rubricweb.engine.agreement import (
     Figure,
@@ -22,10 +21,9 @@ from rubricweb.engine.agreement import (
     unit_agreement,
 )
 from rubricweb.engine.agreement.judge.kappa import Weighting
-from rubricweb.engine.number_format import counted
-from rubricweb.errors import NotFound, Withheld
-from rubricweb.models import Criterion, Item, QueueItem, QueueState, Rater, Review, ReviewQueue, User
-from rubricweb.selectors.blinding import hidden_datasets, hidden_items, key_is_hidden
+from rubricweb.errors import NotFound
+from rubricweb.models import Criterion, Item, QueueState, Rater, ReviewQueue, User
+from rubricweb.selectors.blinding import key_is_hidden, require_queue_visible
 from rubricweb.selectors.comparison.agreement_raters import (
     RaterAgreement,
     RaterName,
@@ -210,7 +208,7 @@ def agreement_board(
     Raises Withheld while the viewer is still to review any of its items blind, and NotFound for a criterion
     nobody labelled in it.
     """
-    require_board_visible(queue, viewer)
+    require_queue_visible(queue, viewer)
     labels = queue_labels(queue)
     scope = None
     if criterion_id is not None:
@@ -243,23 +241,6 @@ def agreement_board(
         mine_waits=waits,
         resamples=draws,
     )
-
-
-def require_board_visible(queue: ReviewQueue, viewer: User) -> None:
-    """Refuses the figures of a queue with an item this person is still to review blind, here or elsewhere."""
-    if queue.dataset_id not in hidden_datasets(viewer, queue.team):
-        return
-    here = Q(Exists(QueueItem.objects.filter(queue=queue, item=OuterRef("pk")))) | Q(
-        Exists(Review.objects.filter(queue=queue, item=OuterRef("pk")))
-    )
-    hidden = hidden_items(viewer, queue.team).values("pk")
-    left = Item.objects.filter(here, pk__in=hidden, dataset=queue.dataset_id).count()
-    if left:
-        raise Withheld(
-            f"You are still to review {counted(left, 'item')} of {queue} blind. How far its "
-            "raters agree would tell what they said: it appears once you have submitted your reviews, or "
-            "when the queue is closed."
-        )
 
 
 def _has_done_their_part(queue: ReviewQueue, viewer: User) -> bool:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
+from random import Random, SystemRandom
 from typing import Any
 
 from django.db.models import QuerySet
@@ -33,6 +33,11 @@ NAMED_MAX = 5
 SEEDS = 2**31
 UNKNOWN = "–"
 """The stratum of items without a value."""
+
+
+def new_seed() -> int:
+    """A seed nobody can foresee."""
+    return SystemRandom().randrange(SEEDS)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from random import SystemRandom
 from typing import Any
 
 from django import forms
@@ -25,7 +24,7 @@ from rubricweb.models import (
 )
 from rubricweb.selectors.reviews import queues as selectors
 from rubricweb.selectors.reviews.informative import REASONS
-from rubricweb.selectors.reviews.queue_sources import ALL, KINDS, SEEDS, Source
+from rubricweb.selectors.reviews.queue_sources import ALL, KINDS, SEEDS, Source, new_seed
 from rubricweb.services.reviews.queues import QueueRequest
 from rubricweb.web.shared.choices import RowChoices, offer, offer_rows
 from rubricweb.web.shared.refused_forms import RefusableForm
@@ -40,10 +39,6 @@ from rubricweb.web.shared.systems import (
 
 SHORT = {"class": "input--short"}
 SOURCE_KINDS = [(kind, words[0].upper() + words[1:]) for kind, words in KINDS.items() if kind != "items"]
-
-
-def _new_seed() -> int:
-    return SystemRandom().randrange(SEEDS)
 
 
 class SourceForm(RefusableForm):
@@ -94,7 +89,7 @@ class SourceForm(RefusableForm):
     )
     # A form that is sent twice draws the same items twice, and adds them once.
     seed = forms.IntegerField(
-        min_value=0, max_value=SEEDS - 1, required=False, initial=_new_seed, widget=forms.HiddenInput
+        min_value=0, max_value=SEEDS - 1, required=False, initial=new_seed, widget=forms.HiddenInput
     )
 
     def __init__(self, *args: Any, team: Team, selection: Selection | None = None, **kwargs: Any) -> None:
@@ -124,7 +119,7 @@ class SourceForm(RefusableForm):
             size=data["size"] or 0,
             strata_metadata=data["strata_metadata"].strip(),
             strata_criterion=data["strata_criterion"].strip(),
-            seed=_new_seed() if data["seed"] is None else data["seed"],
+            seed=new_seed() if data["seed"] is None else data["seed"],
         )
 
 
