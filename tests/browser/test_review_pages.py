@@ -418,6 +418,19 @@ def answer(page: Page, abroad: str = "u") -> None:
     expect(page.locator(".save-state")).to_have_text("Saved")
 
 
+def test_a_review_of_more_than_64_kib_arrives(people: Cast, open_as: Open, queue: ReviewQueue) -> None:
+    """Browsers send no more than that for a page that may be left meanwhile, and call it no network."""
+    review = queues.start_review(queue, item(queue, 1), people.ann)
+    for criterion in reviews.criteria_of(review).exclude(kind="check"):
+        label = LIKE_THE_JUDGE[str(criterion.name)]
+        reviews.save_verdict(review, criterion.pk, verdict=label, reason="字" * 9_999)
+    page = open_as(people.ann, at(queue, f"reviews/{review.pk}/"))
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(re.compile(r"/reveal/$"))
+    review.refresh_from_db()
+    assert review.state == ReviewState.SUBMITTED
+
+
 @pytest.fixture
 def unrevealed(people: Cast, queue: ReviewQueue) -> ReviewQueue:
     """The same without a judge: nothing is revealed, and the next item comes at once."""
