@@ -25,7 +25,7 @@ from rubricweb.models.datasets import (
     System,
     SystemVersion,
 )
-from rubricweb.models.journal import PRUNED, Deletion, DeletionState, HalfLook, JournalEntry
+from rubricweb.models.journal import ACCEPTED, PRUNED, Deletion, DeletionState, HalfLook, JournalEntry
 from rubricweb.models.judgements import Judgement, Vote, in_reviews
 from rubricweb.models.processes import CacheEntry, IdempotencyKey, KeptFile, KeptFilePart, Worker
 from rubricweb.models.queues import (
@@ -95,6 +95,7 @@ from rubricweb.models.teams import (
 )
 
 __all__ = [
+    "ACCEPTED",
     "FULLY_JUDGED",
     "IMPORTED",
     "NOBODY",

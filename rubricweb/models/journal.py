@@ -7,6 +7,7 @@ from rubricweb.models.datasets import Dataset
 from rubricweb.models.runs import Run
 from rubricweb.models.teams import Team
 
+ACCEPTED = "accepted what all said in"
 PRUNED = "pruned"
 """The journal's verb where what was said in calls was cleared; its detail says `before` which moment."""
 

@@ -11,6 +11,7 @@ from rubricweb.engine.origin import Origin
 from rubricweb.engine.verdict import Label
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import (
+    ACCEPTED,
     Adjudication,
     Cause,
     Criterion,
@@ -190,7 +191,7 @@ def accept_agreed(queue: ReviewQueue, *, by: User) -> int:
             ignore_conflicts=True,  # what somebody decided meanwhile stays
         )
     if units:
-        record(queue.team, by, "accepted what all said in", queue, decisions=len(units))
+        record(queue.team, by, ACCEPTED, queue, decisions=len(units))
     return len(units)
 
 

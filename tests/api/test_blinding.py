@@ -12,11 +12,12 @@ from django.utils import timezone
 
 from rubricweb.engine.formats import EXPORT_FORMATS
 from rubricweb.engine.verdict import Verdict
-from rubricweb.models import ReviewQueue, Role, RubricVersion, Run
+from rubricweb.models import ACCEPTED, ReviewQueue, Role, RubricVersion, Run
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.services import adjudications, comments
 from rubricweb.services.datasets.splits import split_dataset
 from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.shared.journal import record
 from rubricweb.services.teams import retention
 from tests import factories
 from tests.api.client import ApiClient, operations, text_of
@@ -224,6 +225,15 @@ def test_items_still_to_review_are_left_out_or_withheld(people: Cast, as_member,
     assert problem["type"] == "urn:rubricweb:problem:withheld"
     query = {"what": "verdicts", "format": "csv", "dataset": blind.dataset.pk, "run": blind.run.pk}
     assert alice.refused(403, "GET", "/exports", query=query)["type"].endswith("withheld")
+
+
+def test_how_many_units_all_agreed_on_is_not_told_a_blind_rater(
+    people: Cast, as_member, blind: World
+) -> None:
+    record(people.team, people.ed, ACCEPTED, blind.queue, decisions=7)
+    for reader, told in ((people.alice, None), (people.bob, 7)):
+        [line] = [one for one in as_member(reader).get("/journal")["items"] if one["verb"] == ACCEPTED]
+        assert line["detail"].get("decisions") == told
 
 
 def test_deciding_tells_nothing_to_a_blind_rater(people: Cast, as_member, blind: World) -> None:

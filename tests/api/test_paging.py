@@ -1,10 +1,13 @@
 """Every row once, whatever happens between two pages."""
 
+import base64
 import html
+import json
 import re
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -182,6 +185,14 @@ def through_gunicorn(address: str) -> str:
 LONG = "\U0001f5fc" * 187
 """Most of the 190 characters a key may have; in an address each takes twelve: %F0%9F%97%BC."""
 LONG_ITEMS = [{"id": LONG + f"{n:03}", "submission": LONG} for n in range(60)]
+
+
+@pytest.mark.parametrize("place", [[10**400, 1], [1, 10**400], [1e999, 1], ["x", 1], {}, None])
+def test_a_cursor_that_is_made_up_is_refused(people: Cast, as_member, place: Any) -> None:
+    cursor = base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+    for path in ("/queues", "/adjudication", "/runs", "/journal"):
+        problem = as_member(people.bob).refused(422, "GET", path, query={"cursor": cursor})
+        assert "cursor" in problem["detail"], path
 
 
 def test_the_cursor_of_long_keys_is_short_enough_for_the_web_server(people: Cast, as_member) -> None:

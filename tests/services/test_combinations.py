@@ -268,6 +268,41 @@ def test_originals_that_change_meanwhile_refuse_the_copy_and_a_cancelled_one_lea
     assert (Dataset.objects.count(), Team.objects.filter(name="Workshop").count()) == (2, 0)
 
 
+@pytest.mark.parametrize("then", ["decided otherwise", "withdrawn", "decided"])
+def test_decisions_that_change_while_it_is_copied_refuse_the_copy(
+    people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    label(people, builds[0], version, ["MET"] * 8)
+    criterion = version.criteria.all()[0]
+    first, last = builds[0].items.all()[0], builds[0].items.all()[1]
+
+    def decide(item: Item, verdict: str) -> None:
+        adjudications.adjudicate(
+            item, criterion, by=people.alice, verdict=verdict, cause="human_wrong", reason="So."
+        )
+
+    for item in (first, last):
+        decide(item, "UNMET")
+    found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+
+    def dies(self: combinations._Copier, batch: Any, *, first: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(combinations._Copier, "copy", dies)
+        with pytest.raises(KeyboardInterrupt):
+            combinations.work(found.pk, worker="w", now=timezone.now)
+    # The decision made last stays: how far their numbers go is as before.
+    if then == "withdrawn":
+        adjudications.withdraw(first, criterion, by=people.alice)
+    else:
+        decide(first if then == "decided otherwise" else builds[0].items.all()[2], "MET")
+    combinations.due(timezone.now(), is_dead=lambda worker, now: True)
+    found = combinations.work(found.pk, worker="other", now=timezone.now)
+    assert (found.state, "changed meanwhile" in found.message) == ("refused", True)
+
+
 def test_originals_are_archived_only_if_asked(people: Cast, builds: list[Dataset]) -> None:
     assert combined(people, *builds, name="Kept").state == "done"
     assert [one.archived_at for one in Dataset.objects.all()] == [None] * 3

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils import timezone
 from ninja import Query
 
 from rubricweb import access
@@ -21,7 +20,6 @@ from rubricweb.selectors.reviews import queues as selected
 from rubricweb.selectors.reviews.queue_sources import Source, new_seed
 from rubricweb.services.reviews import queue_changes
 from rubricweb.services.reviews import queues as services
-from rubricweb.services.shared import archiving
 
 queues = Room("reviews")
 
@@ -120,13 +118,13 @@ def edit_queue(request: TokenRequest, queue_id: int, body: schemas.QueueTexts) -
     Archived, it is left out of lists and choosers. Refused (409) before it is closed.
     """
     queue = access.access_queue(request.auth.team, queue_id)
-    archiving.change(queue, by=request.auth.user, name=None, archived=body.archived, now=timezone.now())
     queue_changes.edit_queue(
         queue,
         by=request.auth.user,
         name=body.name,
         instructions=body.instructions,
         hold_minutes=body.hold_minutes,
+        archived=body.archived,
     )
     return schemas.in_full(queue, request.auth.user)
 

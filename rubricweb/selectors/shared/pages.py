@@ -65,9 +65,10 @@ def numbers_in(cursor: str) -> list[float]:
     """What `number_cursor` was given. Raises Invalid for a cursor that is not ours."""
     try:
         place = _parts(cursor)
-    except (ValueError, RecursionError) as error:
+        is_ours = all(type(part) in (int, float) and isfinite(part) for part in place)
+    except (ValueError, OverflowError, RecursionError) as error:
         raise Invalid(NOT_OURS) from error
-    if not all(type(part) in (int, float) and isfinite(part) for part in place):
+    if not is_ours:
         raise Invalid(NOT_OURS)
     return place
 

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from rubricweb.engine.errors import shortened
 from rubricweb.errors import Invalid, NotFound
-from rubricweb.models import PRUNED, ApiToken, JournalEntry, Membership, Role, Team, User
+from rubricweb.models import ACCEPTED, PRUNED, ApiToken, JournalEntry, Membership, Role, Team, User
 from rubricweb.selectors.blinding import hidden_items
 from rubricweb.selectors.shared.pages import keyset_page
 from rubricweb.selectors.withheld_runs import withheld_runs
@@ -191,5 +191,7 @@ def _visible_detail(
         telling = "calls"
     if row.verb == "exported" and of_others:
         telling = "label_decisions"
+    if row.verb == ACCEPTED and of_others:
+        telling = "decisions"  # how many units everybody agreed on
     told = [(name, value) for name, value in row.detail.items() if name != telling]
     return tuple(one for one in told if not (blind and row.target_kind == "review" and one[0] == "item"))

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, Refusal
@@ -86,7 +86,7 @@ def start(
 
 def cancel(found: Combination, *, now: datetime) -> None:
     """Nothing of it stays. Raises Conflict for one that has ended."""
-    if not _end(found.pk, CombinationState.CANCELLED, now):
+    if not _end(Combination.objects.filter(pk=found.pk, state__in=UNENDED), CombinationState.CANCELLED, now):
         found.refresh_from_db()
         raise Conflict(f"Combining {found} has ended already: {found.get_state_display().lower()}.")
     found.refresh_from_db()
@@ -123,13 +123,13 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> Combination:
         except _Stopped:
             pass
         except Refusal as refusal:
-            _end(pk, CombinationState.REFUSED, now(), _said(refusal))
+            _end(held, CombinationState.REFUSED, now(), _said(refusal))
         except DATABASE_AWAY:
             retry_while_away(lambda: held.update(state=CombinationState.WAITING, worker=""))
             raise
         except Exception as fault:
             log.exception("combination %s ended", pk)
-            _end(pk, CombinationState.FAILED, now(), f"An internal error: {type(fault).__name__}: {fault}")
+            _end(held, CombinationState.FAILED, now(), f"An internal error: {type(fault).__name__}: {fault}")
     _clear(pk)
     return Combination.objects.select_related("dataset", "team", "created_by").get(pk=pk)
 
@@ -332,7 +332,7 @@ def _publish(
     Combination.objects.filter(pk=found.pk).update(workshop=None)
     if workshop is not None:
         Team.objects.filter(pk=workshop.pk).delete()
-    _end(found.pk, CombinationState.DONE, now())
+    _end(Combination.objects.filter(pk=found.pk), CombinationState.DONE, now())
 
 
 def _stamp(parts: Sequence[AskedPart]) -> list[Any]:
@@ -347,11 +347,18 @@ def _stamp(parts: Sequence[AskedPart]) -> list[Any]:
             [
                 version,
                 submitted.count(),
-                revised.aggregate(last=Max("pk"))["last"],
-                Adjudication.objects.filter(**of).aggregate(last=Max("pk"))["last"],
+                _last(revised, "revised_at"),
+                _last(Adjudication.objects.filter(**of), "decided_at"),
+                Run.objects.filter(dataset=part.dataset, rater__isnull=False).count(),
             ]
         )
     return stamp
+
+
+def _last(rows: QuerySet[Any], when: str) -> list[Any]:
+    """How many there are and when the newest was said: one that is said anew keeps its row."""
+    found = rows.aggregate(count=Count("pk"), at=Max(when))
+    return [found["count"], found["at"] and found["at"].isoformat()]
 
 
 def _changed() -> Conflict:
@@ -374,8 +381,7 @@ def _said(refusal: Refusal) -> str:
     return "\n".join([str(refusal), *map(str, faults)])
 
 
-def _end(pk: int, state: CombinationState, now: datetime, message: str = "") -> bool:
-    rows = Combination.objects.filter(pk=pk, state__in=UNENDED)
+def _end(rows: QuerySet[Combination], state: CombinationState, now: datetime, message: str = "") -> bool:
     return bool(rows.update(state=state, ended_at=now, worker="", message=message))
 
 

@@ -82,6 +82,7 @@ def correct_item(item: Item, words: Correction, *, by: User | None, note: str = 
     dataset = item.dataset
     dataset_versions.hold(dataset)
     item.refresh_from_db(fields=["retired_in"])
+    item.case.refresh_from_db(fields=["wording"])
     plan = plan_item(item, words)
     Item.objects.filter(pk=item.pk).update(retired_in=plan.version)
     if words.of_case:

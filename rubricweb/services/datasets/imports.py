@@ -16,6 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from rubricweb import engine
 from rubricweb.engine.errors import Fault
@@ -166,17 +167,17 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> DatasetImport:
         try:
             _advance(pk, worker, now)
         except _Stopped:
-            _forget_batches(pk)
+            pass  # whoever has it now, or has ended it, keeps or forgets its batches
         except Refusal as refusal:
             faults = refusal.faults if isinstance(refusal, Invalid) else ()
-            _end(pk, ImportState.REFUSED, now(), message=str(refusal), faults=faults)
+            _end(pk, ImportState.REFUSED, now(), message=str(refusal), faults=faults, worker=worker)
         except DATABASE_AWAY:
-            held = DatasetImport.objects.filter(pk=pk, worker=worker, state=ImportState.RUNNING)
-            retry_while_away(lambda: held.update(state=ImportState.WAITING, worker=""))
+            retry_while_away(lambda: _held(pk, worker).update(state=ImportState.WAITING, worker=""))
             raise
         except Exception as fault:
             log.exception("import %s ended", pk)
-            _end(pk, ImportState.FAILED, now(), message=f"An internal error: {type(fault).__name__}: {fault}")
+            message = f"An internal error: {type(fault).__name__}: {fault}"
+            _end(pk, ImportState.FAILED, now(), message=message, worker=worker)
     return DatasetImport.objects.select_related("dataset", "team", "created_by", "file").get(pk=pk)
 
 
@@ -186,15 +187,19 @@ def _advance(pk: int, worker: str, now: Callable[[], datetime]) -> None:
         if "header" not in found.found:
             _read(found, worker, now)
         if found.duplicate_count and found.duplicates == Duplicates.ASK:
-            DatasetImport.objects.filter(pk=pk, worker=worker, state=ImportState.RUNNING).update(
-                state=ImportState.ASKS, worker=""
-            )
+            _held(pk, worker).update(state=ImportState.ASKS, worker="")
             return
         if _store(found, worker, now):
             return
         # The dataset changed since the file was checked against it: it is checked anew.
-        DatasetImport.objects.filter(pk=pk).update(found={}, duplicate_count=0, rows_read=0)
+        if not _held(pk, worker).update(found={}, duplicate_count=0, rows_read=0):
+            raise _Stopped
     raise Conflict(f"{found.dataset} changed again and again meanwhile; import the file once it does not.")
+
+
+def _held(pk: int, worker: str) -> QuerySet[DatasetImport]:
+    """The import as long as this worker has it: from one that is silent for long another takes it over."""
+    return DatasetImport.objects.filter(pk=pk, worker=worker, state=ImportState.RUNNING)
 
 
 # ── Reading ──────────────────────────────────────────────────────────────────────────────────────
@@ -202,8 +207,11 @@ def _advance(pk: int, worker: str, now: Callable[[], datetime]) -> None:
 
 def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> None:
     """Checks the whole file and keeps its items in batches; what was found of it is in `found`."""
-    _forget_batches(found.pk)
-    mine = DatasetImport.objects.filter(pk=found.pk, worker=worker, state=ImportState.RUNNING)
+    mine = _held(found.pk, worker)
+    with transaction.atomic():
+        if not mine.update(beat_at=now()):
+            raise _Stopped
+        _forget_batches(found.pk)
     stamp = _stamp(found.dataset)
     intake = Intake(found.dataset)
     reading = None
@@ -211,6 +219,7 @@ def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> Non
         assert found.dataset is not None, "a constraint of the table"
         reading = answers.AnswersReading(found.dataset, found.system, as_attempt=found.as_attempt)
     header: DatasetFile | None = None
+    number = -1
     for number, part in enumerate(_file_parts(found)):
         if isinstance(part, RefusedFile):
             total = len(part.faults) + part.more
@@ -219,10 +228,13 @@ def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> Non
         if reading is not None:
             part = reading.take(part)
         batch = intake.take(part)
-        if not mine.update(rows_read=intake.taken, duplicate_count=intake.duplicate_count, beat_at=now()):
-            raise _Stopped
         data = zlib.compress(batch.to_json().encode(), 1)
-        ImportBatch.objects.create(dataset_import=found, number=number, data=data)
+        read = {"rows_read": intake.taken, "duplicate_count": intake.duplicate_count, "beat_at": now()}
+        # Both or neither: a batch of one who lost the import would stand among those of whoever has it.
+        with transaction.atomic():
+            if not mine.update(**read):
+                raise _Stopped
+            ImportBatch.objects.create(dataset_import=found, number=number, data=data)
     faults = (reading.faults if reading is not None else []) or intake.faults
     if faults:
         raise Invalid(f"{found.filename}: {counted(len(faults), 'fault')}, nothing was imported.", faults)
@@ -231,6 +243,7 @@ def _read(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> Non
     found.rows_read, found.duplicate_count = intake.taken, intake.duplicate_count
     found.found = {
         "header": _header(header),
+        "batches": number + 1,
         "stamp": stamp,
         "duplicates": intake.duplicates,
         "left_out": [list(_plain(fault)) for fault in header.left_out],
@@ -307,19 +320,28 @@ def _store(found: DatasetImport, worker: str, now: Callable[[], datetime]) -> bo
 def _batches(found: DatasetImport) -> Iterator[CheckedItems]:
     """The kept batches in their order, one in memory at a time."""
     kept = ImportBatch.objects.filter(dataset_import=found)
-    number = 0
-    while (data := kept.filter(number=number).values_list("data", flat=True).first()) is not None:
-        batch = CheckedItems.from_json(zlib.decompress(data))
+    # One that is missing is an error, not the end. Those read under an earlier release are not counted.
+    for number in range(found.found.get("batches", kept.count())):
+        batch = CheckedItems.from_json(zlib.decompress(kept.get(number=number).data))
         yield batch.without_duplicates() if found.duplicates == Duplicates.SKIP else batch
-        number += 1
 
 
 @transaction.atomic
 def _end(
-    pk: int, state: ImportState, now: datetime, *, message: str = "", faults: tuple[Fault, ...] = ()
+    pk: int,
+    state: ImportState,
+    now: datetime,
+    *,
+    message: str = "",
+    faults: tuple[Fault, ...] = (),
+    worker: str | None = None,
 ) -> bool:
-    """Ends an import, whether it had not ended before; a refused file is kept, to be mapped anew."""
-    open_ones = DatasetImport.objects.filter(pk=pk, state__in=UNENDED)
+    """Ends an import, whether it had not ended before; a refused file is kept, to be mapped anew.
+
+    For a `worker` only as long as it has the import.
+    """
+    unended = DatasetImport.objects.filter(pk=pk, state__in=UNENDED)
+    open_ones = unended if worker is None else _held(pk, worker)
     file_id = open_ones.values_list("file", flat=True).first()
     fields: dict[str, Any] = {"state": state, "ended_at": now, "worker": "", "message": message}
     fields |= {"faults": [list(_plain(one)) for one in faults], "fault_count": len(faults)}

@@ -103,8 +103,8 @@ def _wrong_texts(said: Mapping[str, Any]) -> Iterator[Fault]:
 def _wrong_numbers(said: Mapping[str, Any]) -> Iterator[Fault]:
     for name, (least, most, allowed) in _RANGES.items():
         number = said.get(name)
-        if number is not None and not (math.isfinite(number) and least <= number <= most):
-            yield Fault(name, f"{number:g}", allowed)
+        if number is not None and not least <= number <= most:  # of what is no number either is false
+            yield Fault(name, f"{number:g}" if isinstance(number, float) else shortened(str(number)), allowed)
 
 
 def _wrong_headers(headers: Mapping[str, str]) -> Iterator[Fault]:

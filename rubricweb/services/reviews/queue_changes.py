@@ -22,6 +22,7 @@ from rubricweb.services.reviews.queues import (
     unused_name,
 )
 from rubricweb.services.reviews.raters import rater_for
+from rubricweb.services.shared import archiving
 from rubricweb.services.shared.journal import record
 
 # ── Paused and open again ────────────────────────────────────────────────────────────────────────
@@ -185,8 +186,11 @@ def edit_queue(
     name: str | None = None,
     instructions: str | None = None,
     hold_minutes: int | None = None,
+    archived: bool | None = None,
 ) -> None:
-    """Other words for people, and another time that assignments are kept; None leaves each as it is."""
+    """Other words for people, another time that assignments are kept, and whether it is archived; all or
+    nothing, None leaves each as it is.
+    """
     locked = queue_items.lock(queue)
     changed = []
     if name is not None and name.strip() != locked.name:
@@ -202,6 +206,7 @@ def edit_queue(
     if changed:
         locked.save(update_fields=changed)
         record(queue.team, by, "changed", queue, what=", ".join(changed).replace("_", " "))
+    archiving.archive_or_restore(queue, archived, by=by, now=timezone.now())
     queue.refresh_from_db()
 
 

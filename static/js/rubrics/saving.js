@@ -26,9 +26,13 @@ for (const name of /** @type {const} */ (["input", "rows:changed", "rows:reorder
 
 document.addEventListener("submit", (event) => {
   if (!event.target.matches(FORMS)) return;
-  sent = edits;
   say("saving", "Saving…");
   if (!event.target.hasAttribute("hx-post")) saved = edits;
+});
+
+// Not when it is submitted: of two saves close together the second is sent once the first is answered.
+document.addEventListener("htmx:beforeSend", (event) => {
+  if (event.target.matches(FORMS)) sent = edits;
 });
 
 // What was typed while the answer was on its way is not what was saved.

@@ -81,6 +81,8 @@ def test_a_key_is_kept_replaced_and_forgotten(people: Cast, alice: ApiClient) ->
         ({"extra_headers": {"Host": SECRET_HEADER}}, "extra_headers"),
         ({"requests_per_minute": -1}, "requests_per_minute"),
         ({"max_output_tokens": 10**12}, "max_output_tokens"),
+        ({"max_output_tokens": 10**400}, "max_output_tokens"),
+        ({"tokens_per_minute": 10**400}, "tokens_per_minute"),
         ({"model": ""}, "model"),
         ({"colour": "blue"}, "colour"),
     ],

@@ -194,3 +194,15 @@ def test_a_blind_rater_is_not_told_how_items_were_chosen_by_verdicts(
     ed.send("POST", "/queues", body(world, name="Mine", raters=["ed"]))
     problem = ed.refused(403, "POST", "/queues/plan", {"dataset_id": world.dataset.pk, "source": source})
     assert problem["type"].endswith("withheld")
+
+
+def test_a_change_that_is_refused_changes_nothing(ed: ApiClient, world: World) -> None:
+    queue = f"/queues/{world.queue.pk}"
+    ed.refused(409, "PATCH", queue, {"name": "Other", "archived": True})  # it is open
+    assert ed.get(queue)["name"] == world.queue.name
+    ed.send("POST", f"{queue}/close")
+    ed.refused(422, "PATCH", queue, {"archived": True, "hold_minutes": 10**6})
+    assert ed.get(queue)["archived_at"] is None
+    ed.send("PATCH", queue, {"archived": True, "name": "Other"})
+    found = ed.get(queue)
+    assert (found["name"], found["archived_at"] is None) == ("Other", False)

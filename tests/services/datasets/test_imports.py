@@ -224,6 +224,37 @@ class TestStopping:
         assert (done.state, done.rows_stored) == (ImportState.DONE, ROWS)
         assert left_behind() == (1, ROWS, 0, 0)
 
+    @pytest.mark.parametrize("then", ["goes on", "fails", "refuses"])
+    def test_who_was_silent_for_too_long_leaves_the_import_to_the_one_that_has_it(
+        self, people: Cast, then: str
+    ) -> None:
+        class Frozen(BaseException):
+            pass
+
+        def freeze() -> None:
+            raise Frozen
+
+        def be_followed_meanwhile() -> None:
+            imports.due(timezone.now() + timedelta(minutes=11), is_dead=lambda owner, now: False)
+            with pytest.raises(Frozen):
+                imports.work(found.pk, worker="w:2", now=self.at_the_second_beat(freeze))
+            if then != "goes on":
+                raise {"fails": RuntimeError("late"), "refuses": Invalid("late")}[then]
+
+        found = started(people, MANY, name="many")
+        late = imports.work(found.pk, worker="w:1", now=self.at_the_second_beat(be_followed_meanwhile))
+        assert (late.state, late.worker) == (ImportState.RUNNING, "w:2")
+        assert list(ImportBatch.objects.values_list("number", flat=True)) == [0]
+        imports.due(timezone.now() + timedelta(minutes=11), is_dead=lambda owner, now: False)
+        done = imports.work(found.pk, worker="w:3", now=timezone.now)
+        assert (done.state, done.rows_stored) == (ImportState.DONE, ROWS)
+
+    def test_a_part_that_is_gone_is_an_error_and_not_the_end(self, people: Cast) -> None:
+        found = started(people, MANY, name="many")
+        clock = self.at_the_second_beat(lambda: ImportBatch.objects.filter(number=0).delete())
+        failed = imports.work(found.pk, worker="w:1", now=clock)
+        assert (failed.state, Dataset.objects.count(), Item.objects.count()) == (ImportState.FAILED, 0, 0)
+
     def test_a_silent_process_elsewhere_is_given_up_after_a_while(self, people: Cast) -> None:
         found = started(people, MANY)
         now = timezone.now()
@@ -250,13 +281,13 @@ class TestStopping:
 
     @staticmethod
     def at_the_second_beat(do: Callable[[], object]) -> Callable[[], datetime]:
-        """A clock that does something when it is asked for the third time: after a batch was kept."""
+        """A clock that does something when it is asked for the fourth time: after a batch was kept."""
         asked = 0
 
         def now() -> datetime:
             nonlocal asked
             asked += 1
-            if asked == 3:
+            if asked == 4:
                 do()
             return timezone.now()
 
