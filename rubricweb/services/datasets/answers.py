@@ -120,7 +120,8 @@ class AnswersReading:
         self._missed = set(current.values_list("case__key", flat=True).distinct())
         self._unknown: set[str] = set()
         self._again: set[str] = set()
-        self._answers = 0
+        # Case key and attempt → the place of the row that answers it.
+        self._places: dict[tuple[str, int], str] = {}
         self._taken = 0
         self.wrong_systems: list[Fault] = []
         self._wrong_cases: list[Fault] = []
@@ -139,7 +140,7 @@ class AnswersReading:
         """What the file comes to, once all of it was taken."""
         return AnswersPlan(
             system=self.version,
-            answers=self._answers,
+            answers=len(self._places),
             missing=tuple(
                 key
                 for key, is_asked in self._asked.items()
@@ -165,9 +166,11 @@ class AnswersReading:
             self._asked[row.case_id] = True
             self._again.add(row.case_id)
             why = f"a case that {self.version} has not answered, or another attempt"
+        elif earlier := self._places.get((row.case_id, row.attempt)):
+            why = f"one answer to a case, or another attempt (it is answered at {earlier})"
         else:
             self._asked[row.case_id] = True
-            self._answers += 1
+            self._places[row.case_id, row.attempt] = place
             return row
         _add(self._wrong_cases, Fault(f"{place}.case_id", repr(row.case_id), why))
         return row

@@ -184,3 +184,22 @@ def test_a_second_answer_is_taken_as_the_next_attempt_where_that_is_said(
     answer(dataset, people, V5[:1], as_attempt=True)
     [again] = dataset.items.filter(attempt=2)
     assert (again.key, again.case.key) == ("pe@assistant@v5#2", "pe")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"case_id": "fr"}, {"case_id": "fr"}],
+        [{"case_id": "fr"}, {"case_id": "fr", "system": "assistant@v9"}],
+        [{"id": "fr"}, {"id": "z", "case_id": "fr"}],
+    ],
+)
+def test_two_answers_of_a_file_to_one_case_are_refused(people: Cast, rows: list[dict[str, Any]]) -> None:
+    asked = [{"id": "fr-v1", "case_id": "fr", "system": "assistant@v1", "submission": "Paris."}]
+    dataset = factories.dataset(people.team, people.ed, items=asked)
+    data = "\n".join(json.dumps(row | {"submission": "Lyon."}) for row in rows).encode()
+    with pytest.raises(Invalid) as refused:
+        add_answers(dataset, by=people.ed, data=data, filename="v9.jsonl", system="assistant@v9")
+    [fault] = refused.value.faults
+    assert fault.place in ("line 2: case_id", "items[1].case_id")
+    assert dataset.items.count() == 1
