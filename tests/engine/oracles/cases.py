@@ -5,6 +5,7 @@ They are made by the first test that asks for them: every test process imports e
 
 from __future__ import annotations
 
+import os
 import re
 from fractions import Fraction
 from functools import cache
@@ -15,6 +16,9 @@ from typing import Any
 from rubricweb.engine import Criterion, Rubric, RubricDataset
 
 Case = dict[str, Any]
+
+CASES = int(os.environ.get("RUBRICWEB_ORACLE_CASES", "2000"))
+"""How many of each kind; the first ones are the same however many are asked for."""
 
 _PAGE = "0009-differences-from-the-published-libraries.md"
 _TEXT = (Path(__file__).resolve().parents[3] / "docs" / "decisions" / _PAGE).read_text()
@@ -27,7 +31,7 @@ PROFILES = ("mixed", "mixed", "mixed", "positive", "negative", "errors and metri
 
 
 @cache
-def label_cases(count: int = 10_000, seed: int = 1) -> list[Case]:
+def label_cases(count: int = CASES, seed: int = 1) -> list[Case]:
     """Cases of binary and choice criteria with abstentions, for every policy, normalised and not."""
     rng = Random(seed)
     cases = []
@@ -48,7 +52,7 @@ def label_cases(count: int = 10_000, seed: int = 1) -> list[Case]:
 
 
 @cache
-def grader_cases(count: int = 10_000, seed: int = 2) -> list[Case]:
+def grader_cases(count: int = CASES, seed: int = 2) -> list[Case]:
     """Cases of binary criteria with plain verdicts, a holistic number, and gaps in a one-shot reply."""
     rng = Random(seed)
     cases = []

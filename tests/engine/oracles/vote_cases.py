@@ -6,6 +6,8 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from tests.engine.oracles.cases import CASES
+
 Case = dict[str, Any]
 
 RULES = {
@@ -18,7 +20,7 @@ JUDGE_WEIGHTS = (0.5, 1.0, 1.0, 2.0, 3.0)
 
 
 @cache
-def vote_cases(count: int = 5_000, seed: int = 4) -> list[Case]:
+def vote_cases(count: int = CASES, seed: int = 4) -> list[Case]:
     """One to six judges with weights, their votes on one criterion, and the rule that settles them."""
     rng = Random(seed)
     cases = []
