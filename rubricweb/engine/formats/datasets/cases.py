@@ -46,11 +46,17 @@ class CaseReader:
 
     A case has one prompt, reference and rubric, white space aside, and one answer of a system version for
     each attempt. Items of a named system without a case id are of one case where they are asked the same.
+    An item with neither answers a case that is called as the item is.
+
+    ``places`` is where the items read before stand, by id.
     """
 
     faults: FaultList
+    places: Mapping[str, str]
     _words: dict[str, tuple[str, str]] = field(default_factory=dict)
     _answers: dict[AnsweredCase, str] = field(default_factory=dict)
+    # What items that named no case ask, by id. Most are alone in theirs: what is kept of them is little.
+    _alone: dict[str, str] = field(default_factory=dict)
 
     def read(
         self, values: Mapping[str, Any], words: Callable[[], str], place: str, at: Callable[[str], str]
@@ -69,23 +75,49 @@ class CaseReader:
             return OWN_CASE
         asked = words()
         answered = AnsweredCase(case_id or f"auto-{asked[:16]}", system or UNNAMED, attempt)
+        name = answered.case_id
+        if name in self._alone:
+            place_of_it = self.places[name]
+            self._words[name] = self._alone.pop(name), place_of_it
+            self._answers[AnsweredCase(name)] = place_of_it
+        if not self._agrees(answered, asked, place, at("case_id")):
+            return None
+        what = f"case {case_id!r}" if case_id else "the same prompt"
+        named_at = at("system" if system else "case_id")
+        return answered if self._is_first(answered, what, place, named_at) else None
+
+    def read_alone(self, item_id: str, asked: str, place: str, id_place: str) -> bool:
+        """Takes an item that names no case for an answer to the case called as it is; False where refused.
+
+        ``asked`` is what `asked_words` makes of the item, ``id_place`` the place of its id.
+        """
+        if item_id not in self._words:
+            self._alone[item_id] = asked
+            return True
+        answered, what = AnsweredCase(item_id), f"case {item_id!r}"
+        return self._agrees(answered, asked, place, id_place) and self._is_first(
+            answered, what, place, id_place
+        )
+
+    def _agrees(self, answered: AnsweredCase, asked: str, place: str, case_place: str) -> bool:
+        """Whether the case is asked in the words of whoever answered it before."""
         known, known_place = self._words.setdefault(answered.case_id, (asked, place))
         if known != asked:
-            found = f"case {case_id!r} with another prompt, reference or rubric (as {known_place})"
+            found = f"case {answered.case_id!r} with another prompt, reference or rubric (as {known_place})"
             allowed = "one of each for a case: correct the case where its words have changed"
-            self.faults.add(at("case_id"), found, allowed)
-            return None
-        if answered in self._answers:
-            whose = f"of {system} " if system else ""
-            what = f"case {case_id!r}" if case_id else "the same prompt"
-            found = f"a second answer {whose}to {what} (as {self._answers[answered]})"
-            how = "an attempt" if case_id else "a case id, or an attempt,"
-            self.faults.add(
-                at("system" if system else "case_id"), found, f"one, or {how} that tells them apart"
-            )
-            return None
-        self._answers[answered] = place
-        return answered
+            self.faults.add(case_place, found, allowed)
+        return known == asked
+
+    def _is_first(self, answered: AnsweredCase, what: str, place: str, named_at: str) -> bool:
+        """Whether nobody has given this answer to the case before; ``what`` says which case it is."""
+        if answered not in self._answers:
+            self._answers[answered] = place
+            return True
+        whose = f"of {answered.system} " if answered.system else ""
+        how = "an attempt" if what != "the same prompt" else "a case id, or an attempt,"
+        found = f"a second answer {whose}to {what} (as {self._answers[answered]})"
+        self.faults.add(named_at, found, f"one, or {how} that tells them apart")
+        return False
 
 
 def asked_words(prompt: Prompt | None, reference: str | None, rubric: Rubric | None) -> str:

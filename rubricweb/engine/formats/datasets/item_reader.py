@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from rubricweb.engine.errors import (
@@ -86,12 +87,13 @@ class ItemReader:
         self.faults = faults
         self.needs = frozenset(needs)
         self.places_by_id: dict[str, str] = {}
-        self.graded_by_id: dict[str, object] = {}
+        # Only of items with a rubric of their own: no other id may come again.
+        self._graded_by_id: dict[str, object] = {}
         # How often an id was numbered already: a million equal items are not counted from one each time.
         self._numbered: Counter[str] = Counter()
         self.columns_seen: dict[str, None] = {}
         self.any_record = False
-        self.cases = CaseReader(faults)
+        self.cases = CaseReader(faults, self.places_by_id)
         self.tags = CaseTagReader(faults)
         self._submissions = SubmissionColumn(faults, in_table=cells)
 
@@ -129,7 +131,8 @@ class ItemReader:
         )
         metadata = self._metadata(values.get("metadata"), record, set(mapping.values()), place)
         id_place = _at(place, mapping, "id")
-        answered, tags = self._answered(values, (prompt, reference, rubric), mapping, place)
+        asked = partial(self._asked, prompt, reference, rubric)
+        answered, tags = self._answered(values, asked, mapping, place)
         id = self._given_id(values.get("id"), answered, id_place)
         graded = (submission, thinking, canonical(prompt), reference) if rubric is not None else None
         id = self._own_id(id, graded, place, id_place)
@@ -137,6 +140,8 @@ class ItemReader:
             return None
         if id is None:
             id = self._numbered_id(content_id(submission, thinking, prompt, reference, rubric), place)
+        if not answered.case_id and not self.cases.read_alone(id, asked(), place, id_place):
+            return None
         return ItemRecord(
             id,
             submission,
@@ -284,25 +289,23 @@ class ItemReader:
     def _answered(
         self,
         values: Mapping[str, Any],
-        own: tuple[Prompt | None, str | None, Rubric | None],
+        asked: Callable[[], str],
         mapping: Mapping[str, str],
         place: str,
     ) -> tuple[AnsweredCase | None, tuple[str, ...]]:
-        """What the item answers, and the tags of that case; ``own`` are its prompt, reference and rubric, the
-        header says the rest.
-        """
-        prompt, reference, rubric = own
-
-        def words() -> str:
-            asked = self.header.prompt if prompt is None else prompt
-            known = self.header.reference if reference is None else reference
-            return asked_words(asked, known, rubric)
+        """What the item answers, and the tags of that case."""
 
         def at(name: str) -> str:
             return _at(place, mapping, name)
 
-        answered = self.cases.read(values, words, place, at)
+        answered = self.cases.read(values, asked, place, at)
         return answered, self.tags.read(values.get("case_tags"), answered, at("case_tags"))
+
+    def _asked(self, prompt: Prompt | None, reference: str | None, rubric: Rubric | None) -> str:
+        """A digest of what an item asks: where it has no prompt or reference of its own, the header's."""
+        words = self.header.prompt if prompt is None else prompt
+        known = self.header.reference if reference is None else reference
+        return asked_words(words, known, rubric)
 
     def _numbered_id(self, base: str, place: str) -> str:
         """An id made from the content, numbered where equal items came before."""
@@ -329,9 +332,10 @@ class ItemReader:
             return None
         if id not in self.places_by_id:
             self.places_by_id[id] = place
-            self.graded_by_id[id] = graded
+            if graded is not None:
+                self._graded_by_id[id] = graded
             return id
-        if graded is None or self.graded_by_id.get(id) != graded:
+        if graded is None or self._graded_by_id.get(id) != graded:
             allowed = (
                 "ids that occur once (the same submission may come again with another rubric of its own), "
                 "or no id column: ids then follow from the content"

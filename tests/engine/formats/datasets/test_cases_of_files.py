@@ -17,6 +17,11 @@ ROWS = [
 ]
 
 
+def answers_to(case_id: str, **more: str) -> list[dict[str, Any]]:
+    """One row that answers a case."""
+    return [{"case_id": case_id, "submission": "y", **more}]
+
+
 def read(rows: list[dict[str, Any]], **more: Any) -> Any:
     return read_dataset("\n".join(map(json.dumps, rows)).encode(), filename="a.jsonl", **more).items
 
@@ -52,6 +57,16 @@ def test_items_of_a_system_without_a_case_id_are_of_one_case_where_they_are_aske
     assert first.case_id.startswith("auto-")
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_item_without_a_case_may_be_answered_by_its_id(turned: bool) -> None:
+    rows = [{"id": "q1", "prompt": "1?", "submission": "x"}, *answers_to("q1", prompt="1?", system="a@1")]
+    items = read(rows[::-1] if turned else rows)
+    assert sorted((item.id, item.case_id, item.system) for item in items) == [
+        ("q1", "", ""),
+        ("q1@a@1", "q1", "a@1"),
+    ]
+
+
 def test_without_case_and_system_each_item_is_its_own_case() -> None:
     [item] = read([{"submission": "Paris.", "attempt": 3, "system": "You are helpful."}])
     assert (item.case_id, item.system, item.attempt) == ("", "", 1)
@@ -72,6 +87,22 @@ def test_without_case_and_system_each_item_is_its_own_case() -> None:
         (
             [{"system": "a@1", "submission": "x"}, {"system": "a@1", "submission": "y"}],
             "a second answer of a@1 to the same prompt (as line 1)",
+        ),
+        (
+            [{"id": "q1", "prompt": "1?", "submission": "x"}, *answers_to("q1", prompt="2?", system="a@1")],
+            "line 2: case_id: found case 'q1' with another prompt, reference or rubric (as line 1)",
+        ),
+        (
+            [*answers_to("q1", prompt="2?", system="a@1"), {"id": "q1", "prompt": "1?", "submission": "x"}],
+            "line 2: id: found case 'q1' with another prompt, reference or rubric (as line 1)",
+        ),
+        (
+            [{"id": "q1", "submission": "x"}, *answers_to("q1", id="q1b")],
+            "line 2: case_id: found a second answer to case 'q1' (as line 1)",
+        ),
+        (
+            [*answers_to("q1", id="q1b"), {"id": "q1", "submission": "x"}],
+            "line 2: id: found a second answer to case 'q1' (as line 1)",
         ),
         ([ROWS[0] | {"system": "@v3"}], "a system and its version, as assistant@v4"),
         ([ROWS[0] | {"system": "a/b@v3"}], "a name without / and @"),
