@@ -113,6 +113,30 @@ def test_what_is_being_written_stays_while_another_comment_is_resolved(
     expect(mine.get_by_label("Other words")).to_have_value("Seen by whom?")
 
 
+def test_what_is_being_written_waits_for_its_writer_on_its_item(
+    people: Cast, live_server: LiveServer, page: Page, review: Review
+) -> None:
+    path = f"/t/capitals/items/{review.item_id}/"
+    other = review.queue.dataset.items.exclude(pk=review.item_id)[0]
+    text = page.get_by_label("Write a comment")
+    open_as(people.ann, live_server, page, path)
+    text.fill("Half a")
+    open_as(people.ann, live_server, page, f"/t/capitals/items/{other.pk}/")
+    expect(text).to_have_value("")
+    # On another page that shows the item's comments it waits as well.
+    open_as(people.ann, live_server, page, f"/t/capitals/reviews/{review.pk}/reveal/")
+    expect(text).to_have_value("Half a")
+    open_as(people.rae, live_server, page, path)
+    expect(text).to_have_value("")
+    open_as(people.ann, live_server, page, path)
+    expect(text).to_have_value("Half a")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.locator(".comments__comment")).to_contain_text("Half a")
+    page.reload()
+    expect(page.locator(".comments__comment")).to_contain_text("Half a")
+    expect(text).to_have_value("")
+
+
 def test_without_scripts_everything_is_done_by_forms(
     people: Cast, live_server: LiveServer, browser: Browser, review: Review
 ) -> None:
