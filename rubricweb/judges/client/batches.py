@@ -11,11 +11,12 @@ import io
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
+from typing import NamedTuple
 
 import httpx2
 import openai
@@ -26,7 +27,7 @@ from rubricweb.judges.base import JudgeConfig, JudgeError, Question, Reply
 from rubricweb.judges.cancellation import Cancellation
 from rubricweb.judges.client.addresses import BlockedAddress, check_url
 from rubricweb.judges.client.attempts import AttemptContext, Attempts
-from rubricweb.judges.client.failures import provider_message, quoted
+from rubricweb.judges.client.failures import provider_message, quoted_without
 from rubricweb.judges.client.reply_formats import RUNGS, TEXT, EndpointCapabilities
 from rubricweb.judges.client.request_body import is_prose, request_body
 from rubricweb.judges.client.transport import MAX_ANSWER_BYTES, GuardedTransport, HttpAnswer, NoAnswer
@@ -115,7 +116,7 @@ async def submit(config: JudgeConfig, lines: bytes, mark: str) -> BatchState:
             completion_window="24h",
             metadata={_MARK: mark},
         )
-        return _state(batch)
+        return _state(batch, config.secrets)
 
 
 async def find_submitted(config: JudgeConfig, mark: str, since: datetime) -> BatchState | None:
@@ -127,7 +128,7 @@ async def find_submitted(config: JudgeConfig, mark: str, since: datetime) -> Bat
         seen = 0
         async for batch in client.batches.list(limit=100):
             if (batch.metadata or {}).get(_MARK) == mark:
-                return _state(batch)
+                return _state(batch, config.secrets)
             seen += 1
             opened = batch.created_at
             if seen >= LOOKED_THROUGH or (isinstance(opened, int) and opened < earliest):
@@ -138,13 +139,13 @@ async def find_submitted(config: JudgeConfig, mark: str, since: datetime) -> Bat
 async def state_of(config: JudgeConfig, batch_id: str) -> BatchState:
     """How far the batch is."""
     async with _client(config) as client:
-        return _state(await client.batches.retrieve(batch_id))
+        return _state(await client.batches.retrieve(batch_id), config.secrets)
 
 
 async def cancel(config: JudgeConfig, batch_id: str) -> BatchState:
     """Asks for no more answers; those there are can still be fetched."""
     async with _client(config) as client:
-        return _state(await client.batches.cancel(batch_id))
+        return _state(await client.batches.cancel(batch_id), config.secrets)
 
 
 async def answers(config: JudgeConfig, state: BatchState) -> BatchAnswers:
@@ -207,23 +208,35 @@ def unread(config: JudgeConfig, question: Question, why: str) -> Reply:
     )
 
 
+class Replayed(NamedTuple):
+    """The reply to a question of a batch, and what the endpoint told by it that it refuses."""
+
+    reply: Reply
+    refused: EndpointCapabilities
+
+
 async def replayed(
     questions: Mapping[str, tuple[JudgeConfig, Question]],
     answered: Mapping[str, HttpAnswer],
     capabilities: EndpointCapabilities,
-) -> AsyncIterator[Reply]:
+) -> AsyncIterator[Replayed]:
     """The reply to every question that was answered, as if it had been asked live, at the price of a batch.
 
-    A failure that asking again may mend (`JudgeError.retryable`) was paid for like any other.
+    A failure that asking again may mend (`JudgeError.retryable`) was paid for like any other. So does a
+    question fail whose parameter or reply format was refused: it can be asked in another form.
     """
     for custom_id, (config, question) in questions.items():
         if custom_id not in answered:
             continue
         recorded = _RecordedEndpoint(answered[custom_id])
-        asked = AttemptContext(
-            recorded, capabilities, FixedLimiter(1, config.model), Cancellation(0.0), random.random
-        )
-        yield replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
+        # Each as it was asked: what the answer before it taught was in this request all the same.
+        found = EndpointCapabilities(floor=capabilities.floor)
+        limiter = FixedLimiter(1, config.model)
+        asked = AttemptContext(recorded, found, limiter, Cancellation(0.0), random.random)
+        reply = replace(await Attempts(asked, _once(config), question).run(), latency_seconds=0.0)
+        if recorded.refuses_the_form and not is_prose(question.prompt):
+            found.floor = RUNGS.index(reply.rung)
+        yield Replayed(reply, found)
 
 
 @functools.lru_cache(maxsize=256)
@@ -235,26 +248,32 @@ class _RecordedEndpoint:
     """Stands in for the endpoint: answers once, with what it had answered in the batch."""
 
     def __init__(self, answer: HttpAnswer) -> None:
-        self._answer: HttpAnswer | None = answer
+        self._answer = answer
+        self._posts = 0
+
+    @property
+    def refuses_the_form(self) -> bool:
+        """Whether whoever asked would have asked once more in another form, after a 4xx."""
+        return self._posts > 1 and self._answer.status < 500
 
     async def post(self, config: JudgeConfig, body: bytes) -> HttpAnswer:
-        answer, self._answer = self._answer, None
-        if answer is None:
+        self._posts += 1
+        if self._posts > 1:
             raise NoAnswer("a batch asks once")
-        return answer
+        return self._answer
 
 
 def _rung(question: Question, capabilities: EndpointCapabilities) -> int:
     return RUNGS.index(TEXT) if is_prose(question.prompt) else capabilities.first_rung(time.monotonic())
 
 
-def _state(batch: Batch) -> BatchState:
+def _state(batch: Batch, secrets: Sequence[str]) -> BatchState:
     """Raises BatchError for an answer that names no batch: the SDK takes whatever came for one."""
     if not (_is_word(batch.id) and _is_word(batch.status)):
         raise BatchError(f"{_UNREADABLE}: no batch with an id and a status", again=False)
     faults = getattr(batch.errors, "data", None)
     said = "; ".join(
-        quoted(f"{getattr(fault, 'code', '')}: {getattr(fault, 'message', '')}")
+        quoted_without(secrets, f"{getattr(fault, 'code', '')}: {getattr(fault, 'message', '')}")
         for fault in (faults[:3] if isinstance(faults, list) else ())
     )
     output, errors = batch.output_file_id, batch.error_file_id

@@ -79,9 +79,14 @@ def provider_message(body: object, secrets: Sequence[str]) -> str:
     message = _error_field(body, "message") or _error_field(body, "detail")
     if not message and isinstance(body, dict) and isinstance(body.get("error"), str):
         message = body["error"]
-    if any(secret in message for secret in secrets):
+    return quoted_without(secrets, message)
+
+
+def quoted_without(secrets: Sequence[str], text: str) -> str:
+    """A foreign text as `quoted` gives it, withheld as a whole where it repeats one of `secrets`."""
+    if any(secret in text for secret in secrets):
         return "(its message repeats the API key or an extra header and is withheld)"
-    return quoted(message)
+    return quoted(text)
 
 
 def quoted(text: str) -> str:

@@ -132,6 +132,15 @@ class EndpointCapabilities:
             self.revision += 1
         return refused
 
+    def given_up(self, since: EndpointCapabilities) -> list[str]:
+        """What requests leave out by what was learned since then, in words."""
+        names = sorted(self.without - since.without)
+        if self.completion_tokens_name and not since.completion_tokens_name:
+            names.append("max_tokens")
+        if self.floor > since.floor:
+            names.append(f"a reply format above {RUNGS[self.floor]}")
+        return names
+
     def joined(self, other: EndpointCapabilities) -> EndpointCapabilities:
         """What two processes learned for good about the same endpoint and model."""
         return EndpointCapabilities(

@@ -1,7 +1,7 @@
 """What one process learned about what an endpoint accepts, kept for all others.
 
-A new worker then need not send a request that is known to be refused. Both functions are cheap enough to be
-called often: `remind` asks the database once per process and endpoint, `keep` when something was learned.
+A new worker then need not send a request that is known to be refused. `remind` and `keep` are cheap enough to
+be called often: one asks the database once per process and endpoint, the other when something was learned.
 """
 
 from collections.abc import Iterable
@@ -38,15 +38,16 @@ def keep(*, now: datetime) -> int:
     """Stores what this process has learned since the last call beside what others did; of how many models."""
     learned = event_loop.new_capabilities()
     for config, capabilities in learned:
-        _keep(endpoint_key(config), capabilities, now)
+        keep_of(config, capabilities, now=now)
     if learned:
         EndpointMemory.objects.filter(updated_at__lt=now - FORGOTTEN).delete()
     return len(learned)
 
 
 @transaction.atomic
-def _keep(key: str, capabilities: dict[str, Any], now: datetime) -> None:
-    row, _ = EndpointMemory.objects.select_for_update().get_or_create(key=key)
+def keep_of(config: JudgeConfig, capabilities: dict[str, Any], *, now: datetime) -> None:
+    """Stores what was learned of one endpoint and model, as `EndpointCapabilities.dump` gives it."""
+    row, _ = EndpointMemory.objects.select_for_update().get_or_create(key=endpoint_key(config))
     stored, since = row.habits, now
     if _fresh(stored, now):
         known = EndpointCapabilities.load(stored)

@@ -17,6 +17,7 @@ from rubricweb.judges.client.batches import BatchError, BatchState
 from rubricweb.judges.client.reply_formats import EndpointCapabilities
 from rubricweb.judges.rate_limit.store import endpoint_key
 from rubricweb.models import UNENDED, BatchJob, EndpointMemory, Run, RunEvent, RunState, RunTally
+from rubricweb.services.endpoints import memory
 from rubricweb.services.grading import reply_cache
 from rubricweb.services.grading.asking import strategy_of
 from rubricweb.services.grading.asking.open_items import OpenItem, key_of
@@ -52,8 +53,8 @@ class BatchStep:
         self.now = now
         self.strategy = strategy_of(run, judges)
         self.writer = Writer(run, holder(job), self.strategy)
-        memory = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
-        self.capabilities = EndpointCapabilities.load(memory.habits if memory else {})
+        known = EndpointMemory.objects.filter(key=endpoint_key(config)).first()
+        self.capabilities = EndpointCapabilities.load(known.habits if known else {})
         self.questions = BatchQuestions(run, job, judges, self.strategy, self.capabilities)
 
     def take(self) -> None:
@@ -135,15 +136,14 @@ class BatchStep:
             return
         stored = failed = 0
         in_vain: list[Reply] = []
+        refused = self.capabilities
         for items in self.questions.items():
             questions = dict(self.questions.named(items))
-            replies = _wait(
-                _all(
-                    batch_client.replayed(
-                        self.questions.with_judges(questions), answers.by_id, self.capabilities
-                    )
-                )
-            )
+            asked = self.questions.with_judges(questions)
+            read = _wait(_all(batch_client.replayed(asked, answers.by_id, self.capabilities)))
+            replies = [one.reply for one in read]
+            for one in read:
+                refused = refused.joined(one.refused)
             settled = [one for one in replies if one.error is None or not one.error.retryable]
             self._store(items, settled)
             stored += len(settled)
@@ -154,10 +154,12 @@ class BatchStep:
                 failed += self._fail(items, lost, f"{why}: {answers.unreadable}.")
         said = f": {state.error}" if state.error else ""
         lost_words = f", {failed:,} could not be read" if failed else ""
-        self._close(
-            f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}.",
-            in_vain,
-        )
+        given_up = refused.given_up(self.capabilities)
+        words = f"Batch {state.id} is {state.state}{said}; {stored:,} of its answers were stored{lost_words}."
+        if given_up:
+            memory.keep_of(self.config, refused.dump(), now=self.now())
+            words += f" The endpoint refuses {_listed(given_up)}: what is open is handed in without it."
+        self._close(words, in_vain, hand_in_again=bool(given_up))
         if state.state == "failed" and not stored and self.run.state == RunState.RUNNING:
             control.pause_run(
                 self.run, by=None, now=self.now(), why=f"The provider refused the batch{said}"[:400]
@@ -220,12 +222,17 @@ class BatchStep:
             some = replies[start : start + STORED_AT_ONCE]
             self.writer.store(Batch([(by_row[key_of(one).row], one) for one in some]), self.now())
 
-    def _close(self, why: str, in_vain: Sequence[Reply] = ()) -> None:
-        """Gives the items back: what they lack is asked live. What was answered in vain was paid for too."""
+    def _close(self, why: str, in_vain: Sequence[Reply] = (), *, hand_in_again: bool = False) -> None:
+        """Gives the items back: what they lack is asked live, or in another batch. What was answered in vain
+        was paid for too.
+        """
         with transaction.atomic():
             if in_vain:
                 self.writer.add_to_tally(in_vain, self.now())
+            rows = list(self.questions.held().values_list("pk", flat=True)) if hand_in_again else []
             give_back(self.run, self.job, self.now())
+            if rows:
+                hold(BatchJob.objects.create(run=self.run, judge=self.job.judge), rows, self.now())
         note(self.run.pk, "batch", why)
         if self.run.state not in UNENDED:
             summarise(self.run)
@@ -261,5 +268,10 @@ def _wait(coroutine: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(coroutine)
 
 
-async def _all(replies: AsyncIterator[Reply]) -> list[Reply]:
-    return [reply async for reply in replies]
+async def _all(read: AsyncIterator[T]) -> list[T]:
+    return [one async for one in read]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

@@ -28,17 +28,17 @@ def _the(moment: datetime) -> datetime:
     return moment
 
 
-def graded_by(people: Cast, url: str, *, sweeps: int = 4) -> Any:
+def graded_by(people: Cast, url: str, *, sweeps: int = 4, api_key: str = "") -> Any:
     """A batch run at this address after four sweeps, or more, twenty minutes apart."""
-    run = handed_over(people, url)
+    run = handed_over(people, url, api_key)
     sweep(run, range(sweeps))
     return run
 
 
-def handed_over(people: Cast, url: str) -> Run:
+def handed_over(people: Cast, url: str, api_key: str = "") -> Run:
     team = people.team
     endpoint = endpoints.add_endpoint(
-        team, by=people.alice, name="desk", base_url=url, model="m", batches=True
+        team, by=people.alice, name="desk", base_url=url, model="m", api_key=api_key, batches=True
     )
     return factories.run(
         team,
@@ -93,6 +93,15 @@ def test_a_batch_that_failed_is_told_in_words_every_database_stores(people: Cast
     assert run.state == RunState.PAUSED
     assert run.stop_reason.startswith("The provider refused the batch")
     assert "\0" not in run.stop_reason
+
+
+def test_a_batch_that_failed_does_not_tell_the_key_its_provider_repeats(people: Cast) -> None:
+    errors = {"data": [{"code": "invalid_api_key", "message": "Incorrect API key provided: sk-secret-1."}]}
+    with desk(provider(status="failed", errors=errors)) as (url, _):
+        run = graded_by(people, url, api_key="sk-secret-1")
+    assert run.stop_reason.startswith("The provider refused the batch: (its message repeats the API key")
+    told = RunEvent.objects.filter(run=run).values_list("message", flat=True)
+    assert not [line for line in told if "sk-secret-1" in line]
 
 
 # Sweeps twenty minutes apart: one that hands in, and all tries at the answers within.
