@@ -1,5 +1,6 @@
 """Members that a request names by their user names."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field
@@ -12,9 +13,10 @@ from rubricweb.selectors.teams.members import members
 Usernames = Annotated[list[str], Field(max_length=500, examples=[["ann", "rae"]])]
 
 
-def people(team: Team, usernames: list[str], place: str) -> list[User]:
-    """The members of these user names. Raises Invalid for names that are no member's."""
-    users = {row.membership.user.username.casefold(): row.membership.user for row in members(team)}
+def people(team: Team, usernames: list[str], place: str, *, besides: Iterable[User] = ()) -> list[User]:
+    """The members of these user names, and some `besides`. Raises Invalid for names that are nobody's."""
+    known = [*besides, *(row.membership.user for row in members(team))]
+    users = {user.username.casefold(): user for user in known}
     unknown = [
         Fault(f"{place}[{at}]", shown(name), "the user name of a member, see GET /team")
         for at, name in enumerate(usernames)

@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 
 from rubricweb.engine import PerCriterionOutput, Rubric, RubricDataset, evaluate, report_usage
-from rubricweb.engine.autograders import Autograder, PerCriterionGrader
+from rubricweb.engine.autograders import Autograder, CascadeGrader, PanelGrader, PerCriterionGrader
+from rubricweb.engine.autograders.panels.by_vote import Member
 from rubricweb.engine.report import EvaluationReport
 from rubricweb.judges.defaults import default_per_criterion_generate_fn
 from rubricweb.judges.evaluation import EvalTimingStats, ExperimentInUse
 from rubricweb.judges.evaluation.experiment import opened
-from rubricweb.judges.offline.script import Say, Script
+from rubricweb.judges.evaluation.fingerprints import grader_digest
+from rubricweb.judges.offline.script import Request, Say, Script
 from rubricweb.judges.offline.server import running_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -282,3 +284,31 @@ def test_a_dataset_without_items_comes_to_nothing() -> None:
     result = run(capitals(), Judge().grader())
     assert (result.total_items, result.item_results, result.total_completion_cost) == (0, [], None)
     assert result.summary().score.value is None
+
+
+def test_a_panel_that_asks_another_model_of_the_environment_is_another_judge(
+    tmp_path: Path, monkeypatch
+) -> None:
+    def say(request: Request) -> Say:
+        verdict = "MET" if request.body["model"] == "one" else "UNMET"
+        return Say(json.dumps({"explanation": "e", "criterion_status": verdict}))
+
+    with running_server(Script(say)) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        for model, score in (("one", 1.0), ("two", 0.0)):
+            monkeypatch.setenv("OPENAI_MODEL", model)
+            panel = PanelGrader([Member(PerCriterionGrader(), "judge")])
+            for name, grader in (("panel", panel), ("cascade", CascadeGrader([panel]))):
+                result = run(capitals("Paris"), grader, experiment_name=name, experiments_dir=tmp_path)
+                assert result.get_scores() == [score], (name, model)
+
+
+def test_a_default_that_is_given_by_name_alone_counts() -> None:
+    def ask_with(model: str):
+        async def ask(system_prompt: str, user_prompt: str, *, model: str = model) -> PerCriterionOutput:
+            return PerCriterionOutput(criterion_status="MET", explanation=model)
+
+        return PerCriterionGrader(ask)
+
+    small, same, large = (grader_digest(ask_with(model), "") for model in ("small", "small", "large"))
+    assert small == same != large

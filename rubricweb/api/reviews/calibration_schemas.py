@@ -73,7 +73,10 @@ class RaterCalibration(Schema):
 
 class GoldItem(Schema):
     id: int
-    key: str
+    key: Annotated[
+        str | None,
+        Field(alias="shown_key", description="null while it would tell you whose answer you review blind."),
+    ]
 
 
 class Gold(Schema):

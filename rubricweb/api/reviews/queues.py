@@ -13,7 +13,7 @@ from rubricweb.api.paging import ArchivableQuery, cut
 from rubricweb.api.people import people
 from rubricweb.api.reviews import queue_schemas as schemas
 from rubricweb.api.schemas import WithFields, list_of
-from rubricweb.models import ReviewQueue, Role, Team
+from rubricweb.models import ReviewQueue, Role, Team, User
 from rubricweb.selectors.datasets.systems import versions_called
 from rubricweb.selectors.reviews import queue_plans
 from rubricweb.selectors.reviews import queues as selected
@@ -187,11 +187,12 @@ def reassign_queue(request: TokenRequest, queue_id: int, body: schemas.QueuePeop
     """
     team = request.auth.team
     queue = access.access_queue(team, queue_id)
+    here = User.objects.filter(raters__queues=queue)
     queue_changes.reassign_queue(
         queue,
         by=request.auth.user,
         add=people(team, body.add, "add"),
-        remove=people(team, body.remove, "remove"),
+        remove=people(team, body.remove, "remove", besides=here),
         everyone=body.everyone,
     )
     return schemas.in_full(queue, request.auth.user)

@@ -13,6 +13,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from rubricweb.engine.autograders.base import Autograder, Prompt
+from rubricweb.engine.autograders.panels.cascade import CascadeGrader
+from rubricweb.engine.autograders.panels.panel import PanelGrader
 from rubricweb.engine.autograders.prompted import PromptedAutograder
 from rubricweb.engine.rubric import Rubric
 from rubricweb.engine.submission import Submission
@@ -32,7 +34,8 @@ def grader_digest(grader: Autograder, judge: str) -> str:
 
     Of a function its code counts, its defaults and the plain values it closes over; what it reads elsewhere
     (a module's variables, a client's settings) cannot be seen: ``judge`` is there to name it.
-    Where the endpoint of the environment is asked, its address and model count.
+    Where the endpoint of the environment is asked, by the grader or by one within it, its address and model
+    count.
     """
     return digest_of([judge, grader, _environment(grader)])
 
@@ -54,6 +57,14 @@ def question_key(judge: str, prompt: Prompt) -> str:
 
 
 def _environment(grader: Autograder) -> Any:
+    if isinstance(grader, PanelGrader | CascadeGrader):
+        within: list[Autograder] = (
+            [member.grader for member in grader.members]
+            if isinstance(grader, PanelGrader)
+            else [stage.panel for stage in grader.stages]
+        )
+        asked_there = [_environment(one) for one in within]
+        return asked_there if any(asked_there) else None
     if not isinstance(grader, PromptedAutograder):
         return None
     asked: Any = grader.generate_fn
@@ -92,7 +103,9 @@ def _described(value: Any, deep: int) -> Any:  # noqa: C901  one branch for each
     if isinstance(value, FunctionType):
         cells = [_cell(cell) for cell in value.__closure__ or ()]
         kept = [below(cell) for cell in cells]
-        return [value.__module__, value.__qualname__, below(value.__code__), below(value.__defaults__), kept]
+        named = [below(value.__kwdefaults__)] if value.__kwdefaults__ else []
+        known_by = [value.__module__, value.__qualname__]
+        return [*known_by, below(value.__code__), below(value.__defaults__), kept, *named]
     if isinstance(value, CodeType):
         return [value.co_code.hex(), below(value.co_names), below(value.co_consts)]
     if isinstance(value, bytes | bytearray):

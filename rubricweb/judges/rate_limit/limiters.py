@@ -14,7 +14,7 @@ from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.permits import LimiterState
 from rubricweb.judges.rate_limit.knobs import Knobs
 from rubricweb.judges.rate_limit.limiter import RateLimiter
-from rubricweb.judges.rate_limit.store import OwnStore, Store
+from rubricweb.judges.rate_limit.store import OwnStore, Store, endpoint_key
 
 log = logging.getLogger(__name__)
 
@@ -26,13 +26,12 @@ class RateLimitEvent:
     """Something that was decided about the pace, for a log that people read.
 
     `number` counts the decisions of this process from 1. `kind` is "throttled" or "paced". `at` is seconds
-    since the epoch. `base_url` and `model` name the limiter.
+    since the epoch. `endpoint` names the limiter, as `endpoint_key` does.
     """
 
     number: int
     at: float
-    base_url: str
-    model: str
+    endpoint: str
     kind: str
     words: str
 
@@ -80,8 +79,6 @@ class RateLimiters:
         self._store.close()
 
     def _note(self, config: JudgeConfig, kind: str, words: str) -> None:
-        decision = RateLimitEvent(
-            next(self._numbers), time.time(), config.base_url, config.model, kind, words
-        )
+        decision = RateLimitEvent(next(self._numbers), time.time(), endpoint_key(config), kind, words)
         self._decisions.append(decision)
         log.info("%s: %s", config.model, words)

@@ -1,6 +1,7 @@
 """`rubricweb gold`: the gold items of a queue, and the calibration of its raters, at the terminal."""
 
 import argparse
+from typing import Any
 
 from rubricweb import access
 from rubricweb.errors import Invalid
@@ -77,6 +78,11 @@ def _rater(queue: ReviewQueue, name: str) -> Rater:
     return found[0]
 
 
+def _name(item: Any) -> str:
+    """The key of an item that `gold_overview` names, or its number where the key is kept from them."""
+    return item.shown_key or f"id:{item.pk}"
+
+
 def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int:
     found = selected.gold_overview(queue, actor.user)
     if options.json:
@@ -91,7 +97,7 @@ def _shown(options: argparse.Namespace, actor: Actor, queue: ReviewQueue) -> int
         facts(
             [
                 ("gold items", f"{count(found.gold)}; {count(found.more)} more could be"),
-                ("named", ", ".join(item.key for item in found.items) or "none"),
+                ("named", ", ".join(map(_name, found.items)) or "none"),
                 ("come first", f"{queue.calibration_items}, {asked}" if queue.calibration_items else "none"),
                 ("one more rater", "never" if below is None else f"below {below:.0%} agreement"),
             ]

@@ -25,10 +25,13 @@ from rubricweb.models import (
     User,
 )
 from rubricweb.selectors.blinding import hidden_items
+from rubricweb.selectors.datasets.items import name_systems
 from rubricweb.selectors.labels.people import Unit, reading_by
 
 KNOWN_SHOWN = 200
 """So many gold items are named on a page."""
+MARK_DIFFERS = 1e-9
+"""A mark of two thirds is written in percent and read again: so little it may differ."""
 
 # ── What is known ────────────────────────────────────────────────────────────────────────────────
 
@@ -113,15 +116,16 @@ class CalibrationRound:
 def round_of(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
     """Where this rater is with the queue's calibration; nowhere when it has none, or no gold items for it.
 
-    A row that counts no labels is a round begun again: the gold items submitted before it are used up.
+    A row that counts no labels is a round begun again: the gold items submitted before it are used up. A mark
+    that was lowered or taken away since lets those on who reach it.
     """
     if not queue.calibration_items:
         return CalibrationRound(CalibrationStage.NONE)
     row = Calibration.objects.filter(queue=queue, rater=rater).select_related("passed_by").first()
-    if row is not None and row.passed:
-        return CalibrationRound(CalibrationStage.PASSED, calibration=row)
-    if row is not None and row.total:
-        return CalibrationRound(CalibrationStage.FAILED, calibration=row)
+    if row is not None and (row.passed or row.total):
+        passed = row.passed or reaches_mark(queue, row.right, row.total)
+        stage = CalibrationStage.PASSED if passed else CalibrationStage.FAILED
+        return CalibrationRound(stage, calibration=row)
     gold = QueueItem.objects.filter(queue=queue, gold=True).count()
     submitted = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
     drafts = _gold_reviews(queue, rater).filter(state=ReviewState.DRAFT).count()
@@ -133,6 +137,11 @@ def round_of(queue: ReviewQueue, rater: Rater) -> CalibrationRound:
     return CalibrationRound(
         CalibrationStage.OPEN, size=size, handed=done + drafts, submitted=done, calibration=row
     )
+
+
+def reaches_mark(queue: ReviewQueue, right: int, total: int) -> bool:
+    """Whether so many right labels are enough; 2 of 3 are for a mark of 66.6666666667 percent."""
+    return queue.pass_mark is None or right / total >= queue.pass_mark - MARK_DIFFERS
 
 
 def counted(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
@@ -225,8 +234,9 @@ class RaterCalibration:
 class GoldOverview:
     """The gold of a queue for editors.
 
-    `items` are those that may be named, KNOWN_SHOWN at most: an editor who rates in the queue learns of no
-    gold item before having submitted it. `more` could be made gold yet.
+    `items` are those that may be named, KNOWN_SHOWN at most, each with its `shown_key` (`name_systems`): an
+    editor who rates in the queue learns of no gold item before having submitted it. `more` could be made gold
+    yet.
     """
 
     gold: int
@@ -243,7 +253,9 @@ def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
     if queue.raters.filter(user=viewer).exists():
         done = Review.objects.filter(queue=queue, rater__user=viewer, state=ReviewState.SUBMITTED)
         named = gold.filter(pk__in=done.values("item_id"))
-    items = list(named.order_by("queue_items__position").only("pk", "key", "description")[:KNOWN_SHOWN])
+    shown = named.select_related("case", "system_version__system").defer("submission", "thinking", "prompt")
+    items = list(shown.order_by("queue_items__position")[:KNOWN_SHOWN])
+    name_systems(items, viewer=viewer, team=queue.team)
     accuracy, hidden = gold_accuracy(queue, viewer), hidden_gold(queue, viewer)
     rows = [
         RaterCalibration(
@@ -269,7 +281,7 @@ def gold_overview(queue: ReviewQueue, viewer: User) -> GoldOverview:
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """One label of a rater beside the one that is known."""
+    """One label of a rater beside the one that is known; the item has its `shown_key` (`name_systems`)."""
 
     item: Item
     criterion: Criterion
@@ -305,9 +317,11 @@ def my_calibration(queue: ReviewQueue, viewer: User) -> MyCalibration:
     )
     known, hidden = known_labels(queue), hidden_gold(queue, viewer)
     said = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(verdict__isnull=False)
-    rows = said.select_related("item", "criterion")
+    rows = said.select_related("item__case", "item__system_version__system", "criterion")
+    labels = list(rows.order_by("review__submitted_at", "criterion__position"))
+    name_systems([one.item for one in labels], viewer=viewer, team=queue.team)
     answers, withheld = [], set()
-    for one in rows.order_by("review__submitted_at", "criterion__position"):
+    for one in labels:
         truth = known.get((one.item_id, one.criterion_id))
         if one.item_id in hidden:
             withheld.add(one.item_id)

@@ -136,7 +136,7 @@ def items_called(dataset: Dataset, names: Sequence[str], *, viewer: User, retire
     rows = rows.exclude(retired_in=NOT_RETIRED) if retired else rows.current()
     found: dict[str | int, int] = {}
     for begin in range(0, len(names), AT_ONCE):
-        called = rows.filter(_key_is_shown(viewer, dataset.team), key__in=keys[begin : begin + AT_ONCE])
+        called = rows.filter(key_is_shown(viewer, dataset.team), key__in=keys[begin : begin + AT_ONCE])
         found |= called.values_list("key", "pk")
         some = list(numbers.values())[begin : begin + AT_ONCE]
         found |= {pk: pk for pk in rows.filter(pk__in=some).values_list("pk", flat=True)}
@@ -216,7 +216,7 @@ def item_called(team: Team, name: str, *, viewer: User) -> Item:
     if name.startswith("id:") and _is_number(number):
         found = list(rows.filter(pk=int(number)))
     else:
-        called = rows.filter(_key_is_shown(viewer, team), key=name).order_by("pk")
+        called = rows.filter(key_is_shown(viewer, team), key=name).order_by("pk")
         found = list(called.current()[:SHOWN]) or list(called[:SHOWN])
     if not found:
         raise Invalid(f"There is no item {name!r} in {team}; allowed: its key, or id:N.")
@@ -226,7 +226,7 @@ def item_called(team: Team, name: str, *, viewer: User) -> Item:
     return found[0]
 
 
-def _key_is_shown(viewer: User, team: Team) -> Q:
+def key_is_shown(viewer: User, team: Team) -> Q:
     """The condition on items whose key does not say whose answer this person is to review blind."""
     return Q(system_version__system__name="") | ~Q(key_is_hidden(viewer, team))
 

@@ -186,7 +186,7 @@ class GradingSession:
             self._stop(self._runs[row.pk], math.inf)
         for decision in self._pace_log.news():
             for run in self._runs.values():
-                if run.asks(decision.base_url, decision.model):
+                if run.asks(decision.endpoint):
                     run.log.add(decision.kind, message=decision.words)
         memory.keep(now=self._now())
         if not self._closing:

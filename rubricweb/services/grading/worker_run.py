@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 
 from rubricweb.judges.base import JudgeConfig, Question, Reply
+from rubricweb.judges.rate_limit.store import endpoint_key
 from rubricweb.judges.turns import QueueKey
 from rubricweb.models import Run
 from rubricweb.services.grading import leases, reply_cache
@@ -90,9 +91,11 @@ class WorkerRun:
         """What it holds now; may be asked from another thread."""
         return [*self._claimed, *list(self.items)]
 
-    def asks(self, base_url: str, model: str) -> bool:
-        """Whether this model at this address is one of its judges."""
-        return any((judge.base_url, judge.model) == (base_url, model) for judge in self.judges.values())
+    def asks(self, endpoint: str) -> bool:
+        """Whether one of its judges, or the model it falls back on, is asked there; see `endpoint_key`."""
+        judges = list(self.judges.values())
+        judges += [judge.as_fallback() for judge in judges if judge.fallback_model]
+        return any(endpoint_key(judge) == endpoint for judge in judges)
 
     # ── Claiming items ───────────────────────────────────────────────────────────────────────────
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from random import SystemRandom
 
 from django.db import transaction
+from django.utils import timezone
 
 from rubricweb.engine.errors import Fault
 from rubricweb.errors import Conflict, Forbidden, Invalid, NotFound
@@ -14,6 +15,7 @@ from rubricweb.selectors.reviews.calibration import (
     CalibrationStage,
     counted,
     may_be_gold,
+    reaches_mark,
     round_of,
     whom_to_ask,
 )
@@ -181,9 +183,12 @@ def _count(queue: ReviewQueue, rater: Rater, found: CalibrationRound) -> Calibra
     right, total = counted(queue, rater, since=since)
     if not total:  # nothing is known of them any more: there is nothing to hold anybody against
         return CalibrationRound(CalibrationStage.NONE)
-    passed = queue.pass_mark is None or right / total >= queue.pass_mark
-    result = {"right": right, "total": total, "passed": passed, "passed_by": None}
-    Calibration.objects.update_or_create(queue=queue, rater=rater, defaults=result)
+    result = {"right": right, "total": total, "passed": reaches_mark(queue, right, total)}
+    _, is_new = Calibration.objects.get_or_create(queue=queue, rater=rater, defaults=result)
+    if not is_new:
+        # Whom an editor has let go on meanwhile goes on.
+        waiting = Calibration.objects.filter(queue=queue, rater=rater, passed=False)
+        waiting.update(**result, passed_by=None, decided_at=timezone.now())
     return round_of(queue, rater)
 
 
@@ -215,7 +220,7 @@ def let_on(queue: ReviewQueue, rater: Rater, *, by: User) -> None:
 def try_again(queue: ReviewQueue, rater: Rater, *, by: User) -> None:
     """Lets a rater below the mark try again with other gold items. Raises Conflict without any left."""
     row = _decided(queue, rater, by)
-    if row is None or row.passed or not row.total:
+    if row is None or round_of(queue, rater).stage != CalibrationStage.FAILED:
         raise Conflict(f"{rater} is not below the mark in {queue}.")
     had = Review.objects.filter(queue=queue, rater=rater).values("item_id")
     if not QueueItem.objects.filter(queue=queue, gold=True).exclude(item__in=had).exists():

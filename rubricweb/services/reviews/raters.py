@@ -65,6 +65,14 @@ def remove_raters(queue: ReviewQueue, raters: Sequence[Rater]) -> list[Rater]:
     return leaving
 
 
+def leave_queues(team: Team, user: User) -> None:
+    """Takes somebody who may review no more out of the team's unclosed queues: nothing waits for them."""
+    queues = ReviewQueue.objects.filter(team=team, raters__user=user).exclude(state=QueueState.CLOSED)
+    # Each is locked as a change of its people does.
+    for queue in ReviewQueue.objects.select_for_update(no_key=True).filter(pk__in=queues.values("pk")):
+        remove_raters(queue, list(Rater.objects.filter(team=team, user=user)))
+
+
 def join_queues_of_everyone(membership: Membership, rater: Rater) -> list[ReviewQueue]:
     """Puts a member who may review in the unclosed queues that are for everybody; those new to them."""
     if membership.role < Role.ANNOTATOR:

@@ -75,8 +75,13 @@ def invite(
 
 
 def renew(invitation: Invitation, *, by: User, now: datetime, link: Link, hand_over: bool = False) -> Invited:
-    """A new link for the same person; the old one stops working. Raises Conflict as `invite` does."""
+    """A new link for the same person; the old one stops working. Raises Conflict as `invite` does, and where
+    the invitation was accepted or withdrawn meanwhile.
+    """
     with transaction.atomic():
+        still_open = invitations.open_invitations(now).select_for_update(of=("self",))
+        if not still_open.filter(pk=invitation.pk).exists():
+            raise Conflict(f"The invitation of {invitation} is not open any more.")
         invitation.invited_by = by
         secret = _new_secret(invitation, now=now, hand_over=hand_over)
         record(invitation.team, by, "made a new link for", invitation)

@@ -114,25 +114,31 @@ def change_role(membership: Membership, role: Role, *, by: User) -> None:
     _keep_an_owner(membership, still_owner=role == Role.OWNER)
     membership.role = role
     membership.save(update_fields=["role"])
+    if role < Role.ANNOTATOR:
+        raters.leave_queues(membership.team, membership.user)
     raters.join_queues_of_everyone(membership, raters.rater_for(membership.team, membership.user))
     record(membership.team, by, "changed role", membership, role=Role(role).label)
 
 
 @transaction.atomic
 def remove_member(membership: Membership, *, by: User) -> None:
-    """Takes a person out of the team at once: their tokens stop, their reviews stay."""
+    """Takes a person out of the team at once: their tokens stop, their reviews stay, and what waited for them
+    in queues is others' to review.
+    """
     _keep_an_owner(membership, still_owner=False)
     now = datetime.now().astimezone()
     ApiToken.objects.filter(team=membership.team, user=membership.user, revoked_at=None).update(
         revoked_at=now
     )
+    raters.leave_queues(membership.team, membership.user)
     record(membership.team, by, "removed", membership)
     membership.delete()
 
 
 def _keep_an_owner(membership: Membership, *, still_owner: bool) -> None:
+    # What the row says now: whoever asked may have read it a while ago.
     owners = Membership.objects.select_for_update().filter(team=membership.team, role=Role.OWNER)
-    if not still_owner and membership.role == Role.OWNER and len(owners) == 1:
+    if not still_owner and [one.pk for one in owners] == [membership.pk]:
         raise Conflict(
             f"{membership.user} is the only owner of {membership.team}; make somebody else owner first."
         )

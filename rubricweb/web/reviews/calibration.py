@@ -28,7 +28,7 @@ def gold(request: TeamRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def mark(request: TeamRequest, queue_id: int) -> HttpResponse:
     queue = access.access_queue(request.team, queue_id)
-    form = MarkGoldForm(request.POST, queue=queue)
+    form = MarkGoldForm(request.POST, queue=queue, viewer=request.user)
 
     def change() -> str:
         chosen = form.cleaned_data
@@ -111,7 +111,7 @@ def _page(request: TeamRequest, queue: ReviewQueue, **refused: Any) -> HttpRespo
         "queue": queue,
         "overview": overview,
         **titles(request, [item.pk for item in overview.items]),
-        "marking": MarkGoldForm(queue=queue),
+        "marking": MarkGoldForm(queue=queue, viewer=request.user),
         "rules": CalibrationRulesForm(initial=stored),
     }
     return render(

@@ -2,7 +2,8 @@
 
 from django import forms
 
-from rubricweb.models import QueueItem, ReviewQueue
+from rubricweb.models import Item, ReviewQueue, User
+from rubricweb.selectors.teams.lookup import key_is_shown
 from rubricweb.web.shared.refused_forms import RefusableForm
 
 SHORT = {"class": "input--short"}
@@ -20,7 +21,7 @@ class _Percent(forms.FloatField):
         return None if percent is None else percent / 100
 
     def prepare_value(self, value: object) -> object:
-        return f"{value * 100:g}" if isinstance(value, float) else value
+        return f"{value * 100:.12g}" if isinstance(value, float) else value
 
 
 class MarkGoldForm(RefusableForm):
@@ -42,15 +43,16 @@ class MarkGoldForm(RefusableForm):
         help_text="Keys of items, one per line.",
     )
 
-    def __init__(self, *args: object, queue: ReviewQueue, **kwargs: object) -> None:
+    def __init__(self, *args: object, queue: ReviewQueue, viewer: User, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # passed on
-        self.queue = queue
+        self.queue, self.viewer = queue, viewer
 
     def clean_keys(self) -> list[int]:
         """The ids of the items named."""
         keys = [line.strip() for line in self.cleaned_data["keys"].splitlines() if line.strip()]
-        rows = QueueItem.objects.filter(queue=self.queue, item__key__in=keys)
-        found = dict(rows.values_list("item__key", "item_id"))
+        asked = Item.objects.filter(queue_items__queue=self.queue, key__in=keys)
+        rows = asked.filter(key_is_shown(self.viewer, self.queue.team))
+        found = dict(rows.values_list("key", "pk"))
         unknown = [key for key in keys if key not in found]
         if unknown:
             raise forms.ValidationError(f"Not in {self.queue}: {', '.join(unknown[:5])}.")

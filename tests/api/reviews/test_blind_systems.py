@@ -7,14 +7,16 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from rubricweb.models import User
+from rubricweb.models import ReviewQueue, SystemVersion, User
 from rubricweb.selectors.reviews.queue_sources import Source
+from rubricweb.services.reviews import calibration, queues, reviews
 from tests import factories
 from tests.api.client import ApiClient, text_of
 from tests.api.conftest import World
 from tests.api.test_blinding import everything_readable
 from tests.factories import Cast
 from tests.worlds.sampled import label
+from tests.worlds.systems import Versions, versions
 from tests.worlds.two_systems import CRITERIA, row, systems_world
 from tests.worlds.two_worlds import in_both_worlds, told_apart
 
@@ -188,3 +190,73 @@ def test_the_board_of_a_queue_with_the_other_answers_names_none_of_them(
         keys, *files = told(who)
         assert keys == ["c1-by-v4", "c2-by-v4"]
         assert all("c1-by-v4" in text for text in files)
+
+
+def with_known_labels(world: Versions, name: str, rater: User, *labels: str) -> ReviewQueue:
+    """A blind queue for one person over the answers of these versions, whose labels are all settled."""
+    systems = [SystemVersion.objects.get(label=label) for label in labels]
+    return factories.queue(
+        world.people.team,
+        world.people.ed,
+        dataset=world.dataset,
+        rubric_version=world.rubric_version,
+        raters=[rater],
+        systems=systems,
+        name=name,
+    )
+
+
+def settle(world: Versions) -> None:
+    lines = [
+        f"{item.key},{name},ground truth,MET,"
+        for item in world.dataset.items.all()
+        for name in world.rubric_version.criteria.values_list("name", flat=True)
+    ]
+    data = "\n".join(["item_id,criterion,rater,verdict,reason", *lines]).encode()
+    reviews.import_labels(
+        world.dataset, world.rubric_version, by=world.people.ed, data=data, filename="settled.csv"
+    )
+
+
+def test_gold_items_do_not_tell_an_editor_who_rates_elsewhere_who_answered(
+    people: Cast, as_member: Any, capsys: pytest.CaptureFixture[str], sign_in
+) -> None:
+    # Whole commands are imported here alone, as above.
+    from tests.commands.terminal import terminal_of
+
+    world = versions(people)
+    settle(world)
+    queue = with_known_labels(world, "With gold", people.ann, "v3", "v4")
+    items = world.dataset.items.filter(key__startswith="c1@").order_by("pk")
+    calibration.mark_gold(queue, by=people.ed, item_ids=[item.pk for item in items])
+    elsewhere = with_known_labels(world, "Elsewhere", people.ed, "v3", "v4")
+    path = f"/queues/{queue.pk}/gold"
+    assert [one["key"] for one in as_member(people.ed).get(path)["items"]] == [None, None]
+    told = terminal_of(people.team, people.ed, capsys)("gold", "show", str(queue.pk)).out
+    assert f"named id:{items[0].pk}, id:{items[1].pk}" in " ".join(told.split())
+    page = sign_in(people.ed).post(
+        reverse("queue_gold_mark", args=[people.team.slug, queue.pk]), {"keys": "c2@assistant@v3"}
+    )
+    assert "Not in With gold: c2@assistant@v3." in page.content.decode()
+    queues.close_queue(elsewhere, by=people.alice)
+    keys = ["c1@assistant@v3", "c1@assistant@v4"]
+    assert [one["key"] for one in as_member(people.ed).get(path)["items"]] == keys
+
+
+def test_ones_own_calibration_names_no_answer_while_another_to_its_case_waits(
+    people: Cast, as_member: Any
+) -> None:
+    world = versions(people)
+    settle(world)
+    queue = with_known_labels(world, "First", people.ann, "v3")
+    with_known_labels(world, "Second", people.ann, "v4")
+    calibration.mark_gold(queue, by=people.ed, item_ids=[world.dataset.items.get(key="c1@assistant@v3").pk])
+    calibration.set_rules(queue, by=people.ed, calibration_items=1, pass_mark=None, extra_rater_below=None)
+    ann = as_member(people.ann)
+    draft = ann.send("POST", f"/queues/{queue.pk}/next")
+    for one in draft["criteria"]:
+        verdict = f"/reviews/{draft['id']}/criteria/{one['criterion']['id']}"
+        ann.send("PUT", verdict, {"verdict": "MET"})
+    ann.send("POST", f"/reviews/{draft['id']}/submit")
+    told = ann.get(f"/queues/{queue.pk}/calibration")
+    assert {one["item"]["key"] for one in told["answers"]} == {None}

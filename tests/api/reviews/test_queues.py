@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rubricweb.models import Judgement
+from rubricweb.models import Judgement, Membership
 from tests.api.client import ApiClient
 from tests.api.conftest import World
 from tests.api.reviews.test_reviews import answer
@@ -169,6 +169,11 @@ def test_a_queue_is_extended_reassigned_renamed_closed_and_reopened(
     changed = ed.send("POST", f"{path}/people", {"add": ["rae"], "remove": ["ann"]})
     assert [one["name"] for one in changed["raters"]] == ["Rae"]
     ed.refused(422, "POST", f"{path}/people", {"remove": ["rae"]})
+    # Somebody who left the team while that took nobody out of its queues.
+    ed.send("POST", f"{path}/people", {"add": ["ann"]})
+    Membership.objects.filter(user__username="rae").delete()
+    changed = ed.send("POST", f"{path}/people", {"remove": ["rae"]})
+    assert [one["name"] for one in changed["raters"]] == ["Ann"]
     [fault] = ed.refused(422, "POST", f"{path}/people", {"add": ["charlie"]})["faults"]
     assert fault["place"] == "add[0]"
     assert ed.send("PATCH", path, {"name": "Renamed"})["name"] == "Renamed"

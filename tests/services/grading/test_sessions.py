@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from rubricweb.judges.base import JudgeConfig, JudgeError, Reply
 from rubricweb.judges.pool import Answered
+from rubricweb.judges.rate_limit.store import endpoint_key
 from rubricweb.models import JudgeCall, Judgement, Run, RunEvent, RunItem, RunState, RunTally
 from rubricweb.selectors.runs.progress import progress
 from rubricweb.services.endpoints import endpoints
@@ -453,3 +454,11 @@ def test_ids_are_nobody_elses(people: Cast) -> None:
     ids = bulk_rows.reserve_ids(JudgeCall, 3)
     assert len(set(ids)) == 3
     assert min(ids) > newest
+
+
+def test_a_run_is_told_of_the_pace_of_its_own_key_and_of_its_fallback(people: Cast) -> None:
+    judge = JudgeConfig("judge", "http://127.0.0.1:9/v1", "large", fallback_model="small", api_key="ours")
+    work = WorkerRun(planned(people, 1), {"judge": judge}, "worker:1", timezone.now)
+    theirs = replace(judge, api_key="theirs")
+    told = [work.asks(endpoint_key(one)) for one in (judge, judge.as_fallback(), theirs)]
+    assert told == [True, True, False]

@@ -294,3 +294,34 @@ def test_an_editor_who_rates_learns_neither_the_gold_items_nor_what_others_made_
 @pytest.fixture
 def approx() -> Callable[[float], object]:
     return lambda value: pytest.approx(value, abs=2e-4)
+
+
+def test_who_was_let_on_while_the_round_was_counted_goes_on(
+    people: Cast, asked: ReviewQueue, monkeypatch
+) -> None:
+    do_next(asked, people.ann, right=0)
+    counted = calibration.counted
+
+    def meanwhile(*args, **kwargs):
+        calibration.let_on(asked, rater(asked, people.ann), by=people.ed)
+        return counted(*args, **kwargs)
+
+    monkeypatch.setattr(calibration, "counted", meanwhile)
+    do_next(asked, people.ann, right=0)
+    row = Calibration.objects.get(queue=asked)
+    assert (row.passed, row.passed_by) == (True, people.ed)
+    assert next_one(asked, people.ann).item.key == "item-0"
+
+
+@pytest.mark.parametrize("mark", [0.5, None])
+def test_a_mark_that_is_lowered_or_taken_away_lets_those_on_who_reach_it(
+    people: Cast, asked: ReviewQueue, mark: float | None
+) -> None:
+    do_next(asked, people.ann, right=2)
+    do_next(asked, people.ann, right=1)
+    with pytest.raises(Conflict, match="3 of your 6 labels"):
+        next_one(asked, people.ann)
+    calibration.set_rules(asked, by=people.ed, calibration_items=2, pass_mark=mark, extra_rater_below=None)
+    assert next_one(asked, people.ann).item.key == "item-0"
+    with pytest.raises(Conflict, match="is not below the mark"):
+        calibration.try_again(asked, rater(asked, people.ann), by=people.ed)

@@ -297,3 +297,31 @@ def test_left_for_me_leaves_out_what_i_had_and_what_is_full(people: Cast, queue:
     # good is full, bad was skipped and has room for others, empty-ish is left.
     assert queue_progress(queue, people.ann).mine_left == 1
     assert queue_progress(queue, people.rae).mine_left == 2
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_nothing_waits_for_who_leaves_the_team_or_may_review_no_more(
+    people: Cast, dataset: Dataset, version: RubricVersion, removed: bool
+) -> None:
+    queue, closed = (
+        factories.queue(
+            people.team,
+            people.ed,
+            dataset=dataset,
+            rubric_version=version,
+            raters=[people.ann, people.rae],
+            name=name,
+        )
+        for name in ("Open", "Closed")
+    )
+    queues.close_queue(closed, by=people.ed)
+    held = taken(queue, people.rae)
+    membership = people.team.memberships.get(user=people.rae)
+    if removed:
+        teams.remove_member(membership, by=people.alice)
+    else:
+        teams.change_role(membership, Role.VIEWER, by=people.alice)
+    assert {one.name for one in rater_progress(queue) if one.rates} == {"Ann"}
+    assert {one.name for one in rater_progress(closed) if one.rates} == {"Ann", "Rae"}
+    # Rae's draft gives its place back: ann is handed every item.
+    assert held.item_id in {answered(taken(queue, people.ann)).item_id for _ in range(3)}

@@ -119,3 +119,23 @@ def test_no_page_tells_a_rater_which_items_are_gold(people: Cast, asked: ReviewQ
     page = ann.get(url("my_calibration", people, asked.pk)).content.decode()
     assert "0 of 1" in page
     assert "Right and wrong" not in page
+
+
+def test_a_mark_of_two_thirds_stays_one_when_other_rules_change(
+    people: Cast, asked: ReviewQueue, sign_in
+) -> None:
+    calibration.set_rules(asked, by=people.ed, calibration_items=1, pass_mark=2 / 3, extra_rater_below=None)
+    ed = sign_in(people.ed)
+    form = ed.get(url("queue_gold", people, asked.pk)).context["rules"]
+    shown = {name: form[name].value() for name in ("calibration_items", "pass_mark")}
+    assert ed.post(url("queue_gold_rules", people, asked.pk), shown | {"extra_rater_below": "50"}).url
+    asked.refresh_from_db()
+    assert asked.extra_rater_below == 0.5
+    # Two of the three labels of the round are right.
+    review = queues.next_review(asked, people.ann, now=timezone.now())
+    assert review is not None
+    for place, criterion in enumerate(reviews.criteria_of(review)):
+        reviews.save_verdict(review, criterion.pk, verdict="MET" if place else "UNMET")
+    reviews.submit(review, now=timezone.now())
+    row = Calibration.objects.get(queue=asked)
+    assert (row.right, row.total, row.passed) == (2, 3, True)

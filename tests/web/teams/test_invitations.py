@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 from sesame.utils import get_query_string
 
+from rubricweb.errors import Conflict
 from rubricweb.models import Invitation, JournalEntry, Membership, Role, Team, User
 from rubricweb.services.teams import invitations, teams
 from rubricweb.services.teams.teams import digest
@@ -297,3 +298,22 @@ def test_a_user_name_that_will_not_do_is_said_and_the_link_still_works(people: C
     link = invited(people.team, CEO, people.alice).link
     assert opened(Client(), link, **new_account(taken)).status_code == 422
     assert opened(Client(), link, **new_account("ceo")).status_code == 302
+
+
+def test_no_new_link_is_made_for_what_was_accepted_meanwhile(people: Cast) -> None:
+    now = timezone.now()
+    asked = invited(people.team, "charlie", people.alice)
+    read_before = Invitation.objects.get(pk=asked.invitation.pk)
+    assert asked.link is not None
+    invitations.accept(asked.link, user=people.charlie, now=now)
+    with pytest.raises(Conflict, match="not open any more"):
+        invitations.renew(read_before, by=people.alice, now=now, link=str)
+    assert Invitation.objects.get().accepted_at == now
+
+
+def test_an_owner_who_was_none_when_the_list_was_read_is_not_the_last_one_removed(people: Cast) -> None:
+    read_before = people.team.memberships.get(user=people.ed)
+    teams.change_role(people.team.memberships.get(user=people.ed), Role.OWNER, by=people.alice)
+    teams.change_role(people.team.memberships.get(user=people.alice), Role.EDITOR, by=people.alice)
+    with pytest.raises(Conflict, match="is the only owner"):
+        teams.remove_member(read_before, by=people.alice)

@@ -172,7 +172,8 @@ def test_a_batch_whose_parameter_is_refused_is_handed_in_without_it(
     assert [job.requests for job in run.batches.order_by("pk")] == [9, 9]
     [told] = RunEvent.objects.filter(run=run, message__contains="refuses")
     assert told.message.endswith(
-        "0 of its answers were stored. The endpoint refuses temperature: what is open is handed in without it."
+        "; 0 of its answers were stored. "
+        "The endpoint refuses temperature: what is open is handed in without it."
     )
     # All at the price of a batch: half of 1,000 tokens at $2 and 100 at $10 a million, nine times.
     assert sum(RunTally.objects.filter(run=run).values_list("cost_usd", flat=True)) == pytest.approx(0.0135)
