@@ -14,14 +14,13 @@ from rubricweb.engine.checks.base import CannotCheck, Check, CheckResult
 from rubricweb.engine.checks.registry import CHECKS, PLUGIN_FAULTS
 from rubricweb.engine.errors import Fault, FaultList, join_place, nearest, shortened, shown
 from rubricweb.engine.report import GradingError
+from rubricweb.engine.rubric.field_types import MAX_DEPTH
 from rubricweb.engine.submission import Submission
 
 if TYPE_CHECKING:
     from rubricweb.engine.rubric.criterion import Criterion
 
 MAX_MESSAGE = 500
-MAX_DEPTH = 100
-"""Levels of nesting in parameters, such as those of a JSON schema."""
 
 
 def check_params(name: object, params: object, faults: FaultList, place: str = "") -> dict[str, Any] | None:

@@ -60,6 +60,11 @@ SUGGESTIONS: dict[str, tuple[str, ...]] = {
 """Per field the keys that often hold it and may as well mean something else: a person is asked."""
 
 
+def plain_column(column: str) -> str:
+    """A column's name as it is compared: ``Ground Truth`` and ``ground-truth`` are ``ground_truth``."""
+    return column.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
 @dataclass(frozen=True, slots=True)
 class ItemRecord:
     """One item as the file has it.

@@ -82,9 +82,11 @@ def storable(value: Any, place: str, faults: FaultList, depth: int = 0) -> Any:
         faults.add(place, f"more than {MAX_NESTING} levels of nesting", f"at most {MAX_NESTING}")
         return None
     if isinstance(value, dict):
-        plain = {}
+        plain: dict[str, Any] = {}
         for key, inner in value.items():
             here = join_place(place, str(key))
+            if str(key) in plain:
+                faults.add(here, "this key twice", "each key once")
             if unstorable(str(key)):
                 faults.add(place, f"a key with {unstorable(str(key))}", "keys of text")
             plain[str(key)] = storable(inner, here, faults, depth + 1)

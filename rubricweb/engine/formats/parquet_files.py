@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -22,6 +23,7 @@ MAX_EXPANSION = 20
 """How many times its own size a file may take when decoded: dictionaries can stand for far more."""
 
 _BATCH_ROWS = 64
+_PLAIN_COLUMNS = "columns of text, numbers, lists and structs"
 
 
 def is_parquet(data: bytes) -> bool:
@@ -120,13 +122,15 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    if isinstance(value, decimal.Decimal | datetime.timedelta):
+    if isinstance(value, decimal.Decimal | datetime.timedelta | uuid.UUID):
         return str(value)
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError:
-            _refuse("a column of bytes that are no text", "columns of text, numbers, lists and structs")
+            _refuse("a column of bytes that are no text", _PLAIN_COLUMNS)
+    if value is not None and not isinstance(value, str | int | float):
+        _refuse(f"a column of {type(value).__name__}", _PLAIN_COLUMNS)
     return value
 
 

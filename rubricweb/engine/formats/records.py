@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeAlias
@@ -29,6 +30,9 @@ SUFFIXES: dict[str, FileFormat] = {
 # The csv module refuses cells beyond 128 KiB unless told otherwise; submissions are longer, and the size
 # of a whole file is capped before it gets here.
 csv.field_size_limit(2**31 - 1)
+
+_QUOTED = re.compile(r'(?<![^\t;,])"[^"]*(?:""[^"]*)*+"?')
+"""A cell in double quotes, perhaps without its end on this line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,9 @@ def csv_records(text: str | TextIO, faults: FaultList, error: type[Invalid]) -> 
 
     A file is opened with ``newline=""``.
 
-    The delimiter is the comma, or what the header uses instead (tab, semicolon). Raises ``error`` at once
-    for a header with an empty or repeated name: nothing below it could be trusted.
+    The delimiter is what parts the names of the header: the tab where there is one, else the semicolon or
+    the comma, whichever is there more often. Raises ``error`` at once for a header with an empty or repeated
+    name: nothing below it could be trusted.
     """
     lines = io.StringIO(text, newline="") if isinstance(text, str) else text
     reader = csv.reader(lines, delimiter=_delimiter(lines), strict=True)
@@ -116,4 +121,7 @@ def _delimiter(lines: TextIO) -> str:
     """By the first line that is not empty; the file is then at its beginning again."""
     first = next((line for line in iter(lines.readline, "") if line.strip("\r\n")), "")
     lines.seek(0)
-    return next((mark for mark in (",", "\t", ";") if mark in first), ",")
+    names = _QUOTED.sub("", first)  # what is quoted is part of a name
+    if "\t" in names.strip():
+        return "\t"
+    return max(",;\t", key=names.count)

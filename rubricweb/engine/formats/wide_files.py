@@ -29,9 +29,10 @@ def verdicts_wide(rows: Iterable[VerdictRow], head: DatasetHead) -> Iterator[str
     """
     yield csv_line([*RATER_COLUMNS, *_titles(head.columns, RATER_COLUMNS)])
     for _, of_item in groupby(rows, key=attrgetter("item_id")):
-        lines: dict[tuple[str | None, str], list[list[VerdictRow]]] = {}
+        lines: dict[tuple[str | None, ...], list[list[VerdictRow]]] = {}
         for row in of_item:
-            found = lines.setdefault((row.run, "" if row.run else row.rater), [])
+            key: tuple[str | None, ...] = (row.run,) if row.run else (None, row.rater, row.rater_kind)
+            found = lines.setdefault(key, [])
             fitting = (one for one in found if all(other.criterion != row.criterion for other in one))
             line = next(fitting, None)
             if line is None:

@@ -16,6 +16,8 @@ from rubricweb.engine.errors import Fault, InvalidText, shortened
 
 MAX_ALIASES = 100
 MAX_DEPTH = 50
+MAX_DIGITS = 1_000
+"""Characters of a whole number: in hexadecimal, thousands can be read and then not be written."""
 MAX_VALUES = 200_000
 """Values of one document, keys among them: about a second of reading. JSON and JSONL take more."""
 MAX_ALIASED_NODES = 100_000
@@ -27,8 +29,9 @@ def parse_yaml(text: str) -> Any:
 
     Scalars follow the YAML 1.2 core schema: ``yes``, ``2024-01-01`` and ``1:30`` are texts, ``1e3`` is a
     number. Raises InvalidText with line and column for syntax errors, repeated keys, tags such as
-    ``!!python/…``, more than MAX_VALUES values or MAX_ALIASES aliases, nesting beyond MAX_DEPTH,
-    and aliases that would expand to more than MAX_ALIASED_NODES.
+    ``!!python/…``, whole numbers of more than MAX_DIGITS characters, more than MAX_VALUES values or
+    MAX_ALIASES aliases, nesting beyond MAX_DEPTH, and aliases that would expand to more than
+    MAX_ALIASED_NODES.
     """
     try:
         _refuse_bombs(text)
@@ -172,6 +175,9 @@ def _bool(loader: _PlainLoader, node: yaml.ScalarNode) -> bool:
 
 def _int(loader: _PlainLoader, node: yaml.ScalarNode) -> int:
     text = str(loader.construct_scalar(node))
+    if len(text) > MAX_DIGITS:
+        found = f"a number of {len(text):,} characters"
+        raise InvalidText([Fault(_place(node.start_mark), found, f"at most {MAX_DIGITS:,}")])
     return int(text, 0) if text.startswith(("0o", "0x")) else int(text)
 
 

@@ -22,6 +22,7 @@ from rubricweb.engine.rubric.field_types import (
     Share,
     Tags,
     Weight,
+    is_too_deep,
     refusal,
 )
 from rubricweb.engine.rubric.frozen_params import FrozenParams
@@ -304,7 +305,7 @@ def _check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _are_params(value: Any) -> bool:
-    return value is None or isinstance(value, Mapping)
+    return value is None or (isinstance(value, Mapping) and not is_too_deep(value))
 
 
 class CheckReader(Protocol):

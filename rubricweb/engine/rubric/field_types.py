@@ -21,6 +21,8 @@ MAX_REQUIREMENT = 10_000
 MAX_LONG_TEXT = 50_000
 """Characters of guidelines, guidance and examples."""
 MAX_TAGS = 50
+MAX_DEPTH = 100
+"""Levels of nesting in parameters, such as those of a JSON schema."""
 MAX_WEIGHT = 1_000_000.0
 """Largest absolute weight: far above any use, far below where a sum of weights loses its meaning."""
 
@@ -115,8 +117,19 @@ def _params(value: object) -> FrozenParams:
         return FrozenParams()
     if not isinstance(value, Mapping):
         raise refusal(shown(value), "an object of parameters")
+    if is_too_deep(value):
+        raise refusal("values nested too deeply", f"at most {MAX_DEPTH} levels")
     _check_storable(value, "")
     return value if isinstance(value, FrozenParams) else FrozenParams(value)
+
+
+def is_too_deep(params: object, depth: int = 0) -> bool:
+    """Whether parameters are nested more deeply than they may be: no copy could be made of some."""
+    if depth > MAX_DEPTH:
+        return True
+    if isinstance(params, Mapping):
+        params = list(params.values())
+    return isinstance(params, list | tuple) and any(is_too_deep(inner, depth + 1) for inner in params)
 
 
 def _check_storable(value: object, place: str) -> None:

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from rubricweb.engine.formats.labels.exact import read_labels
 from rubricweb.engine.formats.result_files import DatasetHead, GroundTruthItem, VerdictRow
 from rubricweb.engine.formats.wide_files import ground_truth_wide, verdicts_wide
 from rubricweb.engine.rubric import Criterion, Rubric
@@ -39,6 +40,27 @@ def test_a_second_answer_of_the_same_rater_is_a_further_line():
     rows = [VerdictRow("a", "polite", "ann", verdict) for verdict in (Verdict.MET, Verdict.UNMET)]
     _, first, second = lines_of(verdicts_wide(rows, HEAD))
     assert (first[4], second[4]) == ("MET", "UNMET")
+
+
+def test_raters_of_one_name_and_different_kinds_have_lines_of_their_own():
+    rows = [
+        VerdictRow("a", "polite", "ann", Verdict.MET, rater_kind="human"),
+        VerdictRow("a", "rater", "ann", Verdict.UNMET, rater_kind="settled"),
+    ]
+    _, first, second = lines_of(verdicts_wide(rows, HEAD))
+    assert first == ["a", "ann", "human", "", "MET", ""]
+    assert second == ["a", "ann", "settled", "", "", "UNMET"]
+
+
+def test_criteria_named_like_formulas_are_read_again():
+    names = ["-Blames", "@polite", "'=1"]
+    rubric = Rubric([Criterion(name=name, requirement="x") for name in names])
+    given = (Verdict.MET, Verdict.UNMET, Verdict.MET)
+    items = [GroundTruthItem("r1", "s", given)]
+    text = "".join(ground_truth_wide(items, DatasetHead(rubric=rubric)))
+    assert text.startswith("item_id,'-Blames,'@polite,''=1")
+    labels = read_labels(text.encode(), filename="truth.csv", rubric=rubric)
+    assert [(label.criterion, label.verdict) for label in labels] == list(zip(names, given, strict=True))
 
 
 def test_a_criterion_named_like_another_column_keeps_a_column_of_its_own():

@@ -63,6 +63,8 @@ def bomb() -> str:
         ("!!set {a, b}", "the tag"),
         ("!!timestamp 2024-01-01", "the tag"),
         ("!!int x", "a value YAML cannot read"),
+        ("0x" + "f" * 4_000, "a number of 4,002 characters"),
+        ("{" + "9" * 1_001 + ": x}", "a number of 1,001 characters"),
         ("a: [", "node content"),
         ("a: b: c", "mapping values are not allowed"),
         ("a: \x01", "an unprintable character"),

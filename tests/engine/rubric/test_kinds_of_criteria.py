@@ -309,6 +309,16 @@ def test_params_cannot_be_changed_and_hold_only_what_can_be_stored():
     ]
 
 
+def test_params_nested_too_deeply_are_refused_once():
+    nested = []
+    for _ in range(600):
+        nested = [nested]
+    too_deep = ("criteria[0].params", "values nested too deeply")
+    assert faults([{"check": "json_schema", "params": {"schema": nested}}]) == [too_deep]
+    misplaced = ("criteria[0].params", "params in a binary criterion")
+    assert faults([{"requirement": "x", "params": {"schema": nested}}]) == [too_deep, misplaced]
+
+
 def test_every_kind_survives_the_way_to_another_process():
     rubric = Rubric.from_dict([choice(), {"check": "length_between", "params": {"min": 1}}])
     assert pickle.loads(pickle.dumps(rubric)) == rubric

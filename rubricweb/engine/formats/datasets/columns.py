@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rubricweb.engine.formats.dataset_values import ALIASES, SUGGESTIONS
+from rubricweb.engine.formats.dataset_values import ALIASES, SUGGESTIONS, plain_column
 
 
 def guessed_columns(columns: Iterable[str], explicit: Mapping[str, str]) -> dict[str, str]:
     """Which column each field is read from: the one named explicitly, else the first alias that is there."""
     by_alias: dict[str, str] = {}
     for column in columns:
-        by_alias.setdefault(column.strip().casefold().replace(" ", "_").replace("-", "_"), column)
+        by_alias.setdefault(plain_column(column), column)
     named = set(explicit.values())
     mapping: dict[str, str] = {}
     for name, aliases in ALIASES.items():
@@ -54,7 +54,7 @@ def suggested_columns(columns: Iterable[str], mapping: Mapping[str, str]) -> dic
     """Per field that no column is read as, a column that may be it by its name."""
     by_name: dict[str, str] = {}
     for column in columns:
-        by_name.setdefault(column.strip().casefold().replace(" ", "_").replace("-", "_"), column)
+        by_name.setdefault(plain_column(column), column)
     free = {
         field: next((by_name[name] for name in names if name in by_name), None)
         for field, names in SUGGESTIONS.items()

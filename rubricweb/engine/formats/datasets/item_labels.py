@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, nearest, shown
@@ -78,18 +78,19 @@ def read_reason_row(
 ) -> LabelRow | None:
     """Reasons beside the labels they explain: a list of the same length, or an object of criterion names."""
     if isinstance(value, Mapping) and rubric is not None:
-        unknown = [str(key) for key in value if str(key) not in rubric.names]
-        for key in unknown:
-            faults.add(join_place(place, key), "an unknown criterion", nearest(key, rubric.names))
-        value = [value.get(name) for name in rubric.names]
-    if not isinstance(value, list | tuple):
+        reasons: list[str | None] = [None] * len(rubric.criteria)
+        for position, here, reason in _by_criterion(value, rubric, place, faults):
+            reasons[position] = read_text(reason, here, faults)
+    elif isinstance(value, list | tuple):
+        reasons = [read_text(reason, f"{place}[{i}]", faults) for i, reason in enumerate(value)]
+    else:
         faults.add(place, shown(value), "a list of texts or null, one per criterion")
         return None
     if row is None:
         faults.add(place, "reasons without labels", "reasons beside the labels they explain")
-    elif len(value) != len(row):
-        faults.add(place, f"{len(value)} reasons", f"{len(row)}, one per label")
-    return tuple(read_text(reason, f"{place}[{i}]", faults) for i, reason in enumerate(value))
+    elif len(reasons) != len(row):
+        faults.add(place, f"{len(reasons)} reasons", f"{len(row)}, one per label")
+    return tuple(reasons)
 
 
 def read_rater_reasons(
@@ -120,10 +121,19 @@ def read_machine_raters(
 
 
 def _named_labels(value: Mapping[Any, Any], rubric: Rubric, place: str, faults: FaultList) -> LabelRow:
-    positions = {name.strip().casefold(): i for i, name in enumerate(rubric.names)}
     labels: list[str | None] = [None] * len(rubric.criteria)
+    for position, here, label in _by_criterion(value, rubric, place, faults):
+        labels[position] = _placed(rubric.criteria[position], label, here, faults)
+    return tuple(labels)
+
+
+def _by_criterion(
+    value: Mapping[Any, Any], rubric: Rubric, place: str, faults: FaultList
+) -> Iterator[tuple[int, str, Any]]:
+    """The position, the place and the value of each criterion that an object of criterion names has."""
+    positions = {name.strip().casefold(): i for i, name in enumerate(rubric.names)}
     seen: set[int] = set()
-    for key, label in value.items():
+    for key, given in value.items():
         here = join_place(place, str(key))
         position = positions.get(str(key).strip().casefold())
         if position is None:
@@ -132,8 +142,7 @@ def _named_labels(value: Mapping[Any, Any], rubric: Rubric, place: str, faults: 
             faults.add(here, "this criterion twice", "each criterion once")
         else:
             seen.add(position)
-            labels[position] = _placed(rubric.criteria[position], label, here, faults)
-    return tuple(labels)
+            yield position, here, given
 
 
 def _placed(criterion: Criterion | None, label: Any, place: str, faults: FaultList) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, nearest, shown
+from rubricweb.engine.errors import Fault, FaultList, InvalidFile, InvalidText, join_place, nearest, shown
 from rubricweb.engine.formats.dataset_values import DatasetHeader
 from rubricweb.engine.formats.datasets.item_provenance import read_decisions
 from rubricweb.engine.formats.field_values import read_prompt, read_text
@@ -175,10 +176,17 @@ def _document(
 
 def _listed(items: Iterable[Any], faults: FaultList) -> Iterator[PlacedRecord]:
     for i, item in enumerate(items):
-        if isinstance(item, dict):
-            yield PlacedRecord(f"items[{i}]", {str(key): value for key, value in item.items()})
-        else:
-            faults.add(f"items[{i}]", shown(item), "an object with a submission")
+        place = f"items[{i}]"
+        if not isinstance(item, dict):
+            faults.add(place, shown(item), "an object with a submission")
+            continue
+        record = {str(key): value for key, value in item.items()}
+        if len(record) == len(item):
+            yield PlacedRecord(place, record)
+            continue
+        for key, count in Counter(map(str, item)).items():
+            if count > 1:
+                faults.add(join_place(place, key), "this key twice", "each key once")
 
 
 def read_header(whole: Mapping[Any, Any], faults: FaultList) -> DatasetHeader:

@@ -107,9 +107,12 @@ def _item(
         item["labels"] = {RATER: labels}
         item["label_reasons"] = {RATER: reasons}
         item[MACHINES_KEY] = [RATER]
-    item["metadata"] = without_empty({**child(sample, "metadata"), "scores": others, "epoch": epoch})
-    for key in [key for key in item["metadata"] if key in item]:
-        item["metadata"][f"sample_{key}"] = item["metadata"].pop(key)
+    ours = {"scores": others, "epoch": epoch}
+    given = {
+        f"sample_{key}" if key in item or key in ours else key: value
+        for key, value in child(sample, "metadata").items()
+    }
+    item["metadata"] = without_empty(given | ours)
     return item
 
 

@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shown
-from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetHeader
+from rubricweb.engine.formats.dataset_values import ALIASES, MACHINES_KEY, DatasetHeader, plain_column
 from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, objects
+from rubricweb.engine.formats.label_provenance import PROVENANCE_KEY
 from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.rubric import check_rubric
 from rubricweb.engine.verdict import Verdict
 
 GROUND_TRUTH = "ground_truth"
+
+_SAID = (GROUND_TRUTH, "ground_truth_reasons", PROVENANCE_KEY, "labels", "label_reasons", MACHINES_KEY)
+"""Fields that are what the annotators said: columns of ``data`` called so are renamed."""
 
 MIN_STARS = 5
 """Stars a rating is read against unless more were given: an export does not say how many there were."""
@@ -43,12 +47,6 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
     questions: dict[str, _Question] = {}
     translated = []
     for record in records:
-        data = {str(key): value for key, value in child(record.data, "data").items()}
-        if "submission" not in data and "text" in data:
-            data["submission"] = data.pop("text")
-        for taken in (GROUND_TRUTH, "labels", MACHINES_KEY):  # these fields are what the annotators said
-            if taken in data:
-                data[f"data_{taken}"] = data.pop(taken)
         labels: dict[str, dict[str, str]] = {}
         machines: list[str] = []
         for place, rater, is_machine, results in _raters(record, faults):
@@ -60,7 +58,7 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
                 continue
             labels[rater] = row
             machines += [rater] * is_machine
-        item = {"id": record.data.get("id")} | data
+        item = {"id": record.data.get("id")} | _columns(child(record.data, "data"))
         truth = labels.pop(GROUND_TRUTH, None)
         if truth:
             item["ground_truth"] = truth
@@ -73,6 +71,18 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
     for record in translated if unread else ():
         _forget(record.data, unread)
     return Translation(header, tuple(translated))
+
+
+def _columns(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """The columns of ``data`` under names by which each is read as what it is."""
+    data: dict[str, Any] = {}
+    for key, value in given.items():
+        column = str(key)
+        data[f"data_{column}" if plain_column(column) in _SAID else column] = value
+    named = (plain_column(column) for column, value in data.items() if value is not None)
+    if "text" in data and not any(name in ALIASES["submission"] for name in named):
+        data["submission"] = data.pop("text")
+    return data
 
 
 def _forget(item: dict[str, Any], unread: frozenset[str]) -> None:

@@ -7,7 +7,14 @@ from typing import Any
 
 from rubricweb.engine.errors import FaultList, join_place, shortened, shown
 from rubricweb.engine.formats.dataset_values import ALIASES, MACHINES_KEY, DatasetHeader
-from rubricweb.engine.formats.foreign.translation import ForeignRecords, Translation, child, one_reference
+from rubricweb.engine.formats.field_values import read_text
+from rubricweb.engine.formats.foreign.translation import (
+    ForeignRecords,
+    Translation,
+    child,
+    is_our_own,
+    one_reference,
+)
 from rubricweb.engine.formats.records import PlacedRecord
 from rubricweb.engine.rubric import check_rubric
 
@@ -15,7 +22,7 @@ _OUTPUT_KEYS = ("sampled", *(alias for alias in ALIASES["submission"]))
 
 
 def _is_sample(record: Mapping[str, Any]) -> bool:
-    if "input" not in record or "ideal" not in record:
+    if "input" not in record or "ideal" not in record or is_our_own(record):
         return False
     return isinstance(record["ideal"], list) or not any(key in record for key in ALIASES["submission"])
 
@@ -53,12 +60,10 @@ def _translate_samples(records: list[PlacedRecord], faults: FaultList) -> Transl
 
 def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translation:
     """Every ``sampling`` event is an item; a ``match`` event is a label by the rater named like the eval."""
-    spec: Mapping[str, Any] = {}
     items: dict[str, PlacedRecord] = {}
     matches: dict[str, tuple[str, bool]] = {}
     calls: dict[str, int] = {}
     for record in records:
-        spec = child(record.data, "spec") or spec
         sample = str(record.data.get("sample_id"))
         data = child(record.data, "data")
         if record.data.get("type") == "sampling":
@@ -82,7 +87,7 @@ def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translatio
             if sample in items:
                 expected = join_place(record.place, "data.expected")
                 items[sample].data["reference"] = one_reference(data.get("expected"), expected, faults)
-    name = str(spec.get("eval_name") or spec.get("base_eval") or "eval")[:120].strip() or "eval"
+    name = _name(records, faults)
     if not matches:
         return Translation(DatasetHeader(name=name), tuple(items.values()))
     for sample, (place, was_correct) in matches.items():
@@ -96,6 +101,17 @@ def _translate_log(records: list[PlacedRecord], faults: FaultList) -> Translatio
         [{"name": "correct", "weight": 1, "requirement": "The answer is correct."}], faults, "rubric"
     )
     return Translation(DatasetHeader(name=name, rubric=rubric), tuple(items.values()))
+
+
+def _name(records: list[PlacedRecord], faults: FaultList) -> str:
+    """The eval's name, as the last record that has one says it."""
+    place, said = "", ""
+    for record in records:
+        spec = child(record.data, "spec")
+        key = next((key for key in ("eval_name", "base_eval") if spec.get(key)), None)
+        if key is not None:
+            place, said = join_place(record.place, f"spec.{key}"), str(spec[key])
+    return read_text(said[:120].strip(), place, faults) or "eval"
 
 
 OPENAI_EVALS_SAMPLES = ForeignRecords("OpenAI evals samples", _is_sample, _translate_samples)

@@ -8,7 +8,7 @@ from typing import Any
 
 from rubricweb.engine.errors import FaultList, InvalidText, join_place, shown
 from rubricweb.engine.formats.dataset_values import MACHINES_KEY, DatasetHeader
-from rubricweb.engine.formats.field_values import canonical, is_chat_text
+from rubricweb.engine.formats.field_values import canonical, is_chat_text, read_text
 from rubricweb.engine.formats.foreign.promptfoo_asserts import Fields, criteria_of, rendered
 from rubricweb.engine.formats.foreign.translation import (
     ForeignDocument,
@@ -45,7 +45,8 @@ def _translate(whole: Mapping[Any, Any], faults: FaultList) -> Translation:
     else:
         translated = _tests(document, faults)
     description = document.get("description")
-    name = description.strip()[:200] if isinstance(description, str) else ""
+    said = description.strip()[:200] if isinstance(description, str) else None
+    name = read_text(said, "description", faults) or ""
     return _shared([record for record in translated if record is not None], name, faults)
 
 
@@ -177,7 +178,7 @@ def _shared(records: list[PlacedRecord], name: str, faults: FaultList) -> Transl
     for record in records:
         try:
             texts.add(canonical(record.data.get("rubric")))
-        except (ValueError, RecursionError):
+        except (ValueError, TypeError, RecursionError):  # TypeError: keys of several types, in YAML
             return Translation(DatasetHeader(name=name), tuple(records))
     if len(texts) != 1 or texts == {"null"}:
         return Translation(DatasetHeader(name=name), tuple(records))

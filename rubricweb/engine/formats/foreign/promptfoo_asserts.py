@@ -56,7 +56,16 @@ def rendered(text: str, variables: Mapping[str, Any], place: str, faults: FaultL
         if not isinstance(variables.get(name), str | int | float):
             faults.add(place, f"{{{{{name}}}}}, which is no variable of this test", "names under vars")
             return None
-    return _NAME.sub(lambda match: str(variables[match.group(1)]), text)
+    return _NAME.sub(lambda match: _written(variables[match.group(1)]), text)
+
+
+def _written(value: str | int | float) -> str:
+    """The value as JavaScript writes it, for which 5.0 is the whole number 5."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return str(value)
 
 
 def _criterion(
@@ -106,7 +115,10 @@ def _value(value: Any, variables: Mapping[str, Any], place: str, faults: FaultLi
         text = rendered(value, variables, place, faults)
         return _REFUSED if text is None else text
     if isinstance(value, list):
-        values = [_value(inner, variables, f"{place}[{i}]", faults) for i, inner in enumerate(value)]
+        values = [
+            _value(inner, variables, f"{place}[{i}]", faults) if isinstance(inner, str) else inner
+            for i, inner in enumerate(value)
+        ]
         return _REFUSED if _REFUSED in values else values
     return value
 
@@ -115,7 +127,7 @@ def _text(value: Any, place: str, faults: FaultList) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
         faults.add(place, shown(value), "a text")
         return "-"
-    return str(value)
+    return _written(value)
 
 
 def _texts(value: Any, place: str, faults: FaultList) -> list[str]:
@@ -216,8 +228,8 @@ _FORBIDDING: dict[str, Callable[[Any, str, FaultList], Fields]] = {
 
 def _described(kind: str, value: Any) -> str:
     if isinstance(value, list):
-        value = ", ".join(str(inner) for inner in value)
-    about = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+        value = ", ".join(_written(inner) for inner in value if isinstance(inner, str | int | float))
+    about = " ".join(_written(value).split()) if isinstance(value, str | int | float) else ""
     return shortened(f"{kind}: {about}" if about else kind, 100)
 
 

@@ -37,6 +37,19 @@ class ForeignRecords:
     translate: Callable[[list[PlacedRecord], FaultList], Translation]
 
 
+def is_our_own(record: Mapping[str, Any]) -> bool:
+    """Whether a record has a rubric, labels or a case as only our own files have them.
+
+    Lists and texts called ``labels`` and texts called ``rubric`` or ``ground_truth`` stand in other programs'
+    files too.
+    """
+    return (
+        any(isinstance(record.get(key), list | dict) for key in ("rubric", "ground_truth"))
+        or isinstance(record.get("labels"), dict)
+        or record.get("case_id") is not None
+    )
+
+
 def objects(value: Any, place: str, faults: FaultList) -> list[tuple[str, dict[str, Any]]]:
     """The objects of a list, each with its place; what is no list or no object is a fault."""
     if value is None:

@@ -10,6 +10,7 @@ from rubricweb.engine.errors import FaultList, join_place, shown
 from rubricweb.engine.formats.foreign.translation import (
     ForeignRecords,
     Translation,
+    is_our_own,
     objects,
     one_reference,
     spoken,
@@ -19,7 +20,9 @@ from rubricweb.engine.formats.records import PlacedRecord
 
 
 def _is_rollout(record: Mapping[str, Any]) -> bool:
-    return "prompt" in record and "reward" in record and isinstance(record.get("completion"), list | str)
+    if "prompt" not in record or "reward" not in record or is_our_own(record):
+        return False
+    return isinstance(record.get("completion"), list | str)
 
 
 def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
@@ -41,7 +44,9 @@ def _translate(records: list[PlacedRecord], faults: FaultList) -> Translation:
             item["thinking"] = thinking
         answer = data.pop("answer", None)
         item["reference"] = one_reference(answer, join_place(record.place, "answer"), faults)
-        example = data.pop("example_id", data.pop("id", None))
+        example = data.pop("example_id", None)
+        if example is None:
+            example = data.pop("id", None)
         if isinstance(example, str | int) and not isinstance(example, bool):
             key = str(example)
             rollouts[key] = rollouts.get(key, 0) + 1

@@ -124,9 +124,9 @@ def read_label_table(
 
 
 def _restored(records: Iterable[PlacedRecord]) -> Iterator[PlacedRecord]:
-    for record in records:
-        cells = {name: restored(cell) if cell[0] == "'" else cell for name, cell in record.data.items()}
-        yield PlacedRecord(record.place, cells)
+    for row in records:
+        cells = {restored(key): restored(cell) if cell[0] == "'" else cell for key, cell in row.data.items()}
+        yield PlacedRecord(row.place, cells)
 
 
 def _sample(first: list[PlacedRecord], columns: tuple[str, ...]) -> dict[str, list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rubricweb.engine.errors import FaultList, nearest, shortened
 from rubricweb.engine.formats.label_files import (
@@ -106,7 +107,10 @@ def _check(
 
 
 class _Recogniser:
-    """One table: the columns nobody has said anything of yet are free."""
+    """One table: the columns nobody has said anything of yet are free.
+
+    What is known of the columns does not change, so that which one is what is found out once.
+    """
 
     def __init__(self, sample: Mapping[str, Sequence[str]], known: KnownNames, choices: LabelChoices) -> None:
         self._sample, self._known, self._choices = sample, known, choices
@@ -128,11 +132,11 @@ class _Recogniser:
 
     def missing(self) -> str:
         """What no column says."""
-        if not self._item_id():
+        if not self._item_id:
             lacks = "the items' ids (item_id)"
-        elif self._criterion() and not self._verdict():
+        elif self._criterion and not self._verdict:
             lacks = "the verdicts (verdict)"
-        elif self._choices.shape == "raters" or self._rater_cells() or self._verdict():
+        elif self._choices.shape == "raters" or self._rater_cells() or self._verdict:
             lacks = "the criterion the labels are about (criterion), or that criterion named"
         else:
             lacks = "the criterion and the verdict, or a column for each criterion or each rater"
@@ -141,15 +145,15 @@ class _Recogniser:
     def guesses(self) -> dict[str, str]:
         """What can be told of single columns where it does not make a shape."""
         told = {
-            "item_id": self._item_id(),
-            "criterion": self._criterion(),
-            "rater": self._rater(),
-            "verdict": self._verdict(),
+            "item_id": self._item_id,
+            "criterion": self._criterion,
+            "rater": self._rater,
+            "verdict": self._verdict,
         }
         return {column: field for field, column in told.items() if column}
 
     def find(self) -> LabelColumns | None:
-        item_id = self._item_id()
+        item_id = self._item_id
         if not item_id:
             return None
         # In this order: what could be taken for more than one shape is taken for the earlier one.
@@ -163,7 +167,7 @@ class _Recogniser:
             return finders[self._choices.shape](item_id)
         if self._roles.get("verdict"):
             return self._long(item_id)
-        if self._criterion() and (found := self._long(item_id)):
+        if self._criterion and (found := self._long(item_id)):
             return found
         for finder in (self._both, self._criteria, self._raters, self._long):
             found = finder(item_id)
@@ -174,34 +178,34 @@ class _Recogniser:
     # ── Shapes ───────────────────────────────────────────────────────────────────────────────────
 
     def _long(self, item_id: str) -> LabelColumns | None:
-        verdict, criterion = self._verdict(), self._criterion()
-        if not verdict or not (criterion or self._one_criterion()):
+        verdict, criterion = self._verdict, self._criterion
+        if not verdict or not (criterion or self._one_criterion):
             return None
-        cell = LabelCell(verdict, "" if criterion else self._one_criterion(), reason=self._reason())
-        return LabelColumns("long", item_id, (cell,), criterion, self._rater(), self._kind())
+        cell = LabelCell(verdict, "" if criterion else self._one_criterion, reason=self._reason)
+        return LabelColumns("long", item_id, (cell,), criterion, self._rater, self._kind)
 
     def _criteria(self, item_id: str) -> LabelColumns | None:
         cells = self._cells(lambda header: bool(header.criterion and not header.rater))
         if not cells:
             return None
-        return LabelColumns("criteria", item_id, cells, "", self._rater(), self._kind())
+        return LabelColumns("criteria", item_id, cells, "", self._rater, self._kind)
 
     def _both(self, item_id: str) -> LabelColumns | None:
         cells = self._cells(lambda header: bool(header.criterion and header.rater))
         alone = self._cells(lambda header: bool(header.criterion and not header.rater))
         if not cells or (self._choices.shape is None and len(alone) > len(cells)):
             return None
-        by_row = "" if all(cell.rater for cell in cells) else self._rater()
-        return LabelColumns("both", item_id, cells, "", by_row, self._kind())
+        by_row = "" if all(cell.rater for cell in cells) else self._rater
+        return LabelColumns("both", item_id, cells, "", by_row, self._kind)
 
     def _raters(self, item_id: str) -> LabelColumns | None:
-        criterion = self._criterion()
-        if not criterion and not self._one_criterion():
+        criterion = self._criterion
+        if not criterion and not self._one_criterion:
             return None
         cells = self._rater_cells()
         if not cells:
             return None
-        return LabelColumns("raters", item_id, cells, criterion, rater_kind=self._kind())
+        return LabelColumns("raters", item_id, cells, criterion, rater_kind=self._kind)
 
     def _cells(self, wanted: Callable[[LabelColumn], bool]) -> tuple[LabelCell, ...]:
         """Columns whose headers are wanted, and those a person said are about a criterion."""
@@ -220,7 +224,7 @@ class _Recogniser:
     def _rater_cells(self) -> tuple[LabelCell, ...]:
         """Columns called like raters; without any, those that hold answers throughout."""
         said = {column: one for column, one in self._headers.items() if one.rater and not one.criterion}
-        free = [column for column in self._free if column not in self._taken()]
+        free = [column for column in self._free if column not in self._taken]
         if not said:
             named = [column for column in free if _is_rater_name(rater_and_reason(column)[0])]
             answering = [column for column in free if self._share(column, self._known.is_answer) >= _MOST]
@@ -231,7 +235,7 @@ class _Recogniser:
             rater, is_reason = rater_and_reason(column)
             if is_reason:
                 reasons.setdefault(rater, column)
-        about = "" if self._criterion() else self._one_criterion()
+        about = "" if self._criterion else self._one_criterion
         return tuple(
             LabelCell(column, about, one.rater, reasons.get(one.rater, ""))
             for column, one in said.items()
@@ -240,9 +244,11 @@ class _Recogniser:
 
     # ── Columns ──────────────────────────────────────────────────────────────────────────────────
 
+    @cached_property
     def _taken(self) -> set[str]:
-        return {self._item_id(), self._criterion(), self._rater(), self._kind()} - {""}
+        return {self._item_id, self._criterion, self._rater, self._kind} - {""}
 
+    @cached_property
     def _one_criterion(self) -> str:
         """The criterion everything is about where no column says it."""
         names = self._known.names
@@ -250,6 +256,7 @@ class _Recogniser:
             return names.find(self._choices.criterion) or ""
         return names.names[0] if len(names.names) == 1 else ""
 
+    @cached_property
     def _item_id(self) -> str:
         if "item_id" in self._roles:
             return self._roles["item_id"]
@@ -263,23 +270,26 @@ class _Recogniser:
             return best
         return max(named, key=lambda column: shares[column], default="")
 
+    @cached_property
     def _criterion(self) -> str:
         if "criterion" in self._roles:
             return self._roles["criterion"]
-        others = [column for column in self._free if column != self._item_id()]
+        others = [column for column in self._free if column != self._item_id]
         shares = {column: self._share(column, self._known.is_criterion) for column in others}
         best = max(shares, key=lambda column: shares[column], default="")
         if best and shares[best] >= _HALF:
             return best
         own = [column for column in self._named("criterion") if plain(column) in OWN_NAMES["criterion"]]
-        return own[0] if own and own[0] != self._item_id() else ""
+        return own[0] if own and own[0] != self._item_id else ""
 
+    @cached_property
     def _rater(self) -> str:
         if "rater" in self._roles:
             return self._roles["rater"]
-        others = {self._item_id(), self._criterion()}
+        others = {self._item_id, self._criterion}
         return next((column for column in self._named("rater") if column not in others), "")
 
+    @cached_property
     def _kind(self) -> str:
         if "rater_kind" in self._roles:
             return self._roles["rater_kind"]
@@ -287,10 +297,11 @@ class _Recogniser:
         by_content = [one for one in self._named("rater_kind") if self._share(one, _is_kind) >= _MOST]
         return (named or by_content or ["rater_kind"])[0]
 
+    @cached_property
     def _verdict(self) -> str:
         if "verdict" in self._roles:
             return self._roles["verdict"]
-        taken = self._taken()
+        taken = self._taken
         free = [column for column in self._free if column not in taken]
         shares = {column: self._share(column, self._known.is_answer) for column in free}
         named = [column for column in self._named("verdict") if column in shares]
@@ -298,10 +309,11 @@ class _Recogniser:
         answering = [column for column in free if shares[column] >= _MOST]
         return next(iter(fitting or named or (answering if len(answering) == 1 else [])), "")
 
+    @cached_property
     def _reason(self) -> str:
         if "reason" in self._roles:
             return self._roles["reason"]
-        taken = {*self._taken(), self._verdict()}
+        taken = {*self._taken, self._verdict}
         return next((column for column in self._named("reason") if column not in taken), "reason")
 
     def _named(self, role: str) -> list[str]:

@@ -310,6 +310,19 @@ def test_csv_headers_without_names_of_their_own_are_refused(header, found):
 
 
 @pytest.mark.parametrize(
+    "data",
+    [
+        "id\tanswer\tnotes, if any; all\nq1\tYes, sir\tok\n",
+        'id;answer;"notes, if any, or none"\nq1;Yes, sir;ok\n',
+        'id,answer,"notes; all;\tof ""them"";"\nq1,"Yes, sir",ok\n',
+    ],
+)
+def test_the_delimiter_of_csv_is_what_parts_the_names_of_its_header(data):
+    (item,) = read(data, "x.csv").items
+    assert (item.id, item.submission, list(item.metadata.values())) == ("q1", "Yes, sir", ["ok"])
+
+
+@pytest.mark.parametrize(
     ("cell", "place"),
     [
         ("rubric", "line 2: rubric"),

@@ -1,6 +1,7 @@
 """What was written is read back as it was, in every format that can hold it."""
 
 import json
+import uuid
 
 import pytest
 from hypothesis import given, settings
@@ -99,6 +100,31 @@ def test_raters_labels_come_as_lists_or_by_criterion():
     ]
 
 
+def test_reasons_by_criterion_are_found_as_labels_are():
+    text = """
+rubric: [{name: "2024", requirement: x}, {name: b, requirement: y}]
+items:
+  - submission: s
+    labels: {ann: {2024: MET, b: UNMET}}
+    label_reasons: {ann: {2024: Because., " B": So.}}
+"""
+    (item,) = read_dataset(text.encode(), filename="x.yaml").items
+    assert item.label_reasons == {"ann": ("Because.", "So.")}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("- {submission: s, 1: a, '1': b}", "items[0].1"),
+        ("- {submission: s, metadata: {flags: {true: a, 'True': b}}}", "items[0].metadata.flags.True"),
+    ],
+)
+def test_keys_that_are_the_same_as_text_are_refused(text, place):
+    with pytest.raises(InvalidFile) as refused:
+        read_dataset(text.encode(), filename="x.yaml")
+    assert [(fault.place, fault.found) for fault in refused.value.faults] == [(place, "this key twice")]
+
+
 def test_a_list_of_labels_is_somebodys_tags():
     (item,) = read_dataset(b'[{"submission": "s", "labels": ["x"]}]', filename="x.json").items
     assert (item.labels, item.metadata) == ({}, {"labels": ["x"]})
@@ -115,6 +141,11 @@ def test_a_list_of_labels_is_somebodys_tags():
         ({"labels": {"ann": "MET"}}, "labels.ann"),
         ({"label_reasons": {"ann": ["r", "r"]}}, "label_reasons.ann"),
         ({"labels": {"ann": ["MET", "MET"]}, "label_reasons": {"ann": ["r"]}}, "label_reasons.ann"),
+        ({"labels": {"ann": ["MET", "MET"]}, "label_reasons": {"ann": {"a": 5}}}, "label_reasons.ann.a"),
+        (
+            {"labels": {"ann": ["MET", "MET"]}, "label_reasons": {"ann": {"a": "r", "A": "r"}}},
+            "label_reasons.ann.A",
+        ),
     ],
 )
 def test_faulty_labels_are_refused_with_their_place(fields, place):
@@ -213,6 +244,23 @@ def test_parquet_of_others_is_read_with_nested_columns():
     (item,) = read_dataset(sink.getvalue().to_pybytes(), filename="anything").items
     assert (item.prompt, item.submission, item.metadata) == ("q", "r", {"when": "2024-05-01"})
     assert item.rubric.weights == (2.0,)
+
+
+def parquet_value(value):
+    """The metadata that one value in a column of its own becomes."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table({"submission": ["s"], "value": value(pa)}), sink)
+    (item,) = read_dataset(sink.getvalue().to_pybytes(), filename="x.parquet").items
+    return item.metadata["value"]
+
+
+def test_parquet_values_become_plain_data():
+    text = "12345678-1234-5678-1234-567812345678"
+    if hasattr(pytest.importorskip("pyarrow"), "uuid"):
+        assert parquet_value(lambda pa: pa.array([uuid.UUID(text).bytes], pa.uuid())) == text
+    half = parquet_value(lambda pa: pa.array([1.5], pa.float32()).cast(pa.float16()))
+    assert (type(half), half) == (float, 1.5)
 
 
 def test_a_parquet_bomb_is_refused():

@@ -8,6 +8,7 @@ import pytest
 from rubricweb.engine.errors import InvalidFile
 from rubricweb.engine.formats.datasets.files import preview, read_dataset, read_dataset_in_part
 from rubricweb.engine.formats.foreign import DOCUMENTS, RECORDS
+from rubricweb.engine.parsers.yaml_text import dump_yaml
 from rubricweb.engine.rubric import Rubric
 from tests.engine.formats.foreign import samples
 
@@ -52,6 +53,19 @@ def test_our_own_shapes_are_never_taken_for_others():
     assert (read(own).items[0].prompt, read(own).items[0].reference) == ("q", "a")
 
 
+def test_a_record_with_a_rubric_labels_or_a_case_is_our_own():
+    rollout = {"prompt": "q", "completion": "a", "reward": 1.0}
+    rubric = {"rubric": [{"name": "polite", "requirement": "x"}]}
+    (item,) = read([rollout | rubric | {"ground_truth": ["MET"], "labels": {"ann": ["UNMET"]}}]).items
+    assert (item.rubric.names, item.ground_truth, item.labels) == (("polite",), ("MET",), {"ann": ("UNMET",)})
+    (item,) = read([rollout | {"case_id": "c", "system": "bot@v1"}], "x.jsonl").items
+    assert (item.case_id, item.system, item.metadata) == ("c", "bot@v1", {"reward": 1.0})
+    sample = {"input": "q", "ideal": ["a", "b"], "completion": "a"}
+    assert faults([sample | rubric], "x.jsonl") == [("line 1: ideal", "a list")]
+    # Of these names a text or a list says nothing of our own.
+    assert read([rollout | {"ground_truth": "a", "labels": ["x"]}]).recognised == "verifiers rollouts"
+
+
 # ── Inspect ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -89,6 +103,19 @@ def test_a_failed_inspect_sample_is_refused_by_place():
 def test_an_inspect_archive_is_named():
     with pytest.raises(InvalidFile, match="inspect log convert"):
         read_dataset(b"PK\x03\x04rest", filename="run.eval")
+
+
+def test_an_inspect_samples_own_metadata_stays_beside_its_scores_and_epoch():
+    sample = samples.INSPECT["samples"][1] | {"metadata": {"epoch": "jurassic", "scores": [1], "level": 2}}
+    (item,) = read({"eval": {"task": "t"}, "samples": [sample]}).items
+    assert item.metadata == {
+        "group": "1",
+        "level": 2,
+        "sample_epoch": "jurassic",
+        "sample_scores": [1],
+        "scores": {"length": 7},
+        "epoch": 2,
+    }
 
 
 # ── promptfoo ────────────────────────────────────────────────────────────────────────────────────
@@ -194,6 +221,45 @@ def test_what_would_run_or_has_no_counterpart_is_refused_by_name_and_place(asser
     assert found.endswith("(promptfoo tests)")
 
 
+def promptfoo(assertion, **test):
+    return {"prompts": ["p"], "tests": [{"providerOutput": "o", "assert": [assertion]} | test]}
+
+
+def test_promptfoo_variables_and_numbers_are_written_as_javascript_writes_them():
+    config = promptfoo(
+        {"type": "contains-all", "value": ["{{yes}}", "{{whole}}", "{{half}}", "{{name}}", 7.0]},
+        vars={"yes": True, "whole": 5.0, "half": 0.5, "name": "x"},
+    )
+    assert read(config).rubric.criteria[0].params["keywords"] == ["true", "5", "0.5", "x", "7"]
+
+
+def test_promptfoo_values_nested_deeply_are_refused_by_place():
+    nested = []
+    for _ in range(600):
+        nested = [nested]
+    here = "tests[0].assert"
+    listed = [(f"{here}[0].value", "a list (promptfoo tests)")]
+    assert faults(promptfoo({"type": "contains-any", "value": nested})) == listed
+    too_deep = [(f"{here}.criteria[0].params", "values nested too deeply (promptfoo tests)")]
+    assert faults(promptfoo({"type": "word-count", "value": nested})) == too_deep
+
+
+def test_promptfoo_schemas_may_have_keys_of_several_types():
+    properties = {1: {"type": "string"}, "a": {"type": "string"}}
+    config = promptfoo({"type": "is-json", "value": {"properties": properties}})
+    (item,) = read_dataset(dump_yaml(config).encode(), filename="tests.yaml").items
+    (criterion,) = item.rubric.criteria
+    assert criterion.params["schema"]["properties"] == {"1": {"type": "string"}, "a": {"type": "string"}}
+
+
+@pytest.mark.parametrize("character", ["\0", "\ud800"])
+def test_names_that_cannot_be_stored_are_refused_by_place(character):
+    config = promptfoo({"type": "equals", "value": "o"}) | {"description": f"d{character}"}
+    assert [place for place, _ in faults(config)] == ["description"]
+    log = [{"spec": {"eval_name": f"d{character}"}}, *samples.OPENAI_EVALS_LOG[1:]]
+    assert [place for place, _ in faults(log, "log.jsonl")] == ["line 1: spec.eval_name"]
+
+
 def test_promptfoo_configurations_without_outputs_say_what_to_bring():
     with pytest.raises(InvalidFile, match="promptfoo eval --output") as refused:
         read({"prompts": ["p"], "tests": [{"vars": {"a": 1}}]})
@@ -222,6 +288,18 @@ def test_label_studio_annotations_are_raters_labels():
     }
     assert second.ground_truth == ("CANNOT_ASSESS", None, None)
     assert second.labels == {}
+
+
+def one_task(**data):
+    result = [{"from_name": "polite", "type": "choices", "value": {"choices": ["MET"]}}]
+    (item,) = read([{"id": 1, "data": data, "annotations": [{"completed_by": 3, "result": result}]}]).items
+    return item
+
+
+def test_the_text_is_the_submission_only_where_no_other_field_is_called_like_one():
+    item = one_task(text="An article.", Response="Its summary.")
+    assert (item.submission, item.metadata) == ("Its summary.", {"text": "An article."})
+    assert one_task(text="An article.", output=None).submission == "An article."
 
 
 @pytest.mark.parametrize(
@@ -305,9 +383,13 @@ def test_data_never_gives_way_to_what_was_said_about_it():
     task = samples.LABEL_STUDIO[0] | {"data": {"text": "s", "labels": ["x"], "ground_truth": "y"}}
     (item,) = read([task, samples.LABEL_STUDIO[1]]).items[:1]
     assert item.metadata == {"data_labels": ["x"], "data_ground_truth": "y"}
-    rollout = samples.VERIFIERS[0] | {"group": "mine", "submission": "other"}
+    item = one_task(**{"text": "s", "Labels": "x", "Ground Truth": "y", "label-reasons": {"ann": "z"}})
+    assert item.labels == {"annotator 3": ("MET",)}
+    assert sorted(item.metadata) == ["data_Ground Truth", "data_Labels", "data_label-reasons"]
+    rollout = samples.VERIFIERS[0] | {"group": "mine", "submission": "other", "id": "mine"}
     (item,) = read([rollout], "x.jsonl").items
     assert (item.submission, item.group, item.metadata["submission"]) == ("4", "3", "other")
+    assert (item.id, item.metadata["id"]) == ("3-1", "mine")
     sample = samples.OPENAI_EVALS[0] | {"prompt": "other", "id": 5}
     (item,) = read([sample], "x.jsonl").items
     assert (item.id, item.prompt[0]["role"], item.metadata) == ("5", "system", {"prompt": "other"})
