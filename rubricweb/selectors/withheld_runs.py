@@ -3,13 +3,13 @@
 from django.db.models import Q, QuerySet
 
 from rubricweb.models import Run, Team, User
-from rubricweb.selectors.blinding import hidden_runs
+from rubricweb.selectors.blinding import HiddenRuns, hidden_runs
 
 WITHHELD = "withheld while you review blind"
 """What stands in the place of a figure or a sentence about such a run."""
 
 
-def withheld_runs(viewer: User | None, team: Team) -> QuerySet[Run]:
+def withheld_runs(viewer: User | None, team: Team, hidden: HiddenRuns | None = None) -> QuerySet[Run]:
     """Runs of the team of which this person must not learn how many calls were made, what they cost, how many
     failed, or why asking stopped. None is nobody who reviews.
 
@@ -18,9 +18,12 @@ def withheld_runs(viewer: User | None, team: Team) -> QuerySet[Run]:
     them whether a cascade had asked. So both are withheld, as a whole, while the viewer is still to review an
     item of them blind; single judges and panels of one stage ask the same whatever is said.
 
+    `hidden` is what `hidden_runs` gives, for callers that have asked it.
+
     One query for somebody who rates in no open blind queue, at most seven for others.
     """
-    hidden = hidden_runs(viewer, team) if viewer is not None else None
+    if hidden is None and viewer is not None:
+        hidden = hidden_runs(viewer, team)
     if not hidden:
         return Run.objects.none()
     runs = Run.objects.filter(hidden.condition, team=team).order_by()

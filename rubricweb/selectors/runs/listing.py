@@ -76,8 +76,8 @@ def runs(
     size: int = 50,
 ) -> RunList:
     """The team's runs, newest first, with their summaries, and how far those that have not ended are; with
-    `unended` only these: running or paused. The state ARCHIVED is of those
-    that were archived, which the others leave out.
+    `unended` only these: running or paused. The state ARCHIVED is of those that were archived, which the
+    others leave out.
 
     Three queries, and a few more for somebody who rates in an open blind queue.
     """
@@ -106,7 +106,7 @@ def runs(
         .values_list("run_id", "graded", "items")
     }
     withheld = hidden_runs(viewer, team)
-    untold = set(withheld_runs(viewer, team).values_list("pk", flat=True)) if withheld else set()
+    untold = set(withheld_runs(viewer, team, withheld).values_list("pk", flat=True)) if withheld else set()
     listed = tuple(
         RunRow(
             run,
