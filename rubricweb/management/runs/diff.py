@@ -40,6 +40,8 @@ def _print(found: RunDiff, rows: tuple[DiffItemRow, ...]) -> None:
     units = f"{found.paired_by}s"
     if found.paired_by == "case":
         after, before = (side.system or str(side.run) for side in found.sides)
+        if after == before:
+            after, before = str(found.run), str(found.baseline)
         console.print(f"Paired by case: {after} against {before}")
     for one in found.settings:
         console.print(f"  {one.name}: {one.run}, against {one.baseline}")

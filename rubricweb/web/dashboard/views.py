@@ -145,7 +145,7 @@ def _lines(one: Series, series: Sequence[Series], place: Mapping[int, int]) -> I
 
 
 def _label(one: Series, series: Sequence[Series]) -> str:
-    """The rubric, and of dataset, judge and autograder what tells some of the series apart."""
+    """The rubric, of dataset, judge and autograder what tells some of the series apart, and unusual scores."""
     words = [one.rubric]
     if len({each.dataset for each in series}) > 1:
         words.append(one.dataset)
@@ -155,6 +155,8 @@ def _label(one: Series, series: Sequence[Series]) -> str:
         words.append(one.judge)
     if len({each.autograder for each in series}) > 1:
         words.append(autograder_title(one.autograder).lower())
+    if one.scored_as:
+        words.append(one.scored_as)
     return " · ".join(words)
 
 
@@ -167,6 +169,7 @@ def _breaks(series: Sequence[Series]) -> list[dict[str, Any]]:
             (after.dataset, before.dataset),
             (after.judge, before.judge),
             (autograder_title(after.autograder), autograder_title(before.autograder)),
+            (after.scored_as or "all cases, usual scores", before.scored_as or "all cases, usual scores"),
         )
         words = [new for new, old in changed if new != old]
         found.append({"time": after.points[0].at.timestamp(), "label": " · ".join(words)})

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from rubricweb.models import Dataset, RubricVersion, Run
 from rubricweb.services.datasets import datasets
+from rubricweb.services.datasets.halves.drawing import split_cases
 from rubricweb.services.reviews import reviews
 from rubricweb.services.runs import lifecycle as services
 from tests import factories
@@ -54,6 +55,32 @@ def lines(chart: dict[str, Any]) -> list[tuple[str, list[str]]]:
         (one["kind"], [name for name, value in zip(names, one["values"], strict=True) if value is not None])
         for one in chart["series"]
     ]
+
+
+def test_runs_over_another_half_or_scored_by_other_rules_are_never_joined(
+    people: Cast, sign_in, graded: Graded
+) -> None:
+    split = dataset(people, "split", count=10)
+    split_cases(split, n_dev=2, by=people.ed)
+    for name, options in {
+        "All": {},
+        "Dev": {"half": "dev"},
+        "Test": {"half": "test"},
+        "Raw": {"normalize": False},
+        "Strict": {"abstention": "zero"},
+        "All again": {},
+    }.items():
+        graded(split, name, **options)
+    page = board(people, sign_in)
+    assert [names for _, names in lines(page.context["chart"])] == [
+        ["All", "All again"],
+        ["Dev"],
+        ["Test"],
+        ["Raw"],
+        ["Strict"],
+    ]
+    labels = [line["label"].partition(" · ")[2] for line in page.context["chart"]["series"]]
+    assert labels == ["", "dev half", "test half", "raw scores", "abstentions zero"]
 
 
 def test_runs_over_different_datasets_are_never_joined(people: Cast, sign_in, graded: Graded) -> None:

@@ -123,7 +123,7 @@ def item_in_both(
     found = list(_rows(sides).filter(item=item))
     if not found:
         return None
-    by: PairedBy = "item" if len(found) == 2 else paired_by(run, baseline)
+    by: PairedBy = paired_by(run, baseline)
     if by == "case":
         found = list(_rows(sides).filter(item__case=item.case_id, item__wording=item.wording))
         _require_case_visible(viewer, item, found)

@@ -1,4 +1,4 @@
-"""What two runs are paired by: the items that both judged, or else the cases that both have answers to."""
+"""What two runs are paired by: the items that both judged, or the cases that both have answers to."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +9,7 @@ from django.db.models import Case, QuerySet, TextField, Value, When
 
 from rubricweb.engine.agreement.scores.pairing import paired_units, unit_means
 from rubricweb.errors import Invalid
-from rubricweb.models import Run, RunItem, SystemVersion
+from rubricweb.models import Item, Run, RunItem, SystemVersion
 from rubricweb.selectors.runs.diff.answers import CriterionAnswersOfRun
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
 
@@ -151,12 +151,14 @@ class PairedRuns:
 def paired_runs(run: Run, baseline: Run, hidden: set[int], *, field: str) -> PairedRuns:
     """The two runs by item where they have an item in common, else by case where they have a case in common.
 
-    `field` is the score they are compared on, `hidden` are items the viewer may not see. Two queries where
-    the runs are over different system versions or share items, at most six elsewhere. Raises Invalid where
+    By case too where cases have several attempts: those are alike, and counted one by one they would make
+    chance look like a change. `field` is the score they are compared on, `hidden` are items the viewer may
+    not see. At most three queries where the runs are of system versions or share items, at most seven
+    elsewhere. Raises Invalid where
     cases are needed and a run has answers of several versions: they are no attempts of one.
     """
     both = run, baseline
-    if _have_other_versions(run, baseline):
+    if _have_other_versions(run, baseline) or _have_attempts(run, baseline):
         sides, keys = _by_case(both, field)
         return _paired("case", (run.system, baseline.system), sides, keys, hidden)
     sides = [_read(one, field) for one in both]
@@ -175,9 +177,17 @@ def _have_other_versions(run: Run, baseline: Run) -> bool:
     return None not in versions and len(versions) == 2
 
 
+def _have_attempts(run: Run, baseline: Run) -> bool:
+    """Whether both are over one system version that has answered a case of the dataset several times."""
+    version = run.system_version_id
+    if version is None or version != baseline.system_version_id:
+        return False
+    return Item.objects.filter(dataset=run.dataset_id, system_version=version, attempt__gt=1).exists()
+
+
 def paired_by(run: Run, baseline: Run) -> PairedBy:
-    """What `paired_runs` pairs the two by, without reading their items. Two queries at most."""
-    if _have_other_versions(run, baseline):
+    """What `paired_runs` pairs the two by, without reading their items. Three queries at most."""
+    if _have_other_versions(run, baseline) or _have_attempts(run, baseline):
         return "case"
     items, others = (RunItem.objects.filter(run=one).order_by() for one in (run, baseline))
     if items.filter(item__in=others.values("item")).exists():

@@ -1,6 +1,7 @@
 """Scores over time: finished runs that may be joined by a line, and those that may not."""
 
 import json
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -24,8 +25,8 @@ class Point:
 
     The mean is over the `scored` of the `fully_judged` items; those with an error are in it once retried.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
-    A run over fewer than half of the `dataset_items` there were is a `is_try`. `system` is the version whose
-    answers it judged, as assistant@v4, or "".
+    A run over fewer than half of the `dataset_items` there were is a `is_try`; of a run over dev or test they
+    are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "".
     """
 
     run_id: int
@@ -53,7 +54,8 @@ class Point:
 class Series:
     """Runs over one dataset, or the answers of one system in it, that were graded alike.
 
-    Alike is by the same rubric version, autograder, judge or panel, and examples.
+    Alike is by the same rubric version, autograder, judge or panel, and examples, over the same half of the
+    dataset, and scored by the same rules: `scored_as` says what of these is not usual, "" where all is.
 
     `points` may be joined; `tries` were over few items and may not. They are oldest first; those of a
     `system` in the order of its versions. Where there are several versions, `shared` has their means over
@@ -71,6 +73,7 @@ class Series:
     autograder: str
     points: tuple[Point, ...]
     tries: tuple[Point, ...]
+    scored_as: str = field(default="", kw_only=True)
     shared: SharedCases | None = field(default=None, kw_only=True)
 
     @property
@@ -90,7 +93,7 @@ def finished_runs(runs: QuerySet[Run]) -> list[Run]:
 def series_of(team: Team, finished: Sequence[Run], withheld: Container[Run]) -> tuple[Series, ...]:
     """The series of `finished` runs (newest first), by number.
 
-    Four queries, and one more for each system of several versions.
+    At most six queries, and one more for each system of several versions.
     """
     numbers = _numbers(team) if finished else {}
     sizes = _items_there_were(finished)
@@ -133,6 +136,10 @@ def _key(run: Run) -> Key:
         run.autograder,
         run.panel,
         run.few_shot.digest if run.few_shot else None,
+        run.half,
+        run.normalize,
+        run.abstention,
+        run.on_error,
     )
 
 
@@ -145,12 +152,13 @@ def _key_of(
     autograder: str,
     panel: PanelSnapshot | None,
     examples: str | None,
+    *scored: object,
 ) -> Key:
     """What must be the same for two runs to be joined; without a rubric version items bring their own."""
     settled = panel and (panel.rule, panel.quorum, panel.repeats, panel.cascade and asdict(panel.cascade))
     members = [(one.name, one.weight, one.stage) for one in panel.members] if panel else []
     asked = json.dumps([settled, members, examples], sort_keys=True)
-    return dataset_id, system_id, version_id, judge, model, autograder, asked
+    return dataset_id, system_id, version_id, judge, model, autograder, asked, *scored
 
 
 def _numbers(team: Team) -> dict[Key, int]:
@@ -167,6 +175,10 @@ def _numbers(team: Team) -> dict[Key, int]:
             "autograder",
             "panel",
             "few_shot__digest",
+            "half",
+            "normalize",
+            "abstention",
+            "on_error",
         )
     )
     numbers: dict[Key, int] = {}
@@ -176,42 +188,33 @@ def _numbers(team: Team) -> dict[Key, int]:
 
 
 def _items_there_were(runs: Sequence[Run]) -> dict[int, int]:
-    """Run id → how many items its dataset had when it was started, whatever came in later."""
+    """Run id → how many items there were for it when it was started, whatever came in later."""
     last = Item.objects.filter(dataset=OuterRef("pk")).order_by("-position").values("position")[:1]
     datasets = Dataset.objects.filter(pk__in={run.dataset_id for run in runs})
     now = dict(datasets.annotate(items_now=Coalesce(Subquery(last), -1) + 1).values_list("pk", "items_now"))
     found = {run.pk: now[run.dataset_id] for run in runs}
-    # Of a system version its answers are the whole. They are counted: other versions' stand between them.
-    answers = Item.objects.filter(
-        dataset=OuterRef("dataset"),
-        system_version=OuterRef("system_version"),
-        created_at__lte=OuterRef("created_at"),
-        retired_in__gt=OuterRef("dataset_version"),
-    )
-    of_version = answers.order_by().values("dataset").annotate(n=Count("pk")).values("n")
-    versioned = [run.pk for run in runs if run.system_version_id is not None]
-    if versioned:
+    # Of a system version its answers are the whole, of a half its cases. They are counted: others stand
+    # between them. Of a whole dataset that is done only where a run may turn out to be a try.
+    to_count: dict[tuple[bool, bool], list[int]] = defaultdict(list)
+    for run in runs:
+        part = run.system_version_id is not None, bool(run.half)
+        if any(part) or run.summary.items < WHOLE_SHARE * found[run.pk]:
+            to_count[part].append(run.pk)
+    for (of_version, of_half), run_ids in to_count.items():
+        where = {"system_version": OuterRef("system_version")} if of_version else {}
+        where |= {"case__half": OuterRef("half")} if of_half else {}
+        there = Item.objects.filter(
+            dataset=OuterRef("dataset"),
+            created_at__lte=OuterRef("created_at"),
+            retired_in__gt=OuterRef("dataset_version"),
+            **where,
+        )
+        counted = there.order_by().values("dataset").annotate(n=Count("pk")).values("n")
         found |= dict(
-            Run.objects.filter(pk__in=versioned)
-            .annotate(items_then=Coalesce(Subquery(of_version), Value(0)))
+            Run.objects.filter(pk__in=run_ids)
+            .annotate(items_then=Coalesce(Subquery(counted), Value(0)))
             .values_list("pk", "items_then")
         )
-    few = [
-        run.pk
-        for run in runs
-        if run.system_version_id is None and run.summary.items < WHOLE_SHARE * found[run.pk]
-    ]
-    before = Item.objects.filter(
-        dataset=OuterRef("dataset"),
-        created_at__lte=OuterRef("created_at"),
-        retired_in__gt=OuterRef("dataset_version"),
-    )
-    counted = before.order_by().values("dataset").annotate(n=Count("pk")).values("n")
-    found |= dict(
-        Run.objects.filter(pk__in=few)
-        .annotate(items_then=Coalesce(Subquery(counted), Value(0)))
-        .values_list("pk", "items_then")
-    )
     return found
 
 
@@ -234,8 +237,20 @@ def _one_series(
         autograder=first.autograder,
         points=tuple(point for point in points if not point.is_try),
         tries=tuple(point for point in points if point.is_try),
+        scored_as=_scored_as(first),
         shared=_shared([run for run, point in zip(runs, points, strict=True) if not point.is_try], withheld),
     )
+
+
+def _scored_as(run: Run) -> str:
+    """What is not usual about which items were scored and how: "dev half, raw scores"."""
+    words = [
+        (f"{run.half} half", bool(run.half)),
+        ("raw scores", not run.normalize),
+        (f"abstentions {run.abstention}", run.abstention != "skip"),
+        (f"errors {run.on_error}", run.on_error != "exclude"),
+    ]
+    return ", ".join(word for word, is_so in words if is_so)
 
 
 def _place_of_version(run: Run) -> tuple[int, datetime, int]:

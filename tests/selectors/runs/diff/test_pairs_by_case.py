@@ -11,8 +11,8 @@ from rubricweb.selectors.runs.diff.item import item_in_both
 from rubricweb.selectors.runs.diff.items import hidden_from, item_changes, item_page
 from tests import factories
 from tests.factories import Cast
-from tests.judging import grade
-from tests.worlds.systems import Versions, answer, judge, run_of_before, versions
+from tests.judging import InProcessJudge, grade
+from tests.worlds.systems import FACT, Versions, answer, judge, run_of_before, versions
 
 
 @pytest.fixture
@@ -114,6 +114,50 @@ def test_runs_that_share_items_are_paired_by_item(people: Cast, world: Versions)
     assert (found.paired_by, found.scores.n, found.without_pair) == ("item", 5, None)
     assert found.scores.difference.value == 0.0
     assert found.counts["unpaired"] == 5  # the answers of v3
+
+
+def test_two_runs_over_attempts_of_one_version_count_cases(people: Cast) -> None:
+    """12 cases of three attempts each. One judge finds the first six right, the other two more."""
+    version = factories.version(people.team, people.ed, criteria=[FACT])
+    items = [
+        {
+            "case_id": f"c{case}",
+            "system": "assistant@v9",
+            "attempt": attempt,
+            "prompt": f"Question {case}",
+            "submission": f"Answer {case}, attempt {attempt}.",
+        }
+        for case in range(12)
+        for attempt in (1, 2, 3)
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+
+    def said_by(right: int) -> Run:
+        run = factories.run(people.team, people.ed, dataset=dataset, rubric_version=version)
+        is_right = {f"Answer {case}," for case in range(right)}
+        return grade(
+            run,
+            InProcessJudge(lambda _, text: "MET" if " ".join(text.split()[:2]) in is_right else "UNMET"),
+        )
+
+    baseline, run = said_by(6), said_by(8)
+    found = run_diff(run, baseline, viewer=people.ed)
+    assert (found.paired_by, found.scores.n, found.scores.difference.value) == (
+        "case",
+        12,
+        pytest.approx(1 / 6),
+    )
+    low = found.scores.difference.low
+    assert low is not None
+    assert low < 0
+    # Two cases turned, both to MET: McNemar's exact p is 2 · ½².
+    assert (found.criteria[0].to_met, found.criteria[0].p) == (2, pytest.approx(0.5))
+    seen = item_in_both(run, baseline, dataset.items.get(key="c7@assistant@v9#2"), viewer=people.ed)
+    assert seen is not None
+    assert (seen.paired_by, len(seen.run_rows), seen.change.difference) == ("case", 3, 1.0)
+    assert seen.run_row is not None
+    assert seen.baseline_row is not None
+    assert seen.run_row.item.attempt == seen.baseline_row.item.attempt == 2
 
 
 def test_a_run_over_several_versions_is_not_paired_by_case(people: Cast) -> None:
