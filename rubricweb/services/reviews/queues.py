@@ -44,7 +44,7 @@ from rubricweb.services.labels import refused, require_rubric
 from rubricweb.services.reviews import assignments, calibration, queue_items
 from rubricweb.services.reviews import raters as queue_people
 from rubricweb.services.reviews.raters import rater_for
-from rubricweb.services.shared.archiving import require_listed
+from rubricweb.services.shared.archiving import hold_listed, require_listed
 from rubricweb.services.shared.journal import record
 
 NAME_MAX = 200
@@ -107,7 +107,7 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     require_hold(asked.hold_minutes)
     require_listed(dataset)
     if asked.rubric_version is not None and asked.rubric_version.rubric is not None:
-        require_listed(asked.rubric_version.rubric)
+        hold_listed(asked.rubric_version.rubric)
     if source.kind == ALL:
         require_rubric(dataset, asked.rubric_version)
     criteria = chosen_criteria(asked.rubric_version, asked.criteria)

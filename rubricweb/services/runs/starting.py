@@ -43,7 +43,7 @@ from rubricweb.services.runs.budgets import require_caps_hold
 from rubricweb.services.runs.events import note
 from rubricweb.services.runs.work_queue import Enqueue, notify_on_commit
 from rubricweb.services.shared import bulk_rows
-from rubricweb.services.shared.archiving import require_listed
+from rubricweb.services.shared.archiving import hold_listed, require_listed
 from rubricweb.services.shared.journal import record
 
 MAX_CHOSEN = 10_000
@@ -117,7 +117,13 @@ def start_run(
 def start_draft(
     draft: Draft, *, by: User | None, enqueue: Enqueue, budget_usd: float | None, no_cap: bool
 ) -> Run:
-    """Starts a drafted run over the answers of one version; its dataset is on `hold`."""
+    """Starts a drafted run over the answers of one version; its dataset is on `hold`.
+
+    Raises NotFound where its rubric was deleted since it was read.
+    """
+    version = draft.run.rubric_version
+    if version is not None and version.rubric is not None:
+        hold_listed(version.rubric)
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
     draft.run.system_version = _one_version(draft.items)
     require_caps_hold(draft.run.asked_judges, budget_usd=budget_usd, no_cap=no_cap)

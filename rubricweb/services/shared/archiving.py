@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
-from rubricweb.errors import Conflict, Invalid
+from rubricweb.errors import Conflict, Invalid, NotFound
 from rubricweb.models import (
     UNENDED,
     Combination,
@@ -119,6 +119,18 @@ def require_listed(row: Rubric | Dataset | System | JudgeEndpoint) -> None:
     """Refuses new work on what is archived."""
     if row.archived_at is not None:
         raise Conflict(f"The {kind_of(row)} {row} is archived: restore it first, or choose another.")
+
+
+def hold_listed(rubric: Rubric) -> None:
+    """Until the caller's transaction ends nobody deletes or archives the rubric.
+
+    Raises NotFound for one that was deleted since it was read, Conflict for an archived one.
+    """
+    there = Rubric.objects.filter(pk=rubric.pk, team=rubric.team_id, team__deleted_at=None)
+    held = there.select_for_update(of=("self",), no_key=True).first()
+    if held is None:
+        raise NotFound("rubric")
+    require_listed(held)
 
 
 def require_idle(row: CanBeArchived) -> None:

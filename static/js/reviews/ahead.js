@@ -6,6 +6,7 @@
 import { tell } from "../shared/events.js";
 import { one } from "../shared/one.js";
 import { csrfToken, post } from "../shared/post.js";
+import { keepTyped } from "../shared/typed_text.js";
 import { theForm } from "./form.js";
 
 /** @typedef {{ url: string, back: string | null, html?: string }} Ahead */
@@ -15,6 +16,7 @@ let ahead = null; // {url, back, html} of the item that comes next
 /** @type {Promise<void> | null} */
 let fetching = null;
 let isGoingOn = false; // within the queue: what was taken ahead is what comes next
+let shown = location.pathname; // of the item that is here
 
 const page = () => document.querySelector("[data-ahead]");
 
@@ -86,10 +88,12 @@ const goOn = ({ url, html = "" }, { isCounted }) => {
   const main = found.getElementById("main");
   if (!main) return false;
   ahead = null;
+  keepTyped();
   const left = document.querySelector("[data-review-rail] [aria-current]")?.getAttribute("href");
   one("#main").replaceWith(document.adoptNode(main));
   document.title = found.title;
   history.pushState({ review: true }, "", url);
+  shown = location.pathname;
   if (!isCounted) markLeft(left);
   tell("review:ready");
   return true;
@@ -177,4 +181,7 @@ window.addEventListener("pagehide", () => {
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) prepare();
 });
-window.addEventListener("popstate", () => location.reload());
+// A link to a place on this page says so too.
+window.addEventListener("popstate", () => {
+  if (location.pathname !== shown) location.reload();
+});

@@ -86,7 +86,8 @@ const kept = () => {
   }
 };
 
-window.addEventListener("pagehide", () => {
+/** Before the page, or what is in it, gives way to another. */
+export const keepTyped = () => {
   const waiting = kept();
   const here = controls(document.body).filter(person);
   for (const control of here) waiting.delete(place(control));
@@ -96,6 +97,8 @@ window.addEventListener("pagehide", () => {
   } catch {
     // then it is lost with the page, as it would be without this
   }
-});
+};
 
+window.addEventListener("pagehide", keepTyped);
+document.addEventListener("review:ready", () => putBack(kept())); // another item is in the place of the one before
 putBack(kept());

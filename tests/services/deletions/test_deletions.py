@@ -321,6 +321,22 @@ def test_nothing_begins_over_what_was_deleted_since_it_was_read(
     assert not wake_ups.notified
 
 
+def test_nothing_begins_by_a_rubric_that_was_deleted_since_it_was_read(world: Furnished) -> None:
+    team, by = world.people.team, world.people.ed
+    version = factories.version(team, by)
+    dataset = factories.dataset(team, by, name="stays")
+    read = RubricVersion.objects.select_related("rubric").get(pk=version.pk)
+    delete(world, version.rubric)
+    before = Run.objects.count(), ReviewQueue.objects.count()
+    for begin in (
+        lambda: factories.run(team, by, dataset=dataset, rubric_version=read),
+        lambda: factories.queue(team, by, dataset=dataset, rubric_version=read, raters=[by], name="Later"),
+    ):
+        with pytest.raises(NotFound):
+            begin()
+    assert (Run.objects.count(), ReviewQueue.objects.count()) == before
+
+
 def test_what_is_in_use_is_refused_with_its_place(world: Furnished, dataset: Dataset, run: Run) -> None:
     going_on = factories.run(
         dataset.team, world.people.ed, dataset=dataset, rubric_version=run.rubric_version

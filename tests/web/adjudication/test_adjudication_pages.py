@@ -6,8 +6,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from rubricweb.models import Adjudication, JournalEntry, Review, Revision
+from rubricweb.models import Adjudication, JournalEntry, Review, Revision, SystemVersion
 from rubricweb.services.reviews import reviews
+from rubricweb.services.runs.launching import launch_runs
+from rubricweb.services.runs.starting import RunOptions
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -48,6 +50,31 @@ def inbox_url(people: Cast) -> str:
 
 def rows(answer) -> list[str]:
     return [row.item_key for row in answer.context["page"].rows]
+
+
+def test_the_inbox_of_a_run_that_was_launched_with_others_names_it(people: Cast, sign_in) -> None:
+    items = [
+        {"case_id": "q", "system": f"bot@{label}", "prompt": "Q?", "submission": label}
+        for label in ("v1", "v2")
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=items)
+    version = factories.version(
+        people.team, people.ed, criteria=[{"name": "only", "weight": 1, "requirement": "Is right."}]
+    )
+    systems = list(SystemVersion.objects.filter(system__team=people.team, system__name="bot").order_by("pk"))
+    runs = launch_runs(
+        people.team,
+        by=people.ed,
+        dataset=dataset,
+        rubric_version=version,
+        enqueue=factories.WakeUps(),
+        options=RunOptions(judge_id="offline", systems=systems, name="Nightly"),
+    )
+    for run in runs:
+        grade(run, InProcessJudge(lambda requirement, response: "MET"))
+    for run in runs:
+        told = text(sign_in(people.rae).get(inbox_url(people), {"run": run.pk}))
+        assert f"Only the judge of {run} , over the answers of all runs started with it," in told
 
 
 class TestInbox:
