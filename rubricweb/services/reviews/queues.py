@@ -90,6 +90,8 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     an item has no rubric or, with `criteria`, one of its own; the fault's place is the field it is about.
     Raises Conflict when the name is taken, and what `queue_sources.chosen` and `chosen_criteria` raise.
     """
+    if asked.rubric_version is not None and asked.rubric_version.rubric is not None:
+        hold_listed(asked.rubric_version.rubric)
     dataset_versions.hold(asked.dataset)
     name = unused_name(team, asked.name)
     people = list(reviewers(team)) if asked.everyone else list(dict.fromkeys(asked.raters))
@@ -106,8 +108,6 @@ def create_queue(team: Team, asked: QueueRequest, *, by: User) -> ReviewQueue:
     _require_known("rationale", asked.rationale, Rationale.values)
     require_hold(asked.hold_minutes)
     require_listed(dataset)
-    if asked.rubric_version is not None and asked.rubric_version.rubric is not None:
-        hold_listed(asked.rubric_version.rubric)
     if source.kind == ALL:
         require_rubric(dataset, asked.rubric_version)
     criteria = chosen_criteria(asked.rubric_version, asked.criteria)

@@ -107,8 +107,11 @@ def start_run(
     cap of its own; the team's for the month holds beside it. A judge without a price can be held to neither:
     then only `no_cap` starts the run. Nothing is stored when something is refused: Invalid, with its place,
     for unknown names, no items, items without a rubric, a panel or examples that cannot be, a cap that cannot
-    be kept.
+    be kept. NotFound for a dataset or rubric that was deleted since it was read.
     """
+    # In the order in which a version is published together with a queue.
+    if rubric_version is not None and rubric_version.rubric is not None:
+        hold_listed(rubric_version.rubric)
     dataset_versions.hold(dataset)
     draft = drafted(team, options, dataset=dataset, rubric_version=rubric_version)
     return start_draft(draft, by=by, enqueue=enqueue, budget_usd=budget_usd, no_cap=no_cap)
@@ -117,13 +120,7 @@ def start_run(
 def start_draft(
     draft: Draft, *, by: User | None, enqueue: Enqueue, budget_usd: float | None, no_cap: bool
 ) -> Run:
-    """Starts a drafted run over the answers of one version; its dataset is on `hold`.
-
-    Raises NotFound where its rubric was deleted since it was read.
-    """
-    version = draft.run.rubric_version
-    if version is not None and version.rubric is not None:
-        hold_listed(version.rubric)
+    """Starts a drafted run over the answers of one version; its dataset is on `hold`."""
     draft.run.budget_usd, draft.run.created_by = budget_usd, by
     draft.run.system_version = _one_version(draft.items)
     require_caps_hold(draft.run.asked_judges, budget_usd=budget_usd, no_cap=no_cap)
