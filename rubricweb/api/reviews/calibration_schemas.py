@@ -51,7 +51,10 @@ class Calibration(Schema):
 
 
 class GoldAccuracy(Schema):
-    """Over all gold items submitted, those after the round too; `low` to `high` is Wilson's 95 % interval."""
+    """Over all gold items submitted, those after the round too; `low` to `high` is a 95 % interval.
+
+    Labels of one item count together in it; both ends are null where all labels are of one item.
+    """
 
     right: int
     total: int

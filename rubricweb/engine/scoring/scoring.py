@@ -68,6 +68,9 @@ ABSTENTION_POLICIES: Final = get_args(Abstention)
 ERROR_POLICIES: Final = get_args(OnError)
 FAILED_ITEM_POLICIES: Final = get_args(FailedItems)
 
+ROUNDING: Final = 1e-9
+"""By so little a value may miss a limit: 0.7 + 0.1 is 0.8 on paper and 0.7999999999999999 in binary."""
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -184,12 +187,13 @@ def passed(rubric: Rubric, score: float | None, outcomes: Sequence[Outcome] | No
     ``score`` is the normalised score with any penalty taken off, ``outcomes`` one per criterion (None: not
     known). A criterion of weight 0 or without a value asks for nothing of ``min_criterion``; one that failed
     leaves the answer open, unless another limit is already missed. Rule (0.8, 0.5) with score 0.9 and
-    outcomes MET, 0.5 of positive weight passes; UNMET instead of 0.5 does not.
+    outcomes MET, 0.5 of positive weight passes; UNMET instead of 0.5 does not. What misses a limit by no more
+    than binary rounding reaches it.
     """
     rule = rubric.pass_rule
     if rule is None or score is None:
         return None
-    if rule.min_score is not None and score < rule.min_score:
+    if rule.min_score is not None and score < rule.min_score - ROUNDING:
         return False
     if rule.min_criterion is None:
         return True
@@ -199,7 +203,7 @@ def passed(rubric: Rubric, score: float | None, outcomes: Sequence[Outcome] | No
         raise ValueError(f"{len(outcomes)} outcomes for {len(rubric.criteria)} criteria; allowed: one each")
     scored = [(w, outcome) for w, outcome in zip(rubric.weights, outcomes, strict=True) if w != 0]
     values = [(w, value) for w, outcome in scored if (value := value_of(outcome)) is not None]
-    if any((value if w > 0 else 1.0 - value) < rule.min_criterion for w, value in values):
+    if any((value if w > 0 else 1.0 - value) < rule.min_criterion - ROUNDING for w, value in values):
         return False
     return None if any(isinstance(outcome, Failed) for _, outcome in scored) else True
 

@@ -17,6 +17,7 @@ from rubricweb.management.terminal.unavailable import print_unavailable
 from rubricweb.models import Role, Run
 from rubricweb.selectors.comparison import comparison
 from rubricweb.selectors.comparison.comparison import Comparison
+from rubricweb.selectors.comparison.findings import kappa_of
 from rubricweb.selectors.comparison.members import PanelComparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.selectors.labels import comparable
@@ -26,7 +27,7 @@ from rubricweb.selectors.shared.unavailable import Unavailable
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.datasets.halves import looks
 
-FIGURES = ("accuracy", "balanced_accuracy", "kappa", "mcc")
+FIGURES = ("accuracy", "balanced_accuracy", "mcc")
 OPTION_FIGURES = ("quadratic_kappa", "adjacent_accuracy", "steps_apart", "value_error", "macro_f1")
 SCORE_FIGURES = ("pearson", "spearman", "kendall", "rmse", "mae", "bias")
 ALL = "all criteria"
@@ -137,7 +138,7 @@ def _rows(found: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _pair(pair: PairAgreement | OptionAgreement) -> dict[str, Any]:
-    return {"n": pair.n, **{name: getattr(pair, name) for name in FIGURES}}
+    return {"n": pair.n, **{name: getattr(pair, name) for name in FIGURES}, "kappa": kappa_of(pair)}
 
 
 def _human_ceiling(ceiling: HumanCeiling) -> dict[str, Any]:
@@ -239,7 +240,7 @@ def _members(panel: PanelComparison) -> Table:
         for place, (what, pair) in enumerate(rows):
             counts = ("", "") if place else (str(member.failed), str(member.unasked))
             name = "" if place else member.name
-            figures = text_of(pair.accuracy), text_of(pair.kappa)
+            figures = text_of(pair.accuracy), text_of(kappa_of(pair))
             table.add_row(name, what, str(pair.n), *figures, str(pair.abstained), *counts)
     return table
 
@@ -253,12 +254,14 @@ def _print_estimate(found: PeopleEstimate) -> None:
         assert mean is not None
         why = f" {mean.reason}" if mean.reason else ""
         console.print(f"People's mean score over {of}: {text_of(mean)} from {mean.n:,} labelled items.{why}")
-    these = found.these
-    if these is not None and these.worst is not None:
-        ends = interval_text(these.worst, these.best)
+    these, like_these = found.these, found.like_these
+    assert these is not None
+    assert like_these is not None
+    if these.worst is not None:
         console.print(
             f"{these.missing:,} items people were asked about have no answer; with all of them worst or best "
-            f"the interval would be {ends}."
+            f"the interval would be {interval_text(these.worst, these.best)} over {found.population} and "
+            f"{interval_text(like_these.worst, like_these.best)} over cases like these."
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, holm
+from rubricweb.engine.agreement import HumanCeiling, OptionAgreement, PairAgreement, holm
 from rubricweb.engine.agreement.intervals import Figure, p_against, simultaneous, widened
 from rubricweb.engine.number_format import counted, number, share, text_of
 from rubricweb.selectors.comparison.comparison import Comparison
@@ -46,7 +46,7 @@ def findings(found: Comparison) -> list[ComparisonFinding]:
         said.append(
             _human_ceiling(found.ceiling, _Tested.alone(_ceiling_difference(found.ceiling), confidence))
         )
-    agreeing = _all_at_once([_kappa_of(options) for _, options in choices], confidence)
+    agreeing = _all_at_once([kappa_of(options) for _, options in choices], confidence)
     reliable = _all_at_once([row.human_alpha for row, _ in choices], confidence, against=RELIABLE_ALPHA)
     over_ceiling = _all_at_once([_ceiling_difference(row.ceiling) for row, _ in choices], confidence)
     for (row, options), kappa, alpha, apart in zip(choices, agreeing, reliable, over_ceiling, strict=True):
@@ -60,6 +60,12 @@ def findings(found: Comparison) -> list[ComparisonFinding]:
         return _checks(found)
     said += _limits(found, found.overall.n + sum(options.n for _, options in choices))
     return [finding for finding in said if finding is not None]
+
+
+def kappa_of(pair: PairAgreement | OptionAgreement) -> Figure:
+    """The κ to show and speak of: quadratic where options are steps, so that a near miss counts less."""
+    quadratic = pair.quadratic_kappa if isinstance(pair, OptionAgreement) else None
+    return pair.kappa if quadratic is None else quadratic
 
 
 @dataclass(frozen=True)
@@ -105,11 +111,6 @@ def _all_at_once(figures: Sequence[Figure], confidence: float, against: float = 
         _Tested(widened(figure, each), confidence, against, p, len(figures))
         for figure, p in zip(figures, adjusted, strict=True)
     ]
-
-
-def _kappa_of(options: OptionAgreement) -> Figure:
-    """Where the options are steps a near miss counts less."""
-    return options.kappa if options.quadratic_kappa is None else options.quadratic_kappa
 
 
 def _ceiling_difference(ceiling: HumanCeiling) -> Figure:
@@ -205,17 +206,16 @@ def _people(tested: _Tested, of: str = "") -> ComparisonFinding | None:
     if alpha.value is None:
         return None
     text = f"α among people is {text_of(alpha)} over {alpha.n:,} units"
-    if alpha.value < RELIABLE_ALPHA:
-        return ComparisonFinding(
-            "warning",
-            _title(of, "People differ among themselves too much to measure a judge finely."),
-            f"{text}; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions."
-            f"{tested.holm_note} Sharpen the criteria they differ on before blaming the judge.",
-        )
+    if tested.side > 0:
+        title = _title(of, "People agree well enough to measure a judge.")
+        return ComparisonFinding("success", title, f"{text}.{tested.holm_note}")
+    text += f"; at least {RELIABLE_ALPHA} is the usual bar for tentative conclusions.{tested.holm_note}"
     if tested.side == 0:
-        return None
-    text = f"{text}.{tested.holm_note}"
-    return ComparisonFinding("success", _title(of, "People agree well enough to measure a judge."), text)
+        title = _title(of, "Whether people agree well enough to measure a judge is open.")
+        return ComparisonFinding("info", title, text)
+    title = _title(of, "People differ among themselves too much to measure a judge finely.")
+    text += " Sharpen the criteria they differ on before blaming the judge."
+    return ComparisonFinding("warning", title, text)
 
 
 def _human_ceiling(ceiling: HumanCeiling, tested: _Tested, *, of: str = "") -> ComparisonFinding | None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
+import numpy as np
 from django.db.models import QuerySet
 
-from rubricweb.engine.agreement.intervals import wilson
+from rubricweb.engine.agreement.intervals import share_figure
 from rubricweb.models import (
     Adjudication,
     Calibration,
@@ -146,8 +147,8 @@ def reaches_mark(queue: ReviewQueue, right: int, total: int) -> bool:
 
 def counted(queue: ReviewQueue, rater: Rater, *, since: datetime | None = None) -> tuple[int, int]:
     """(right, total) of the labels a rater gave to gold items, those submitted after `since`."""
-    right, total = _scores(queue, since=since, rater=rater).get(rater.pk, (0, 0))
-    return right, total
+    found = _accuracy(_scores(queue, since=since, rater=rater).get(rater.pk, {}).values())
+    return found.right, found.total
 
 
 def _gold_reviews(queue: ReviewQueue, rater: Rater | None = None) -> QuerySet[Review]:
@@ -162,21 +163,21 @@ def _scores(
     since: datetime | None = None,
     rater: Rater | None = None,
     hidden: Collection[int] = (),
-) -> dict[int, tuple[int, int]]:
-    """Rater id → (right, total): the initial labels in submitted reviews of gold items against the known."""
+) -> dict[int, dict[int, tuple[int, int]]]:
+    """Rater id → item id → (right, total): the initial labels of submitted gold items against the known."""
     known = known_labels(queue)
     reviews = _gold_reviews(queue, rater).filter(state=ReviewState.SUBMITTED)
     if since is not None:
         reviews = reviews.filter(submitted_at__gt=since)
     said = Judgement.objects.in_reviews(pk__in=reviews.order_by().values("pk")).filter(verdict__isnull=False)
-    scores: dict[int, tuple[int, int]] = {}
+    scores: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
     rows = said.values_list("review__rater_id", "item_id", "criterion_id", "verdict")
     for rater_id, item_id, criterion_id, verdict in rows:
         truth = known.get((item_id, criterion_id))
         if truth is None or item_id in hidden:
             continue
-        right, total = scores.get(rater_id, (0, 0))
-        scores[rater_id] = (right + (verdict == truth), total + 1)
+        right, total = scores[rater_id].get(item_id, (0, 0))
+        scores[rater_id][item_id] = (right + (verdict == truth), total + 1)
     return scores
 
 
@@ -185,31 +186,32 @@ def _scores(
 
 @dataclass(frozen=True)
 class GoldAccuracy:
-    """How many of a rater's labels of gold items are like the known ones, with Wilson's interval at 95 %."""
+    """How many of a rater's labels of gold items are like the known ones, with a 95 % interval.
+
+    Labels of one item fall together and count for less than as many of several, see `share_figure`; several
+    of a single item have no interval.
+    """
 
     right: int
     total: int
+    low: float | None = None
+    high: float | None = None
 
     @property
     def share(self) -> float | None:
         return self.right / self.total if self.total else None
 
-    @property
-    def low(self) -> float | None:
-        return self._bounds()[0]
 
-    @property
-    def high(self) -> float | None:
-        return self._bounds()[1]
-
-    def _bounds(self) -> tuple[float | None, float | None]:
-        return wilson(self.right, self.total) or (None, None)
+def _accuracy(by_item: Collection[tuple[int, int]]) -> GoldAccuracy:
+    right, total = np.array([*by_item], dtype=np.float64).reshape(-1, 2).T
+    figure = share_figure(right, total)
+    return GoldAccuracy(int(right.sum()), figure.n, figure.low, figure.high)
 
 
 def gold_accuracy(queue: ReviewQueue, viewer: User) -> dict[int, GoldAccuracy]:
     """Rater id → accuracy on the gold items whose labels are not hidden from the viewer."""
     hidden = hidden_gold(queue, viewer)
-    return {pk: GoldAccuracy(*score) for pk, score in _scores(queue, hidden=hidden).items()}
+    return {pk: _accuracy(by_item.values()) for pk, by_item in _scores(queue, hidden=hidden).items()}
 
 
 def hidden_gold(queue: ReviewQueue, viewer: User) -> frozenset[int]:

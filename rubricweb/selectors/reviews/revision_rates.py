@@ -1,11 +1,13 @@
 """How often people change their verdict once they have seen a judge's: how strongly a judge anchors them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from rubricweb.engine.agreement import Figure
-from rubricweb.engine.agreement.intervals import wilson
+from rubricweb.engine.agreement.intervals import share_figure
 from rubricweb.models import (
     Blind,
     Criterion,
@@ -26,8 +28,9 @@ class RevisionRate:
     """Of the verdicts from which the judge differed when it was shown, and about which people said something.
 
     `changed` is the share they changed, `to_judge` the share they changed to the judge's label, both with n
-    and Wilson's interval; `unclear` counts those where they found the rubric so. `unanswered` verdicts, about
-    which nobody said anything, are in no share. `criterion` is None over all of them.
+    and an interval in which those on one item count together; `unclear` counts those where they found the
+    rubric so. `unanswered` verdicts, about which nobody said anything, are in no share. `criterion` is None
+    over all of them.
     """
 
     criterion: Criterion | None
@@ -56,8 +59,8 @@ BLIND_TO_JUDGE = (Blind.BOTH, Blind.JUDGE, Blind.SELF)
 def revision_rates(run: Run, queues: Sequence[ReviewQueue], *, viewer: User) -> RevisionRates:
     """The revisions of verdicts in those of the queues that hid the run's judge first and revealed it then.
 
-    Changes 3 of 10, all to the judge's label: changed 0.3, to_judge 0.3, interval 0.108 to 0.603. Items the
-    viewer is still to review blind are left out. Without such a queue no query is made.
+    Changes 3 of 10 on ten items, all to the judge's label: changed and to_judge 0.3, interval 0.108 to 0.603.
+    Items the viewer is still to review blind are left out. Without such a queue no query is made.
     """
     revealing = [one for one in queues if one.blind in BLIND_TO_JUDGE and _reveals(one, run)]
     if not revealing:
@@ -99,16 +102,16 @@ def _rate(criterion: Criterion | None, rows: Sequence[Revision], unanswered: int
     changed = [row for row in rows if row.choice == RevisionChoice.CHANGE]
     return RevisionRate(
         criterion=criterion,
-        changed=_share(changed, len(rows)),
-        to_judge=_share((row for row in changed if row.verdict == row.judge_verdict), len(rows)),
+        changed=_share(changed, rows),
+        to_judge=_share((row for row in changed if row.verdict == row.judge_verdict), rows),
         unclear=sum(row.choice == RevisionChoice.UNCLEAR for row in rows),
         unanswered=unanswered,
     )
 
 
-def _share(rows: Iterable[Revision], n: int) -> Figure:
-    count = sum(1 for _ in rows)
-    interval = wilson(count, n)
-    if interval is None:
-        return Figure(None, None, None, 0)
-    return Figure(count / n, *interval, n)
+def _share(some: Iterable[Revision], rows: Sequence[Revision]) -> Figure:
+    """The share of the rows that some of them are; those about one item fall together."""
+    totals = Counter(row.judgement.item_id for row in rows)
+    counts = Counter(row.judgement.item_id for row in some)
+    successes = np.array([counts[item_id] for item_id in totals], dtype=np.float64)
+    return share_figure(successes, np.array([*totals.values()], dtype=np.float64))

@@ -49,7 +49,7 @@ def compare(request: TeamRequest) -> HttpResponse:
         "found": found,
         "other_wordings": words.other_wordings(found, selection.other_versions),
         "special_cases": list(words.special_cases(found, inbox_url, has_choices=bool(choices))),
-        "bias_words": words.bias_words(found.scores.agreement),
+        "bias_words": words.bias_words(found.scores.agreement, found.confidence),
         "estimate_words": words.estimate_words(found.scores.estimate),
         "binary": [row for row in found.criteria if row.criterion.kind == "binary"],
         "choices": choices,

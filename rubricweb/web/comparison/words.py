@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from rubricweb.engine.agreement.intervals import CONFIDENCE, p_against
 from rubricweb.engine.agreement.scores.scores import ScoreAgreement
-from rubricweb.engine.number_format import counted, number, share
+from rubricweb.engine.number_format import counted, interval_text, number, share
 from rubricweb.models import ReviewQueue, RubricVersion
 from rubricweb.selectors.comparison.comparison import Comparison
 from rubricweb.selectors.comparison.people_means import PeopleEstimate
 from rubricweb.templatetags.display import figure
 from rubricweb.web.shared.tiles import sentence
-
-CHANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -132,14 +131,19 @@ def _link(address: str, count: int) -> SafeString:
 # ── Scores ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def bias_words(agreement: ScoreAgreement) -> str:
-    """Whether the judge's scores differ from people's by more than chance."""
-    test = agreement.bias_t
-    if test.p is None:
-        why = "it takes two items" if agreement.n < 2 else "every item differs by the same amount"
-        return f"Whether the bias could be chance is undefined: {why}."
-    chance = "is unlikely to be chance" if test.p < CHANCE else "could be chance"
-    return f"The bias {chance}: paired t({test.df}) = {number(test.t, 2)}, p = {number(test.p)}."
+def bias_words(agreement: ScoreAgreement, confidence: float) -> str:
+    """Whether the judge's scores differ from people's by more than chance, as far as their interval tells.
+
+    `confidence` is that of the comparison's claims: at a look at a test half the interval is wider.
+    """
+    p = p_against(agreement.bias)
+    if p is None:
+        return "Whether the bias could be chance is undefined: it takes two items."
+    level = 1 - confidence
+    chance = "is unlikely to be chance" if p < level else "could be chance"
+    said = "p < 0.001" if p < 0.001 else f"p = {number(p)}"
+    asked = f", and at this look a claim takes less than {level:.2g}" if level <= p < 1 - CONFIDENCE else ""
+    return f"The bias {chance}: {said}{asked}."
 
 
 def estimate_words(estimate: PeopleEstimate) -> str:
@@ -176,14 +180,15 @@ def estimate_words(estimate: PeopleEstimate) -> str:
 
 
 def _unanswered(estimate: PeopleEstimate) -> str:
-    these = estimate.these
-    if these is None or not these.missing:
+    these, like_these = estimate.these, estimate.like_these
+    if these is None or like_these is None or not these.missing:
         return ""
     verb = "has" if these.missing == 1 else "have"
     said = f"{counted(these.missing, 'item')} that people were asked about {verb} no answer"
     if these.worst is None:
         return f"{said}."
     return (
-        f"{said}: with all of them at the bottom or the top the interval would be {number(these.worst)} to "
-        f"{number(these.best)}."
+        f"{said}: with all of them at the bottom or the top the interval would be "
+        f"{interval_text(these.worst, these.best)} of these items and "
+        f"{interval_text(like_these.worst, like_these.best)} of cases like these."
     )

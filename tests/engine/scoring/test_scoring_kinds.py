@@ -227,6 +227,28 @@ def test_the_pass_rule_asks_for_a_score_and_for_every_criterion(rule, score, out
     assert passed(rubric, score, outcomes) is expected
 
 
+@pytest.mark.parametrize("weights", [(7, 1, 2), (0.7, 0.1, 0.2)])
+def test_rounding_misses_no_limit_of_a_score(weights):
+    # MET MET UNMET is (7 + 1) / 10 = 0.8 on paper; in binary (0.7 + 0.1) / 1 is 0.7999999999999999.
+    score = score_verdicts(weights, [MET, MET, UNMET]).score
+    criteria = [Criterion(name=f"c{i}", weight=weight, requirement="So.") for i, weight in enumerate(weights)]
+    assert passed(Rubric(criteria, pass_rule=PassRule(min_score=0.8)), score, [MET, MET, UNMET]) is True
+    assert passed(Rubric(criteria, pass_rule=PassRule(min_score=0.8001)), score, [MET, MET, UNMET]) is False
+
+
+def test_rounding_misses_no_limit_of_a_criterion():
+    # The good value of 0.9 under a negative weight is 1 − 0.9 = 0.1 on paper, 0.09999999999999998 in binary.
+    severity = Criterion(
+        name="severity",
+        weight=-5,
+        requirement="How bad?",
+        options=(Option(label="None", value=0.0), Option(label="Bad", value=0.9)),
+    )
+    for limit, expected in ((0.1, True), (0.11, False)):
+        rubric = Rubric([BINARY, severity], pass_rule=PassRule(min_criterion=limit))
+        assert passed(rubric, 0.5, [MET, 0.9]) is expected
+
+
 def test_a_tracked_metric_asks_nothing_of_the_pass_rule():
     rubric = Rubric([BINARY, METRIC], pass_rule=PassRule(min_criterion=1.0))
     assert passed(rubric, 1.0, [MET, -7.0]) is True

@@ -136,6 +136,20 @@ def test_people_are_measured_before_the_judge_is_blamed(alpha: Figure, said: str
     assert said in titles(found)
 
 
+def test_whether_people_agree_well_enough_is_open_where_the_interval_holds_the_bar() -> None:
+    # α 0.61 [0.10, 0.90] against 0.667: z = 1.95996 · 0.057 / 0.29 = 0.385, p = 0.70: above the bar or below.
+    found = comparison({"MET MET": 10, "UNMET UNMET": 10}, alpha=Figure(0.61, 0.1, 0.9, 20))
+    [said] = [finding for finding in findings(found) if "eople" in finding.title and "α" in finding.text]
+    assert (said.level, said.title) == (
+        "info",
+        "Whether people agree well enough to measure a judge is open.",
+    )
+    assert said.text.startswith("α among people is 0.61 [0.10, 0.90] over 20 units; at least 0.667 is the ")
+    # 0.4 [0.2, 0.6] is below: z = 1.95996 · 0.267 / 0.2 = 2.62, p = 0.009.
+    below = comparison({"MET MET": 10, "UNMET UNMET": 10}, alpha=Figure(0.4, 0.2, 0.6, 20))
+    assert "People differ among themselves too much to measure a judge finely." in titles(below)
+
+
 def seated(people: list[list[str]], judge: list[str]) -> Comparison:
     """A comparison whose ceiling is that of these people, with the judge in their seat."""
     cells = {"MET MET": 35, "UNMET MET": 15, "MET UNMET": 15, "UNMET UNMET": 35}

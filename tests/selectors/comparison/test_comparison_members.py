@@ -11,6 +11,8 @@ People say of the four items MET, MET, UNMET, UNMET; the members::
 """
 
 import json
+import re
+from collections.abc import Mapping
 
 import pytest
 from django.urls import reverse
@@ -72,9 +74,9 @@ def run(people: Cast) -> Run:
     )
 
 
-def labelled(run: Run, people: Cast) -> ReviewQueue:
+def labelled(run: Run, people: Cast, labels: Mapping[str, str] = PEOPLE) -> ReviewQueue:
     lines = ["item_id,criterion,rater,verdict,reason"]
-    for name, said in PEOPLE.items():
+    for name, said in labels.items():
         lines += [f"{key},{name},xavier,{label}," for key, label in zip(KEYS, said.split(), strict=True)]
     assert run.rubric_version is not None
     return reviews.import_labels(
@@ -189,3 +191,40 @@ def test_members_are_on_the_page_in_the_api_and_at_the_terminal(
         ("shaky", pytest.approx(1.0)),
     ]
     assert panel["members"][0]["criteria"][1]["options"]["n"] == 4
+
+
+def cells(printed: str, name: str) -> list[str]:
+    """What stands in the table row that begins with this name."""
+    [line] = [line for line in printed.splitlines() if line.startswith(f"  {name}  ")]
+    return re.split(r" {2,}", line.strip())
+
+
+def test_ordered_options_have_one_kappa_wherever_it_is_shown(
+    people: Cast, sign_in, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [{"label": label, "value": value} for label, value in (("thin", 0), ("fair", 0.5), ("deep", 1))]
+    criterion = {"name": "depth", "weight": 4.0, "requirement": "How deep?", "options": options}
+    items = [{"id": key, "submission": f"Text {key}."} for key in KEYS]
+    said = dict(zip(KEYS, ["thin", "fair", "fair", "deep"], strict=True))
+    run = grade(
+        factories.run(
+            people.team,
+            people.ed,
+            dataset=factories.dataset(people.team, people.ed, items=items),
+            rubric_version=factories.version(people.team, people.ed, criteria=[criterion]),
+            judge_id="",
+            panel=Panel([member("one"), member("two")], rule="majority"),
+        ),
+        LabelJudge(lambda name, requirement, response: said[response[-2]]),
+    )
+    queue = labelled(run, people, {"depth": "thin thin fair deep"})
+    # People say thin thin fair deep: with quadratic weights κ is 1 − 4·1 / 20 = 0.80, without them
+    # (0.75 − 0.3125) / 0.6875 = 0.64.
+    printed = terminal_of(people.team, people.bob, capsys)("compare", run.pk).out
+    assert cells(printed, "depth")[4] == "0.80"
+    assert cells(printed, "one")[4].startswith("0.80 [")
+    asked = {"run": run.pk, "queue": queue.pk}
+    page = sign_in(people.bob).get(reverse("compare", args=[people.team.slug]), asked).content.decode()
+    members = page.split('aria-label="Judges of the panel by criterion"')[1].split("</table>")[0]
+    assert members.count(">0.80 <") == 2
+    assert "0.64" not in members

@@ -51,11 +51,14 @@ def test_shares_are_of_what_people_said_something_about(people: Cast, shown) -> 
     # Of 4 words 2 are changes, 1 of them to the judge's label; 2 verdicts without a word.
     assert (overall.n, overall.changed.value, overall.to_judge.value) == (4, 0.5, 0.25)
     assert (overall.unclear, overall.unanswered) == (1, 2)
-    # Wilson, 2 of 4, z = 1.96: centre (0.5 + 0.4802) / 1.9604 = 0.5, half 0.35; 1 of 4: 0.0456 to 0.6994.
-    assert (overall.changed.low, overall.changed.high) == pytest.approx((0.15, 0.85), abs=1e-3)
-    assert (overall.to_judge.low, overall.to_judge.high) == pytest.approx((0.0456, 0.6994), abs=1e-3)
+    # Three words are on one item, one on the other: two items, n = 4 · 1/2 · (1.960 / 12.706)² = 0.0476.
+    # Wilson of ½: half 1.960 · √(0.25 / 0.0476 + 3.8415 / 0.00906) / 81.72 = 0.4969; of ¼: 0.4969 ± 0.4962.
+    assert (overall.changed.low, overall.changed.high) == pytest.approx((0.0031, 0.9969), abs=2e-4)
+    assert (overall.to_judge.low, overall.to_judge.high) == pytest.approx((0.0008, 0.9931), abs=2e-4)
     capital = found.criteria[0]
     assert (capital.criterion.name, capital.n, capital.changed.value) == ("capital", 2, 0.5)
+    # One word on each item: Wilson of 1 of 2, 0.5 ± 1.960 · √(0.125 + 0.2401) / 2.9207 = 0.4055.
+    assert (capital.changed.low, capital.changed.high) == pytest.approx((0.0945, 0.9055), abs=2e-4)
 
 
 def test_a_queue_that_showed_the_judge_before_says_nothing_about_anchoring(people: Cast, shown) -> None:
@@ -123,7 +126,7 @@ def test_pages_and_api_say_the_same(people: Cast, shown, sign_in) -> None:
     page = sign_in(people.bob).get(f"/t/{people.team.slug}/compare/?run={run.pk}&queue={queue.pk}")
     content = page.content.decode()
     assert "After seeing the judge" in content
-    assert "[0.15, 0.85]" in content
+    assert "[0.00, 1.00]" in content
     rubric = queue.rubric_version.rubric
     content = sign_in(people.bob).get(f"/t/{people.team.slug}/rubrics/{rubric.pk}/").content.decode()
     capital = queue.rubric_version.criteria.get(name="capital")

@@ -269,9 +269,24 @@ def test_editors_see_the_accuracy_of_each_rater_on_all_gold_items(
     accuracy = gold_accuracy(asked, people.ed)
     ann, rae = accuracy[rater(asked, people.ann).pk], accuracy[rater(asked, people.rae).pk]
     assert (ann.right, ann.total, rae.right, rae.total) == (4, 6, 2, 3)
-    # Wilson, 2 of 3: centre (0.6667 + 1.9207/3) / (1 + 3.8415/3) = 0.5731, half-width 0.3654.
-    assert (rae.low, rae.high) == (approx(0.2077), approx(0.9385))
+    # Three labels of a single item do not tell how items differ.
+    assert (rae.share, rae.low, rae.high) == (approx(2 / 3), None, None)
     assert round_of(asked, rater(asked, people.rae)).submitted == 1
+
+
+def test_labels_of_one_gold_item_are_counted_together(
+    people: Cast, queue: ReviewQueue, approx: Callable[[float], object]
+) -> None:
+    calibration.mark_gold(queue, by=people.ed, at_random=4)
+    calibration.set_rules(queue, by=people.ed, calibration_items=4, pass_mark=None, extra_rater_below=None)
+    for right in (3, 3, 3, 1):
+        do_next(queue, people.ann, right=right)
+    ann = gold_accuracy(queue, people.ed)[rater(queue, people.ann).pk]
+    # 10 of 12; sᵢ − p·nᵢ = ½, ½, ½, −1½, so a label of an item says what (3/4 + 9/4) / (12 · 5/36) = 1.8 do:
+    # 12 / 1.8 · 3/4 = 5 labels, times (1.960 / 3.182)² for t of 3 degrees 1.896. Wilson: centre (0.8333 +
+    # 1.0128) / 3.0256 = 0.6102, half 1.960 · √(0.1389 / 1.896 + 3.8415 / 14.386) / 3.0256 = 0.3779.
+    assert (ann.right, ann.total) == (10, 12)
+    assert (ann.low, ann.high) == (approx(0.2323), approx(0.9880))
 
 
 def test_an_editor_who_rates_learns_neither_the_gold_items_nor_what_others_made_of_them(

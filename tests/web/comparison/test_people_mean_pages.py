@@ -4,7 +4,9 @@ import re
 
 from django.urls import reverse
 
+from rubricweb.engine.number_format import interval_text
 from rubricweb.models import ReviewQueue
+from rubricweb.selectors.comparison.people_means import estimate_of
 from rubricweb.selectors.reviews.queue_sources import Source
 from tests.factories import Cast
 from tests.worlds.sampled import graded, label, numbered, opened, three_worst
@@ -73,5 +75,34 @@ def test_the_page_names_population_losses_and_labels_outside_the_sample(people: 
     label(sample, people.rae, 3, lambda item, name: "CANNOT_ASSESS")
     page = text(sign_in(people.bob).get(compare(people, run)))
     assert "what people would say of the 40 items of capital answers" in page
-    assert "that people were asked about have no answer: with all of them at the bottom or the top" in page
+    estimate = estimate_of(run, [picked, sample], viewer=people.bob)
+    these, like_these = estimate.these, estimate.like_these
+    assert these is not None
+    assert like_these is not None
+    losses = (
+        f"{these.missing} items that people were asked about have no answer: with all of them at the bottom "
+        "or the top the interval would be"
+    )
+    of_these, of_like = (interval_text(one.worst, one.best) for one in (these, like_these))
+    assert of_these != of_like
+    assert f"{losses} {of_these} of these items and {of_like} of cases like these." in page
     assert "outside the sample do not count" in page
+
+
+def test_cards_of_people_s_mean_give_the_bounds_of_the_population_they_name(people: Cast, sign_in) -> None:
+    run = graded(people, numbered(40), lambda requirement, text: "MET")
+    sample = opened(people, run, Source("sample", size=20, seed=4))
+    label(sample, people.ann, 16, lambda item, name: "UNMET" if name == "kind" else "MET")
+    label(sample, people.ann, 4, lambda item, name: "CANNOT_ASSESS")
+    found = estimate_of(run, [sample], viewer=people.bob).like_these
+    assert found is not None
+    assert found.missing == 4  # of 20, above a tenth
+    bob = sign_in(people.bob)
+    for address in (
+        reverse("run", args=[people.team.slug, run.pk]),
+        reverse("dashboard", args=[people.team.slug]),
+    ):
+        assert (
+            "4 items that people were asked about have no answer: with all of them at the bottom or the top "
+            f"the interval of cases like these would be {interval_text(found.worst, found.best)}."
+        ) in text(bob.get(address))

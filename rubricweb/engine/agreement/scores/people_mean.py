@@ -121,9 +121,10 @@ def estimate_people_mean(
     distances to the ends are added as squares (Zou & Donner 2008). Otherwise PPI++ (Angelopoulos, Duchi &
     Zrnic 2023) with Hájek's weights: θ = λ·f̄ + Σ(r/π)/Σ(1/π), r = y − λf, λ = Cov_w(y, f)/Var_w(f) in 0 … 1,
     t with n − 2 degrees of freedom; with fewer than ten labels off the commonest residual, one residual at
-    each end of the scale is added. V = (1 − n/N)·s²ᵣ/n, for cases like these + s²ᵧ/N. An end that the labels
-    or the scale exclude is cut. Everything labelled: the plain mean; of these items only the choice of raters
-    is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for unequal lengths, infinite values, π outside 0 … 1.
+    each end of the scale is added. V = (1 − n/N)·s²ᵣ/n, for cases like these + s²ᵧ/N. An end, or a rate of
+    these items, that the labels or the scale exclude is cut. Everything labelled: the plain mean; of these
+    items only the choice of raters is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for unequal lengths,
+    infinite values, π outside 0 … 1.
 
     Worked: N 12, f = 1 1 1 0 | 1 0 1 0 0 0 1 0, y = 1 1 0 0 on the first four, π 1/3: p̂₁ = 2/3 and p̂₀ = 0,
     W = 1/2 each, θ = 1/3.
@@ -140,7 +141,13 @@ def estimate_people_mean(
     ends = [
         _estimate(data.with_missing_at(end), population, binary, confidence) for end in (data.low, data.high)
     ]
-    return replace(found, missing=missing, worst=ends[0].low, best=ends[1].high)
+    worst, best = _end(ends[0], ends[0].low), _end(ends[1], ends[1].high)
+    return replace(found, missing=missing, worst=worst, best=best)
+
+
+def _end(filled: PeopleMean, end: float | None) -> float | None:
+    """An end of the interval; with nothing left to sample and no second raters, the mean itself."""
+    return filled.value if end is None and filled.method == "census" else end
 
 
 def labels_needed(
@@ -323,6 +330,7 @@ def _binary(data: _Data, population: Population, confidence: float) -> PeopleMea
     else:
         said = float(data.y[known].sum())
         least, most = said / total, (said + total - n) / total
+        value = min(most, max(least, value))  # weights of unequal draws can carry it past what is known
     return PeopleMean(
         value=value,
         low=max(least, value - sqrt(sum(one**2 for one in below))),

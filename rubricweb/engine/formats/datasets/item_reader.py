@@ -117,10 +117,7 @@ class ItemReader:
         rubric, rubric_is_faulty = self._rubric(values.get("rubric"), _at(place, mapping, "rubric"))
         in_force = rubric or (None if rubric_is_faulty else self.header.rubric)
         labels_unchecked = rubric_is_faulty or (rubric is None and self.header.rubric_is_faulty)
-        for name in sorted(self.needs):
-            is_there = (in_force or labels_unchecked) if name == "rubric" else values.get(name) is not None
-            if not is_there:
-                self.faults.add(_at(place, mapping, name), "nothing", f"a {name} for every item")
+        self._check_needs(values | {"rubric": in_force or labels_unchecked or None}, mapping, place)
         if labels_unchecked:
             values = {name: value for name, value in values.items() if name not in _LABEL_FIELDS}
         truth, reasons = self._ground_truth(values, in_force, place)
@@ -162,6 +159,11 @@ class ItemReader:
             attempt=answered.attempt,
             case_tags=tags,
         )
+
+    def _check_needs(self, values: Mapping[str, Any], mapping: Mapping[str, str], place: str) -> None:
+        for name in sorted(self.needs):
+            if values.get(name) is None:
+                self.faults.add(_at(place, mapping, name), "nothing", f"a {name} for every item")
 
     def check_whole(self, *, empty: bool) -> None:
         """What only shows at the end: no items at all, columns that no item has."""

@@ -25,6 +25,18 @@ def test_verdicts_are_weighed_by_how_often_the_judge_gives_each_answer():
     assert found.low == pytest.approx(2 / 12)
 
 
+def test_a_rate_of_these_items_is_possible_by_the_labels_there_are():
+    # Two overlapping draws: five METs at π 0.9, two UNMETs at π 0.2, three unlabelled. Weighted (5/0.9) /
+    # (5/0.9 + 2/0.2) = 0.357, but five of the ten are MET for certain and two are not: 0.5 … 0.8.
+    people = [1] * 5 + [0, 0] + [NOBODY] * 3
+    found = estimate_people_mean([1] * 10, people, [0.9] * 5 + [0.2] * 5, population="these items")
+    assert (found.value, found.low, found.high) == (0.5, 0.5, 0.8)
+    assert found.low <= found.value <= found.high
+    # Of other cases nothing is certain.
+    like = estimate_people_mean([1] * 10, people, [0.9] * 5 + [0.2] * 5)
+    assert like.value == pytest.approx(5 / 0.9 / (5 / 0.9 + 10))
+
+
 def test_cases_like_these_are_less_certain_than_these_items():
     these, like = (
         estimate_people_mean(JUDGED, PEOPLE, [1 / 3] * 12, population=which)
@@ -122,6 +134,16 @@ def test_what_was_drawn_and_not_labelled_shows_in_the_extremes():
         Labelling(drawn=drawn),
     )
     assert (few.missing, few.worst, few.best) == (2, None, None)  # 2 of 20 are not above a tenth
+
+
+def test_with_everything_drawn_the_extremes_of_these_items_are_their_means():
+    # All ten were drawn and two have no answer: with them at the ends 6 or 8 of the ten are MET, exactly.
+    people = np.array([1.0] * 6 + [0.0] * 2 + [NOBODY] * 2)
+    everything = Labelling(drawn=np.ones(10, np.bool_))
+    found = estimate_people_mean(np.ones(10), people, np.ones(10), everything, population="these items")
+    assert (found.missing, found.worst, found.best) == (2, 0.6, 0.8)
+    like = estimate_people_mean(np.ones(10), people, np.ones(10), everything)
+    assert (like.worst < 0.6, like.best > 0.8) == (True, True)
 
 
 def test_without_labels_there_is_a_reason_and_no_number():
