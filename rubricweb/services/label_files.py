@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -16,10 +17,10 @@ from rubricweb.engine.formats.labels.reading import LabelsReading, read_label_ta
 from rubricweb.engine.formats.limited_reading import read_limited
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
-from rubricweb.models import Dataset, Item, ReviewQueue, RubricVersion, Run, User
+from rubricweb.models import Dataset, Item, Rater, ReviewQueue, RubricVersion, Run, Team, User
 from rubricweb.models import RaterKind as StoredKind
 from rubricweb.selectors.labels.ground_truth import SETTLED_RATERS
-from rubricweb.services.labels import new_labels, require_rubric, resolve_labels, store_labels
+from rubricweb.services.labels import NewLabels, new_labels, require_rubric, resolve_labels, store_labels
 
 FIRST_LABELS = 10
 """So many labels a plan shows as they would be read."""
@@ -40,7 +41,7 @@ class LabelsPlan:
     """What a file of labels would become: `labels` on `items` by these raters, people's in a queue of this
     name, each machine's in a run.
 
-    `left_out` is what the reading leaves out, and what was imported before.
+    `left_out` is what the reading leaves out, and what was imported before: that is not among the others.
     """
 
     queue_name: str
@@ -200,25 +201,40 @@ def look_at_labels(
     """
     queue_name = _queue_name(queue_name, filename)
     reading = _read(dataset, rubric_version, data, filename, _with_settled(choices))
-    per_rater = Counter((label.rater, label.rater_kind) for label in reading.labels)
-    members: dict[tuple[str, RaterKind], str] = {}
+    given: list[tuple[str, str, str, str]] = [
+        (one.item_id, one.criterion, one.rater, one.rater_kind) for one in reading.labels
+    ]
+    members: dict[tuple[str, str], str] = {}
     known: tuple[LeftOut, ...] = ()
     if reading.labels and not reading.refused:
         # Raters are found as the import finds them, new ones are made; none of that stays.
         mark = transaction.savepoint()
         resolved = resolve_labels(dataset, rubric_version, reading.labels)
-        known = new_labels(dataset, resolved, queue_name, strict=strict).known
+        new = new_labels(dataset, resolved, queue_name, strict=strict)
+        known, given = new.known, _given(new)
         members = {key: rater.user.username for key, rater in resolved.raters.items() if rater.user}
         transaction.savepoint_rollback(mark)
+    per_rater = Counter((rater, kind) for _, _, rater, kind in given)
     return LabelsPlan(
         queue_name,
-        len(reading.labels),
-        len({label.item_id for label in reading.labels}),
-        len({label.criterion for label in reading.labels}),
+        len(given),
+        len({item for item, *_ in given}),
+        len({criterion for _, criterion, *_ in given}),
         tuple(RaterInFile(*key, n, members.get(key, "")) for key, n in sorted(per_rater.items())),
         reading,
         (*reading.left_out, *known),
     )
+
+
+def _given(new: NewLabels) -> list[tuple[str, str, str, str]]:
+    """Item, criterion, rater and kind of rater of each label that would be stored."""
+    people = [(label.item_id, label.criterion, label.rater, label.rater_kind) for _, label, _ in new.people]
+    machines = [
+        (item.key, criterion.name, rater.name, rater.kind)
+        for rater, grades, _ in new.machines
+        for item, criterion, *_ in grades
+    ]
+    return [*people, *machines]
 
 
 def said_choices(
@@ -283,7 +299,7 @@ def _read(
 ) -> LabelsReading:
     require_rubric(dataset, version)
     try:
-        return read_limited(
+        reading = read_limited(
             read_label_table,
             data,
             filename=filename,
@@ -294,6 +310,23 @@ def _read(
         )
     except InvalidFile as error:
         raise Invalid(f"{filename} cannot be read; nothing was imported.", error.faults) from error
+    is_said = reading.found is not None and reading.found.rater_kind in reading.columns
+    if is_said or choices.rater_kind != "human":
+        return reading
+    return _with_known_kinds(dataset.team, reading, choices)
+
+
+def _with_known_kinds(team: Team, reading: LabelsReading, choices: LabelChoices) -> LabelsReading:
+    """The reading of a file that says of nobody what they are: who is known here as a machine, or as settled
+    labels, and as no person, is that again.
+    """
+    raters = Rater.objects.filter(team=team)
+    people = raters.filter(kind=StoredKind.HUMAN).values_list("name", "user__username")
+    said = {*chain.from_iterable(people), *choices.rater_kinds}
+    others = raters.exclude(kind=StoredKind.HUMAN).order_by("kind").values_list("name", "kind")
+    known = {name: RATER_KINDS[kind] for name, kind in others if name not in said}
+    labels = (replace(one, rater_kind=known.get(one.rater, one.rater_kind)) for one in reading.labels)
+    return replace(reading, labels=tuple(labels))
 
 
 def _refuse(reading: LabelsReading, filename: str, *, strict: bool) -> None:

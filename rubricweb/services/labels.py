@@ -7,7 +7,7 @@ from itertools import chain
 from itertools import count as counting
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from rubricweb.engine.errors import Fault
@@ -122,7 +122,6 @@ def resolve_labels(
 
     Raises Invalid with all labels that do not fit the dataset.
     """
-    require_rubric(dataset, rubric_version)
     current = Item.objects.current().filter(dataset=dataset)
     items = {item.key: item for item in current.only("key", "rubric_version_id")}
     versions = {
@@ -155,27 +154,32 @@ def new_labels(dataset: Dataset, resolved: ResolvedLabels, queue_name: str, *, s
     taken.
     """
     people, known = resolved.by_people(), []
-    said = [[*pair, criterion.pk, str(label.verdict), label.reason] for pair, label, criterion in people]
+    said = [(*pair, criterion.pk, str(label.verdict), label.reason) for pair, label, criterion in people]
     people_digest = imported_runs.digest(said) if people else ""
     queue = ReviewQueue.objects.filter(dataset=dataset, labels_digest=people_digest).exclude(labels_digest="")
-    if earlier := queue.first():
-        known.append(LeftOut("known", len(people), (f"the queue {earlier}",), 1))
+    earlier = list(queue) or imported_runs.holders(dataset, said, of_people=True)
+    if earlier:
+        names = tuple(f"the queue {one}" for one in earlier)
+        known.append(LeftOut("known", len(people), names, len(names)))
         people = []
     machines = []
     for rater, grades in resolved.by_machines().items():
         of_rater = [[rater.pk, item.pk, criterion.pk, *text] for item, criterion, *text in grades]
         digest = imported_runs.digest(of_rater)
-        run = Run.objects.filter(dataset=dataset, labels_digest=digest).first()
-        if run is None:
-            machines.append((rater, grades, digest))
+        said = [(item.pk, rater.pk, criterion.pk, text, why) for item, criterion, text, why in grades]
+        run = Run.objects.filter(dataset=dataset, labels_digest=digest)
+        found = list(run) or imported_runs.holders(dataset, said, of_people=False)
+        if found:
+            names = tuple(f"the run {one}" for one in found)
+            known.append(LeftOut("known", len(grades), names, len(names)))
         else:
-            known.append(LeftOut("known", len(grades), (f"the run {run}",), 1))
+            machines.append((rater, grades, digest))
     if known and (strict or not (people or machines)):
         which = "Some labels of" if people or machines else "All labels in"
-        where = " and ".join(one.names[0] for one in known)
+        where = " and ".join(name for one in known for name in one.names)
         raise Conflict(f"{which} this file were imported before, as {where}. Nothing was imported.")
     if people and ReviewQueue.objects.filter(team=dataset.team, name=queue_name).exists():
-        raise Conflict(f"The team already has a queue called {queue_name!r}; give these labels another name.")
+        raise _name_taken(queue_name)
     return NewLabels(people, people_digest, machines, tuple(known))
 
 
@@ -256,17 +260,25 @@ def _store_reviews(
 def _closed_queue(
     dataset: Dataset, rubric_version: RubricVersion | None, *, by: User | None, name: str
 ) -> ReviewQueue:
-    return ReviewQueue.objects.create(
-        team=dataset.team,
-        name=name,
-        dataset=dataset,
-        dataset_version=dataset.version,
-        rubric_version=rubric_version,
-        blind=Blind.NONE,
-        imported=True,
-        state=QueueState.CLOSED,
-        created_by=by,
-    )
+    try:
+        with transaction.atomic():
+            return ReviewQueue.objects.create(
+                team=dataset.team,
+                name=name,
+                dataset=dataset,
+                dataset_version=dataset.version,
+                rubric_version=rubric_version,
+                blind=Blind.NONE,
+                imported=True,
+                state=QueueState.CLOSED,
+                created_by=by,
+            )
+    except IntegrityError:  # somebody took the name since we looked
+        raise _name_taken(name) from None
+
+
+def _name_taken(name: str) -> Conflict:
+    return Conflict(f"The team already has a queue called {name!r}; give these labels another name.")
 
 
 def _reviews(queue: ReviewQueue, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Review]:
@@ -380,4 +392,5 @@ def _named_rater(team: Team, name: str, kind: FileRaterKind) -> Rater:
     # Held, so that nobody says meanwhile that it is a machine.
     raters = Rater.objects.select_for_update(no_key=True, of=("self",)).filter(team=team, kind=kind)
     found = raters.filter(Q(name=name) | Q(user__username=name)).first()
-    return found or Rater.objects.create(team=team, name=name, kind=kind)
+    # Another import may have made the rater since.
+    return found or raters.get_or_create(team=team, name=name, kind=kind)[0]

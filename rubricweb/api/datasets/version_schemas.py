@@ -59,9 +59,9 @@ class ChangePlan(Shape[ShownPlan]):
     """What a change of a dataset comes to, or came to: it makes `version`.
 
     `unchanged` items were so before. `cases` are left without an answer, have one again, or are corrected:
-    `items` are then the answers that keep the words before. `taken` items cannot be restored: another one has
-    the id, or answers the same case for the same version. `replacement` is the id of the item that stands in
-    the place of a corrected one.
+    `items` are then the answers that keep the words before. `taken` items, as id:7, cannot be restored:
+    another one has the id, or answers the same case for the same version. `replacement` is the id of the
+    item that stands in the place of a corrected one.
     """
 
     change: ChangeKindName

@@ -98,16 +98,19 @@ def items_of_cases(dataset: Dataset, case_ids: Sequence[int], *, retired: bool =
 
 
 def taken_places(dataset: Dataset, item_ids: Sequence[int]) -> list[str]:
-    """The keys of retired items whose place another one has now: its key, or its answer to the case."""
+    """The retired items, as id:7, whose place another one has now: its key, or its answer to the case.
+
+    By number: their keys may be withheld.
+    """
     found: list[str] = []
     for ids in _parts(item_ids):
         current = Item.objects.current().filter(dataset=dataset).order_by()
         rows = Item.objects.filter(pk__in=ids).order_by("position", "pk")
-        wanted = list(rows.values_list("key", "case_id", "wording", "system_version_id", "attempt"))
-        keys = set(current.filter(key__in={row[0] for row in wanted}).values_list("key", flat=True))
-        of_cases = current.filter(case__in={row[1] for row in wanted})
+        wanted = list(rows.values_list("pk", "key", "case_id", "wording", "system_version_id", "attempt"))
+        keys = set(current.filter(key__in={row[1] for row in wanted}).values_list("key", flat=True))
+        of_cases = current.filter(case__in={row[2] for row in wanted})
         answered = set(of_cases.values_list("case_id", "wording", "system_version_id", "attempt"))
-        found += [key for key, *answer in wanted if key in keys or tuple(answer) in answered]
+        found += [f"id:{pk}" for pk, key, *answer in wanted if key in keys or tuple(answer) in answered]
     return found
 
 

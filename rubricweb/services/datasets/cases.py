@@ -106,7 +106,9 @@ def next_position(model: type[Case | Item], dataset: Dataset) -> int:
 
 
 def copy_cases(items: Iterable[Item], dataset: Dataset) -> dict[int, Case]:
-    """Case id → its copy in another dataset with its tags, for the cases of these items, in their order."""
+    """Case id → its copy in another dataset with its words and tags, for the cases of these items, in their
+    order.
+    """
     originals = Case.objects.filter(pk__in={item.case_id for item in items}).order_by("position")
     copies = [
         Case(dataset=dataset, key=case.key, position=at, wording=case.wording)
@@ -114,5 +116,19 @@ def copy_cases(items: Iterable[Item], dataset: Dataset) -> dict[int, Case]:
     ]
     made = Case.objects.bulk_create(copies, batch_size=1000)
     copied = {case.pk: copy for case, copy in zip(originals, made, strict=True)}
+    texts = CaseText.objects.filter(case__in=originals.order_by()).order_by("pk").values_list(*_TEXT)
+    bulk_rows.insert(CaseText, _TEXT, [(copied[case_id].pk, *words) for case_id, *words in texts])
     tagging.give({copied[case_id].pk: tags for case_id, tags in tags_of(copied).items()})
     return copied
+
+
+_TEXT = (
+    "case_id",
+    "number",
+    "prompt",
+    "reference",
+    "description",
+    "rubric_version_id",
+    "created_by_id",
+    "created_at",
+)

@@ -70,20 +70,29 @@ def behind_case(case: Case) -> ChangePlan:
 
 
 @transaction.atomic
-def correct_item(item: Item, words: Correction, *, by: User | None, note: str = "") -> ChangePlan:
+def correct_item(
+    item: Item,
+    words: Correction,
+    *,
+    by: User | None,
+    note: str = "",
+    expected_wording: int | None = None,
+) -> ChangePlan:
     """Puts an item with the right words at the place of this one, which is retired in the same version.
 
     Labels, reviews and results stay with the words they were given to; open reviews of those are withdrawn,
     and open queues over the whole dataset ask about the new ones. The words of its case can be corrected
     along with an answer that is the only one to it; else they are those of the case. Raises Invalid for no
-    change or what cannot be stored, Conflict for a retired item, for a half of a split, and where other
-    answers share the case.
+    change or what cannot be stored, Conflict for a retired item, for a half of a split, where other answers
+    share the case, and where its words are corrected along but are not any more those of `expected_wording`.
     """
     dataset = item.dataset
     dataset_versions.hold(dataset)
     item.refresh_from_db(fields=["retired_in"])
     item.case.refresh_from_db(fields=["wording"])
     plan = plan_item(item, words)
+    if words.of_case:
+        _require_wording(item.case, expected_wording)
     Item.objects.filter(pk=item.pk).update(retired_in=plan.version)
     if words.of_case:
         _store_text(item.case, words, by=by)
@@ -103,16 +112,24 @@ def correct_item(item: Item, words: Correction, *, by: User | None, note: str = 
 
 
 @transaction.atomic
-def correct_case(case: Case, words: Correction, *, by: User | None, note: str = "") -> ChangePlan:
+def correct_case(
+    case: Case,
+    words: Correction,
+    *,
+    by: User | None,
+    note: str = "",
+    expected_wording: int | None = None,
+) -> ChangePlan:
     """Gives a case other words: answers that come in later are asked these.
 
     Answers there are keep theirs, with labels, reviews and results: they stay current, and are paired with
     answers to the same words only. Raises Invalid for no change or what cannot be stored, Conflict for a half
-    of a split.
+    of a split, and where the words are not any more those of `expected_wording`.
     """
     dataset = case.dataset
     dataset_versions.hold(dataset)
     case.refresh_from_db(fields=["wording"])
+    _require_wording(case, expected_wording)
     plan = plan_case(case, words)
     _store_text(case, words, by=by)
     dataset_versions.made(dataset, plan.version, ChangeKind.CORRECT, items=plan.items, by=by, note=note)
@@ -121,13 +138,25 @@ def correct_case(case: Case, words: Correction, *, by: User | None, note: str = 
     return plan
 
 
+def _require_wording(case: Case, expected: int | None) -> None:
+    """Refuses words that were written with others in view than the case has now."""
+    if expected not in (None, case.wording):
+        raise Conflict(
+            "The words of the case were corrected since you opened this: nothing was changed. "
+            "Look at the words there are now, and correct those."
+        )
+
+
 def _check_item(item: Item, words: Correction) -> None:
     require_unsealed(item.dataset)
+    # Items and cases by number: their keys may be withheld.
     if item.retired_in != NOT_RETIRED:
-        raise Conflict(f"{item} was retired in version {item.retired_in}: correct the item there is now.")
+        raise Conflict(
+            f"The item id:{item.pk} was retired in version {item.retired_in}: correct the item there is now."
+        )
     if words.of_case and not is_sole_answer(item):
         raise Conflict(
-            f"Other answers share the case {item.case}: correct the case, and this answer on its own."
+            f"Other answers share the case id:{item.case_id}: correct the case, and this answer on its own."
         )
     changed = _corrected(item, words)
     fields = ("submission", "thinking", "prompt", "reference")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from rubricweb import engine
@@ -172,19 +172,28 @@ def _refused(filename: str, faults: Sequence[Fault]) -> Invalid:
 def new_dataset(team: Team, file: DatasetFile, name: str, *, by: User | None) -> Dataset:
     """A dataset without items yet, as a file describes it. Raises Conflict when the name is taken."""
     require_free_name(team, name)
-    return Dataset.objects.create(
-        team=team,
-        name=name,
-        prompt=file.prompt,
-        reference=file.reference,
-        rubric_version=_own_rubric(team, by, file, name),
-        created_by=by,
-    )
+    rubric_version = _own_rubric(team, by, file, name)
+    try:
+        with transaction.atomic():
+            return Dataset.objects.create(
+                team=team,
+                name=name,
+                prompt=file.prompt,
+                reference=file.reference,
+                rubric_version=rubric_version,
+                created_by=by,
+            )
+    except IntegrityError:  # somebody took the name since we looked
+        raise _name_taken(name) from None
 
 
 def require_free_name(team: Team, name: str) -> None:
     if Dataset.objects.filter(team=team, name=name).exists():
-        raise Conflict(f"The team already has a dataset called {name!r}; give this one another name.")
+        raise _name_taken(name)
+
+
+def _name_taken(name: str) -> Conflict:
+    return Conflict(f"The team already has a dataset called {name!r}; give this one another name.")
 
 
 def store(dataset: Dataset, batches: Iterable[CheckedItems], *, by: User | None, filename: str) -> int:

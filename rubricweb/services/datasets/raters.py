@@ -1,6 +1,6 @@
 """What a rater that came with a file is: a person, a machine, or a column of settled labels."""
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from rubricweb.errors import Conflict, Invalid
 from rubricweb.models import Rater, RaterKind, Review, Run, User
@@ -22,10 +22,12 @@ def change_kind(rater: Rater, kind: str, *, by: User) -> None:
     locked = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
     if locked.user_id is not None or Review.objects.filter(rater=locked, imported=False).exists():
         raise Conflict(f"{locked} labels here as a person: only raters whose labels came in files change.")
-    if Rater.objects.filter(team=locked.team_id, name=locked.name, kind=kind).exclude(pk=locked.pk).exists():
-        raise Conflict(f"The team has another rater called {locked} who is that already.")
     before, locked.kind = locked.kind, kind
-    locked.save(update_fields=["kind"])
+    try:
+        with transaction.atomic():
+            locked.save(update_fields=["kind"])
+    except IntegrityError:
+        raise Conflict(f"The team has another rater called {locked} who is that already.") from None
     if kind == RaterKind.MACHINE:
         imported_runs.from_reviews(locked, by=by)
     elif before == RaterKind.MACHINE:

@@ -35,9 +35,9 @@ class ChangePlan:
     """What retiring, restoring or correcting items does, or did: it made `version`.
 
     Of the chosen items `unchanged` were retired, or current, before. `cases` are left without an answer, have
-    one again, or are corrected; `items` are then their answers, which keep the words before. `taken` items
-    cannot come back: another one has their key, or their answer's place. `replacement` is the id of the item
-    that stands in the place of a corrected one.
+    one again, or are corrected; `items` are then their answers, which keep the words before. `taken` items,
+    as id:7, cannot come back: another one has their key, or their answer's place. `replacement` is the id of
+    the item that stands in the place of a corrected one.
     """
 
     change: ChangeKind
@@ -77,10 +77,10 @@ class ChangePlan:
         return [f"{counted(number, noun)} {what}" for number, noun, what in lines if number]
 
 
-def named(keys: Sequence[str]) -> str:
-    """The keys for a sentence, the first twenty of many."""
-    more = len(keys) - NAMED_MAX
-    return ", ".join(keys[:NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
+def named(items: Sequence[str]) -> str:
+    """The items for a sentence, the first twenty of many."""
+    more = len(items) - NAMED_MAX
+    return ", ".join(items[:NAMED_MAX]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def plan_retirement(dataset: Dataset, item_ids: Sequence[int]) -> ChangePlan:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from rubricweb.engine.datasets import RubricDataset, SplitReport, describe_split
 from rubricweb.engine.errors import Fault
@@ -40,6 +40,7 @@ class Split:
     report: SplitReport
 
 
+@transaction.atomic
 def split_dataset(
     dataset: Dataset, *, n_dev: int, by: User, seed: int = 0, queues: Sequence[ReviewQueue] = ()
 ) -> Split:
@@ -52,6 +53,8 @@ def split_dataset(
     leaves a half empty or labels of several rubrics, Conflict when a name is taken or a blind queue
     over the dataset is open: its raters could read the labels in the halves.
     """
+    # What the seals cover is what is copied: nobody corrects or adds items in between.
+    dataset_versions.hold(dataset)
     queues = list(queues) or list(labelled_queues(dataset))
     _check(dataset, queues)
     counted = people_first(queues)
@@ -66,12 +69,11 @@ def split_dataset(
         )
     parts = whole.split_train_test(n_dev, seed=seed)
     report = describe_split(*parts)
-    with transaction.atomic():
-        dev, test = (
-            _stored(dataset, queues, part, sealed_as, by=by, report=_plain(report, seed))
-            for part, sealed_as in zip(parts, ("dev", "test"), strict=True)
-        )
-        record(dataset.team, by, "split", dataset, dev=len(parts[0]), test=len(parts[1]), seed=seed)
+    dev, test = (
+        _stored(dataset, queues, part, sealed_as, by=by, report=_plain(report, seed))
+        for part, sealed_as in zip(parts, ("dev", "test"), strict=True)
+    )
+    record(dataset.team, by, "split", dataset, dev=len(parts[0]), test=len(parts[1]), seed=seed)
     return Split(dev, test, report)
 
 
@@ -101,22 +103,25 @@ def _stored(
     report: dict[str, Any],
 ) -> Dataset:
     name = f"{dataset.name[: NAME_MAX - 10]} ({sealed_as})"
-    if Dataset.objects.filter(team=dataset.team, name=name).exists():
-        raise Conflict(f"The team already has a dataset called {name!r}; this one was split before.")
-    half = Dataset.objects.create(
-        team=dataset.team,
-        name=name,
-        description=dataset.description,
-        prompt=dataset.prompt,
-        reference=dataset.reference,
-        rubric_version=dataset.rubric_version,
-        columns=dataset.columns,
-        sealed_as=sealed_as,
-        seal=part.seal(),
-        split_of=dataset,
-        split_report=report,
-        created_by=by,
-    )
+    try:
+        with transaction.atomic():
+            half = Dataset.objects.create(
+                team=dataset.team,
+                name=name,
+                description=dataset.description,
+                prompt=dataset.prompt,
+                reference=dataset.reference,
+                rubric_version=dataset.rubric_version,
+                columns=dataset.columns,
+                sealed_as=sealed_as,
+                seal=part.seal(),
+                split_of=dataset,
+                split_report=report,
+                created_by=by,
+            )
+    except IntegrityError:
+        taken = f"The team already has a dataset called {name!r}; this one was split before."
+        raise Conflict(taken) from None
     copied = _copied_items(dataset, half, {item.id for item in part})
     note = f"From version {dataset.version} of {dataset.name}"
     dataset_versions.made(half, half.version, ChangeKind.APPEND, items=len(copied), by=by, note=note)
@@ -166,7 +171,13 @@ def _copy_labels(
         what = "Ground truth" if settled else "Labels"
         if version is not None and several:
             what += f" by v{version.number}"
-        return copies.label_queue(half, version, _free_queue_name(half, what), by=by)
+        name = f"{what} of {half.name}"[:NAME_MAX]
+        try:
+            with transaction.atomic():
+                return copies.label_queue(half, version, name, by=by)
+        except IntegrityError:
+            taken = f"The team already has a queue called {name!r}; the labels of a half need that name."
+            raise Conflict(taken) from None
 
     copies.copy_labels(queues, copied, queue_for, settled=settled)
 
@@ -178,13 +189,6 @@ def _copy_imported_runs(dataset: Dataset, half: Dataset, copied: dict[int, Item]
         grades = copies.imported_grades(run, copied)
         if grades:
             imported_runs.store(half, run.rubric_version, run.rater, grades, by=by, source=str(run))
-
-
-def _free_queue_name(half: Dataset, what: str) -> str:
-    name = f"{what} of {half.name}"[:NAME_MAX]
-    if ReviewQueue.objects.filter(team=half.team, name=name).exists():
-        raise Conflict(f"The team already has a queue called {name!r}; the labels of a half need that name.")
-    return name
 
 
 def _plain(report: SplitReport, seed: int) -> dict[str, Any]:

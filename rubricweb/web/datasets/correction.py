@@ -1,6 +1,7 @@
 """Pages on which an answer, or the words of a case, are corrected."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -25,18 +26,20 @@ from rubricweb.web.shared.titles import titles
 def item(request: TeamRequest, item_id: int) -> HttpResponse:
     """The right words of an answer, and what stands behind the wrong ones."""
     item = access.access_item(request.team, item_id)
-    if item.retired_in != NOT_RETIRED or item.dataset.sealed_as:
+    is_sent = request.method == "POST"
+    # What was typed while somebody else corrected the item is shown again, with why it is refused.
+    if (item.retired_in != NOT_RETIRED and not is_sent) or item.dataset.sealed_as:
         messages.info(request, "Only current items outside of sealed halves can be corrected.")
         return redirect("item", request.team.slug, item.pk)
     words = {"submission": item.submission}
     if item.thinking is not None:
         words["thinking"] = item.thinking
-    if is_sole_answer(item):
-        words |= _case_words(item)
-    form = CorrectionForm(request.POST or None, words)
-    made = _made(
-        request, form, lambda said, note: services.correct_item(item, said, by=request.user, note=note)
-    )
+    of_case = _case_words(item)
+    if not is_sole_answer(item):
+        # Another answer may have come since the form was opened.
+        of_case = {name: text for name, text in of_case.items() if name in request.POST}
+    form = CorrectionForm(request.POST or None, words | of_case, wording=item.case.wording)
+    made = _made(request, form, partial(services.correct_item, item))
     if made is not None:
         messages.success(request, f"Corrected: version {made.version} of {item.dataset}.")
         return redirect("item", request.team.slug, made.replacement)
@@ -53,10 +56,8 @@ def case(request: TeamRequest, case_id: int) -> HttpResponse:
     if case.dataset.sealed_as:
         messages.info(request, "Cases of sealed halves stay as they are.")
         return redirect(back)
-    form = CorrectionForm(request.POST or None, _case_words(words_of(case)))
-    made = _made(
-        request, form, lambda said, note: services.correct_case(case, said, by=request.user, note=note)
-    )
+    form = CorrectionForm(request.POST or None, _case_words(words_of(case)), wording=case.wording)
+    made = _made(request, form, partial(services.correct_case, case))
     if made is not None:
         messages.success(request, f"Corrected: version {made.version} of {case.dataset}.")
         return redirect(back)
@@ -74,13 +75,18 @@ def _case_words(asked: Item) -> dict[str, str]:
 
 
 def _made(
-    request: TeamRequest, form: CorrectionForm, correct: Callable[[Correction, str], ChangePlan]
+    request: TeamRequest, form: CorrectionForm, correct: Callable[..., ChangePlan]
 ) -> ChangePlan | None:
     if request.method != "POST" or not form.is_valid():
         return None
     try:
         said: dict[str, Any] = dict(form.changed_words())
-        return correct(Correction(**said), form.cleaned_data["note"])
+        return correct(
+            Correction(**said),
+            by=request.user,
+            note=form.cleaned_data["note"],
+            expected_wording=form.cleaned_data["wording"],
+        )
     except (Invalid, Conflict) as error:
         form.refuse(error)
     return None

@@ -164,14 +164,18 @@ class TagForm(RefusableForm):
 
 
 class CorrectionForm(forms.Form):
-    """The right words of an answer or a case; what is not changed is left as it is."""
+    """The right words of an answer or a case; what is not changed is left as it is.
 
+    `wording` is the number of the words the case had when the form was opened.
+    """
+
+    wording = forms.IntegerField(required=False, widget=forms.HiddenInput)
     note = forms.CharField(
         max_length=200, required=False, label="Why", help_text="For those who read it later."
     )
 
-    def __init__(self, data: Any, words: dict[str, str]) -> None:
-        super().__init__(data)
+    def __init__(self, data: Any, words: dict[str, str], *, wording: int) -> None:
+        super().__init__(data, initial={"wording": wording})
         note = self.fields.pop("note")
         for name, text in words.items():
             self.fields[name] = forms.CharField(

@@ -83,9 +83,11 @@ def _check_labels(request: TeamRequest, upload_id: str, dataset: Dataset) -> Htt
     )
     if request.method == "POST" and form.is_valid():
         chosen = form.chosen()
-        if chosen != said or request.POST.get("action") == "preview":
-            return _previewed_again(request, upload_id, chosen, changed=chosen != said)
         try:
+            if chosen != said or request.POST.get("action") == "preview":
+                # What is refused is not kept: there would be nothing to choose from on the page.
+                _looked_at(dataset, version, data, filename, chosen)
+                return _previewed_again(request, upload_id, chosen, changed=chosen != said)
             stored = services.import_label_file(
                 dataset,
                 version,

@@ -1,5 +1,6 @@
 """Forms of importing labels: where a file goes, and what its columns, values and raters are."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,8 +123,20 @@ class LabelColumnsForm(forms.Form):
         for number, value in enumerate(plan.reading.unknown_values):
             allowed = [("", "– leave out –"), *((one, one) for one in value.allowed)]
             self._add(f"value_{number}", value.value, allowed, "")
+        for number, (text, answer) in enumerate(said.values.items()):
+            self._add(f"said_{number}", text, [("", "– leave out –"), (answer, answer)], answer)
+        names = Counter(rater.name for rater in plan.raters)
         for number, rater in enumerate(plan.raters[:MOST_RATERS]):
-            self._add(f"kind_{number}", rater.name, KIND_WORDS, rater.rater_kind)
+            # Whom the file has as a person and as a machine is what it says line by line.
+            if names[rater.name] == 1:
+                self._add(f"kind_{number}", rater.name, KIND_WORDS, rater.rater_kind)
+        self.fields["queue_name"] = forms.CharField(
+            label="Name",
+            max_length=200,
+            required=False,
+            initial=plan.queue_name,
+            help_text="What people's labels are called among the review queues.",
+        )
 
     def _add(self, name: str, label: str, choices: list[Any], initial: str) -> None:
         self.fields[name] = forms.ChoiceField(label=label, required=False, choices=choices, initial=initial)
@@ -178,11 +191,13 @@ class LabelColumnsForm(forms.Form):
             said.shape, said.columns, said.unread = shape, {}, []
         else:
             self._choose_columns(said)
-        for name in ("rater", "criterion"):
+        for name in ("rater", "criterion", "queue_name"):
             text = self._sent(name)
             if text is not None and text != self.fields[name].initial:
                 setattr(said, name, text)
-        said.values = {**said.values, **self._values()}
+        answered = enumerate(said.values.items())
+        kept = {text: answer for number, (text, answer) in answered if self._sent(f"said_{number}") != ""}
+        said.values = {**kept, **self._values()}
         kinds: dict[str, RaterKind] = {}
         for number, rater in enumerate(self.plan.raters[:MOST_RATERS]):
             kind = self._sent(f"kind_{number}")
@@ -247,9 +262,17 @@ class LabelColumnsForm(forms.Form):
         unknown = self.plan.reading.unknown_values
         return [(one, self[f"value_{number}"]) for number, one in enumerate(unknown)]
 
-    def rater_rows(self) -> list[tuple[Any, Any]]:
-        raters = self.plan.raters[:MOST_RATERS]
-        return [(one, self[f"kind_{number}"]) for number, one in enumerate(raters)]
+    def said_rows(self) -> list[Any]:
+        """Values that were answered before: the answer can be taken back."""
+        return [self[f"said_{number}"] for number in range(len(self.said.values))]
+
+    def rater_rows(self) -> list[tuple[Any, Any, str]]:
+        """Each rater with what they are: a field, and in words where that cannot be changed here."""
+        words = {str(kind): text for kind, text in KIND_WORDS}
+        return [
+            (one, self[f"kind_{number}"] if f"kind_{number}" in self.fields else None, words[one.rater_kind])
+            for number, one in enumerate(self.plan.raters[:MOST_RATERS])
+        ]
 
     def missing_fields(self) -> list[Any]:
         return [self[name] for name in ("rater", "criterion") if name in self.fields]

@@ -58,3 +58,26 @@ def test_answers_and_cases_are_corrected(people: Cast, as_member) -> None:
     assert (case["version"], case["cases"], case["items"]) == (3, 1, 1)
     ed.refused(422, "PATCH", f"/cases/{new['case_id']}", {"rubric": {"criteria": []}})
     ed.refused(404, "PATCH", "/cases/999999", {"prompt": "P?"})
+
+
+def test_refusals_name_nothing_that_is_withheld(people: Cast, as_member) -> None:
+    rows = [
+        {"case_id": "fr", "system": system, "prompt": "Capital?", "submission": f"{system} says Lyon."}
+        for system in ("assistant@v3", "assistant@v4")
+    ]
+    dataset = factories.dataset(people.team, people.ed, items=rows)
+    version = factories.version(people.team, people.ed)
+    factories.queue(people.team, people.alice, dataset=dataset, rubric_version=version, raters=[people.ed])
+    old, ed = dataset.items.get(key="fr@assistant@v3"), as_member(people.ed)
+    made = ed.send("PATCH", f"/items/{old.pk}", {"submission": "Paris."})
+    assert ed.get(f"/items/{old.pk}")["key"] is None
+    restore = f"/datasets/{dataset.pk}/restore"
+    told = [
+        ed.refused(409, "PATCH", f"/items/{old.pk}", {"submission": "Nice."}),
+        ed.refused(409, "PATCH", f"/items/{made['replacement']}", {"prompt": "Which city?"}),
+        ed.send("POST", restore, {"item_ids": [old.pk], "plan": True}),
+        ed.refused(409, "POST", restore, {"item_ids": [old.pk]}),
+    ]
+    assert told[2]["taken"] == [f"id:{old.pk}"]
+    for answer in told:
+        assert "assistant" not in str(answer)

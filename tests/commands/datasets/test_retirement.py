@@ -49,3 +49,12 @@ def test_answers_and_cases_are_corrected_from_files(people: Cast, at_terminal, t
     assert "1 answer kept, with the words before" in said
     both = ed("datasets", "correct", "told", "--case", "good", "--item", "good")
     assert (both.code, "one item by --item, or one case" in both.err) == (1, True)
+
+
+def test_a_file_that_is_no_text_is_refused_by_its_name(people: Cast, at_terminal, tmp_path) -> None:
+    dataset = factories.dataset(people.team, people.ed, name="told")
+    right = tmp_path / "right.txt"
+    right.write_bytes("Déjà vu".encode("latin-1"))
+    refused = at_terminal(people.ed)("datasets", "correct", "told", "--item", "bad", "--submission", right)
+    assert (refused.code, f"{right} is no UTF-8 text." in refused.err.replace("\n", "")) == (1, True)
+    assert dataset.items.count() == 3

@@ -148,3 +148,16 @@ def test_an_open_queue_without_a_rubric_takes_no_item_without_one(people: Cast) 
     assert add(people, dataset, [{"id": "too", "submission": "Paris!", "rubric": own}]) == 1
     queues.close_queue(queue, by=people.ed)
     assert add(people, dataset, [{"id": "bare", "submission": "Bare."}]) == 1
+
+
+@pytest.mark.parametrize("said", [{"ground_truth": ["MET"]}, {"labels": {"ann": ["MET"]}}])
+def test_labelled_items_with_a_rubric_of_their_own_stand_beside_others_without_one(
+    people: Cast, said: dict[str, Any]
+) -> None:
+    own = {"submission": "4", "rubric": [{"weight": 1, "requirement": "Says 4."}], **said}
+    dataset = factories.dataset(people.team, people.ed)
+    assert add(people, dataset, [{"id": "own", **own}]) == 1
+    assert list(Judgement.objects.values_list("item__key", "verdict")) == [("own", "MET")]
+    both = [{"id": "own", **own}, {"id": "bare", "submission": "5"}]
+    mixed = factories.dataset(people.team, people.ed, name="mixed", items=both)
+    assert Judgement.objects.get(item__dataset=mixed).item.key == "own"

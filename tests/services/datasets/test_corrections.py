@@ -138,9 +138,24 @@ def test_the_words_of_a_case_are_corrected_along_with_its_only_answer(people: Ca
 
 
 def test_a_case_that_others_answer_is_corrected_as_a_case(people: Cast, cases: Dataset) -> None:
-    with pytest.raises(Conflict, match="Other answers share the case one"):
+    with pytest.raises(Conflict, match="Other answers share the case id:"):
         corrections.correct_item(current(cases, "one@a@1"), Correction(prompt="Other?"), by=people.ed)
     assert cases.items.current().count() == 4
+
+
+def test_words_written_with_others_in_view_are_refused(people: Cast, cases: Dataset) -> None:
+    case = current(cases, "one@a@1").case
+    corrections.correct_case(case, Correction(prompt="One, please?"), by=people.alice, expected_wording=1)
+    with pytest.raises(Conflict, match="corrected since you opened this"):
+        corrections.correct_case(case, Correction(reference="1"), by=people.ed, expected_wording=1)
+    corrections.correct_case(case, Correction(reference="1"), by=people.ed, expected_wording=2)
+    assert case.texts.get(number=3).prompt == "One, please?"
+    alone = current(factories.dataset(people.team, people.ed), "bad")
+    corrections.correct_case(alone.case, Correction(prompt="Which city?"), by=people.alice)
+    with pytest.raises(Conflict, match="corrected since you opened this"):
+        corrections.correct_item(alone, Correction(reference="Paris"), by=people.ed, expected_wording=1)
+    # Of the answer's own words nobody else changed any.
+    corrections.correct_item(alone, Correction(submission="Paris."), by=people.ed, expected_wording=1)
 
 
 def test_later_answers_take_the_new_words_and_those_there_keep_theirs(people: Cast, cases: Dataset) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -202,6 +202,67 @@ def test_the_same_file_twice_at_once_is_imported_once(tasks: Dataset) -> None:
     assert len([one for one in said if one.startswith("gpt from")]) == 1, said
 
 
+def while_uncommitted(first: Callable[[], object], second: Callable[[], object]) -> Any:
+    """What `second` says that begins before what `first` stored is committed."""
+    said: list[Any] = []
+
+    def begin() -> None:
+        try:
+            said.append(second())
+        except Exception as error:  # what a thread raises would be lost
+            said.append(error)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=begin)
+    with transaction.atomic():
+        first()
+        thread.start()
+        thread.join(0.5)  # it waits for us, unless nothing keeps it from going on
+    thread.join()
+    return said[0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_files_at_once_that_name_a_new_rater_are_both_imported(people: Cast, tasks: Dataset) -> None:
+    other = factories.dataset(people.team, people.ed, name="other", items=[{"id": "0", "submission": "A."}])
+    other.rubric_version = tasks.rubric_version
+    lines = ("0,polite,kim,MET,human", "0,polite,gpt,UNMET,machine")
+    second = while_uncommitted(
+        lambda: labels(tasks, *lines), lambda: labels(other, *lines, filename="other.csv")
+    )
+    assert second.queue.name == "other"
+    assert Rater.objects.filter(name__in=["kim", "gpt"]).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_files_at_once_with_one_name_the_later_is_refused(people: Cast, tasks: Dataset) -> None:
+    other = factories.dataset(people.team, people.ed, name="other", items=[{"id": "0", "submission": "A."}])
+    other.rubric_version = tasks.rubric_version
+    people.team.raters.create(name="lee")
+    second = while_uncommitted(
+        lambda: labels(tasks, "0,polite,kim,MET,human"), lambda: labels(other, "0,polite,lee,MET,human")
+    )
+    assert isinstance(second, Conflict)
+    assert str(second) == "The team already has a queue called 'labels'; give these labels another name."
+    assert not ReviewQueue.objects.filter(dataset=other).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_becomes_a_machine_while_one_of_that_name_comes_in_stays_a_person(
+    people: Cast, tasks: Dataset
+) -> None:
+    labels(tasks, "0,polite,gpt,MET,human")
+    gpt = Rater.objects.get(name="gpt")
+    second = while_uncommitted(
+        lambda: labels(tasks, "1,polite,gpt,MET,machine", filename="gpt.csv"),
+        lambda: raters.change_kind(gpt, "machine", by=people.ed),
+    )
+    assert isinstance(second, Conflict)
+    assert "another rater called gpt who is that already" in str(second)
+    assert sorted(Rater.objects.filter(name="gpt").values_list("kind", flat=True)) == ["human", "machine"]
+
+
 # ── Never asked, never billed ────────────────────────────────────────────────────────────────────
 
 
@@ -376,6 +437,66 @@ def test_a_queue_of_a_machine_alone_is_gone_with_its_labels(people: Cast, tasks:
     labels(tasks, "0,polite,gpt-4,MET,human", filename="gpt.csv")
     raters.change_kind(Rater.objects.get(name="gpt-4"), "machine", by=people.ed)
     assert list(ReviewQueue.objects.values_list("name", flat=True)) == ["Labels of tasks"]
+
+
+def unsaid(dataset: Dataset, *lines: str, **options: Any) -> label_files.ImportedLabels:
+    """A file that says of nobody what they are."""
+    data = "\n".join(["item_id,criterion,rater,verdict", *lines]).encode()
+    given: dict[str, Any] = {"by": dataset.created_by, "data": data, "filename": "unsaid.csv", **options}
+    return label_files.import_label_file(dataset, dataset.rubric_version, **given)
+
+
+def test_the_same_labels_again_are_known_whatever_their_raters_were_said_to_be(
+    people: Cast, tasks: Dataset
+) -> None:
+    lines = ("0,polite,kim,MET", "1,polite,kim,UNMET", "0,polite,gpt,MET")
+    unsaid(tasks, *lines)
+    gpt = Rater.objects.get(name="gpt")
+    raters.change_kind(gpt, "machine", by=people.ed)
+    before = Judgement.objects.count()
+    where = "imported before, as the queue unsaid and the run gpt from unsaid"
+    for choices in (None, LabelChoices(rater_kinds={"gpt": "machine"})):
+        with pytest.raises(Conflict, match=where):
+            unsaid(tasks, *lines, filename="again.csv", choices=choices)
+    raters.change_kind(gpt, "human", by=people.ed)
+    with pytest.raises(Conflict, match="All labels in this file were imported before"):
+        unsaid(tasks, *lines, filename="again.csv")
+    assert Judgement.objects.count() == before
+    # More by the same rater, or something else, is new.
+    assert unsaid(tasks, *lines, "2,polite,gpt,MET", filename="more.csv").queue is not None
+
+
+def test_labels_that_joined_a_queue_of_others_are_known_by_their_raters(people: Cast, tasks: Dataset) -> None:
+    ReviewQueue.objects.all().delete()
+    labels(tasks, "0,polite,kim,MET,human", filename="kim.csv")
+    labels(tasks, "0,polite,gpt,MET,machine", filename="gpt.csv")
+    raters.change_kind(Rater.objects.get(name="gpt"), "human", by=people.ed)
+    for rater in ("kim", "gpt"):
+        with pytest.raises(Conflict, match="imported before, as the queue kim"):
+            unsaid(tasks, f"0,polite,{rater},MET", filename="again.csv")
+
+
+def test_who_is_known_as_a_machine_is_one_where_a_file_does_not_say_otherwise(
+    people: Cast, tasks: Dataset
+) -> None:
+    labels(tasks, "0,polite,gpt,MET,machine", filename="first.csv")
+    assert [run.judge.name for run in unsaid(tasks, "1,polite,gpt,MET").runs] == ["gpt"]
+    assert unsaid(tasks, "2,polite,gpt,MET", choices=LabelChoices(rater_kinds={"gpt": "human"})).queue
+    # From now on the team knows a person of this name, too.
+    assert unsaid(tasks, "3,polite,gpt,MET", filename="both.csv").runs == ()
+
+
+def test_a_plan_counts_what_would_be_stored(tasks: Dataset, people: Cast) -> None:
+    known = ("0,polite,kim,MET,human", "1,polite,kim,UNMET,human")
+    labels(tasks, *known, filename="one.csv")
+    data = "\n".join(["item_id,criterion,rater,verdict,rater_kind", *known, "0,polite,gpt,MET,machine"])
+    plan = label_files.plan_labels(
+        tasks, tasks.rubric_version, data=data.encode(), filename="two.csv", strict=False
+    )
+    assert (plan.labels, plan.items, plan.criteria) == (1, 1, 1)
+    assert [(one.name, one.rater_kind, one.labels) for one in plan.raters] == [("gpt", "machine", 1)]
+    assert plan.becomes == "Grades of 1 machine become imported runs, one each."
+    assert [str(group) for group in plan.left_out] == ["2 labels that were imported before: the queue one"]
 
 
 # ── Everywhere the same words ────────────────────────────────────────────────────────────────────

@@ -26,6 +26,7 @@ from rubricweb.services.grading.workers import reaper
 from rubricweb.services.shared import uploads
 from tests import factories
 from tests.factories import Cast
+from tests.services.datasets.test_imported_runs import while_uncommitted
 
 ROWS = 1200
 """More than two batches, and more than is read in this process."""
@@ -300,3 +301,19 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_read(people: Cast) -
         started(people, MANY, name="taken")
     found = factories.imported(people.team, people.ed, b'{"submission": "So."}', "taken.jsonl")
     assert (found.state, found.faults) == (ImportState.REFUSED, [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_imports_at_once_with_one_name_the_later_is_refused_and_keeps_its_file(people: Cast) -> None:
+    found = started(people, lines({"id": "a", "submission": "A."}), name="Answers")
+
+    def at_once() -> Dataset:
+        data = b'{"id": "b", "submission": "B."}'
+        return datasets.import_dataset(
+            people.team, by=people.ed, data=data, filename="b.jsonl", name="Answers"
+        )
+
+    ended = while_uncommitted(at_once, lambda: imports.work(found.pk, worker="w:1", now=timezone.now))
+    assert (ended.state, ended.file is None) == (ImportState.REFUSED, False)
+    assert ended.message == "The team already has a dataset called 'Answers'; give this one another name."
+    assert Dataset.objects.count() == 1

@@ -240,8 +240,8 @@ def test_the_key_of_a_retired_item_is_free_and_it_cannot_come_back_beside_anothe
     same = json.dumps({"id": "bad", "submission": "Now right."}).encode()
     datasets.add_items(dataset, by=people.ed, data=same, filename="again.jsonl")
     assert dataset.items.current().get(key="bad").submission != words
-    assert retirement.plan_restoration(dataset, [gone]).taken == ("bad",)
-    with pytest.raises(Conflict, match="cannot be restored: bad"):
+    assert retirement.plan_restoration(dataset, [gone]).taken == (f"id:{gone}",)
+    with pytest.raises(Conflict, match=f"cannot be restored: id:{gone}"):
         retirement.restore(dataset, [gone], by=people.ed)
     retirement.retire(dataset, [dataset.items.current().get(key="bad").pk], by=people.ed)
     retirement.restore(dataset, [gone], by=people.ed)

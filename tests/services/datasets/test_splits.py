@@ -2,16 +2,21 @@
 
 import pytest
 
+from rubricweb.engine.datasets import RubricDataset
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid
-from rubricweb.models import Dataset, Item
+from rubricweb.models import Case, CaseText, Dataset, Item
+from rubricweb.selectors.datasets.cases import words_of
+from rubricweb.selectors.exports.bundles import dataset_file, item_records
 from rubricweb.selectors.exports.exports import labelled_queues
 from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled_labels
 from rubricweb.services import adjudications
-from rubricweb.services.datasets import splits
+from rubricweb.services.datasets import corrections, splits
+from rubricweb.services.datasets.corrections import Correction
 from rubricweb.services.reviews import queues, reviews
 from tests import factories
 from tests.factories import Cast
+from tests.services.datasets.test_imported_runs import while_uncommitted
 
 ITEMS = [{"id": f"i{number}", "submission": f"Text {number}"} for number in range(8)]
 
@@ -116,3 +121,47 @@ def test_a_second_split_needs_the_names_of_the_first(people: Cast, labelled: Dat
     with pytest.raises(Conflict, match="was split before"):
         splits.split_dataset(labelled, n_dev=2, by=people.ed)
     assert Dataset.objects.filter(split_of=labelled).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_split_waits_for_a_correction_and_seals_what_it_copies(people: Cast, labelled: Dataset) -> None:
+    wrong = labelled.items.get(key="i0")
+
+    def correct() -> None:
+        corrections.correct_item(wrong, Correction(submission="Right."), by=people.ed)
+
+    made = while_uncommitted(correct, lambda: splits.split_dataset(labelled, n_dev=4, by=people.ed))
+    keys = set()
+    for half in (made.dev, made.test):
+        queues = list(labelled_queues(half))
+        items = tuple(item_records(half, settled_labels(queues), labelled_only=True))
+        there = dataset_file(half, queues[0].rubric_version, items)
+        assert half.seal == RubricDataset.from_dataset_file(there).seal()
+        keys |= {item.key for item in half.items.all()}
+    # Nobody has labelled the right words yet.
+    assert keys == {f"i{number}" for number in range(1, 8)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_name_that_is_taken_while_a_split_is_made_is_a_conflict(people: Cast, labelled: Dataset) -> None:
+    name = f"{labelled.name} (dev)"
+    refused = while_uncommitted(
+        lambda: factories.dataset(people.team, people.ed, name=name),
+        lambda: splits.split_dataset(labelled, n_dev=4, by=people.ed),
+    )
+    assert isinstance(refused, Conflict)
+    assert "was split before" in str(refused)
+    assert not Dataset.objects.exclude(split_of=None).exists()
+
+
+def test_the_words_of_a_corrected_case_come_along(people: Cast, labelled: Dataset) -> None:
+    case = labelled.cases.get(key="i0")
+    corrections.correct_case(case, Correction(prompt="Which?", reference="That."), by=people.ed, note="so")
+    made = splits.split_dataset(labelled, n_dev=4, by=people.ed)
+    copy = Case.objects.get(key="i0", dataset__in=[made.dev, made.test])
+    told = ("number", "prompt", "reference", "description", "rubric_version", "created_by", "created_at")
+    assert list(copy.texts.values_list(*told)) == list(case.texts.values_list(*told))
+    assert (words_of(copy).prompt, words_of(copy).wording) == ("Which?", 2)
+    # Halves of earlier releases have no such words: those their answers were given to are shown.
+    CaseText.objects.filter(case=copy).delete()
+    assert (words_of(copy).prompt, words_of(copy).wording) == (None, 1)

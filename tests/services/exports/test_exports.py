@@ -12,7 +12,7 @@ from rubricweb.engine.formats.bundle.bundle import read_bundle, verify_bundle
 from rubricweb.engine.formats.datasets.files import read_dataset
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Conflict, Invalid, Withheld
-from rubricweb.models import ReviewQueue, Run
+from rubricweb.models import Review, ReviewQueue, Run
 from rubricweb.services import adjudications, exports
 from rubricweb.services.exports import EXPORT_FORMATS
 from rubricweb.services.reviews import reviews
@@ -176,7 +176,9 @@ def test_the_long_export_of_people_is_imported_again(people: Cast, labelled) -> 
     given = {"by": people.ed, "data": data, "filename": "back.csv"}
     with pytest.raises(Conflict, match=f"imported before, as the queue {queue}"):
         reviews.import_labels(run.dataset, run.rubric_version, **given)
-    ReviewQueue.objects.update(labels_digest="")  # as if somebody had labelled them here
+    # As if somebody had labelled them here.
+    ReviewQueue.objects.update(labels_digest="")
+    Review.objects.update(imported=False)
     back = reviews.import_labels(run.dataset, run.rubric_version, **given)
     said = [
         sorted(one.reviews.values_list("rater__name", "judgements__criterion__name", "judgements__verdict"))

@@ -6,9 +6,12 @@ import pytest
 from django.urls import reverse
 
 from rubricweb.models import Case
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets import corrections, retirement, splits
+from rubricweb.services.datasets.corrections import Correction
+from tests import factories
 from tests.factories import Cast
 from tests.worlds.systems import Versions, versions
+from tests.worlds.versions import label
 
 
 @pytest.fixture
@@ -45,3 +48,17 @@ def test_a_case_nobody_answered_and_one_of_others(people: Cast, sign_in, case: C
     assert "not found" in page(sign_in(people.charlie), people, case).lower()
     retirement.retire(case.dataset, list(case.items.values_list("pk", flat=True)), by=people.ed)
     assert page(sign_in(people.bob), people, case).count("retired") >= 2
+
+
+def test_a_sealed_copy_of_a_corrected_case_has_a_page(people: Cast, sign_in) -> None:
+    dataset = factories.dataset(people.team, people.ed)
+    label(people, dataset, factories.version(people.team, people.ed), "Labels")
+    corrections.correct_case(dataset.cases.get(key="good"), Correction(prompt="Which city?"), by=people.ed)
+    half = splits.split_dataset(dataset, n_dev=1, by=people.ed)
+    copy = Case.objects.get(key="good", dataset__in=[half.dev, half.test])
+    bob = sign_in(people.bob)
+    assert "these are its words number 2" in page(bob, people, copy)
+    assert "Which city?" in page(bob, people, copy)
+    copy.texts.all().delete()  # as halves of earlier releases are
+    assert "Corrected" not in page(bob, people, copy)
+    assert copy.items.get().prompt in page(bob, people, copy)

@@ -6,6 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from rubricweb.models import Dataset, JournalEntry, Judgement, Rater, ReviewQueue
+from rubricweb.services import label_files
 from tests import factories
 from tests.factories import Cast
 
@@ -108,3 +109,58 @@ def test_what_is_left_out_is_a_file_row_by_row_without_formulas(people, ed, data
     assert lines[0] == "where,found,allowed"
     assert lines[1].startswith("line 2: id,")
     assert not any(cell.startswith("=") for line in lines for cell in line.split(","))
+
+
+def test_choices_that_are_refused_are_not_kept_and_the_name_can_be_another(people, ed, dataset) -> None:
+    version = factories.version(people.team, people.ed)
+    label_files.import_labels(
+        dataset,
+        version,
+        by=people.ed,
+        data=b"item_id,criterion,rater,verdict\ngood,capital,kim,MET\n",
+        filename="ratings.csv",
+    )
+    address = send(ed, people, dataset, "alpha,beta,gamma\ngood,1,lee\nbad,0,lee\n")
+    said = {"column_0": "item_id", "column_1": "verdict", "column_2": "rater", "criterion": "concise"}
+    refused = ed.post(address, said | {"action": "preview"})
+    page = refused.content.decode()
+    assert refused.status_code == 422
+    assert "already has a queue called &#x27;ratings&#x27;" in page
+    assert '<option value="verdict" selected>' in page, "what was chosen stands there still"
+    assert ed.get(address).status_code == 200
+    named = ed.post(address, said | {"queue_name": "More ratings", "action": "preview"}, follow=True)
+    assert "become the closed review queue More ratings" in named.content.decode()
+    ed.post(address, {"queue_name": "More ratings", "action": "import"})
+    assert set(ReviewQueue.objects.values_list("name", flat=True)) == {"ratings", "More ratings"}
+
+
+def test_an_answer_for_a_value_can_be_taken_back(people, ed, dataset) -> None:
+    address = send(ed, people, dataset, WIDE)
+    page = ed.post(address, {"value_0": "MET", "action": "preview"}, follow=True).content.decode()
+    assert "no answer here" not in page
+    assert '<select name="said_0" id="id_said_0"><option value="">– leave out –</option>' in page
+    assert '<option value="MET" selected>MET</option>' in page
+    # It stays as long as nobody says otherwise.
+    page = ed.post(address, {"said_0": "MET", "action": "preview"}, follow=True).content.decode()
+    assert "no answer here" not in page
+    page = ed.post(address, {"said_0": "", "action": "preview"}, follow=True).content.decode()
+    assert "1 label with 1 value that is no answer here: fine" in page
+    ed.post(address, {"value_0": "UNMET", "action": "preview"})
+    ed.post(address, {"action": "import"})
+    assert Judgement.objects.get(item__key="good", criterion__name="concise").verdict == "UNMET"
+
+
+def test_whom_the_file_has_as_a_person_and_as_a_machine_stays_both(people, ed, dataset) -> None:
+    text = "item_id,criterion,rater,verdict,rater_kind\n"
+    text += "good,capital,kim,MET,human\ngood,capital,kim,UNMET,machine\nbad,capital,lee,MET,human\n"
+    address = send(ed, people, dataset, text)
+    rows = ed.get(address).context["form"].rater_rows()
+    fields = [(one.name, field and field.name, words) for one, field, words in rows]
+    assert fields == [
+        ("kim", None, "a person"),
+        ("kim", None, "a program or model"),
+        ("lee", "kind_2", "a person"),
+    ]
+    changed = ed.post(address, {"kind_0": "settled", "kind_2": "settled", "action": "preview"}, follow=True)
+    kinds = [(one.name, one.rater_kind) for one in changed.context["plan"].raters]
+    assert kinds == [("kim", "human"), ("kim", "machine"), ("lee", "settled")]

@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from rubricweb.models import Dataset
-from rubricweb.services.datasets import retirement
+from rubricweb.services.datasets import datasets, retirement
 from tests import factories
 from tests.factories import Cast
 
@@ -80,7 +81,7 @@ def test_a_taken_place_is_said_and_offers_nothing(people: Cast, sign_in, dataset
     item.save()
     gone = dataset.items.exclude(retired_in=2147483647).get()
     page = sign_in(people.ed).get(at("dataset_restore", people, dataset.pk), {"item": gone.pk})
-    assert "1 item whose place another item has: bad" in text(page)
+    assert f"1 item whose place another item has: id:{gone.pk}" in text(page)
     assert 'type="submit">Restore' not in page.content.decode()
 
 
@@ -120,3 +121,57 @@ def test_the_words_of_a_case_are_corrected_for_later_answers(people: Cast, sign_
     assert "Corrected: version 2 of capital answers." in text(done)
     assert "Answers earlier words of its case" in text(ed.get(at("item", people, item.pk)))
     assert sign_in(people.ann).get(address).status_code == 403
+
+
+def opened(client: Client, address: str) -> dict[str, Any]:
+    """What a form holds that somebody opened and changed nothing of."""
+    form = client.get(address).context["form"]
+    return {name: form[name].value() or "" for name in form.fields}
+
+
+def test_a_correction_of_somebody_else_is_not_undone(people: Cast, sign_in, dataset: Dataset) -> None:
+    item = dataset.items.get(key="bad")
+    address = at("case_correct", people, item.case_id)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    seen = opened(ed, address)
+    alice.post(address, seen | {"prompt": "Which city is it?"})
+    refused = ed.post(address, seen | {"reference": "Paris, of course"})
+    assert refused.status_code == 422
+    assert "The words of the case were corrected since you opened this" in text(refused)
+    assert "Paris, of course" in refused.content.decode()
+    assert item.case.texts.get().prompt == "Which city is it?"
+    ed.post(address, opened(ed, address) | {"reference": "Paris"})
+    assert item.case.texts.values_list("prompt", "reference").last() == ("Which city is it?", "Paris")
+
+
+def test_what_was_typed_while_somebody_corrected_the_answer_is_kept(
+    people: Cast, sign_in, dataset: Dataset
+) -> None:
+    item = dataset.items.get(key="bad")
+    address = at("item_correct", people, item.pk)
+    ed, alice = sign_in(people.ed), sign_in(people.alice)
+    seen = opened(ed, address)
+    alice.post(address, seen | {"submission": "Paris."})
+    refused = ed.post(address, seen | {"submission": "It is Paris.", "prompt": "Which city?"})
+    assert refused.status_code == 422
+    assert f"The item id:{item.pk} was retired in version 2" in text(refused)
+    assert [typed in refused.content.decode() for typed in ("It is Paris.", "Which city?")] == [True, True]
+    assert dataset.items.current().get(key="bad").submission == "Paris."
+
+
+def test_words_of_a_case_that_others_answer_by_now_are_not_dropped(people: Cast, sign_in) -> None:
+    rows = [{"case_id": "c", "system": "a@1", "prompt": "P?", "submission": "S."}]
+    cases = factories.dataset(people.team, people.ed, items=rows, name="cases")
+    ed = sign_in(people.ed)
+    address = at("item_correct", people, cases.items.get().pk)
+    seen = opened(ed, address)
+    more = b'{"case_id": "c", "system": "a@2", "submission": "T."}'
+    datasets.add_items(cases, by=people.alice, data=more, filename="more.jsonl")
+    refused = ed.post(address, seen | {"submission": "Said.", "prompt": "Please?"})
+    assert refused.status_code == 422
+    assert "Other answers share the case" in text(refused)
+    assert [typed in refused.content.decode() for typed in ("Said.", "Please?")] == [True, True]
+    assert cases.items.count() == 2
+    # The answer alone can be corrected.
+    ed.post(address, seen | {"submission": "Said."})
+    assert cases.items.current().filter(submission="Said.", prompt="P?").exists()
