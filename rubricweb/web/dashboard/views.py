@@ -145,7 +145,7 @@ def _lines(one: Series, series: Sequence[Series], place: Mapping[int, int]) -> I
 
 
 def _label(one: Series, series: Sequence[Series]) -> str:
-    """The rubric, of dataset, judge and autograder what tells some of the series apart, and unusual scores."""
+    """The rubric; of dataset, judge and autograder what tells some of the series apart; unusual scores."""
     words = [one.rubric]
     if len({each.dataset for each in series}) > 1:
         words.append(one.dataset)
