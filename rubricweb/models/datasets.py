@@ -500,7 +500,8 @@ class Combination(models.Model):
     items_copied = models.PositiveIntegerField(default=0)
     # What the originals were like at the first batch: changed meanwhile, the copy is refused.
     stamp = models.JSONField(default=list)
-    # Queues and imported runs of the new dataset, by what they stand for: {"queue 3 False": 17, "run 4": 9}.
+    # Queues and imported runs of the new dataset, and versions, by what they stand for:
+    # {"queue 3 False": 17, "run 4": 9, "version bot@v1": 2}.
     made = models.JSONField(default=dict)
     # Runs of originals that were started again over the new dataset: {"<id>": id}.
     started = models.JSONField(default=dict)

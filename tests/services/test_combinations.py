@@ -16,6 +16,7 @@ from rubricweb.models import (
     Review,
     RubricVersion,
     Run,
+    System,
     Team,
 )
 from rubricweb.selectors.exports.exports import labelled_queues
@@ -23,8 +24,11 @@ from rubricweb.selectors.exports.ground_truth import ground_truth_items, settled
 from rubricweb.services import adjudications
 from rubricweb.services.combinations import combinations, plans, reruns
 from rubricweb.services.combinations.matching import AskedPart, suggested
-from rubricweb.services.datasets import splits
+from rubricweb.services.datasets import retirement, splits, systems
+from rubricweb.services.datasets.halves import drawing
+from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.reviews import queues, reviews
+from rubricweb.services.shared import archiving
 from tests import factories
 from tests.factories import Cast
 from tests.judging import InProcessJudge, grade
@@ -153,6 +157,95 @@ def test_runs_started_again_ask_nobody_and_pair_completely_by_case(
         reruns.start(found, [runs[0].pk], by=people.ed, enqueue=lambda run_id: None, no_cap=True)
     with pytest.raises(Invalid, match="a finished run over one of the originals"):
         reruns.start(found, [again[0].pk], by=people.ed, enqueue=lambda run_id: None, no_cap=True)
+
+
+def combined_with_a_run(people: Cast, builds: list[Dataset]) -> tuple[Combination, Run]:
+    """The builds in one, and a finished run of the first of them."""
+    version = factories.version(people.team, people.ed, criteria=CRITERIA)
+    run = factories.run(people.team, people.ed, dataset=builds[0], rubric_version=version)
+    grade(run, InProcessJudge(lambda *_: "MET"))
+    return combined(people, *builds), run
+
+
+def started_again(found: Combination, run: Run, people: Cast) -> Run:
+    [made] = reruns.start(found, [run.pk], by=people.ed, enqueue=lambda run_id: None, no_cap=True)
+    return made
+
+
+def test_a_run_is_started_again_over_the_copied_answers_whatever_their_system_is_called_now(
+    people: Cast, builds: list[Dataset]
+) -> None:
+    found, run = combined_with_a_run(people, builds)
+    systems.rename_system(System.objects.get(name="support-replies"), "support-bot", by=people.ed)
+    build(people, "of another", system="support-replies@v1")
+    [offered] = reruns.of_combination(found, viewer=people.ed, now=timezone.now())
+    assert (offered.system, offered.calls, offered.refused) == ("support-bot@v1", QUESTIONS, "")
+    again = started_again(found, run, people)
+    assert (again.system, again.run_items.count()) == ("support-bot@v1", QUESTIONS)
+
+
+def test_a_copy_that_goes_on_after_its_system_was_renamed_stays_with_that_system(
+    people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+
+    def dies(self: combinations._Copier, batch: Any, *, first: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(combinations._Copier, "copy", dies)
+        with pytest.raises(KeyboardInterrupt):
+            combinations.work(found.pk, worker="w", now=timezone.now)
+    systems.rename_system(System.objects.get(name="support-replies"), "support-bot", by=people.ed)
+    combinations.due(timezone.now(), is_dead=lambda worker, now: True)
+    found = combinations.work(found.pk, worker="other", now=timezone.now)
+    copied = Item.objects.filter(dataset=found.dataset).values_list("system_version__system__name", flat=True)
+    assert (found.state, set(copied)) == ("done", {"support-bot"})
+
+
+def test_a_run_with_nothing_left_to_grade_is_not_started_again(people: Cast, builds: list[Dataset]) -> None:
+    found, run = combined_with_a_run(people, builds)
+    assert found.dataset is not None
+    items = found.dataset.items.filter(system_version__label="v1")
+    retirement.retire(found.dataset, [item.pk for item in items], by=people.ed)
+    why = "Support has no answers of support-replies@v1"
+    [offered] = reruns.of_combination(found, viewer=people.ed, now=timezone.now())
+    assert why in offered.refused
+    with pytest.raises(Conflict, match=why):
+        started_again(found, run, people)
+    found.refresh_from_db()
+    assert (found.started, Run.objects.count()) == ({}, 1)
+
+
+@pytest.mark.parametrize("kind", ["dataset", "rubric", "system"])
+def test_no_run_is_started_again_over_what_is_archived(
+    people: Cast, builds: list[Dataset], kind: str
+) -> None:
+    found, run = combined_with_a_run(people, builds)
+    assert run.rubric_version is not None
+    rows = {
+        "dataset": found.dataset,
+        "rubric": run.rubric_version.rubric,
+        "system": System.objects.get(name="support-replies"),
+    }
+    row = rows[kind]
+    assert row is not None
+    archiving.archive(row, by=people.ed, now=timezone.now())
+    found = Combination.objects.select_related("dataset").get(pk=found.pk)
+    [offered] = reruns.of_combination(found, viewer=people.ed, now=timezone.now())
+    assert f"The {kind} {row} is archived" in offered.refused
+    with pytest.raises(Conflict, match=f"The {kind} .* is archived"):
+        started_again(found, run, people)
+    archiving.restore(row, by=people.ed)
+    assert started_again(found, run, people).run_items.count() == QUESTIONS
+
+
+def test_runs_of_archived_originals_can_be_started_again(people: Cast, builds: list[Dataset]) -> None:
+    _, run = combined_with_a_run(people, builds)
+    archiving.archive(builds[0], by=people.ed, now=timezone.now())
+    [planned] = reruns.planned(asked(*builds).parts, viewer=people.ed, now=timezone.now())
+    found = combined(people, *builds, name="Again")
+    assert (planned.refused, started_again(found, run, people).dataset) == ("", found.dataset)
 
 
 def test_conflicts_name_the_items_and_nothing_is_combined(people: Cast) -> None:
@@ -300,6 +393,38 @@ def test_decisions_that_change_while_it_is_copied_refuse_the_copy(
         decide(first if then == "decided otherwise" else builds[0].items.all()[2], "MET")
     combinations.due(timezone.now(), is_dead=lambda worker, now: True)
     found = combinations.work(found.pk, worker="other", now=timezone.now)
+    assert (found.state, "changed meanwhile" in found.message) == ("refused", True)
+
+
+def test_cases_divided_while_they_are_copied_refuse_the_copy(people: Cast, builds: list[Dataset]) -> None:
+    found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+    drawing.split_cases(builds[0], n_dev=4, by=people.ed)
+    found = combinations.work(found.pk, worker="w", now=timezone.now)
+    assert (found.state, found.dataset) == ("refused", None)
+    assert "divided in dev and test" in found.message
+
+
+@pytest.mark.parametrize("then", ["given", "taken away", "exchanged"])
+def test_tags_that_change_while_cases_are_copied_refuse_the_copy(
+    people: Cast, builds: list[Dataset], monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    first, last = builds[0].cases.order_by("position")[:2]
+    for case in (first, last):
+        tagging.change_tags(builds[0], by=people.ed, add=["hard"], case_ids=[case.pk])
+    found = combinations.start(people.team, asked(*builds), by=people.ed, enqueue=None)
+    add, remove = {
+        "given": (["billing"], []),
+        "taken away": ([], ["hard"]),
+        "exchanged": (["billing"], ["hard"]),
+    }[then]
+    whole = combinations._Copier.copy
+
+    def copy(self: combinations._Copier, batch: Any, *, first: int) -> None:
+        whole(self, batch, first=first)
+        tagging.change_tags(builds[0], by=people.ed, add=add, remove=remove, case_ids=[last.pk])
+
+    monkeypatch.setattr(combinations._Copier, "copy", copy)
+    found = combinations.work(found.pk, worker="w", now=timezone.now)
     assert (found.state, "changed meanwhile" in found.message) == ("refused", True)
 
 

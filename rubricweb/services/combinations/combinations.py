@@ -9,12 +9,11 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from rubricweb.engine.number_format import counted
 from rubricweb.errors import Conflict, Invalid, Refusal
 from rubricweb.models import (
-    Adjudication,
     Case,
     ChangeKind,
     Combination,
@@ -22,16 +21,12 @@ from rubricweb.models import (
     CombinationState,
     Dataset,
     Item,
-    Review,
     ReviewQueue,
-    ReviewState,
-    Revision,
     RubricVersion,
     Run,
     SystemVersion,
     Team,
     User,
-    in_reviews,
 )
 from rubricweb.selectors.datasets.columns import MOST_COLUMNS, names
 from rubricweb.selectors.datasets.combinations import UNENDED
@@ -40,6 +35,7 @@ from rubricweb.services import copies, dataset_versions, imported_runs
 from rubricweb.services.combinations import plans
 from rubricweb.services.combinations.matching import AskedPart, Matching, Placed
 from rubricweb.services.combinations.plans import CombinationRequest
+from rubricweb.services.combinations.stamps import stamp_of
 from rubricweb.services.datasets import columns, datasets, systems
 from rubricweb.services.datasets.tags import tagging
 from rubricweb.services.deletions.removal import Remover
@@ -135,9 +131,12 @@ def work(pk: int, *, worker: str, now: Callable[[], datetime]) -> Combination:
 
 
 def parts_of(found: Combination) -> tuple[AskedPart, ...]:
-    """The datasets that are combined, without those that were deleted since."""
+    """The datasets that are combined, without those deleted since; versions by the names they have now."""
     rows = found.parts.select_related("dataset__team").order_by("place")
-    return tuple(AskedPart(row.dataset, row.system) for row in rows)
+    ids = {row.system: found.made.get(f"version {row.system}") for row in rows}
+    versions = SystemVersion.objects.select_related("system").in_bulk([pk for pk in ids.values() if pk])
+    names = {system: str(versions[pk]) for system, pk in ids.items() if pk in versions}
+    return tuple(AskedPart(row.dataset, names.get(row.system, row.system)) for row in rows)
 
 
 # ── Copying ──────────────────────────────────────────────────────────────────────────────────────
@@ -147,7 +146,7 @@ def _copy(pk: int, beat: Callable[..., None], now: Callable[[], datetime]) -> No
     found = Combination.objects.select_related("dataset", "team", "workshop", "created_by").get(pk=pk)
     parts = parts_of(found)
     asked = CombinationRequest(found.name, parts, found.as_attempts, found.match, found.archive_originals)
-    stamp = _stamp(asked.parts)
+    stamp = stamp_of(asked.parts)
     if found.workshop is not None and found.stamp != stamp:
         raise _changed()
     matched = Matching(asked.parts, asked.as_attempts, asked.match)
@@ -187,8 +186,11 @@ def _begin(found: Combination, asked: CombinationRequest, stamp: list[Any]) -> N
         columns=[{"name": name, "values": [], "counts": []} for name in list(wanted)[:MOST_COLUMNS]],
         created_by=found.created_by,
     )
+    # By id: systems may be renamed later, and others take their names.
+    named = systems.named_versions(found.team, {part.system for part in asked.parts if part.system})
+    found.made = {f"version {name}": version.pk for name, version in named.items()}
     found.stamp = stamp
-    found.save(update_fields=["workshop", "dataset", "stamp"])
+    found.save(update_fields=["workshop", "dataset", "made", "stamp"])
 
 
 class _Copier:
@@ -199,6 +201,7 @@ class _Copier:
         self.into = found.dataset
         self._found = found
         self._cases = matched.cases
+        self._systems = {part.dataset.pk: part.system for part in asked.parts}
         originals = [part.dataset for part in asked.parts]
         self._queues = list(ReviewQueue.objects.filter(dataset__in=originals).order_by("pk"))
         self._imported = list(
@@ -277,8 +280,8 @@ class _Copier:
         new = imported_runs.begin(
             self.into, run.rubric_version, run.rater, by=self._found.created_by, source=str(run)
         )
-        part = self._found.parts.get(dataset=run.dataset_id)
-        new.system_version = self._versions[part.system] if part.system else run.system_version
+        system = self._systems[run.dataset_id]
+        new.system_version = self._versions[system] if system else run.system_version
         new.save(update_fields=["system_version"])
         self._found.made[name] = new.pk
         return new
@@ -301,10 +304,10 @@ def _publish(
     beat()
     for part in asked.parts:
         dataset_versions.hold(part.dataset)
-    if _stamp(asked.parts) != stamp:
+    if stamp_of(asked.parts) != stamp:
         raise _changed()
     for part in asked.parts:
-        plans.require_not_blind(part.dataset)
+        plans.require_open(part.dataset)
     into, team, by = found.dataset, found.team, found.created_by
     assert into is not None, "copied before"
     datasets.require_free_name(team, found.name)
@@ -333,32 +336,6 @@ def _publish(
     if workshop is not None:
         Team.objects.filter(pk=workshop.pk).delete()
     _end(Combination.objects.filter(pk=found.pk), CombinationState.DONE, now())
-
-
-def _stamp(parts: Sequence[AskedPart]) -> list[Any]:
-    """What tells that items of the originals changed, or that more was said of them."""
-    stamp: list[Any] = []
-    for part in parts:
-        of = {"item__dataset": part.dataset}
-        submitted = Review.objects.filter(**of, state=ReviewState.SUBMITTED, queue__dataset=part.dataset)
-        revised = Revision.objects.filter(in_reviews("judgement__", queue__dataset=part.dataset))
-        version = Dataset.objects.filter(pk=part.dataset.pk).values_list("version", flat=True).first()
-        stamp.append(
-            [
-                version,
-                submitted.count(),
-                _last(revised, "revised_at"),
-                _last(Adjudication.objects.filter(**of), "decided_at"),
-                Run.objects.filter(dataset=part.dataset, rater__isnull=False).count(),
-            ]
-        )
-    return stamp
-
-
-def _last(rows: QuerySet[Any], when: str) -> list[Any]:
-    """How many there are and when the newest was said: one that is said anew keeps its row."""
-    found = rows.aggregate(count=Count("pk"), at=Max(when))
-    return [found["count"], found["at"] and found["at"].isoformat()]
 
 
 def _changed() -> Conflict:

@@ -121,8 +121,16 @@ def check(team: Team, asked: CombinationRequest, *, viewer: User | None) -> Comb
     return CombinationRequest(name, tuple(parts), asked.as_attempts, asked.match, asked.archive_originals)
 
 
-def require_not_blind(dataset: Dataset) -> None:
-    """Refuses while raters of an open blind queue over the dataset could read labels in a copy."""
+def require_open(dataset: Dataset) -> None:
+    """Refuses what a copy would lay open: halves under a seal, and labels that raters of an open blind queue
+    are not to read.
+    """
+    require_unsealed(dataset)
+    if Case.objects.filter(dataset=dataset).exclude(half="").exists():
+        raise Conflict(
+            f"The cases of {dataset} are divided in dev and test, under a seal that a copy would not have. "
+            "Leave it out; divide the combined dataset."
+        )
     unclosed = ReviewQueue.objects.filter(dataset=dataset).exclude(state=QueueState.CLOSED)
     blind = unclosed.exclude(blind=Blind.NONE).first()
     if blind is not None:
@@ -133,15 +141,9 @@ def require_not_blind(dataset: Dataset) -> None:
 
 
 def _require_fit(dataset: Dataset, *, archived: bool) -> None:
-    require_unsealed(dataset)
+    require_open(dataset)
     if not Item.objects.current().filter(dataset=dataset).exists():
         raise Conflict(f"{dataset} has no items: leave it out.")
-    if Case.objects.filter(dataset=dataset).exclude(half="").exists():
-        raise Conflict(
-            f"The cases of {dataset} are divided in dev and test, under a seal that a copy would not have. "
-            "Leave it out; divide the combined dataset."
-        )
-    require_not_blind(dataset)
     if archived:
         require_idle(dataset)
 

@@ -23,9 +23,11 @@ from rubricweb.selectors.runs.planning.plans import plan
 from rubricweb.services import dataset_versions
 from rubricweb.services.combinations.combinations import parts_of
 from rubricweb.services.combinations.matching import AskedPart
+from rubricweb.services.datasets import systems
 from rubricweb.services.runs import panels
 from rubricweb.services.runs.starting import Draft, start_draft
 from rubricweb.services.runs.work_queue import Enqueue
+from rubricweb.services.shared.archiving import require_listed
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,8 @@ def start(
 ) -> list[Run]:
     """Starts these runs of the originals again over the combined dataset, each once; all or none.
 
-    Raises Conflict where the combination is not done, Invalid for a run that is none of theirs, and as
-    `start_run`.
+    Raises Conflict where the combination is not done, what a run stands on is archived or nothing would be
+    graded, Invalid for a run that is none of theirs, and as `start_run`.
     """
     held = Combination.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=found.pk)
     if held.dataset is None or not _is_whole(held):
@@ -93,8 +95,7 @@ def start(
             raise Invalid.at(f"run_ids[{place}]", str(run_id), "a finished run over one of the originals")
         if (held.pk, run_id) in started:
             raise Conflict(f"{run} was started again before, as run {started[held.pk, run_id]}.")
-        system = _system(run, parts)
-        draft = _draft(run, held.dataset, _answers(system, parts, held.dataset))
+        draft = _draft(run, _system(run, parts), parts, held.dataset)
         panels.require_judges(draft.run)
         new = start_draft(draft, by=by, enqueue=enqueue, budget_usd=budget_usd, no_cap=no_cap)
         held.started[str(run_id)] = new.pk
@@ -112,7 +113,7 @@ def _is_whole(found: Combination) -> bool:
 
 def _finished(parts: Sequence[AskedPart]) -> QuerySet[Run]:
     runs = finished_runs([part.dataset.pk for part in parts])
-    return runs.select_related("system_version__system", "rubric_version", "dataset", "team")
+    return runs.select_related("system_version__system", "rubric_version__rubric", "dataset", "team")
 
 
 def _planned(
@@ -120,7 +121,7 @@ def _planned(
 ) -> Rerun:
     try:
         system = _system(run, parts)
-        draft = _draft(run, into or run.dataset, _answers(system, parts, into))
+        draft = _draft(run, system, parts, into)
         judges = panels.judges_of(draft.run)
         counts = plan(
             draft.run.dataset,
@@ -154,8 +155,19 @@ def _answers(system: str, parts: Sequence[AskedPart], into: Dataset | None) -> Q
     return Item.objects.current().filter(Q(dataset__in=renamed) | Q(own, dataset__in=kept))
 
 
-def _draft(run: Run, dataset: Dataset, items: QuerySet[Item]) -> Draft:
-    """The same run over other items: it asks the same questions where the words are the same."""
+def _draft(run: Run, system: str, parts: Sequence[AskedPart], into: Dataset | None) -> Draft:
+    """The same run over the version's answers: it asks the same questions where the words are the same.
+
+    Raises Conflict where something it stands on is archived, and where there is no answer to grade.
+    """
+    if into is not None:
+        require_listed(into)
+    if run.rubric_version is not None and run.rubric_version.rubric is not None:
+        require_listed(run.rubric_version.rubric)
+    systems.require_listed(run.team, [system])
+    dataset, items = into or run.dataset, _answers(system, parts, into)
+    if not items.exists():
+        raise Conflict(f"{dataset} has no answers of {system}: nothing would be graded.")
     again = Run(
         team=run.team,
         dataset=dataset,

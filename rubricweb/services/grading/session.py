@@ -49,6 +49,9 @@ FLUSH_SECONDS = 0.1
 MOST_RUNS = 24
 # How long calls in flight have when the worker is told to stop.
 SHUTDOWN_SECONDS = 5.0
+FIRST_ANSWER_SECONDS = 30.0
+"""A run that has waited so long for its first answer asks a slow endpoint."""
+
 T = TypeVar("T")
 
 
@@ -275,8 +278,7 @@ class GradingSession:
                 with self._ending_at_a_fault(run):
                     self._take(run, arrived)
                 self._advance(run)
-        for queue_key, arrived in of_run.items():  # of runs that a fault has ended
-            self._let_others_ask(queue_key, [one.question for one in arrived])
+        # What is left is of runs that a fault has ended: nobody waits for it.
 
     def _take(self, run: WorkerRun, answered: Sequence[Answered]) -> None:
         """Stores answers; what came back without one is asked again, or by whoever still wants it."""
@@ -355,11 +357,14 @@ class GradingSession:
         Until then it goes on with runs that are answered, and with those that come: nobody is to wait for an
         endpoint they do not ask.
         """
-        slow = [run for run in self._runs.values() if run.stopped or not run.claim_size.answers_per_second()]
+        unanswered = [run for run in self._runs.values() if not run.claim_size.answers_per_second()]
+        long_ago = time.monotonic() - FIRST_ANSWER_SECONDS
+        slow = [run for run in self._runs.values() if run.stopped]
+        slow += [run for run in unanswered if not run.stopped and run.joined < long_ago]
         for run in slow:
             self._slow_endpoints |= {judge.base_url for judge in run.judges.values()}
             self._stop(run, math.inf)
-        if not slow:
+        if not slow and not unanswered:
             self._close_down(math.inf)
 
     def _close_down(self, grace_seconds: float) -> None:
@@ -392,6 +397,8 @@ class GradingSession:
             self.fault = self.fault or fault
             self._queue.cancel(run.queue_key, 0.0)
             self._same.leave(run)
+            for other, question in self._same.break_off(run):
+                other.funding.waiting.append(question)
             run.abandon()
             why = f"An internal error stopped the run: {type(fault).__name__}: {fault}"
             control.give_up(run.run, why, self._now())

@@ -191,7 +191,7 @@ READS_LABELS_AS_GIVEN = {
     "services/imported_runs.py": "labels of a rater who turns out to be a machine",
     "services/copies.py": "copies into the halves of a split, and into a combined dataset",
     "services/combinations/plans.py": "how many labels come along",
-    "services/combinations/combinations.py": "whether somebody changed a label meanwhile",
+    "services/combinations/stamps.py": "whether somebody changed a label meanwhile",
     "selectors/probes.py": "raters who labelled a unit twice, and which queues asked a criterion",
     "selectors/rubrics/label_changes.py": "how many labels stand on the words of one meaning",
     "selectors/deletions.py": "how many labels go with what is deleted",

@@ -20,6 +20,7 @@ from rubricweb.selectors.runs.progress import progress
 from rubricweb.services.endpoints import endpoints
 from rubricweb.services.grading import session as grading
 from rubricweb.services.grading.worker_run import WorkerRun
+from rubricweb.services.grading.writer import Writer
 from rubricweb.services.runs import lifecycle, panels
 from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.shared import bulk_rows
@@ -86,6 +87,36 @@ def test_what_breaks_in_one_run_ends_that_run_only(people: Cast) -> None:
         run.refresh_from_db()
         assert run.state == state
     assert not RunItem.objects.filter(leased_until__isnull=False).exists()
+
+
+def test_who_waits_for_the_answers_of_a_run_that_breaks_asks_anew(
+    people: Cast, settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.GRADING_SESSION_SECONDS = 2
+    broken = planned(people, 2, use_cache=True)
+    sound = factories.run(
+        people.team,
+        people.ed,
+        dataset=broken.dataset,
+        rubric_version=broken.rubric_version,
+        use_cache=True,
+    )
+    whole = Writer.store
+
+    def store(self: Writer, *arguments: Any) -> None:
+        if self.run.pk == broken.pk:
+            raise RuntimeError("a bug")
+        whole(self, *arguments)
+
+    monkeypatch.setattr(Writer, "store", store)
+    judge = InProcessJudge(met)
+    with pytest.raises(RuntimeError, match="a bug"):
+        grading.grade(broken.pk, now=timezone.now, queue=judge.line)
+    for run, state in ((sound, RunState.FINISHED), (broken, RunState.FAILED)):
+        run.refresh_from_db()
+        assert run.state == state
+    # Two items of three questions, for either run: each question once.
+    assert len(judge.asked) == 2 * 2 * 3
 
 
 class OneByOne(InProcessLine):
