@@ -401,8 +401,10 @@ class RunSummary(models.Model):
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="summary")
     items = models.PositiveIntegerField()
-    # Fully judged items with a score: those the mean is over.
+    # Fully judged items with a score.
     scored = models.PositiveIntegerField()
+    # The cases these answer, several answers to a case as one: what the mean is over.
+    cases = models.PositiveIntegerField()
     # Graded items without an error.
     fully_judged = models.PositiveIntegerField(default=0)
     score_mean = models.FloatField(null=True)

@@ -39,6 +39,7 @@ from rubricweb.selectors.runs.over_time.score_series import (
     series_of,
 )
 from rubricweb.selectors.runs.results import groups_shown
+from rubricweb.selectors.shared.cases import has_repeated_cases
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 RUNNING_SHOWN = 5
@@ -207,8 +208,9 @@ def _pass_rates(run: Run, viewer: User, people: Mapping[int, PeopleRate]) -> tup
         return ()
     seen = shown(viewer, run.team, run.dataset_id)
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
-    judge = None if seen else summarised_counts(run, criteria)
-    judge = judge or criterion_counts(criteria, on_judged_items(run).filter(seen))
+    by_case = has_repeated_cases(run)
+    judge = None if seen or by_case else summarised_counts(run, criteria)
+    judge = judge or criterion_counts(criteria, on_judged_items(run).filter(seen), by_case=by_case)
     none = PeopleRate(Figure(None, None, None, 0))
     return tuple(
         PassRate(found.criterion, found.rate, said.rate, said.missing, said.bounds)

@@ -44,4 +44,5 @@ def run_in_full(run: Run, viewer: User) -> WithFields:
         no_groups=no_groups(run),
         votes=votes.run_votes(run, viewer=viewer),
         hidden_items=result.hidden,
+        unit=result.unit,
     )

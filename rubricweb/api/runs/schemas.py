@@ -3,7 +3,7 @@
 # Long because the shapes of a run are read together.
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from ninja import Schema
 from pydantic import Field
@@ -15,6 +15,7 @@ from rubricweb.api.runs.watching_schemas import Progress
 from rubricweb.api.schemas import Figure, Id, Named, OneOf, OriginOrNone, Share, Username, WithFields
 from rubricweb.api.shapes import Shape
 from rubricweb.engine import agreement
+from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.engine.panels.vote_rules import VOTE_RULES
 from rubricweb.engine.scoring import ABSTENTION_POLICIES, ERROR_POLICIES
 from rubricweb.engine.scoring.effect import Effect
@@ -62,15 +63,26 @@ Rule = Annotated[str, OneOf(sorted({name for rules in VOTE_RULES.values() for na
 RuleByScale = dict[Annotated[str, OneOf(VOTE_RULES)], Rule]
 
 
+Counted = Annotated[
+    str,
+    OneOf(get_args(Unit)),
+    Field(description="What `n` counts: cases where a case has several answers, which count as one."),
+]
+
+
 class GroupMean(Shape[ShownGroupMean]):
     """The mean score of one group of `criteria` criteria, over the fully judged items on which something of
-    it has a value: `score.n` of them. Null is the name of the criteria without a group.
+    it has a value; `score.n` counts them, or their cases, as `unit` says. Null is the name of the criteria
+    without a group.
     """
+
+    unit: Counted
 
 
 class RunSummary(Schema):
-    """What an ended run came to. `score` is the mean over the `scored` of the `fully_judged` items; those
-    with an error enter it once they are retried. `verdicts` and `errors` are those of graded items;
+    """What an ended run came to. `score` is the mean over the `cases` that the `scored` of the `fully_judged`
+    items answer, several answers to a case counting as one; those with an error enter it once they are
+    retried. `verdicts` and `errors` are those of graded items;
     `cost_usd` is null when a call had no price; calls that were cut off may have cost `lost_at_most_usd` on
     top.
     """
@@ -78,6 +90,7 @@ class RunSummary(Schema):
     score: Figure
     items: int
     scored: int
+    cases: int
     fully_judged: int
     coverage: Share
     verdicts: int
@@ -93,7 +106,7 @@ class RunSummary(Schema):
 
     @staticmethod
     def resolve_score(row: Any) -> Any:
-        return agreement.Figure(row.score_mean, row.score_low, row.score_high, row.scored)
+        return agreement.Figure(row.score_mean, row.score_low, row.score_high, row.cases)
 
 
 class PanelMember(Shape[MemberSnapshot]):
@@ -215,7 +228,8 @@ class OptionShare(Shape[ShownOptionShare]):
 
 
 class CriterionRate(Schema):
-    """`rate` is the share of MET among MET and UNMET; of a choice and a check, the mean value.
+    """`rate` is the share of MET among MET and UNMET; of a choice and a check, the mean value. Where the
+    `unit` of the run is `case`, it and the shares of `options` are means over cases.
 
     `options` is empty but for a choice; `cannot_assess` counts the options that are not applicable too.
     """
@@ -281,6 +295,7 @@ class RunInFull(Run):
     no_groups: Annotated[str, Field(description="Why `groups` is empty, in a sentence; else empty.")]
     votes: RunVotes | None
     hidden_items: int
+    unit: Counted
 
 
 class RunItemQuery(ListQuery):

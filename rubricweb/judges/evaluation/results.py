@@ -108,5 +108,12 @@ class EvalResult:
         return [report.score for report in self.get_reports() if report.score is not None]
 
     def summary(self, *, failed_items: FailedItems = "exclude") -> ReportSummary:
-        """Mean score, share that passes and group means with intervals, by ``summarise_reports``."""
-        return summarise_reports([one.report for one in self.item_results], failed_items=failed_items)
+        """Mean score, share that passes and group means with intervals, by ``summarise_reports``.
+
+        Several answers to one case of the dataset count as one.
+        """
+        return summarise_reports(
+            [one.report for one in self.item_results],
+            failed_items=failed_items,
+            cases=[one.item.case_id or ("item", one.item_idx) for one in self.item_results],
+        )

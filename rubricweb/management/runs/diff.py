@@ -1,5 +1,6 @@
 """`rubricweb compare RUN --with BASELINE`: a run against another one over the same dataset."""
 
+from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.engine.number_format import counted, figure_text, number, share, text_of, value_of
 from rubricweb.engine.number_format import difference as shown_difference
 from rubricweb.management.terminal.actor import Actor
@@ -8,7 +9,6 @@ from rubricweb.management.terminal.shapes import print_shape
 from rubricweb.models import Run
 from rubricweb.selectors.runs.diff.diff import CasesWithoutPair, RunDiff, require_comparable, run_diff
 from rubricweb.selectors.runs.diff.items import DiffItemRow, hidden_from, item_changes, item_page
-from rubricweb.selectors.runs.diff.pairing import PairedBy
 
 SHOWN_ITEMS = 10
 NOISE = {"within": "within", "beyond": "beyond", "open": "open", "unknown": "not measured"}
@@ -125,7 +125,7 @@ def _criteria(found: RunDiff) -> Table:
     return table
 
 
-def _items(rows: list[DiffItemRow], paired_by: PairedBy) -> Table:
+def _items(rows: list[DiffItemRow], paired_by: Unit) -> Table:
     table = Table()
     table.add_column(paired_by)
     for title in ("before", "after", "Δ", "answers changed"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from rubricweb.engine import InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
+from rubricweb.engine.number_format import counted
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
@@ -122,10 +123,10 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     table.add_row("items", f"{summary.fully_judged} of {summary.items} fully judged")
     said = "–" if mean.value is None else f"{mean.value:.4f}"
     if mean.low is not None and mean.high is not None:
-        said += f" (95 % interval {mean.low:.4f} to {mean.high:.4f}, {mean.n} items)"
+        said += f" (95 % interval {mean.low:.4f} to {mean.high:.4f}, {counted(mean.n, summary.unit)})"
     table.add_row("mean score", said)
     if summary.passed.value is not None:
-        share = f"{summary.passed.value:.4f} of {summary.passed.n} items"
+        share = f"{summary.passed.value:.4f} of {counted(summary.passed.n, summary.unit)}"
         table.add_row("passed", f"{share}, by the rubric's rule")
     failed = result.filter_failed()
     table.add_row("failed items", str(len(failed)))

@@ -5,7 +5,6 @@ import argparse
 from django.utils import timezone
 
 from rubricweb import access, tasks
-from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.number_format import counted, text_of
 from rubricweb.engine.origin import origin_words
 from rubricweb.errors import Invalid
@@ -22,6 +21,7 @@ from rubricweb.selectors.runs import listing as selected
 from rubricweb.selectors.runs import log, results
 from rubricweb.selectors.runs import progress as run_progress
 from rubricweb.selectors.runs.errors import ERROR_KINDS
+from rubricweb.selectors.runs.group_means import GroupMean
 from rubricweb.selectors.shared.clock import database_now
 from rubricweb.selectors.teams import lookup
 from rubricweb.services.runs import lifecycle as services
@@ -116,8 +116,10 @@ def show(options: argparse.Namespace) -> int:
         rows.insert(2, ("stopped", progress.stop_reason))
     if result.mean.value is not None:
         without = f", without {result.hidden} to be reviewed" if result.hidden else ""
-        rows.append(("mean score", f"{text_of(result.mean)} of {result.scored} items{without}"))
-    rows += [(f"  {one.name or 'no group'}", _group(one.score)) for one in result.groups]
+        items = f", {counted(result.scored, 'item')}" if result.unit == "case" else ""
+        of = f"{counted(result.mean.n, result.unit)}{items}"
+        rows.append(("mean score", f"{text_of(result.mean)} of {of}{without}"))
+    rows += [(f"  {one.name or 'no group'}", _group(one)) for one in result.groups]
     if result.errored:
         retry = f"retry the others with: rubricweb runs retry {run.pk}"
         rows.append(("fully judged", f"{result.fully_judged} of {result.graded} items; {retry}"))
@@ -134,10 +136,10 @@ def show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _group(figure: Figure) -> str:
-    if figure.value is None:
+def _group(group: GroupMean) -> str:
+    if group.score.value is None:
         return "undefined: every answer abstained"
-    return f"{text_of(figure)} of {figure.n} items"
+    return f"{text_of(group.score)} of {counted(group.score.n, group.unit)}"
 
 
 def show_log(options: argparse.Namespace) -> int:

@@ -9,11 +9,13 @@ from django.db.models import QuerySet
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.agreement.scores.pairing import Unit, case_means
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.scoring.parts import score_columns
 from rubricweb.models import Criterion, Run, RunItem, RunSummary
 from rubricweb.selectors.runs.diff.answers import LabelNumbers, answers_of, worth_of
 from rubricweb.selectors.runs.graders import PER_ITEM
+from rubricweb.selectors.shared.cases import cases_of, has_repeated_cases
 from rubricweb.selectors.shared.columns import ints
 
 ONE_SCORE = "The judge gave one score for all criteria at once."
@@ -23,13 +25,14 @@ ONE_SCORE = "The judge gave one score for all criteria at once."
 class GroupMean:
     """The mean score of one group of `criteria` criteria, each item's as `score_groups` has it.
 
-    `name` is None for the criteria without a group. The figure's `n` counts the items on which something of
-    the group has a value; it is None where every answer abstained.
+    `name` is None for the criteria without a group. The figure's `n` counts what its `unit` says, items or
+    cases, on which something of the group has a value; it is None where every answer abstained.
     """
 
     name: str | None
     criteria: int
     score: Figure
+    unit: Unit
 
 
 def no_groups(run: Run) -> str:
@@ -46,13 +49,16 @@ def no_groups(run: Run) -> str:
 def group_means(run: Run, items: QuerySet[RunItem]) -> tuple[GroupMean, ...]:
     """The mean of every group over these items of the run, in the rubric's order; none where `no_groups`.
 
-    Items that bring a rubric of their own are left out. Three queries, one of them over every answer.
+    Several answers to a case count as one. Items that bring a rubric of their own are left out. Five queries
+    at most, one of them over every answer.
     """
     if no_groups(run):
         return ()
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     shared = items.filter(rubric_version=run.rubric_version_id).order_by("item_id")
     item_ids = ints(list(shared.values_list("item_id", flat=True)))
+    by_case = has_repeated_cases(run)
+    cases = cases_of(shared) if by_case else item_ids
     worth = worth_of(criteria)
     answers = answers_of(run, worth, item_ids, LabelNumbers())
     found = []
@@ -68,7 +74,8 @@ def group_means(run: Run, items: QuerySet[RunItem]) -> tuple[GroupMean, ...]:
             abstention=cast(Abstention, run.abstention),
             on_error=cast(OnError, run.on_error),
         )
-        found.append(GroupMean(name or None, len(members), mean_figure(scores[~np.isnan(scores)].tolist())))
+        mean = mean_figure(case_means(scores, cases).tolist())
+        found.append(GroupMean(name or None, len(members), mean, "case" if by_case else "item"))
     return tuple(found)
 
 
@@ -79,6 +86,7 @@ def as_stored(means: Sequence[GroupMean]) -> list[dict[str, Any]]:
             "name": one.name,
             "criteria": one.criteria,
             "score": {name: getattr(one.score, name) for name in ("value", "low", "high", "n")},
+            "unit": one.unit,
         }
         for one in means
     ]
@@ -88,4 +96,7 @@ def summarised_groups(summary: RunSummary | None) -> tuple[GroupMean, ...] | Non
     """The means as they were when the run ended; None without a summary or in one of before."""
     if summary is None or summary.groups is None:
         return None
-    return tuple(GroupMean(one["name"], one["criteria"], Figure(**one["score"])) for one in summary.groups)
+    return tuple(
+        GroupMean(one["name"], one["criteria"], Figure(**one["score"]), one.get("unit", "item"))
+        for one in summary.groups
+    )

@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
 from django.db.models import Avg, Count, Model, Q, QuerySet, Sum
 
 from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.agreement.scores.pairing import Unit, case_means
 from rubricweb.engine.scoring import FailedItems
 from rubricweb.engine.verdict import Verdict
 from rubricweb.errors import Invalid
@@ -19,10 +21,11 @@ from rubricweb.selectors.runs.criterion_counts import (
     criterion_counts,
     on_graded_items,
     on_judged_items,
-    share_figure,
     summarised_counts,
 )
 from rubricweb.selectors.runs.group_means import GroupMean, group_means, summarised_groups
+from rubricweb.selectors.shared.cases import case_numbers, has_repeated_cases
+from rubricweb.selectors.shared.columns import Floats, columns, floats, ints
 from rubricweb.selectors.shared.pages import Page, keyset_page
 
 RUN_ITEM_ORDERS = {
@@ -98,6 +101,9 @@ class Result:
     a score. `totals` counts every verdict on graded items; `passed` is the share of those the rubric's pass
     rule has a word on, None without a rule; `groups` has the mean of every group of criteria, and is empty
     where there are none. Everything but `bins` is None or 0 while nothing is graded.
+
+    The `n` of every figure counts what `unit` says: items, or cases where the run has several answers to one.
+    Those are alike and count as one, their mean.
     """
 
     mean: Figure
@@ -113,6 +119,7 @@ class Result:
     errored: int
     groups: tuple[GroupMean, ...]
     failed_items: FailedItems
+    unit: Unit
 
     @property
     def fully_judged(self) -> int:
@@ -140,12 +147,14 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
         errored=Count("pk", filter=Q(errors__gt=0)),
         mean_coverage=Avg("coverage"),
         failed=Sum("errors"),
-        passing=Count("pk", filter=Q(included, passed=True)),
-        ruled=Count("passed", filter=included),
     )
-    scored = rows.filter(included).order_by("item_id").values_list("score", flat=True)
-    scores = [score for score in scored if score is not None]
-    rates = _criterion_rates(run, visible, failed_items)
+    by_case = has_repeated_cases(run)
+    read = rows.filter(included).order_by("item_id")
+    fields = ("score", "passed", "item__case_id", "item__wording")
+    scores, passed, *case = columns(read.values_list(*fields), floats, floats, ints, ints)
+    cases = case_numbers(*case)
+    scored = scores[~np.isnan(scores)].tolist()
+    rates = _criterion_rates(run, visible, failed_items, by_case=by_case)
     kept = visible is None and failed_items == "exclude"
     summary = getattr(run, "summary", None) if kept else None
     # Answers on items that bring a rubric of their own, or have an error, are in no rate.
@@ -154,27 +163,28 @@ def result(run: Run, *, viewer: User, failed_items: FailedItems = "exclude") -> 
         of_run = RunItem.objects.filter(run=run)
         shared = not of_run.exclude(rubric_version=run.rubric_version).exists()
     return Result(
-        mean=_mean(scores, summary),
+        mean=_mean(case_means(scores, cases), summary),
         coverage=counts["mean_coverage"],
         graded=counts["graded"],
-        scored=len(scores),
+        scored=len(scored),
         hidden=0 if visible is None else RunItem.objects.filter(run=run).exclude(visible).count(),
         errors=counts["failed"] or 0,
-        bins=tuple((one.low, one.high, one.count) for one in _bins(scores)),
+        bins=tuple((one.low, one.high, one.count) for one in _bins(scored)),
         totals=_sum(rates) if shared else _totals(run, visible),
         rates=tuple(rates),
-        passed=share_figure(counts["passing"], counts["ruled"]),
+        passed=mean_figure(case_means(passed, cases).tolist()),
         errored=counts["errored"],
         groups=_groups(run, rows.filter(included), summary),
         failed_items=failed_items,
+        unit="case" if by_case else "item",
     )
 
 
-def _mean(scores: Sequence[float], summary: RunSummary | None) -> Figure:
-    """The mean with its interval: of an ended run as it was worked out then."""
-    if summary is not None and summary.scored == len(scores):
-        return Figure(summary.score_mean, summary.score_low, summary.score_high, summary.scored)
-    return mean_figure(scores)
+def _mean(means: Floats, summary: RunSummary | None) -> Figure:
+    """The mean of these, one of each case, with its interval: of an ended run as it was worked out then."""
+    if summary is not None and summary.cases == len(means):
+        return Figure(summary.score_mean, summary.score_low, summary.score_high, summary.cases)
+    return mean_figure(means.tolist())
 
 
 def _groups(run: Run, rows: QuerySet[RunItem], summary: RunSummary | None) -> tuple[GroupMean, ...]:
@@ -201,15 +211,17 @@ def _visible(rows: QuerySet[Row], visible: Q | None) -> QuerySet[Row]:
     return rows if visible is None else rows.filter(visible)
 
 
-def _criterion_rates(run: Run, visible: Q | None, failed_items: FailedItems) -> list[CriterionRate]:
+def _criterion_rates(
+    run: Run, visible: Q | None, failed_items: FailedItems, *, by_case: bool
+) -> list[CriterionRate]:
     """Answers and pass rate per criterion, in rubric order; empty when every item brings its own rubric."""
     if run.rubric_version_id is None:
         return []
     criteria = list(Criterion.objects.filter(version_id=run.rubric_version_id).order_by("position"))
     if failed_items == "include":
-        return criterion_counts(criteria, _visible(on_graded_items(run), visible))
-    kept = summarised_counts(run, criteria) if visible is None else None
-    return kept or criterion_counts(criteria, _visible(on_judged_items(run), visible))
+        return criterion_counts(criteria, _visible(on_graded_items(run), visible), by_case=by_case)
+    kept = summarised_counts(run, criteria) if visible is None and not by_case else None
+    return kept or criterion_counts(criteria, _visible(on_judged_items(run), visible), by_case=by_case)
 
 
 def _sum(rates: Sequence[CriterionRate]) -> VerdictCounts:

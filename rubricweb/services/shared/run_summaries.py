@@ -9,6 +9,7 @@ from django.db.models import Avg, Count, F, Max, Sum
 from django.utils import timezone
 
 from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.models import (
     FULLY_JUDGED,
     Criterion,
@@ -22,6 +23,8 @@ from rubricweb.models import (
 from rubricweb.selectors.runs import group_means
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items
 from rubricweb.selectors.runs.progress import item_counts
+from rubricweb.selectors.shared.cases import case_numbers
+from rubricweb.selectors.shared.columns import columns, floats, ints
 
 # While the last answers are on their way what was worked out may be out of date at once. Whoever brings the
 # very last one sums up again.
@@ -68,14 +71,16 @@ def figures_of(run: Run) -> SummaryFigures:
     seen, counts = _seen(run), item_counts(run, timezone.now())
     _, spent = seen
     rows = RunItem.objects.filter(run=run)
-    scored = (
-        rows.filter(FULLY_JUDGED, score__isnull=False).order_by("item_id").values_list("score", flat=True)
-    )
-    scores = [score for score in scored.iterator() if score is not None]
-    mean = mean_figure(scores)
+    scored = rows.filter(FULLY_JUDGED, score__isnull=False).order_by("item_id")
+    read = scored.values_list("score", "item__case_id", "item__wording")
+    scores, *cases = columns(read, floats, ints, ints)
+    means = case_means(scores, case_numbers(*cases))
+    mean = mean_figure(means.tolist())
+    groups = group_means.group_means(run, rows.filter(FULLY_JUDGED))
     summary = {
         "items": counts.everything,
         "scored": len(scores),
+        "cases": len(means),
         "fully_judged": counts.graded - counts.errored,
         "score_mean": mean.value,
         "score_low": mean.low,
@@ -85,7 +90,7 @@ def figures_of(run: Run) -> SummaryFigures:
         "errors": counts.errors,
         "prompt_tokens": spent["prompt"] or 0,
         "completion_tokens": spent["completion"] or 0,
-        "groups": group_means.as_stored(group_means.group_means(run, rows.filter(FULLY_JUDGED))),
+        "groups": group_means.as_stored(groups),
         "cost_usd": None if spent["unpriced"] or not spent["calls"] else spent["cost"],
         "lost_at_most_usd": spent["lost"] or 0.0,
     }

@@ -36,6 +36,7 @@ COLUMNS = (
         "low_over_shared_cases",
         "high_over_shared_cases",
     ),
+    "cases",
 )
 
 
@@ -120,7 +121,7 @@ def _lines(one: Series, series: Sequence[Series], place: Mapping[int, int]) -> I
     """
     shared = one.shared.means if one.shared else {}
     figures = {
-        point.run_id: Figure(point.mean, point.low, point.high, point.scored or 0) for point in one.points
+        point.run_id: Figure(point.mean, point.low, point.high, point.cases or 0) for point in one.points
     }
     joined = shared if one.shared else figures
     others = {run_id: figure for run_id, figure in figures.items() if run_id not in joined}
@@ -194,7 +195,7 @@ def _csv(series: Sequence[Series]) -> HttpResponse:
                 one.number,
                 "yes" if point.is_try else "no",
             )
-            table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point)])
+            table.writerow([*map(neutralised, words), *shares, *rest, *_over_shared(one, point), point.cases])
     response = HttpResponse(written.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="scores.csv"'
     return response

@@ -11,13 +11,13 @@ from rubricweb.api.runs.schemas import JudgeError
 from rubricweb.api.schemas import Figure, Id, OneOf, Share
 from rubricweb.api.shapes import Shape
 from rubricweb.engine.agreement.scores.paired_tests import Wilcoxon as ShownWilcoxon
+from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.models import RunState
 from rubricweb.selectors.runs.diff.changes import WithinNoise
 from rubricweb.selectors.runs.diff.diff import CasesWithoutPair as ShownCasesWithoutPair
 from rubricweb.selectors.runs.diff.diff import NamedCases as ShownNamedCases
 from rubricweb.selectors.runs.diff.items import ITEM_CHANGES
 from rubricweb.selectors.runs.diff.noise import Source
-from rubricweb.selectors.runs.diff.pairing import PairedBy
 from rubricweb.selectors.runs.diff.settings import Setting as ShownSetting
 
 Contribution = Annotated[
@@ -28,7 +28,7 @@ Contribution = Annotated[
 
 PairedByName = Annotated[
     str,
-    OneOf(get_args(PairedBy)),
+    OneOf(get_args(Unit)),
     Field(description="What is counted: items that both judged, else cases that both have answers to."),
 ]
 

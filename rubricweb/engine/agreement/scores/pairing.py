@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from rubricweb.engine.agreement.intervals import Floats
 
 Ints = NDArray[np.int64]
+
+Unit = Literal["item", "case"]
+"""What a figure counts: cases where a case has several answers, which then count as one; else items."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,3 +45,15 @@ def unit_means(values: Floats, places: Ints, units: int) -> Floats:
     means = np.full(units, np.nan)
     np.divide(sums, counts, out=means, where=counts > 0)
     return means
+
+
+def case_means(values: Floats, cases: Ints) -> Floats:
+    """(cases,): the mean of each case's answers that have a value; NaN is a gap.
+
+    Answers to one case are alike: counted one by one they would feign certainty. Where no case has several
+    the values stay as they came. Worked: 1, 0, NaN, 0.5 of the cases 7, 7, 7, 9 → 0.5, 0.5.
+    """
+    there = ~np.isnan(values)
+    values, cases = values[there], cases[there]
+    units, places = np.unique(cases, return_inverse=True)
+    return values if len(units) == len(values) else unit_means(values, places, len(units))

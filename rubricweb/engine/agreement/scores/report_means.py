@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
-from rubricweb.engine.agreement.intervals import Figure, wilson
+import numpy as np
+
+from rubricweb.engine.agreement.intervals import Figure
+from rubricweb.engine.agreement.ratings import cluster_codes
 from rubricweb.engine.agreement.scores.means import mean_figure
+from rubricweb.engine.agreement.scores.pairing import Unit, case_means
 from rubricweb.engine.report import EvaluationReport
 from rubricweb.engine.scoring import FAILED_ITEM_POLICIES, FailedItems
 
@@ -18,7 +22,7 @@ class ReportSummary:
     `fully_judged` of the `items` have no error. `score` is the mean score, `passed` the share that passes the
     rubric's rule among those it has a word on, both None without any. `groups` has the mean of every group of
     criteria, None holding the ungrouped; it is empty where no report has groups. Each figure's `n` counts the
-    submissions it rests on.
+    submissions it rests on, or their cases, as `unit` says.
     """
 
     items: int
@@ -26,37 +30,50 @@ class ReportSummary:
     score: Figure
     passed: Figure
     groups: dict[str | None, Figure]
+    unit: Unit = "item"
 
 
 def summarise_reports(
-    reports: Iterable[EvaluationReport], *, failed_items: FailedItems = "exclude"
+    reports: Iterable[EvaluationReport],
+    *,
+    failed_items: FailedItems = "exclude",
+    cases: Iterable[Hashable] | None = None,
 ) -> ReportSummary:
     """Sum up reports, without those that have errors: what could be judged of a submission may be all it is
     good at, and it would lift the mean.
 
     `failed_items="include"` counts them with the score that the error policy of their grader gave them. A
-    report without a score (everything abstained) is in no mean. Raises ValueError for an unknown policy.
+    report without a score (everything abstained) is in no mean. `cases` has the case of each report: several
+    answers to one are alike and count as one, their mean. Raises ValueError for an unknown policy and where
+    `cases` are not as many as the reports.
 
     Worked: scores 1.0 with an error, 0.8 and 0.5: the mean is 0.65 over 2 of 3, or 0.767 when included.
+    Scores 1, 1 and 0 of the cases a, a and b: 0.5 over 2 cases.
     """
     if failed_items not in FAILED_ITEM_POLICIES:
         allowed = ", ".join(FAILED_ITEM_POLICIES)
         raise ValueError(f"unknown policy for failed items {failed_items!r}; allowed: {allowed}")
     everything = list(reports)
-    judged = [report for report in everything if not report.errors]
-    counted = judged if failed_items == "exclude" else everything
-    ruled = [report.passed for report in counted if report.passed is not None]
-    bounds = wilson(sum(ruled), len(ruled))
-    groups: dict[str | None, list[float]] = {}
-    for report in counted:
-        for name, part in (report.groups or {}).items():
-            groups.setdefault(name, []).extend([] if part.score is None else [part.score])
+    places = cluster_codes(range(len(everything)) if cases is None else cases)
+    if len(places) != len(everything):
+        raise ValueError(f"{len(places)} cases for {len(everything)} reports; allowed: one each")
+    is_counted = np.array([failed_items == "include" or not report.errors for report in everything], np.bool_)
+
+    def figure(values: Iterable[float | None]) -> Figure:
+        column = np.array([*values], dtype=np.float64)
+        return mean_figure(case_means(column[is_counted], places[is_counted]).tolist())
+
+    def of_group(report: EvaluationReport, name: str | None) -> float | None:
+        part = (report.groups or {}).get(name)
+        return part.score if part else None
+
+    counted = [report for report, counts in zip(everything, is_counted, strict=True) if counts]
+    names = dict.fromkeys(name for report in counted for name in report.groups or {})
     return ReportSummary(
         items=len(everything),
-        fully_judged=len(judged),
-        score=mean_figure([report.score for report in counted if report.score is not None]),
-        passed=Figure(sum(ruled) / len(ruled), *bounds, len(ruled))
-        if bounds
-        else Figure(None, None, None, 0),
-        groups={name: mean_figure(scores) for name, scores in groups.items()},
+        fully_judged=sum(not report.errors for report in everything),
+        score=figure(report.score for report in everything),
+        passed=figure(report.passed for report in everything),
+        groups={name: figure(of_group(report, name) for report in everything) for name in names},
+        unit="item" if len(np.unique(places)) == len(places) else "case",
     )

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from rubricweb.engine.agreement import Figure, RunComparison
 from rubricweb.engine.agreement.intervals import simultaneous
 from rubricweb.engine.agreement.scores.means import mean_columns
-from rubricweb.engine.agreement.scores.pairing import unit_means
+from rubricweb.engine.agreement.scores.pairing import Unit, unit_means
 from rubricweb.engine.agreement.scores.scores import compare_runs
 from rubricweb.engine.scoring import Abstention, OnError
 from rubricweb.engine.scoring.parts import score_part_columns
@@ -28,7 +28,7 @@ from rubricweb.selectors.runs.diff.items import (
     score_scale,
 )
 from rubricweb.selectors.runs.diff.noise import noise
-from rubricweb.selectors.runs.diff.pairing import ItemGrades, PairedBy, PairedRuns, SideItems
+from rubricweb.selectors.runs.diff.pairing import ItemGrades, PairedRuns, SideItems
 from rubricweb.selectors.runs.diff.settings import Setting, settings_that_differ
 from rubricweb.selectors.runs.graders import PER_ITEM
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints
@@ -104,7 +104,7 @@ class RunDiff:
     baseline: Run
     settings: tuple[Setting, ...]
     scale: str
-    paired_by: PairedBy
+    paired_by: Unit
     scores: RunComparison
     sides: tuple[Side, Side]
     counts: Mapping[str, int]

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from django.db.models import QuerySet
 
+from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.engine.rubric.diff import Segment, word_diff
 from rubricweb.engine.scoring.outcomes import value_of
 from rubricweb.engine.submission import Submission
@@ -17,7 +18,7 @@ from rubricweb.selectors.labels.stored_answers import outcome
 from rubricweb.selectors.runs.diff.criteria import matched
 from rubricweb.selectors.runs.diff.diff import require_comparable
 from rubricweb.selectors.runs.diff.items import ItemChange, score_scale
-from rubricweb.selectors.runs.diff.pairing import ItemGrade, PairedBy, paired_by
+from rubricweb.selectors.runs.diff.pairing import ItemGrade, paired_by
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class ItemInBoth:
     `baseline_rows`, the attempts, of which `run_row` and `baseline_row` are the two that are shown.
     """
 
-    paired_by: PairedBy
+    paired_by: Unit
     item: Item
     submission: Submission
     change: ItemChange
@@ -123,7 +124,7 @@ def item_in_both(
     found = list(_rows(sides).filter(item=item))
     if not found:
         return None
-    by: PairedBy = paired_by(run, baseline)
+    by: Unit = paired_by(run, baseline)
     if by == "case":
         found = list(_rows(sides).filter(item__case=item.case_id, item__wording=item.wording))
         _require_case_visible(viewer, item, found)

@@ -9,11 +9,12 @@ from typing import overload
 
 import numpy as np
 
+from rubricweb.engine.agreement.scores.pairing import Unit
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Judgement, Run, User
 from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.runs.diff.criteria import MatchedCriteria
-from rubricweb.selectors.runs.diff.pairing import ItemGrade, ItemGrades, PairedBy, PairedRuns, paired_runs
+from rubricweb.selectors.runs.diff.pairing import ItemGrade, ItemGrades, PairedRuns, paired_runs
 from rubricweb.selectors.shared.columns import Floats, Ints
 
 ROUNDING = 1e-9
@@ -77,7 +78,7 @@ class ItemChanges(Sequence[ItemChange]):
         self.paired, self.units, self.run, self.baseline = paired, units, run, baseline
 
     @property
-    def by(self) -> PairedBy:
+    def by(self) -> Unit:
         return self.paired.by
 
     @property
@@ -176,7 +177,7 @@ class ItemPage:
     `change` is what it is narrowed to, "" for nothing.
     """
 
-    paired_by: PairedBy
+    paired_by: Unit
     rows: tuple[DiffItemRow, ...]
     counts: Mapping[str, int]
     total: int

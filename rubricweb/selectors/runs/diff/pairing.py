@@ -2,21 +2,17 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db.models import Case, QuerySet, TextField, Value, When
 
-from rubricweb.engine.agreement.scores.pairing import paired_units, unit_means
+from rubricweb.engine.agreement.scores.pairing import Unit, paired_units, unit_means
 from rubricweb.errors import Invalid
 from rubricweb.models import Item, Run, RunItem, SystemVersion
 from rubricweb.selectors.runs.diff.answers import CriterionAnswersOfRun
+from rubricweb.selectors.shared.cases import case_numbers
 from rubricweb.selectors.shared.columns import Bools, Floats, Ints, columns, floats, ints, present
-
-PairedBy = Literal["item", "case"]
-
-WORDINGS = 1 << 20
-"""More than a case ever has: a case and its wording are one number."""
 
 
 class ItemGrade(NamedTuple):
@@ -137,7 +133,7 @@ class PairedRuns:
     are the system versions of the two, "" where items are paired or no system is named.
     """
 
-    by: PairedBy
+    by: Unit
     systems: tuple[str, str]
     item_ids: Ints
     run: SideItems
@@ -185,7 +181,7 @@ def _have_attempts(run: Run, baseline: Run) -> bool:
     return Item.objects.filter(dataset=run.dataset_id, system_version=version, attempt__gt=1).exists()
 
 
-def paired_by(run: Run, baseline: Run) -> PairedBy:
+def paired_by(run: Run, baseline: Run) -> Unit:
     """What `paired_runs` pairs the two by, without reading their items. Three queries at most."""
     if _have_other_versions(run, baseline) or _have_attempts(run, baseline):
         return "case"
@@ -196,7 +192,7 @@ def paired_by(run: Run, baseline: Run) -> PairedBy:
 
 
 def _paired(
-    by: PairedBy, systems: tuple[str, str], sides: list[SideItems], keys: list[Ints], hidden: set[int]
+    by: Unit, systems: tuple[str, str], sides: list[SideItems], keys: list[Ints], hidden: set[int]
 ) -> PairedRuns:
     """The units of both sides, without those of which an item is hidden."""
     units = paired_units(*keys)
@@ -222,7 +218,7 @@ def _by_case(runs: tuple[Run, Run], field: str) -> tuple[list[SideItems], list[I
     for run in runs:
         side, wordings = _read_with_cases(run, field)
         sides.append(side)
-        keys.append(side.cases * WORDINGS + wordings)
+        keys.append(case_numbers(side.cases, wordings))
     return sides, keys
 
 

@@ -23,7 +23,8 @@ Key = tuple[object, ...]
 class Point:
     """One finished run: its mean score with a 95 % interval, None when nothing was scored.
 
-    The mean is over the `scored` of the `fully_judged` items; those with an error are in it once retried.
+    The mean is over the `cases` that the `scored` of the `fully_judged` items answer; those with an error are
+    in it once retried.
     While it is `withheld` from the viewer, who is to review some of its items blind, every figure is None.
     A run over fewer than half of the `dataset_items` there were is a `is_try`; of a run over dev or test they
     are those of that half. `system` is the version whose answers it judged, as assistant@v4, or "".
@@ -40,6 +41,7 @@ class Point:
     items: int
     dataset_items: int
     scored: int | None
+    cases: int | None
     fully_judged: int | None
     coverage: float | None
     errors: int | None
@@ -278,6 +280,7 @@ def _point(run: Run, dataset_items: int, withheld: Container[Run]) -> Point:
         items=run.summary.items,
         dataset_items=dataset_items,
         scored=shown.scored if shown else None,
+        cases=shown.cases if shown else None,
         fully_judged=shown.fully_judged if shown else None,
         coverage=shown.coverage if shown else None,
         errors=shown.errors if shown else None,

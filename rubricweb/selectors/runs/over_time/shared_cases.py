@@ -9,7 +9,7 @@ from rubricweb.engine.agreement.intervals import Figure
 from rubricweb.engine.agreement.scores.means import mean_figure
 from rubricweb.engine.agreement.scores.pairing import unit_means
 from rubricweb.models import FULLY_JUDGED, Run, RunItem
-from rubricweb.selectors.runs.diff.pairing import WORDINGS
+from rubricweb.selectors.shared.cases import case_numbers
 from rubricweb.selectors.shared.columns import columns, floats, ints
 
 ANSWERS = 100_000
@@ -46,7 +46,7 @@ def shared_cases(runs: Sequence[Run]) -> SharedCases:
     rows = RunItem.objects.filter(FULLY_JUDGED, run__in=runs, score__isnull=False).order_by()
     read = rows.values_list("run_id", "item__case_id", "item__wording", "score")
     run_ids, cases, wordings, scores = columns(read, ints, ints, ints, floats)
-    units, places = np.unique(cases * WORDINGS + wordings, return_inverse=True)
+    units, places = np.unique(case_numbers(cases, wordings), return_inverse=True)
     means = {
         run.pk: unit_means(scores[mine], places[mine], len(units))
         for run in runs

@@ -54,3 +54,21 @@ def test_three_perfect_reports_do_not_show_that_all_are() -> None:
     for figure in (found.score, found.passed):
         assert (figure.low, figure.high) == (pytest.approx(0.4385, abs=1e-4), 1.0)
     assert (found.groups["facts"].low, found.groups["facts"].high) == (0.0, 1.0)
+
+
+def test_several_answers_to_a_case_count_as_one() -> None:
+    # Case a: (1 + 1 + 0) / 3, two of three pass; case b: 0, and it does not. The errored answer is in neither.
+    reports = [
+        report(1.0, passed=True, facts=1.0),
+        report(1.0, passed=True, facts=None),
+        report(0.0, passed=False, facts=0.5),
+        report(0.0, passed=False, facts=0.25),
+        report(1.0, failed=True, passed=True, facts=1.0),
+    ]
+    found = summarise_reports(reports, cases=["a", "a", "a", "b", "b"])
+    assert (found.unit, found.score.value, found.score.n) == ("case", pytest.approx(1 / 3), 2)
+    assert (found.passed.value, found.passed.n) == (pytest.approx(1 / 3), 2)
+    assert (found.groups["facts"].value, found.groups["facts"].n) == (pytest.approx(0.5), 2)
+    assert summarise_reports(reports, cases=range(5)) == summarise_reports(reports)
+    with pytest.raises(ValueError, match="2 cases for 5 reports"):
+        summarise_reports(reports, cases=["a", "b"])

@@ -1,0 +1,28 @@
+"""Several answers to one case: they are alike, so in a mean they count as one.
+
+A case means here a case in certain words: answers to its earlier words are another unit.
+"""
+
+from django.db.models import Count, QuerySet
+
+from rubricweb.models import Run, RunItem
+from rubricweb.selectors.shared.columns import Ints, columns, ints
+
+WORDINGS = 1 << 20
+"""More than a case ever has: a case and its wording are one number."""
+
+
+def case_numbers(cases: Ints, wordings: Ints) -> Ints:
+    """A number for each case in its words: case 3 in its second words is 3 * WORDINGS + 2."""
+    return cases * WORDINGS + wordings
+
+
+def has_repeated_cases(run: Run) -> bool:
+    """Whether the run has several answers to a case. One query."""
+    of_cases = RunItem.objects.filter(run=run).order_by().values("item__case_id", "item__wording")
+    return of_cases.annotate(answers=Count("pk")).filter(answers__gt=1).exists()
+
+
+def cases_of(rows: QuerySet[RunItem]) -> Ints:
+    """(rows,): the number of the case each of these rows answers, in their order. One query."""
+    return case_numbers(*columns(rows.values_list("item__case_id", "item__wording"), ints, ints))
