@@ -50,17 +50,22 @@ def dataset(people: Cast) -> Dataset:
     return factories.dataset(people.team, people.ed, name="attempts", items=ITEMS)
 
 
-def judge() -> LabelJudge:
-    def said(_: str, requirement: str, submission: str) -> str:
-        right, tone = submission.replace(",", "").split()[:2]
-        return tone if "sounds" in requirement else {"right": "MET", "wrong": "UNMET"}[right]
+def verdict_on(requirement: str, submission: str) -> str:
+    right, tone = submission.replace(",", "").split()[:2]
+    return tone if "sounds" in requirement else {"right": "MET", "wrong": "UNMET"}[right]
 
-    return LabelJudge(said)
+
+def judge() -> LabelJudge:
+    return LabelJudge(lambda _, requirement, submission: verdict_on(requirement, submission))
 
 
 def attempts_run(people: Cast) -> Run:
     """A graded run over the six answers."""
     run = factories.run(
-        people.team, people.ed, dataset=dataset(people), rubric_version=rubric_version(people), name="Attempts"
+        people.team,
+        people.ed,
+        dataset=dataset(people),
+        rubric_version=rubric_version(people),
+        name="Attempts",
     )
     return grade(run, judge())

@@ -46,6 +46,7 @@ from rubricweb.selectors.labels.ground_truth import (
 )
 from rubricweb.selectors.labels.incomparable import on_other_versions, one_verdict, why_nothing
 from rubricweb.selectors.reviews.sampling import DescribedItems
+from rubricweb.selectors.shared.cases import repeated_cases
 from rubricweb.selectors.shared.unavailable import Unavailable
 
 # ── Agreement ────────────────────────────────────────────────────────────────────────────────────
@@ -179,13 +180,14 @@ def compare(
     checks = [criterion.pk for criterion in criteria if criterion.kind == "check"]
     said = run_answers(runs, beside=queues, everywhere=checks)
     asked = _criteria_of(truths)
-    evidence = Evidence(truths, of_people(by_rater), said, asked, resamples, seed)
+    cases = repeated_cases(Item.objects.filter(pk__in=reviewed_items(queues)))
+    evidence = Evidence(truths, of_people(by_rater), said, asked, resamples, seed, cases)
     pooled = evidence.by_effect
     others = _not_binary(asked)
     units = sorted(unit for unit, truth in truths.items() if truth.verdict is not None)
     binary = [unit for unit in units if unit[1] not in others]
     labelled_binary = [unit for unit in truths if unit[1] not in others]
-    scores = compare_item_scores(run, queues, truths, by_rater, said, hidden, resamples=resamples, seed=seed)
+    scores = compare_item_scores(run, queues, evidence, by_rater, hidden)
     return Comparison(
         run=run,
         runs=runs,
@@ -296,7 +298,8 @@ def overview(
         if truth.verdict is not None and unit[0] not in hidden and unit[1] not in others
     )
     said = run_answers(runs, beside=queues)
-    pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed).by_effect
+    cases = repeated_cases(Item.objects.filter(pk__in=reviewed_items(queues)))
+    pooled = Evidence(labelled, of_people(by_rater), said, asked, resamples, seed, cases).by_effect
     agreement = pooled.pair(units)
     labelled_binary = [unit for unit in labelled if unit[0] not in hidden and unit[1] not in others]
     unavailable = why_nothing(run, queues, labelled, said, elsewhere=elsewhere, hidden=hidden)
@@ -315,7 +318,7 @@ def overview(
         ceiling=pooled.ceiling(labelled_binary),
         unavailable=unavailable,
         estimate=estimate,
-        rates=people_rates(criteria, by_rater, items, estimate.samples),
+        rates=people_rates(criteria, by_rater, items, estimate.samples, estimate.cases),
         rates_describe=estimate.described(
             {unit for unit in by_rater if unit[0] in items and unit[1] in own}, weighted=True
         ),

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
+import numpy as np
+
 from rubricweb.engine.agreement import (
     Figure,
     Labelling,
@@ -11,8 +13,9 @@ from rubricweb.engine.agreement import (
     PeopleMean,
     estimate_people_mean,
     labels_needed,
-    mean_figure,
 )
+from rubricweb.engine.agreement.intervals import mean_interval
+from rubricweb.engine.agreement.ratings import cluster_codes
 from rubricweb.engine.agreement.scores.people_mean import LEAST_PILOT, Population
 from rubricweb.engine.number_format import counted
 from rubricweb.models import Criterion, Order, QueueState, ReviewQueue, Run, RunItem, User
@@ -20,6 +23,7 @@ from rubricweb.selectors.blinding import hidden_of
 from rubricweb.selectors.comparison.people_scores import PeoplesScore, PeoplesScores, scored_rows
 from rubricweb.selectors.labels.ground_truth import Unit, labels, run_answers
 from rubricweb.selectors.reviews.sampling import DescribedItems, NotSampled, Sampled, Samples, described
+from rubricweb.selectors.shared.cases import repeated_cases_of
 from rubricweb.selectors.shared.unavailable import Unavailable, sample_for
 
 MARGIN = 0.05
@@ -36,8 +40,8 @@ class PeopleEstimate:
     `unavailable` says why. `labelled` is people's plain mean over the items they labelled and
     `judged_labelled` the judge's over the same, which tell of these items alone and have no interval;
     `judged` is the judge's over all `items` the viewer may see. `samples` is what all of this rests on, for
-    any criteria. `left_out` counts labelled items that are no part of the random sample, `needed` the labels
-    that tell a mean from one MARGIN away.
+    any criteria, `cases` the `repeated_cases` of the run. `left_out` counts labelled items that are no part
+    of the random sample, `needed` the labels that tell a mean from one MARGIN away.
     """
 
     items: int
@@ -50,6 +54,7 @@ class PeopleEstimate:
     judged_labelled: Figure
     judged: Figure
     samples: Samples = field(compare=False)
+    cases: Mapping[int, int] = field(compare=False)
     left_out: int = 0
     needed: LabelsNeeded | None = None
 
@@ -81,14 +86,14 @@ def people_estimate(
     *,
     hidden: Collection[int] = (),
 ) -> PeopleEstimate:
-    """The estimate over these rows of the run, from people's `scores` by item id; at most six queries.
+    """The estimate over these rows of the run, from people's `scores` by item id; at most eight queries.
 
     `hidden` items are not among the rows. Refused where the labelled items are no random sample of the rows,
     and where too few are labelled for an interval.
     """
     machine = {row.item_id: row.score if row.fully_judged else None for row in rows}
-    known = [score for score in machine.values() if score is not None]
-    judged = mean_figure(known)
+    cases = repeated_cases_of(run)
+    judged = _judged(machine, cases)
     labelled, judged_labelled = _plain_means(scores, machine)
     everything = f"the {len(rows):,} items of {run.dataset}" + " that you may see" * bool(hidden)
     samples = Samples(queues, [row.item_id for row in rows])
@@ -96,9 +101,9 @@ def people_estimate(
     found = samples.of(asked.values_list("pk", flat=True))
     these = like_these = None
     if isinstance(found, Sampled) and scores:
-        these = _estimated(run, found, scores, machine, "these items")
+        these = _estimated(run, found, scores, machine, cases, "these items")
         if these.low is not None or found.is_census:
-            like_these = _estimated(run, found, scores, machine, "cases like these")
+            like_these = _estimated(run, found, scores, machine, cases, "cases like these")
     allowed = like_these is not None
     return PeopleEstimate(
         items=len(rows),
@@ -111,6 +116,7 @@ def people_estimate(
         judged_labelled=judged_labelled,
         judged=judged,
         samples=samples,
+        cases=cases,
         left_out=len(set(scores) - found.asked) if allowed and isinstance(found, Sampled) else 0,
         needed=labels_needed(like_these, MARGIN) if like_these is not None else None,
     )
@@ -121,6 +127,13 @@ def _population(everything: str, items: int, found: Sampled | NotSampled) -> str
     if isinstance(found, NotSampled) or len(found.items) == items:
         return everything
     return f"{len(found.items):,} of {everything}: those the random sample was drawn from"
+
+
+def _judged(machine: Mapping[int, float | None], cases: Mapping[int, int]) -> Figure:
+    """The judge's mean over the items it has a score on; answers to one case fall together."""
+    known = {pk: score for pk, score in machine.items() if score is not None}
+    codes = cluster_codes(cases.get(pk, pk) for pk in known)
+    return mean_interval(np.array(list(known.values()), dtype=np.float64), codes, limits=(0.0, 1.0))
 
 
 def _plain_means(
@@ -137,6 +150,7 @@ def _estimated(
     found: Sampled,
     scores: Mapping[int, PeoplesScore],
     machine: Mapping[int, float | None],
+    cases: Mapping[int, int],
     population: Population,
 ) -> PeopleMean:
     """People's mean over the items of a sample; labels of items that were not asked about do not count."""
@@ -147,6 +161,7 @@ def _estimated(
         [UNKNOWN if one is None else one.mean for one in people],
         [found.probability[pk] for pk in found.items],
         Labelling(
+            case_count=len({cases.get(pk, pk) for pk in found.items}),
             drawn=[pk in found.asked for pk in found.items],
             scale=(0.0, 1.0) if run.normalize else None,
             rater_variance=[UNKNOWN if one is None else one.variance for one in people],

@@ -27,14 +27,18 @@ class PeopleRate:
 
 
 def people_rates(
-    criteria: Iterable[Criterion], labelled: Labels, items: Collection[int], samples: Samples
+    criteria: Iterable[Criterion],
+    labelled: Labels,
+    items: Collection[int],
+    samples: Samples,
+    cases: Mapping[int, int],
 ) -> dict[int, PeopleRate]:
     """Criterion id → people's rate over these items.
 
     Of an item counts the mean of its raters, so that one with five raters weighs no more than one with one;
     abstentions are no answer. From a random sample each item weighs 1/π and the interval is of cases like
     these; a queue that does not ask about a criterion draws nothing for it. Other labels describe their own
-    items: their plain mean, without an interval.
+    items: their plain mean, without an interval. `cases` are the `repeated_cases` of the items.
 
     Worked: MET UNMET on one item and MET on another is (½ + 1) / 2 = 0.75, not 2/3.
     """
@@ -52,7 +56,7 @@ def people_rates(
     for pk, of in means.items():
         found = samples.of([pk])
         if isinstance(found, Sampled):
-            rates[pk] = _weighed(worth[pk], of, found)
+            rates[pk] = _weighed(worth[pk], of, found, cases)
         else:
             rates[pk] = PeopleRate(_plain(list(of.values())))
     return rates
@@ -62,7 +66,9 @@ def _plain(values: list[float]) -> Figure:
     return Figure(fmean(values) if values else None, None, None, len(values))
 
 
-def _weighed(worth: LabelValues, means: Mapping[int, float], found: Sampled) -> PeopleRate:
+def _weighed(
+    worth: LabelValues, means: Mapping[int, float], found: Sampled, cases: Mapping[int, int]
+) -> PeopleRate:
     """The rate of one criterion, from the means of its items."""
     place = {pk: at for at, pk in enumerate(found.items)}
     people = np.full(len(place), np.nan)
@@ -74,7 +80,9 @@ def _weighed(worth: LabelValues, means: Mapping[int, float], found: Sampled) -> 
         people,
         np.array([found.probability[pk] for pk in found.items]),
         Labelling(
-            drawn=np.array([pk in found.asked for pk in found.items], dtype=np.bool_), scale=_scale(worth)
+            case_count=len({cases.get(pk, pk) for pk in found.items}),
+            drawn=np.array([pk in found.asked for pk in found.items], dtype=np.bool_),
+            scale=_scale(worth),
         ),
     )
     return PeopleRate(

@@ -4,6 +4,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from rubricweb.engine.agreement import (
     Confusion,
     Figure,
@@ -20,7 +22,8 @@ from rubricweb.engine.agreement import (
     human_ceiling,
     mean_figure,
 )
-from rubricweb.engine.agreement.ratings import VERDICT_VALUES
+from rubricweb.engine.agreement.ratings import VERDICT_VALUES, cluster_codes
+from rubricweb.engine.agreement.scores.pairing import case_means
 from rubricweb.engine.scoring.effect import by_effect
 from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion
@@ -114,7 +117,11 @@ def _matrix(levels: Sequence[str], counts: Sequence[Sequence[int]]) -> tuple[Con
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known about the units of a comparison, all criteria together; `criteria` are theirs, by id."""
+    """What is known about the units of a comparison, all criteria together; `criteria` are theirs, by id.
+
+    Units of one item are resampled together, and those of all items that answer one case: `cases` are the
+    `repeated_cases` among the items.
+    """
 
     truths: Mapping[Unit, Truth]
     labelled: Labels
@@ -122,6 +129,7 @@ class Evidence:
     criteria: Mapping[int, Criterion]
     resamples: int
     seed: int
+    cases: Mapping[int, int]
 
     @property
     def has_penalties(self) -> bool:
@@ -162,9 +170,15 @@ class Evidence:
             people, judge = self.truths[unit].verdict, self.judged.labels.get(unit)
             values = [_value(criterion, label) for label in (judge, people)]
             if None not in values:
-                found.append((*values, criterion.weight, unit[0]))
+                found.append((*values, criterion.weight, self._cluster(unit)))
         columns = list(zip(*found, strict=True)) or [(), (), (), ()]
         return effect_bias(*columns)
+
+    def _cluster(self, unit: Hashable) -> int:
+        """What the unit falls together with: its item, or the case of it."""
+        assert isinstance(unit, tuple)
+        item_id: int = unit[0]
+        return self.cases.get(item_id, item_id)
 
     def _effect(self, unit: Unit, label: str) -> str:
         return by_effect(label, -1) if self._is_penalty(unit[1]) else label
@@ -179,12 +193,11 @@ class Evidence:
         """One criterion over its `labelled` units and those a check measured."""
         units = sorted(unit for unit in labelled if self.truths[unit].verdict is not None)
         is_choice = criterion.kind == "choice"
-        values = [self.judged.values[unit] for unit in checked]
         return CriterionComparison(
             criterion=criterion,
             pair=self.pair([] if is_choice else units),
             options=self._options(criterion, units) if is_choice else None,
-            mean_value=self._mean(values) if criterion.kind == "check" else None,
+            mean_value=self._mean(checked) if criterion.kind == "check" else None,
             bias=self.bias(units),
             human_alpha=self.alpha_of(criterion, labelled),
             ceiling=self.ceiling(labelled, criterion),
@@ -207,7 +220,7 @@ class Evidence:
         return compare_labels(
             [self.truths[unit].verdict for unit in units],
             [self.judged.labels.get(unit) for unit in units],
-            [unit[0] for unit in units],
+            [self._cluster(unit) for unit in units],
             resamples=self.resamples,
             seed=self.seed,
         )
@@ -233,14 +246,16 @@ class Evidence:
             seed=self.seed,
         )
 
-    def _mean(self, values: Sequence[float]) -> Figure:
-        return mean_figure(values)
+    def _mean(self, units: Sequence[Unit]) -> Figure:
+        """The mean of what a check measured, several answers to a case as one."""
+        values = np.array([self.judged.values[unit] for unit in units], dtype=np.float64)
+        return mean_figure(case_means(values, cluster_codes(map(self._cluster, units))).tolist())
 
     def _options(self, criterion: Criterion, units: Sequence[Unit]) -> OptionAgreement:
         return compare_options(
             [self.truths[unit].verdict for unit in units],
             [self.judged.labels.get(unit) for unit in units],
-            [unit[0] for unit in units],
+            [self._cluster(unit) for unit in units],
             OptionScale(
                 option_levels(criterion),
                 "ordinal" if criterion.scale_type == "ordinal" else "nominal",
@@ -261,18 +276,11 @@ class Evidence:
         build = partial(
             Ratings.from_triples,
             ((unit, rater, label) for unit in units for rater, label in self.labelled[unit].items()),
-            cluster_of=item_of,
+            cluster_of=self._cluster,
         )
         if not is_choice or criterion is None:
             return build(gaps=(ABSTAINED,))
         return build(gaps=option_gaps(criterion), levels=option_levels(criterion), values=_values(criterion))
-
-
-def item_of(unit: Hashable) -> Hashable:
-    """The item a unit belongs to: units of one item are resampled together."""
-    assert isinstance(unit, tuple)
-    item_id: int = unit[0]
-    return item_id
 
 
 def option_levels(criterion: Criterion) -> list[str]:

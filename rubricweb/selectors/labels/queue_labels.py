@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -12,10 +12,12 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from rubricweb.engine.agreement import Ratings
-from rubricweb.engine.agreement.ratings import GAP, VERDICT_VALUES
+from rubricweb.engine.agreement.ratings import GAP, VERDICT_VALUES, cluster_codes
 from rubricweb.engine.scoring.effect import credit
-from rubricweb.models import Criterion, Judgement, Rater, RaterKind, Review, ReviewQueue, ReviewState
+from rubricweb.models import Criterion, Item, Judgement, Rater, RaterKind, Review, ReviewQueue, ReviewState
 from rubricweb.selectors.labels.by_kind import option_levels
+from rubricweb.selectors.labels.ground_truth import reviewed_items
+from rubricweb.selectors.shared.cases import repeated_cases
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,7 +30,7 @@ class QueueLabels:
     `item` holds item ids; `criterion` and `rater` are indexes into `criteria` and `raters`; `said` is the
     place of the label among the criterion's options, `GAP` for an abstention; `seconds` is NaN where nothing
     was measured. `week` is the Monday of the week in which the item's last review was submitted, as an
-    ordinal day.
+    ordinal day. `cases` are the `repeated_cases` among the items: those are resampled together.
     """
 
     criteria: tuple[Criterion, ...]
@@ -40,6 +42,7 @@ class QueueLabels:
     said: Ints
     seconds: Floats
     week: Ints
+    cases: Mapping[int, int]
 
     def rows_of(self, criteria: Collection[Criterion]) -> NDArray[np.bool_]:
         """(n,): which rows are about one of these criteria."""
@@ -98,12 +101,13 @@ class QueueLabels:
         codes[self.rater[rows], unit] = said[rows]
         items, criteria = np.divmod(found, max(1, len(self.criteria)))
         units: tuple[Hashable, ...] = tuple(zip(items.tolist(), criteria.tolist(), strict=True))
+        together = [self.cases.get(item, item) for item in items.tolist()]
         return Ratings(
             raters=self.raters,
             units=units,
             labels=levels,
             codes=codes,
-            clusters=np.unique(items, return_inverse=True)[1],
+            clusters=cluster_codes(together),
             levels=levels,
             values=values,
         )
@@ -134,7 +138,7 @@ def scale_of(criterion: Criterion) -> tuple[tuple[str, ...], tuple[float, ...]]:
 
 
 def queue_labels(queue: ReviewQueue) -> QueueLabels:
-    """What people said first in a queue, before they saw the others. Four queries.
+    """What people said first in a queue, before they saw the others. Five queries.
 
     A verdict that was changed after the reveal counts here as it was (its Judgement); the final one is for
     ground truth. Drafts, skipped reviews and what a file settled are left out.
@@ -178,6 +182,7 @@ def queue_labels(queue: ReviewQueue) -> QueueLabels:
         said=_whole(index.get((row[1], str(row[2])), GAP) for row in rows),
         seconds=np.array([np.nan if row[3] is None else row[3] for row in rows], dtype=np.float64),
         week=_whole(last[row[1]] for row in reviews)[review],
+        cases=repeated_cases(Item.objects.filter(pk__in=reviewed_items([queue]))),
     )
 
 

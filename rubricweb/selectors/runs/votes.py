@@ -13,6 +13,7 @@ from rubricweb.engine.verdict import Verdict
 from rubricweb.models import Criterion, Item, Judgement, Run, User, Vote
 from rubricweb.selectors.blinding import shown
 from rubricweb.selectors.runs import calls
+from rubricweb.selectors.shared.cases import repeated_cases_of
 
 ABSTAINED = str(Verdict.CANNOT_ASSESS)
 
@@ -60,9 +61,13 @@ class RunVotes:
 
 @dataclass(frozen=True)
 class _Unit:
-    """The votes of one stage on one criterion of one item, and the verdict that all stages came to."""
+    """The votes of one stage on one criterion of one item, and the verdict that all stages came to.
+
+    Units of one `cluster` fall together: it is the item, or its case where a case has several answers.
+    """
 
     item_id: int
+    cluster: int
     criterion_id: int
     stage: int
     final: str | None
@@ -78,7 +83,7 @@ class _Unit:
 
 
 def run_votes(run: Run, *, viewer: User) -> RunVotes | None:
-    """Agreement among the votes of a run with a panel, None for others. Three queries, whatever its size.
+    """Agreement among the votes of a run with a panel, None for others. Five queries at most.
 
     Items the viewer is still to review blind are not counted.
     """
@@ -132,13 +137,14 @@ def _units(run: Run, viewer: User) -> list[_Unit]:
         .order_by("item_id", "criterion_id", "-stage", "judge", "repeat")
         .values_list("item_id", "criterion_id", "stage", "judge", "repeat", "verdict", "error_kind")
     )
+    cases = repeated_cases_of(run)
     units = []
     for (item_id, criterion_id, stage), cast_on in groupby(
         rows.iterator(chunk_size=2000), key=lambda row: row[:3]
     ):
         votes = tuple((judge, repeat, label, kind) for _, _, _, judge, repeat, label, kind in cast_on)
         final = finals.get((item_id, criterion_id))
-        units.append(_Unit(item_id, criterion_id, stage, final, votes))
+        units.append(_Unit(item_id, cases.get(item_id, item_id), criterion_id, stage, final, votes))
     return units
 
 
@@ -154,7 +160,7 @@ def _agreement(units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) ->
         agreement=panel_agreement(
             [_voices(unit, abstaining[unit.criterion_id]) for unit in units],
             [None if unit.final in abstaining[unit.criterion_id] else unit.final for unit in units],
-            [unit.item_id for unit in units],
+            [unit.cluster for unit in units],
         ),
         flips=flip_rate(_repeats(units, abstaining)),
         votes=sum(len(unit.votes) for unit in units),
@@ -179,9 +185,10 @@ def _repeats(units: Sequence[_Unit], abstaining: dict[int, frozenset[str]]) -> R
         for unit in units
         for judge, repeat, label, _ in unit.votes
     ]
-    return Ratings.from_triples(triples, cluster_of=_item_of)
+    clusters = {unit.item_id: unit.cluster for unit in units}
 
+    def cluster_of(unit: Hashable) -> int:
+        item_id, _, _ = cast(tuple[int, int, str], unit)
+        return clusters[item_id]
 
-def _item_of(unit: Hashable) -> Hashable:
-    item_id, _, _ = cast(tuple[int, int, str], unit)
-    return item_id
+    return Ratings.from_triples(triples, cluster_of=cluster_of)

@@ -3,9 +3,10 @@
 A case means here a case in certain words: answers to its earlier words are another unit.
 """
 
+import numpy as np
 from django.db.models import Count, QuerySet
 
-from rubricweb.models import Run, RunItem
+from rubricweb.models import Item, Run, RunItem
 from rubricweb.selectors.shared.columns import Ints, columns, ints
 
 WORDINGS = 1 << 20
@@ -21,6 +22,24 @@ def has_repeated_cases(run: Run) -> bool:
     """Whether the run has several answers to a case. One query."""
     of_cases = RunItem.objects.filter(run=run).order_by().values("item__case_id", "item__wording")
     return of_cases.annotate(answers=Count("pk")).filter(answers__gt=1).exists()
+
+
+def repeated_cases(items: QuerySet[Item]) -> dict[int, int]:
+    """Item id → the number of its case, of those that share a case with another of these items. One query.
+
+    The numbers are below 0, so that none is an item's id.
+    """
+    read = items.order_by().values_list("pk", "case_id", "wording")
+    item_ids, *case = columns(read, ints, ints, ints)
+    numbers = case_numbers(*case)
+    found, places, answers = np.unique(numbers, return_inverse=True, return_counts=True)
+    shared = answers[places] > 1
+    return dict(zip(item_ids[shared].tolist(), (-found[places[shared]]).tolist(), strict=True))
+
+
+def repeated_cases_of(run: Run) -> dict[int, int]:
+    """The same of all items of a run. One query where no case has several answers, else two."""
+    return repeated_cases(Item.objects.filter(run_items__run=run)) if has_repeated_cases(run) else {}
 
 
 def cases_of(rows: QuerySet[RunItem]) -> Ints:

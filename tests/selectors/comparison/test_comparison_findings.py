@@ -38,6 +38,7 @@ NO_ESTIMATE = PeopleEstimate(
     judged_labelled=NOTHING,
     judged=NOTHING,
     samples=Samples([], []),
+    cases={},
 )
 
 

@@ -3,17 +3,24 @@
 from importlib import import_module
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from django.apps import apps
 from django.db import connection
 
 from rubricweb.engine.agreement import Figure, mean_figure
+from rubricweb.engine.agreement.intervals import mean_interval
+from rubricweb.judges.base import JudgeConfig
 from rubricweb.models import Run, RunState, RunSummary
 from rubricweb.selectors.dashboard import dashboard
 from rubricweb.selectors.runs import results
+from rubricweb.selectors.runs.votes import run_votes
+from rubricweb.services.runs.panels import Panel, PanelMember
 from rubricweb.services.shared.run_summaries import summarise_stopped
+from tests import factories
 from tests.factories import Cast
-from tests.worlds.attempts import attempts_run
+from tests.judging import LabelJudge, grade
+from tests.worlds.attempts import attempts_run, dataset, rubric_version, verdict_on
 
 pytestmark = pytest.mark.django_db
 
@@ -82,3 +89,31 @@ def test_summaries_of_before_are_counted_and_those_by_answer_worked_out_anew(peo
     assert not RunSummary.objects.exists()
     summarise_stopped()
     assert (run.summary.cases, RunSummary.objects.get().score_mean) == (3, pytest.approx(7 / 12))
+
+
+def test_votes_on_several_answers_to_a_case_fall_together(people: Cast) -> None:
+    """b differs from a and c on both criteria of every answer to case a and on no other answer."""
+    members = [
+        PanelMember("command-line", name=name, config=JudgeConfig(name, "http://127.0.0.1:9/v1", "m"))
+        for name in "abc"
+    ]
+    planned = factories.run(
+        people.team,
+        people.ed,
+        dataset=dataset(people),
+        rubric_version=rubric_version(people),
+        judge_id="",
+        panel=Panel(members),
+    )
+    other = {"MET": "UNMET", "UNMET": "MET", "warm": "curt", "curt": "warm"}
+
+    def said(name: str, requirement: str, submission: str) -> str:
+        usual = verdict_on(requirement, submission)
+        return other[usual] if name == "b" and submission.endswith("a") else usual
+
+    votes = run_votes(grade(planned, LabelJudge(said)), viewer=people.bob)
+    assert votes is not None
+    # Eight units of case a with two votes of three alike, two of b and two of c with all three.
+    agreed = np.array([2 / 3] * 8 + [1.0] * 4)
+    expected = mean_interval(agreed, np.repeat([0, 1, 2], [8, 2, 2]), limits=(0.0, 1.0))
+    assert shown(votes.overall.agreement) == shown(expected)

@@ -38,14 +38,14 @@ class PeopleMean:
     """The mean that people would give to a population, with a 95 % interval.
 
     `n` items (cases) of `population_size` are labelled. `population` says of what the interval tells: of
-    "these items" only, or of "cases like these", which adds the cases' own spread. `lam` is how far the judge
-    is relied on: 0 not at all, 1 fully corrected by the labels; None where it answered everything alike or
-    everything is labelled. `effective_n` is (Σw)²/Σw² of the labels' weights. `residual_variance` and
-    `case_variance` are s²ᵣ and s²ᵧ, what `labels_needed` starts from; None without enough labels.
-    `rater_error` is the standard error of the mean that comes from which people were asked, None where an
-    item has one rater or nothing is known. `missing` counts items that were drawn and have no label; above
-    10 % of the draw `worst` and `best` are the ends the interval would have if each were at that end of the
-    scale. `reason` says why there is no value, or no interval.
+    "these items" only, or of "cases like these", which adds the spread of the `cases` there are. `lam` is how
+    far the judge is relied on: 0 not at all, 1 fully corrected by the labels; None where it answered
+    everything alike or everything is labelled. `effective_n` is (Σw)²/Σw² of the labels' weights.
+    `residual_variance` and `case_variance` are s²ᵣ and s²ᵧ, what `labels_needed` starts from; None without
+    enough labels. `rater_error` is the standard error of the mean that comes from which people were asked,
+    None where an item has one rater or nothing is known. `missing` counts items that were drawn and have no
+    label; above 10 % of the draw `worst` and `best` are the ends the interval would have if each were at that
+    end of the scale. `reason` says why there is no value, or no interval.
     """
 
     value: float | None
@@ -55,6 +55,7 @@ class PeopleMean:
     population_size: int
     population: Population
     method: Method
+    cases: int
     lam: float | None = None
     effective_n: float = 0.0
     residual_variance: float | None = None
@@ -71,12 +72,15 @@ class Labelling:
     """What is known of labels beside their values; arrays are (N,), one place per item of the population.
 
     `cases` groups items that stand and fall together: each case enters once, with its mean, and is labelled
-    once all its items are. `drawn` says which items were drawn, labelled or not; without it the labelled
+    once all its items are. Where they enter one by one `case_count` is how many cases they answer, None for
+    as many as items: answers to a case may be all alike, so that the spread of cases shrinks with the cases
+    and not with the items. `drawn` says which items were drawn, labelled or not; without it the labelled
     ones. `scale` is (lowest, highest) possible value, by default 0 … 1 widened to what was seen.
     `rater_variance` (over R − 1) and `raters` are of each item's labels, NaN and 0 where there are none.
     """
 
     cases: ArrayLike | None = None
+    case_count: int | None = None
     drawn: ArrayLike | None = None
     scale: tuple[float, float] | None = None
     rater_variance: ArrayLike | None = None
@@ -121,10 +125,10 @@ def estimate_people_mean(
     distances to the ends are added as squares (Zou & Donner 2008). Otherwise PPI++ (Angelopoulos, Duchi &
     Zrnic 2023) with Hájek's weights: θ = λ·f̄ + Σ(r/π)/Σ(1/π), r = y − λf, λ = Cov_w(y, f)/Var_w(f) in 0 … 1,
     t with n − 2 degrees of freedom; with fewer than ten labels off the commonest residual, one residual at
-    each end of the scale is added. V = (1 − n/N)·s²ᵣ/n, for cases like these + s²ᵧ/N. An end, or a rate of
-    these items, that the labels or the scale exclude is cut. Everything labelled: the plain mean; of these
-    items only the choice of raters is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for unequal lengths,
-    infinite values, π outside 0 … 1.
+    each end of the scale is added. V = (1 − n/N)·s²ᵣ/n, for cases like these + s²ᵧ/C of C
+    cases. An end, or a rate of these items, that the labels or the scale exclude is cut. Everything labelled:
+    the plain mean; of these items only the choice of raters is uncertain, √(Σs²ᵢ/Rᵢ)/N. Raises ValueError for
+    unequal lengths, infinite values, π outside 0 … 1.
 
     Worked: N 12, f = 1 1 1 0 | 1 0 1 0 0 0 1 0, y = 1 1 0 0 on the first four, π 1/3: p̂₁ = 2/3 and p̂₀ = 0,
     W = 1/2 each, θ = 1/3.
@@ -155,11 +159,11 @@ def labels_needed(
 ) -> LabelsNeeded:
     """How many random labels, those there are included, tell a mean from one `margin` away.
 
-    SE* = margin / (z₁₋α/₂ + z_power); n = s²ᵣ / (SE*² − s²ᵧ/N + s²ᵣ/N), without s²ᵧ/N for these items, from a
-    pilot of at least 20 labels. Where SE*² ≤ s²ᵧ/N the cases there are cannot do it, however many are
+    SE* = margin / (z₁₋α/₂ + z_power); n = s²ᵣ / (SE*² − s²ᵧ/C + s²ᵣ/N), without s²ᵧ/C for these items, from a
+    pilot of at least 20 labels. Where SE*² ≤ s²ᵧ/C the C cases there are cannot do it, however many are
     labelled. Raises ValueError for a margin of 0 or less.
 
-    Worked: s²ᵣ 0.1, s²ᵧ 0.2, N 1,000, margin 0.1: SE* = 0.1 / 2.8016 = 0.0357, SE*² 0.001274; n = 0.1 /
+    Worked: s²ᵣ 0.1, s²ᵧ 0.2, N = C = 1,000, margin 0.1: SE* = 0.1 / 2.8016 = 0.0357, SE*² 0.001274; n = 0.1 /
     (0.001274 − 0.0002 + 0.0001) = 85.2, so 86.
     """
     if not margin > 0:
@@ -173,7 +177,7 @@ def labels_needed(
     error = margin / (normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power))
     of_cases = pilot.case_variance if pilot.population == "cases like these" else 0.0
     total = pilot.population_size
-    left = error**2 - of_cases / total
+    left = error**2 - of_cases / pilot.cases
     if left <= 0:
         cases = ceil(of_cases / error**2)
         return LabelsNeeded(
@@ -198,6 +202,7 @@ class _Data:
     high: float
     spread: Floats
     raters: Floats
+    cases: int
 
     @classmethod
     def read(cls, judged: ArrayLike, people: ArrayLike, inclusion: ArrayLike, known: Labelling) -> _Data:
@@ -221,7 +226,10 @@ class _Data:
             raise ValueError(f"inclusion[{bad[0]}] is {pi[bad[0]]}; right is a probability above 0, up to 1")
         seen = np.concatenate([f[~np.isnan(f)], y[~np.isnan(y)], [0.0, 1.0]])
         low, high = (float(seen.min()), float(seen.max())) if known.scale is None else known.scale
-        whole = cls(f, y, 1 / pi, chosen | ~np.isnan(y), low, high, spread, number)
+        cases = int(groups.max(initial=-1)) + 1 if known.case_count is None else known.case_count
+        if not (0 < cases <= count or cases == count):
+            raise ValueError(f"case_count is {cases}; right is 1 to {count}, the number of items")
+        whole = cls(f, y, 1 / pi, chosen | ~np.isnan(y), low, high, spread, number, cases)
         return whole if known.cases is None else whole._of_cases(groups)
 
     def _of_cases(self, groups: NDArray[np.int64]) -> _Data:
@@ -272,7 +280,7 @@ def _estimate(data: _Data, population: Population, binary: bool, confidence: flo
     n, total = int(data.labelled.sum()), len(data.y)
     if n == 0:
         reason = "No item of the sample is labelled." if total else "There are no items."
-        return PeopleMean(None, None, None, 0, total, population, "none", reason=reason)
+        return PeopleMean(None, None, None, 0, total, population, "none", data.cases, reason=reason)
     found = (_binary if binary else _scores)(data, population, confidence)
     weights = data.w[data.labelled]
     found = replace(
@@ -321,8 +329,8 @@ def _binary(data: _Data, population: Population, confidence: float) -> PeopleMea
         above.append(share * (high - rate))
         spread += share * guess * (1 - guess)
     n = int(known.sum())
-    cases_low, cases_high = _wilson(value, float(total), confidence)
-    centre = (value * total + 2) / (total + 4)
+    cases_low, cases_high = _wilson(value, float(data.cases), confidence)
+    centre = (value * data.cases + 2) / (data.cases + 4)
     if population == "cases like these":
         below.append(value - cases_low)
         above.append(cases_high - value)
@@ -339,6 +347,7 @@ def _binary(data: _Data, population: Population, confidence: float) -> PeopleMea
         population_size=total,
         population=population,
         method="post-stratified",
+        cases=data.cases,
         lam=rates[1.0] - rates[0.0] if {0.0, 1.0} <= set(rates) else None,
         residual_variance=spread,
         case_variance=centre * (1 - centre),
@@ -380,7 +389,15 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
     residuals = y - (lam or 0.0) * f
     value = (lam or 0.0) * float(filled.mean()) + float((w * residuals).sum() / w.sum())
     plain = PeopleMean(
-        min(data.high, max(data.low, value)), None, None, n, total, population, "weighted difference", lam
+        value=min(data.high, max(data.low, value)),
+        low=None,
+        high=None,
+        n=n,
+        population_size=total,
+        population=population,
+        method="weighted difference",
+        cases=data.cases,
+        lam=lam,
     )
     if n < 3:
         return plain
@@ -394,7 +411,8 @@ def _scores(data: _Data, population: Population, confidence: float) -> PeopleMea
         variance = error.variance * float(uncertain.sum()) / float(w.sum()) ** 2
         df = min(df, error.n - 2)
     if population == "cases like these":
-        variance += cases.variance / total
+        variance += cases.variance / data.cases
+        df = min(df, data.cases - 1)
     half = t_quantile(0.5 + confidence / 2, max(1.0, df)) * sqrt(variance)
     return replace(
         plain,

@@ -149,9 +149,9 @@ def paired_runs(run: Run, baseline: Run, hidden: set[int], *, field: str) -> Pai
 
     By case too where cases have several attempts: those are alike, and counted one by one they would make
     chance look like a change. `field` is the score they are compared on, `hidden` are items the viewer may
-    not see. At most three queries where the runs are of system versions or share items, at most seven
-    elsewhere. Raises Invalid where
-    cases are needed and a run has answers of several versions: they are no attempts of one.
+    not see. At most six queries where the runs are of system versions or share items, at most eight
+    elsewhere. Raises Invalid where cases are needed and a run has answers of several versions: they are no
+    attempts of one.
     """
     both = run, baseline
     if _have_other_versions(run, baseline) or _have_attempts(run, baseline):
@@ -174,15 +174,21 @@ def _have_other_versions(run: Run, baseline: Run) -> bool:
 
 
 def _have_attempts(run: Run, baseline: Run) -> bool:
-    """Whether both are over one system version that has answered a case of the dataset several times."""
+    """Whether both are over one system version that has answered a case of the dataset several times.
+
+    Runs that name none are over everything, which may be the answers of one all the same.
+    """
     version = run.system_version_id
-    if version is None or version != baseline.system_version_id:
+    if version != baseline.system_version_id:
         return False
-    return Item.objects.filter(dataset=run.dataset_id, system_version=version, attempt__gt=1).exists()
+    answered = Item.objects.filter(dataset=run.dataset_id, attempt__gt=1)
+    if version is not None:
+        return answered.filter(system_version=version).exists()
+    return answered.exists() and len({*_versions_of(run), *_versions_of(baseline)}) == 1
 
 
 def paired_by(run: Run, baseline: Run) -> Unit:
-    """What `paired_runs` pairs the two by, without reading their items. Three queries at most."""
+    """What `paired_runs` pairs the two by, without reading their items. Five queries at most."""
     if _have_other_versions(run, baseline) or _have_attempts(run, baseline):
         return "case"
     items, others = (RunItem.objects.filter(run=one).order_by() for one in (run, baseline))
@@ -255,12 +261,17 @@ def _side(item_ids: Ints, cases: Ints, read: list[Any]) -> SideItems:
     return SideItems(item_ids[order], ints([]), cases[order] if len(cases) else cases, grades.take(order))
 
 
+def _versions_of(run: Run) -> list[SystemVersion]:
+    """Every system version with an answer among the items of the run."""
+    found = SystemVersion.objects.filter(items__run_items__run=run).order_by("pk").distinct()
+    return list(found.select_related("system"))
+
+
 def _system_of(run: Run) -> str:
     """The system version whose answers the run judges. Raises Invalid where there are several."""
     if run.system_version_id is not None:
         return run.system
-    versions = SystemVersion.objects.filter(items__run_items__run=run).order_by("pk").distinct()
-    names = [str(version) for version in versions.select_related("system")]
+    names = [str(version) for version in _versions_of(run)]
     if len(names) > 1:
         raise Invalid(
             f"{run} has answers of {len(names)} system versions ({', '.join(names[:5])}): to be paired by "

@@ -57,7 +57,7 @@ def test_three_perfect_reports_do_not_show_that_all_are() -> None:
 
 
 def test_several_answers_to_a_case_count_as_one() -> None:
-    # Case a: (1 + 1 + 0) / 3, two of three pass; case b: 0, and it does not. The errored answer is in neither.
+    # Case a: (1 + 1 + 0) / 3, two of three pass; case b: 0, and it does not. What has an error is in neither.
     reports = [
         report(1.0, passed=True, facts=1.0),
         report(1.0, passed=True, facts=None),

@@ -116,16 +116,17 @@ def test_runs_that_share_items_are_paired_by_item(people: Cast, world: Versions)
     assert found.counts["unpaired"] == 5  # the answers of v3
 
 
-def test_two_runs_over_attempts_of_one_version_count_cases(people: Cast) -> None:
+@pytest.mark.parametrize("system", [{"system": "assistant@v9"}, {}], ids=["named", "unnamed"])
+def test_two_runs_over_attempts_of_one_version_count_cases(people: Cast, system: dict[str, str]) -> None:
     """12 cases of three attempts each. One judge finds the first six right, the other two more."""
     version = factories.version(people.team, people.ed, criteria=[FACT])
     items = [
         {
             "case_id": f"c{case}",
-            "system": "assistant@v9",
             "attempt": attempt,
             "prompt": f"Question {case}",
             "submission": f"Answer {case}, attempt {attempt}.",
+            **system,
         }
         for case in range(12)
         for attempt in (1, 2, 3)
@@ -152,7 +153,7 @@ def test_two_runs_over_attempts_of_one_version_count_cases(people: Cast) -> None
     assert low < 0
     # Two cases turned, both to MET: McNemar's exact p is 2 · ½².
     assert (found.criteria[0].to_met, found.criteria[0].p) == (2, pytest.approx(0.5))
-    seen = item_in_both(run, baseline, dataset.items.get(key="c7@assistant@v9#2"), viewer=people.ed)
+    seen = item_in_both(run, baseline, dataset.items.get(case__key="c7", attempt=2), viewer=people.ed)
     assert seen is not None
     assert (seen.paired_by, len(seen.run_rows), seen.change.difference) == ("case", 3, 1.0)
     assert seen.run_row is not None

@@ -1,0 +1,80 @@
+"""Labels of several answers to one case fall together: 12 cases of four attempts, alike in everything.
+
+People say MET of all; the judge says UNMET of every attempt at three of the cases.
+"""
+
+import numpy as np
+import pytest
+
+from rubricweb.engine.agreement import Figure
+from rubricweb.engine.agreement.intervals import mean_interval, share_figure
+from rubricweb.models import ReviewQueue, Run
+from rubricweb.selectors.comparison import comparison
+from rubricweb.selectors.labels.queue_labels import queue_labels
+from rubricweb.selectors.reviews.queue_sources import Source
+from tests.factories import Cast
+from tests.worlds.sampled import graded, label, opened
+
+CASES, ATTEMPTS, WRONG = 12, 4, 3
+
+
+@pytest.fixture
+def labelled(people: Cast) -> tuple[Run, ReviewQueue]:
+    items = [
+        {
+            "case_id": f"c{case:02}",
+            "attempt": attempt,
+            "prompt": f"Question {case:02}",
+            "submission": f"{case:02} answered, {attempt}",
+        }
+        for case in range(CASES)
+        for attempt in range(1, ATTEMPTS + 1)
+    ]
+    run = graded(people, items, lambda _, text: "UNMET" if int(text[:2]) < WRONG else "MET")
+    queue = opened(people, run, Source())
+    label(queue, people.ann, CASES * ATTEMPTS, lambda item, name: "MET")
+    return run, queue
+
+
+def bounds(figure: Figure) -> tuple[object, ...]:
+    return figure.value, figure.low, figure.high, figure.n
+
+
+def test_intervals_of_a_judge_against_people_are_over_cases(
+    people: Cast, labelled: tuple[Run, ReviewQueue]
+) -> None:
+    found = comparison.compare(labelled[0], [labelled[1]], viewer=people.bob)
+    right = np.repeat([0.0, ATTEMPTS], [WRONG, CASES - WRONG])
+    alike = share_figure(right, np.full(CASES, float(ATTEMPTS)))
+    assert alike.n == CASES * ATTEMPTS
+    for row in found.criteria:
+        assert bounds(row.pair.accuracy) == pytest.approx(bounds(alike))
+    # Two criteria of each attempt: eight units a case.
+    both = share_figure(2 * right, np.full(CASES, 2.0 * ATTEMPTS))
+    assert bounds(found.overall.accuracy) == pytest.approx(bounds(both))
+    # The judge's score is 1 below people's where it is wrong; differences of one case fall together.
+    apart = np.repeat([-1.0, 0.0], [WRONG * ATTEMPTS, (CASES - WRONG) * ATTEMPTS])
+    of_case = np.repeat(np.arange(CASES), ATTEMPTS)
+    bias = mean_interval(apart, of_case, limits=None)
+    assert bounds(found.scores.agreement.bias) == pytest.approx(bounds(bias))
+
+
+def test_what_people_say_of_cases_like_these_rests_on_the_cases(
+    people: Cast, labelled: tuple[Run, ReviewQueue]
+) -> None:
+    found = comparison.compare(labelled[0], [labelled[1]], viewer=people.bob).scores.estimate
+    assert found.is_census
+    assert found.like_these is not None
+    assert (found.like_these.n, found.like_these.cases) == (CASES * ATTEMPTS, CASES)
+    # All 12 of 12 cases are good: Wilson's lower end is 12 / (12 + 3.8415).
+    assert found.like_these.low == pytest.approx(12 / 15.8415, abs=1e-4)
+    assert found.judged.value == pytest.approx(0.75)
+    by_case = share_figure(np.repeat([0.0, ATTEMPTS], [WRONG, CASES - WRONG]), np.full(CASES, 4.0))
+    assert bounds(found.judged) == pytest.approx(bounds(by_case))
+    rates = comparison.overview(labelled[0], [labelled[1]], viewer=people.bob).rates
+    assert {round(one.rate.low or 0, 4) for one in rates.values()} == {round(12 / 15.8415, 4)}
+
+
+def test_ratings_of_a_queue_are_resampled_by_case(labelled: tuple[Run, ReviewQueue]) -> None:
+    ratings = queue_labels(labelled[1]).of_binary
+    assert (len(ratings.units), len(np.unique(ratings.clusters))) == (2 * CASES * ATTEMPTS, CASES)
