@@ -26,5 +26,11 @@ class Migration(migrations.Migration):
             field=models.PositiveIntegerField(default=0),
             preserve_default=False,
         ),
+        migrations.AddField(
+            model_name="runsummary",
+            name="repeats_cases",
+            field=models.BooleanField(default=False),
+            preserve_default=False,
+        ),
         migrations.RunPython(count_cases, migrations.RunPython.noop),
     ]

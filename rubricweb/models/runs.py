@@ -405,6 +405,8 @@ class RunSummary(models.Model):
     scored = models.PositiveIntegerField()
     # The cases these answer, several answers to a case as one: what the mean is over.
     cases = models.PositiveIntegerField()
+    # Whether the run has several answers to a case.
+    repeats_cases = models.BooleanField()
     # Graded items without an error.
     fully_judged = models.PositiveIntegerField(default=0)
     score_mean = models.FloatField(null=True)

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from rubricweb import access
+from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.judges.base import JudgeConfig
 from rubricweb.judges.offline.server import running_server
@@ -359,7 +360,7 @@ def _finish(options: argparse.Namespace, actor: Actor, ended: Run) -> int:
     if mean.value is None:
         note("No item could be fully judged." if result.errored else "No item could be scored.")
         return 1
-    if options.min_score is not None and mean.value < options.min_score:
+    if options.min_score is not None and mean.value < options.min_score - ROUNDING:
         note(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
         return BELOW_MIN_SCORE
     return 0

@@ -11,6 +11,7 @@ from rubricweb.engine import InvalidFile, RubricDataset
 from rubricweb.engine.autograders import AUTOGRADERS, Autograder
 from rubricweb.engine.formats.result_files import VerdictRow, verdicts_csv, verdicts_jsonl
 from rubricweb.engine.number_format import counted
+from rubricweb.engine.scoring.scoring import ROUNDING
 from rubricweb.errors import Invalid
 from rubricweb.judges.defaults import NoEndpoint, environment_config
 from rubricweb.judges.evaluation import EvalResult, evaluate
@@ -141,7 +142,7 @@ def _finish(options: argparse.Namespace, result: EvalResult, judge: str) -> int:
     if mean.value is None:
         remark("No item could be scored.")
         return 1
-    if options.min_score is not None and mean.value < options.min_score:
+    if options.min_score is not None and mean.value < options.min_score - ROUNDING:
         remark(f"The mean score {mean.value:.4f} is below --min-score {options.min_score:g}.")
         return BELOW_MIN_SCORE
     return 0

@@ -19,7 +19,10 @@ def case_numbers(cases: Ints, wordings: Ints) -> Ints:
 
 
 def has_repeated_cases(run: Run) -> bool:
-    """Whether the run has several answers to a case. One query."""
+    """Whether the run has several answers to a case. No query for an ended run that came with its summary."""
+    summary = getattr(run, "summary", None)
+    if summary is not None:
+        return bool(summary.repeats_cases)
     of_cases = RunItem.objects.filter(run=run).order_by().values("item__case_id", "item__wording")
     return of_cases.annotate(answers=Count("pk")).filter(answers__gt=1).exists()
 
@@ -38,7 +41,7 @@ def repeated_cases(items: QuerySet[Item]) -> dict[int, int]:
 
 
 def repeated_cases_of(run: Run) -> dict[int, int]:
-    """The same of all items of a run. One query where no case has several answers, else two."""
+    """The same of all items of a run; nothing is read where its summary says that no case has several."""
     return repeated_cases(Item.objects.filter(run_items__run=run)) if has_repeated_cases(run) else {}
 
 

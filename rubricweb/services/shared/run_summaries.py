@@ -23,7 +23,7 @@ from rubricweb.models import (
 from rubricweb.selectors.runs import group_means
 from rubricweb.selectors.runs.criterion_counts import criterion_counts, on_judged_items
 from rubricweb.selectors.runs.progress import item_counts
-from rubricweb.selectors.shared.cases import case_numbers
+from rubricweb.selectors.shared.cases import case_numbers, has_repeated_cases
 from rubricweb.selectors.shared.columns import columns, floats, ints
 
 # While the last answers are on their way what was worked out may be out of date at once. Whoever brings the
@@ -81,6 +81,7 @@ def figures_of(run: Run) -> SummaryFigures:
         "items": counts.everything,
         "scored": len(scores),
         "cases": len(means),
+        "repeats_cases": has_repeated_cases(run),
         "fully_judged": counts.graded - counts.errored,
         "score_mean": mean.value,
         "score_low": mean.low,

@@ -248,7 +248,7 @@ def test_the_votes_of_a_run_take_as_many_queries_however_many_items(
     people: Cast, voted: Run, django_assert_num_queries
 ) -> None:
     assert voted.team == people.team
-    with django_assert_num_queries(4):  # blind queues, verdicts, votes, criteria
+    with django_assert_num_queries(5):  # the summary, blind queues, verdicts, votes, criteria
         found = run_votes(voted, viewer=people.bob)
     assert found is not None
     assert (found.overall.votes, found.overall.went_on) == (12, 0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rubricweb.judges.offline.script import Fail, Lexical, Script
+from rubricweb.judges.offline.script import Fail, Lexical, Request, Say, Script
 from rubricweb.judges.offline.server import running_server
 from rubricweb.management import console
 
@@ -57,6 +57,44 @@ def test_files_are_graded_into_a_file_by_the_offline_judge_and_nothing_is_stored
 
 def test_a_mean_below_the_minimum_is_exit_code_100(folder: Path) -> None:
     assert grade("--min-score", "1.0") == 100
+
+
+def test_a_mean_that_misses_the_minimum_by_binary_rounding_reaches_it(folder: Path) -> None:
+    criteria = [
+        {"name": name, "weight": weight, "requirement": f"Is {name}."}
+        for name, weight in (("kind", 0.7), ("brief", 0.1), ("rhymed", 0.2))
+    ]
+    (folder / "rubric.yaml").write_text(json.dumps({"title": "Tenths", "criteria": criteria}))
+
+    def said(request: Request) -> Say:
+        verdict = "UNMET" if "rhymed" in request.requirement else "MET"
+        return Say(json.dumps({"explanation": "So.", "criterion_status": verdict}))
+
+    with running_server(Script(said)) as url:
+        # 0.7 + 0.1 is 0.7999999999999999 in binary.
+        assert grade("--base-url", url, "--model", "m", "--min-score", "0.8") == 0
+        assert grade("--base-url", url, "--model", "m", "--min-score", "0.81") == 100
+
+
+def test_several_answers_to_a_case_count_as_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = {"paris": ["Paris is the capital.", "Paris.", "It is Paris."], "lyon": ["Lyon, I believe."]}
+    rows = [
+        {"case_id": case, "attempt": attempt, "prompt": f"The capital, {case}?", "submission": answer}
+        for case, answers in words.items()
+        for attempt, answer in enumerate(answers, 1)
+    ]
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    def said(request: Request) -> Say:
+        verdict = "MET" if "Paris" in request.submission else "UNMET"
+        return Say(json.dumps({"explanation": "So.", "criterion_status": verdict}))
+
+    with running_server(Script(said)) as url:
+        assert grade("--base-url", url, "--model", "m", "--min-score", "0.51") == 100
+    shown = capsys.readouterr()
+    # One case is right in each of three answers, the other in none.
+    assert "The mean score 0.5000 is below" in shown.err
+    assert ", 2 cases)" in " ".join(shown.out.split())
 
 
 def test_a_named_one_is_resumed_and_asks_only_for_what_failed(

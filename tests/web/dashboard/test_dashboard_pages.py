@@ -198,5 +198,5 @@ def test_the_dashboard_takes_as_many_queries_however_many_runs(
         grade(run, InProcessJudge(lambda requirement, response: "MET"))
     client, url = sign_in(people.bob), reverse("dashboard", args=[people.team.slug])
     client.get(url)
-    with django_assert_max_num_queries(53):
+    with django_assert_max_num_queries(54):
         client.get(url)
